@@ -5,7 +5,7 @@ import { createTestDatabase } from '@svc/testkit';
 import { Client } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 
-/** Migrations that move rows, on a database that has some. */
+/** Tests migrations that move rows, on a database that has rows. */
 
 const folder = path.join(import.meta.dirname, 'migrations');
 const migrations = readdirSync(folder).filter((name) => /^\d/.test(name));
@@ -29,7 +29,7 @@ async function migrate(client: Client, names: readonly string[]): Promise<void> 
     await client.query(readFileSync(path.join(folder, name, 'migration.sql'), 'utf8'));
 }
 
-/** The values of a submission in each state, as its CHECKs require them. */
+/** The values of a submission in each state that satisfy the CHECKs. */
 const assigned =
   'gen_random_uuid(), svc_now(), svc_now(), svc_now(), NULL::timestamptz, NULL::timestamptz';
 const begun = `gen_random_uuid(), svc_now(), svc_now(), svc_now(), svc_now(), svc_now()`;
@@ -61,7 +61,7 @@ async function insertSubmission(client: Client, state: string): Promise<void> {
   );
 }
 
-/** Without the columns that later migrations add. */
+/** The rows, without the columns that later migrations add. */
 const rowsSql = `SELECT to_jsonb(s) - 'ended_otherwise' - 'rejected_id' - 'offer_records' AS row FROM submissions s ORDER BY id`;
 const checksSql = `SELECT conname, pg_get_constraintdef(oid) AS definition FROM pg_constraint
   WHERE conrelid = 'submissions'::regclass AND contype IN ('c', 'p') ORDER BY conname`;

@@ -12,6 +12,7 @@ const databaseUrl = process.env['DATABASE_URL'];
 export default defineConfig({
   schema: here('./schema.prisma'),
   migrations: { path: here('./migrations') },
-  // Left out where it is not set, as `generate`, `validate` and a diff of two schemas need none.
+  // The URL is left out if it is not set: `generate`, `validate` and a diff of two schemas do not
+  // need it.
   ...(databaseUrl === undefined ? {} : { datasource: { url: databaseUrl } }),
 });

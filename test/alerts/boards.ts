@@ -1,4 +1,7 @@
-/** A dashboard: a panel has queries by the text of their legend, and the unit of Grafana. */
+/**
+ * A Grafana dashboard. Each panel has the unit of its values, and its PromQL queries by the text of
+ * their legend.
+ */
 export interface Board {
   readonly uid: string;
   readonly title: string;
@@ -8,11 +11,12 @@ export interface Board {
   ])[];
 }
 
-// Rates are over two minutes. Over five, a fault a minute old would hardly show.
+// The rates of this file are over two minutes. Over five minutes, a fault that began a minute ago
+// would hardly show.
 
 const created = 'route="/v1/submissions",method="POST"';
 
-/** The 99th of a hundred values of a histogram. */
+/** The query for the 99th percentile of a histogram over two minutes. */
 function p99(histogram: string, selector = '', by = ''): string {
   const labels = by === '' ? 'le' : `le, ${by}`;
   return `histogram_quantile(0.99, sum by (${labels}) (rate(${histogram}_bucket${selector}[2m])))`;

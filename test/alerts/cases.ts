@@ -1,4 +1,4 @@
-/** One alert, with a series of values that makes it fire and one that does not. */
+/** One test case of an alert: values that make the alert fire, and values that do not. */
 export interface AlertCase {
   /** The values of each series: first those that make the alert fire, then those of a quiet service. */
   readonly series: Readonly<Record<string, readonly [firing: string, quiet: string]>>;
@@ -34,7 +34,10 @@ const lateDelivery: AlertCase = {
   },
 };
 
-/** A service that has had no audit since its start, and one whose first audit ends after three minutes. */
+/**
+ * The alert fires for a service that has had no audit since its start. It does not fire for a
+ * service whose first audit ends about three minutes after its start.
+ */
 const newDeployment: AlertCase = {
   series: {
     'svc_ledger_audited_timestamp_seconds{}': ['0', '_x15 0+0x3 1140+60'],
@@ -42,7 +45,10 @@ const newDeployment: AlertCase = {
   },
 };
 
-/** A gauge without which the alert does not fire. */
+/**
+ * A case with one gauge. The value `firing` makes the alert fire, and `quiet` is that of a quiet
+ * service.
+ */
 function gauge(series: string, firing: number, quiet: number, hours?: number): AlertCase {
   return {
     series: { [series]: [`${firing}`, `${quiet}`] },
@@ -50,7 +56,10 @@ function gauge(series: string, firing: number, quiet: number, hours?: number): A
   };
 }
 
-/** A timestamp that stops at the start of the simulation. It is current in a quiet service. */
+/**
+ * A case with one timestamp. To make the alert fire, the timestamp stays at the start of the
+ * simulation. In a quiet service it grows by `stepSeconds` with each step.
+ */
 function timestamp(series: string, stepSeconds: number, hours?: number): AlertCase {
   return {
     series: { [series]: ['1', `1+${stepSeconds}`] },
@@ -58,7 +67,10 @@ function timestamp(series: string, stepSeconds: number, hours?: number): AlertCa
   };
 }
 
-/** A counter by outcome, of which eight in ten fail. */
+/**
+ * A case with two counters. Eight of ten outcomes fail to make the alert fire, and one of ten fails
+ * in a quiet service.
+ */
 function failingShare(failed: string, succeeded: string): AlertCase {
   return { series: { [failed]: ['0+8', '0+1'], [succeeded]: ['0+2', '0+9'] } };
 }

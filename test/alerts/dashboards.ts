@@ -19,7 +19,10 @@ const height = 8;
 const schemaVersion = 39;
 const datasource = { type: 'prometheus', uid: '${datasource}' };
 
-/** The types of a panel leave these two open, so the types of the plugin check them. */
+/**
+ * The type of a panel accepts any value for `options` and `custom`. Here the types of the time
+ * series plugin check them.
+ */
 const options: Options = {
   legend: {
     calcs: [],
@@ -71,7 +74,7 @@ function dashboardOf({ uid, title, panels }: Board): Dashboard {
   };
 }
 
-/** The files of `infra/grafana` by name. */
+/** The text of each file of `infra/grafana`, by the name of the file. */
 export function dashboardFiles(): ReadonlyMap<string, string> {
   return new Map(
     boards.map((board) => [

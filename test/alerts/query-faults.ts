@@ -1,9 +1,12 @@
 import { metricCatalogue, type MetricDefinition } from '@svc/runtime';
 
 const catalogue: ReadonlyMap<string, MetricDefinition> = new Map(Object.entries(metricCatalogue));
-/** Prometheus adds these labels when it scrapes, except `le`, which histograms have. */
+/**
+ * Labels that a series may have besides those of the catalogue. Each process adds `service`,
+ * Prometheus adds `job` and `instance`, and histograms have `le`.
+ */
 const commonLabels = ['service', 'job', 'instance', 'le'];
-/** The metrics without the prefix `svc` that Prometheus and Node.js show. */
+/** The metrics of Prometheus and Node.js that queries may read. They have no prefix `svc`. */
 const foreignMetrics =
   /^(up|ALERTS|process_cpu_seconds_total|process_start_time_seconds|process_resident_memory_bytes|nodejs_eventloop_lag_p99_seconds)$/;
 const functions =

@@ -14,8 +14,8 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 /**
- * The rules of .dependency-cruiser.mjs at work: an outline of the workspace in a directory of its
- * own, with one file for each import that is forbidden.
+ * Proves the rules of .dependency-cruiser.mjs. The test copies the layout of the workspace into a
+ * temporary directory, and adds one file for each forbidden import.
  */
 
 interface ForbiddenImport {
@@ -137,7 +137,7 @@ function drawOutline(): void {
   for (const file of globSync(manifests, { cwd: checkoutDir })) {
     const room = path.dirname(file);
     write(file, readFileSync(path.join(checkoutDir, file), 'utf8'));
-    // The two files that manifests name as their front doors.
+    // Each manifest names one of these two files as its front door.
     write(`${room}/src/index.ts`, 'export type Sample = string;\n');
     write(`${room}/src/run.ts`, 'export type Sample = string;\n');
     symlinkSync(
@@ -153,7 +153,7 @@ function drawOutline(): void {
   }
 }
 
-/** Who breaks which rule, as `<file>: <rule>`. */
+/** The violations that depcruise reports, as `<file>: <rule>`. */
 let found: string[];
 
 beforeAll(() => {

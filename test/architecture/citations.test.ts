@@ -88,7 +88,8 @@ function linkFaults(file: string): string[] {
     [...prose.matchAll(/\]\(([^)\s]+)\)/g)]
       .map(([, target = '']) => target)
       .filter((target) => !/^[a-z]+:/.test(target))
-      // The gateway serves these. Its own tests check that they exist.
+      // In the guides, a link that starts with `/` leads to a page of the gateway. The gateway's
+      // own tests check that these pages exist.
       .filter((target) => !(file.startsWith('services/gateway/guides/') && target.startsWith('/')))
       .filter((target) => {
         const [relative = '', anchor] = target.split('#');

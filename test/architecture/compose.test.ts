@@ -12,14 +12,15 @@ import { interpolate, readCompose } from '../support/compose.ts';
 import { serviceConfigs } from './service-configs.ts';
 
 /**
- * docker-compose.yml, without an engine to run it: its form, and that its containers are the
- * processes that the tests run, configured as their own schemas want it.
+ * Checks docker-compose.yml without a container engine. The file has the form of a Compose file.
+ * Its containers run the processes that the tests run, and their environment fits the schemas of
+ * the services.
  */
 
 const checkoutDir = path.resolve(import.meta.dirname, '../..');
 const strings = { type: 'array', items: { type: 'string' } };
 
-/** The part of the Compose Specification that the file makes use of. */
+/** The part of the Compose Specification that docker-compose.yml uses. */
 const form = {
   type: 'object',
   required: ['services'],
@@ -172,7 +173,8 @@ it('Redis wants a password, which is in no command line', async () => {
   const password = 'of-the-test';
   expect(environment['REDISCLI_AUTH']).toContain('REDIS_PASSWORD');
   const [, , script = ''] = command;
-  // As the shell of the container reads it, with a program that prints its input as the server.
+  // The script runs as in the shell of the container, but with `cat` in place of redis-server. So
+  // it prints the configuration that redis-server would read.
   const printed = script
     .replaceAll('$$', '$')
     .replace('exec docker-entrypoint.sh redis-server -', 'exec cat');

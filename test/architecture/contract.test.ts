@@ -12,7 +12,10 @@ import {
 } from '@svc/domain';
 import { expect, test } from 'vitest';
 
-/** docs/CONTRACT.md names what the code has. */
+/**
+ * Checks that docs/CONTRACT.md names the errors, events, values, endpoints and members that the
+ * code has.
+ */
 
 const contract = readFileSync(path.resolve(import.meta.dirname, '../../docs/CONTRACT.md'), 'utf8');
 
@@ -50,7 +53,10 @@ test.each(paths)('the contract has the endpoint %s', (endpoint) => {
   expect(names.some((name) => contract.includes(name))).toBe(true);
 });
 
-/** The names of all members of objects in a JSON Schema, or in a document that holds some. */
+/**
+ * The names of all members of objects in a JSON Schema, or in a document that contains JSON
+ * Schemas.
+ */
 function membersIn(value: unknown): string[] {
   if (typeof value !== 'object' || value === null) return [];
   const own = 'properties' in value ? Object.keys(value.properties ?? {}) : [];

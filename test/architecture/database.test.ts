@@ -3,8 +3,8 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 
 /**
- * The line between Prisma's typed client and SQL on the driver
- * (docs/decisions/0024-two-ways-to-the-database.md).
+ * Checks which files of the store use Prisma's typed client, and that all others send SQL on the
+ * driver (docs/decisions/0024-two-ways-to-the-database.md).
  */
 
 const checkoutDir = path.resolve(import.meta.dirname, '../..');
@@ -25,7 +25,8 @@ const typed = [
 /** Other files of the store that import the generated client. */
 const importers = [
   'connection/errors.ts',
-  // Statements with optional conditions, built with Prisma's tag for SQL and sent by the driver.
+  // These files build statements with optional conditions with Prisma's tag for SQL. The driver
+  // sends the statements.
   'deliveries/list.ts',
   'deliveries/recovery.ts',
   'ledger/account-statement.ts',

@@ -20,7 +20,7 @@ const known = new Map<string, unknown>(
   ),
 );
 
-/** Set by an operator, but read by docker-compose.yml alone. */
+/** An operator sets these variables, but only docker-compose.yml reads them. */
 const composeOnly = ['POSTGRES_PASSWORD', 'SVC_DATABASE_PASSWORD', 'REDIS_PASSWORD'];
 
 function defaultOf(property: unknown): unknown {

@@ -25,8 +25,8 @@ export function importsIn(srcDir: string): Import[] {
 const folderOf = (file: string): string => path.dirname(file);
 
 /**
- * The imports from one folder into another that lead back. The files at the top of a room are not a
- * folder: they may import every folder, and every folder may import them.
+ * The imports between folders that belong to a circle of folders. The files at the top of a room
+ * are in no folder: they may import every folder, and every folder may import them.
  */
 export function circularImports(imports: readonly Import[]): Import[] {
   const between = imports.filter(

@@ -8,7 +8,7 @@ import { expect, test } from 'vitest';
 const checkoutDir = path.resolve(import.meta.dirname, '../..');
 const isTestCode = /[.]test[.]ts$|[.-]fixture[.]ts$|^packages\/testkit\/|\/generated\//;
 
-/** The files that use each client, and no others. */
+/** For each HTTP client, the files that may use it. */
 const allowed: Readonly<Record<string, readonly string[]>> = {
   'node:http': [
     'packages/node-agent/src/executors/browser/egress/fetch-file.ts',
@@ -28,7 +28,10 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   other: [],
 };
 
-/** What `node:http` and `node:https` offer to servers. All else of them is for clients. */
+/**
+ * The exports of `node:http` and `node:https` for servers. All their other exports count as a
+ * client.
+ */
 const forServers = new Set([
   'createServer',
   'IncomingMessage',

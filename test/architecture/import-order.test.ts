@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 
-/** The order of imports in .oxfmtrc.json at work. */
+/** Proves that oxfmt enforces the order of imports that .oxfmtrc.json sets. */
 
 const checkoutDir = path.resolve(import.meta.dirname, '../..');
 

@@ -4,7 +4,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 
-/** The limits of length in .oxlintrc.json at work, on files that are just short enough or not. */
+/**
+ * Proves that oxlint enforces the limits of length in .oxlintrc.json. Code at a limit passes, and
+ * one line more fails.
+ */
 
 const checkoutDir = path.resolve(import.meta.dirname, '../..');
 

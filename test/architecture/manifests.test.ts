@@ -33,7 +33,7 @@ const allowedToServices = [
   'tracing',
 ];
 
-/** Libraries with which one speaks to a database or to Redis, and the rooms that do. */
+/** Libraries that connect to a database or to Redis, and the rooms that may depend on them. */
 const guardedLibraries: readonly (readonly [RegExp, readonly string[]])[] = [
   [/^(pg|prisma|@prisma\/.*)$/, ['packages/store', 'packages/testkit']],
   [/^(bullmq|ioredis)$/, ['packages/queue', 'packages/testkit']],
@@ -115,7 +115,7 @@ it.each(rooms)(
   },
 );
 
-/** The README of the client is for tenants: it is in the packed file. */
+/** Only the README of the client may be longer: it is packed for tenants. */
 const internal = rooms.map(({ room }) => room).filter((room) => room !== 'packages/client');
 
 it.each([...internal, 'prisma'])('%s has a README of at most ten lines', (room) => {

@@ -24,15 +24,15 @@ function wordsOf(name: string): string[] {
 
 const units = new Set(['ms', 'seconds', 'minutes', 'hours', 'days', 'micros', 'bytes']);
 /**
- * A unit may be followed by the kind of limit (`leaseMsMax`), by what it is counted per
- * (`microsPerCredit`), and in a function's name by its argument (`microsOf`, `sendBytesTo`).
+ * Words that may follow a unit: the kind of limit (`leaseMsMax`), `per` (`microsPerCredit`), and in
+ * the name of a function the word before its argument (`microsOf`, `sendBytesTo`).
  */
 const behindUnit = new Set(['max', 'min', 'default', 'per', 'of', 'to']);
 
 /** Names that Node's sockets have. */
 const ofNode = new Set(['bytesRead', 'bytesWritten']);
 
-/** True if a word other than these follows a unit. */
+/** True if a word that is not in `behindUnit` follows a unit. */
 export function hasMisplacedUnit(name: string): boolean {
   if (ofNode.has(name)) return false;
   const words = wordsOf(name);

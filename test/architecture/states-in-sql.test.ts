@@ -11,7 +11,7 @@ import { parse, walk } from '../mutation/generators/syntax.ts';
 
 const checkoutDir = path.resolve(import.meta.dirname, '../..');
 
-/** These are also a status of a delivery or the kind of an outcome. */
+/** These words are also a status of a delivery or the kind of an outcome. */
 const sharedWords = ['pending', 'failed'];
 const ownWords = submissionStates.filter((state) => !sharedWords.includes(state));
 const stateLiteral = new RegExp(
@@ -19,7 +19,7 @@ const stateLiteral = new RegExp(
   'u',
 );
 
-/** The texts of the template literals and strings of a file that contain a state as SQL has it. */
+/** The template literals and strings of a file that contain a state as a literal in SQL. */
 function stateLiteralsIn(file: string, source: string): string[] {
   const found: string[] = [];
   walk(parse(file, source), ({ node }) => {

@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 
 interface Rule {
   readonly name: string;
-  /** The files to which it applies. */
+  /** The files to which the rule applies. */
   readonly files: RegExp;
   readonly except: readonly string[];
   readonly refused: RegExp;
@@ -35,7 +35,7 @@ const rules: readonly Rule[] = [
       'packages/admin-cli/src/commands/migrate.ts',
       'packages/node-agent/src/options.ts',
       'packages/client/src/cli/run.ts',
-      // Text of a program that the page shows to tenants.
+      // This file contains the text of a program that the sign-up page shows to tenants.
       'services/gateway/src/signup/first-steps.ts',
     ],
     refused: /\bprocess\.env\b/u,

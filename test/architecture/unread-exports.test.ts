@@ -13,7 +13,10 @@ import { expect, onTestFinished, test } from 'vitest';
 const checkoutDir = path.resolve(import.meta.dirname, '../..');
 const configuration = 'test/architecture/knip.product.json';
 
-/** Exports that only tests read, and why they stay. An entry that is no longer needed fails. */
+/**
+ * Exports that only tests read, and why they stay. The test fails for an entry that is no longer
+ * needed.
+ */
 const oracles: Readonly<Record<string, string>> = {
   'infra/local/src/pgbouncer/server.ts startPgbouncer':
     'test/pgbouncer puts it before Postgres; `npm start` needs no pooler',

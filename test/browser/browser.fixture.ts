@@ -3,7 +3,10 @@ import { chromiumBinary } from '@svc/local';
 import axe from 'axe-core';
 import { type Browser, chromium, type Page } from 'playwright-core';
 
-/** A real Chromium. Fails if the machine has none. Closing it removes its profile. */
+/**
+ * A real Chromium. If the machine has none, Debian's package of it is fetched. Throws if that is
+ * not possible. Closing the browser removes its profile.
+ */
 export async function launchBrowser(): Promise<Browser> {
   return chromium.launch({
     executablePath: await chromiumBinary(),
@@ -25,7 +28,10 @@ export async function accessibilityFaults(page: Page): Promise<string[]> {
       nodes.map(({ html, any }) => id + ': ' + help + ' at ' + html + ' ' + any.map((one) => one.message))))`);
 }
 
-/** The errors of a page, and its requests to other hosts than the service. */
+/**
+ * Returns an array that collects the errors of the page, and its requests to other hosts than the
+ * service.
+ */
 export function watchPage(page: Page, baseUrl: string): string[] {
   const seen: string[] = [];
   page.on('pageerror', (error) => seen.push(error.message));

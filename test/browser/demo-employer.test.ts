@@ -3,7 +3,10 @@ import type { Browser, Page } from 'playwright-core';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { accessibilityFaults, launchBrowser, screenshot, watchPage } from './browser.fixture.ts';
 
-/** The employer of `npm start`, as a person sees it who looks at what has arrived. */
+/**
+ * The demo employer of `npm start`, as a person uses it in a browser: the form, and the list of
+ * what has arrived.
+ */
 
 let employer: DemoEmployer;
 let browser: Browser;

@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import type { Driver, DriverAnswer } from './driver-process.ts';
 import type { Proxy, ProxyAction } from './proxy.ts';
 
-/** The table of what both client libraries do, and the check of one row. */
+/** The table of what both client libraries must do (behaviours.json), and the check of one row. */
 
 interface CallPlan {
   readonly method: string;
@@ -58,13 +58,13 @@ export interface Subject {
   readonly secret: string;
   /** Resolves when the submission has ended. */
   readonly ended: (submissionId: string) => Promise<void>;
-  /** The id of the tenant's oldest webhook endpoint, or an empty text. */
+  /** The id of the tenant's oldest webhook endpoint of kind `poll`, or an empty text. */
   readonly endpointId: () => Promise<string>;
 }
 
 let keys = 0;
 
-/** An application with a new key. */
+/** An application with a new idempotency key. */
 export function application(atsType: string) {
   keys += 1;
   return {
@@ -168,7 +168,7 @@ interface Vector {
 
 const vector: Vector = JSON.parse(readText('../../packages/signing/vectors/webhook-signing.json'));
 
-/** Lets a library verify one variant of the vector. */
+/** Lets a library verify the webhook of the signing vector, with the changes of the row. */
 export async function expectWebhook(driver: Driver, row: WebhookRow): Promise<void> {
   const headers = Object.entries({
     ...vector.headers,

@@ -51,8 +51,9 @@ let actions = 0;
 let reporting: NodeJS.Timeout;
 
 /**
- * Completes every job at once, except those that ask to be slow. Those report usage, so that a long
- * run does not lose their leases and with them the node.
+ * Completes every job at once, except those with the behaviour `sandbox.slow`. For these the node
+ * reports usage every 15 s. Otherwise their leases would end in a long run, and the service would
+ * quarantine the node.
  */
 function completeAllButSlow(): void {
   const slow = new Set<string>();
@@ -137,9 +138,9 @@ describe.each(Object.keys(starters))('%s', (name) => {
 /** The share of requests whose connection the proxy breaks. */
 const brokenShare = 0.2;
 const submissions = Number(process.env['CLIENT_SUBMISSIONS'] ?? 40);
-/** With this many, 2,000 submissions all succeed in all but one of a thousand runs. */
+/** With this many retries, all 2,000 submissions succeed in all but one of a thousand runs. */
 const maxRetries = 8;
-/** In the short form, pauses take a hundredth of their time. */
+/** The share of its time that a pause takes. In the short form it is a hundredth. */
 const pauseFactor = Number(process.env['CLIENT_PAUSE_FACTOR'] ?? 0.01);
 
 test.each(Object.keys(starters))(
@@ -215,7 +216,7 @@ describe('the packed commands', () => {
       const byListener = await verifyReceived(accepted, String(ready['secret']));
       const byService = await verifyReceived(push, pushSecret);
       expect(byListener.event).toEqual(byService.event);
-      // The bytes are those that the service posts.
+      // The listener forwards the same bytes that the service posts.
       expect(accepted?.body).toBe(push?.body);
       expect([refused, accepted].map((one) => one?.headers['x-svc-attempt'])).toEqual(['1', '2']);
       expect(refused?.headers['webhook-id']).toBe(byListener.deliveryId);

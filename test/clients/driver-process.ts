@@ -10,7 +10,10 @@ export interface DriverAnswer {
   readonly error?: Readonly<Record<string, unknown>>;
 }
 
-/** A process that runs calls of one client library: one JSON object a line in, one out. */
+/**
+ * A process that runs calls of one client library. It reads one JSON object a line, and answers
+ * each with one line.
+ */
 export interface Driver {
   readonly name: string;
   ask(message: Readonly<Record<string, unknown>>): Promise<DriverAnswer>;
@@ -25,7 +28,8 @@ export function startDriver(
   const [program = '', ...words] = command;
   const child = spawn(program, words, {
     cwd: options.cwd,
-    // Without NODE_OPTIONS: older runtimes cannot load the TypeScript files that tests preload.
+    // The process gets no NODE_OPTIONS, because older runtimes cannot load the TypeScript files
+    // that tests preload.
     env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...options.env },
   });
   let errors = '';

@@ -52,7 +52,10 @@ async function verify({ webhook: { nowMs, ...webhook } }) {
   }
 }
 
-/** Submits with real pauses, `atOnce` at a time. Returns the id of each key and the errors. */
+/**
+ * Submits with real pauses, `atOnce` at a time. Returns the submission's id for each key, and the
+ * errors.
+ */
 async function submitAll({ baseUrl, tenantId, secret, run }) {
   const { keys, submission, atOnce, maxRetries, pauseFactor } = run;
   let pauses = 0;

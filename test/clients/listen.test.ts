@@ -13,7 +13,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { type Running, runCommand, startReceiver } from './listening.ts';
 import { type ProxyAction, startProxy } from './proxy.ts';
 
-/** `listen` from its source, behind a proxy that breaks connections. */
+/** The command `listen`, run from its source, behind a proxy that breaks connections. */
 
 const program = path.resolve(import.meta.dirname, '../../packages/client/src/cli/main.ts');
 let stack: TestStack;
@@ -85,7 +85,8 @@ test('listen forwards each event once through 429, 503 and cut connections', asy
   const change = () => client.changeSettings({ lowBalanceThreshold: (changes += 1) });
   for (const action of failures) {
     proxy.plan([action, 'pass']);
-    // The answer to this event lets the listener ask again. That request fails.
+    // This event ends the open request of the listener. Its next request gets `action`, so it
+    // fails.
     await change();
     await waitUntil(async () => proxy.seen.length > 0);
     await change();

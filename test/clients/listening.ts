@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { createInterface } from 'node:readline';
 
-/** A developer's machine: the packed commands, and a receiver of webhooks. */
+/** A developer's machine: a receiver of webhooks, and programs that print JSON lines. */
 
 export interface Received {
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -16,7 +16,10 @@ export interface Receiver {
   close(): void;
 }
 
-/** Answers with the statuses in turn, and then with the last one. */
+/**
+ * Starts a receiver that answers with each of the statuses once, in their order, and then with the
+ * last one.
+ */
 export async function startReceiver(statuses: readonly number[]): Promise<Receiver> {
   const received: Received[] = [];
   const server = createServer((request, response) => {
@@ -43,12 +46,12 @@ export async function startReceiver(statuses: readonly number[]): Promise<Receiv
 }
 
 export interface Running {
-  /** The lines so far, as JSON. */
+  /** The lines of standard output so far, parsed as JSON. */
   readonly lines: readonly Readonly<Record<string, unknown>>[];
   readonly errors: () => string;
   /** Sends SIGINT. */
   interrupt(): void;
-  /** The exit code. */
+  /** Resolves with the exit code when the program ends. */
   readonly ended: Promise<number | null>;
 }
 

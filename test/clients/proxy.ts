@@ -20,7 +20,9 @@ export type ProxyAction =
   /** Never answers. */
   | 'hang'
   | { readonly delayMs: number }
-  /** Forwards, with another `Date` in the answer. */
+  /**
+   * Forwards the request. The `Date` of the answer is the machine's time plus `dateShiftSeconds`.
+   */
   | { readonly dateShiftSeconds: number }
   /** Answers instead of the service. */
   | {
@@ -43,9 +45,12 @@ export interface Proxy {
   readonly url: string;
   /** The requests since the last plan. */
   readonly seen: readonly SeenRequest[];
-  /** Plans the next requests. The last action repeats. */
+  /**
+   * Sets the actions of the next requests, in their order, and empties `seen`. The last action
+   * repeats.
+   */
   plan(actions: readonly ProxyAction[]): void;
-  /** Decides each request from now on. */
+  /** Sets the function that chooses the action of each later request. */
   decide(decision: () => ProxyAction): void;
   close(): Promise<void>;
 }

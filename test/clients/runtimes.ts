@@ -6,9 +6,9 @@ import process from 'node:process';
 import { installPacked } from './packed.ts';
 
 /**
- * `pnpm clients:runtimes`: publint and attw on the packed TypeScript client, and the table of
- * behaviours on Node 20 and 22, Deno and Bun. It installs them outside the workspace, because they
- * are large and only this command needs them.
+ * `pnpm clients:runtimes`: checks the packed TypeScript client with publint and attw, and runs the
+ * table of behaviours on Node 20 and 22, Deno and Bun. It installs these tools outside the
+ * workspace, because they are large and only this command needs them.
  */
 
 const checkoutDir = path.resolve(import.meta.dirname, '../..');

@@ -6,7 +6,10 @@ import { type Driver, startDriver } from './driver-process.ts';
 const checkoutDir = path.resolve(import.meta.dirname, '../..');
 const pythonSource = path.join(checkoutDir, 'clients/python/src');
 
-/** The runtimes of the TypeScript client: Node 24, and the others that `CLIENT_RUNTIMES` lists. */
+/**
+ * The runtimes of the TypeScript client: the Node that runs the tests, and the others that
+ * `CLIENT_RUNTIMES` lists.
+ */
 export function typescriptCommands(): readonly (readonly [string, readonly string[]])[] {
   const others: unknown = JSON.parse(process.env['CLIENT_RUNTIMES'] ?? '{}');
   return [
@@ -34,7 +37,10 @@ export function findPython(): { readonly program: string; readonly hasHttpx: boo
   }
 }
 
-/** Tests the source. With `CLIENT_PYTHON_INSTALLED` it is the installed package of that Python. */
+/**
+ * Starts the driver of the Python client. It tests the source, or with `CLIENT_PYTHON_INSTALLED`
+ * the package that is installed for `program`.
+ */
 export function startPython(program: string, mode: 'sync' | 'async'): Driver {
   const command = [program, path.join(import.meta.dirname, 'driver.py'), mode];
   const isInstalled = process.env['CLIENT_PYTHON_INSTALLED'] !== undefined;

@@ -11,7 +11,10 @@ import { job } from '../support/job.ts';
 import { startWholeStack, type WholeStack } from '../support/whole-stack.ts';
 import type { WireAnswer } from '../support/wire.ts';
 
-/** CONTRACT 5 except submissions: lists, statement, settings, deliveries, purchases. */
+/**
+ * CONTRACT 5 except submissions: lists, statement, settings, deliveries, purchases, keys, endpoints
+ * and the rate limit.
+ */
 
 let whole: WholeStack;
 let receiver: WebhookReceiver;

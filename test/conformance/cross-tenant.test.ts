@@ -47,7 +47,10 @@ const unknownDelivery = 'dlv_00000000000000000000000000';
 const unknownKey = 'key_00000000000000000000000000';
 const endpointCase = () => ({ id: endpointId, unknown: 'whe_00000000000000000000000000' });
 
-/** One of the owner's ids for every endpoint that takes an id. A new endpoint needs a line here. */
+/**
+ * For every operation with an id in its path: an id of the owner, and an unknown id. A new
+ * operation needs a line here.
+ */
 const cases: Readonly<Record<string, () => { id: string; unknown: string }>> = {
   getSubmission: () => ({ id: submissionId, unknown: unknownSubmission }),
   cancelSubmission: () => ({ id: submissionId, unknown: unknownSubmission }),

@@ -8,7 +8,10 @@ import { sendBytes, signatureHeaders, signedBy, type WireAnswer } from '../suppo
 
 let whole: WholeStack;
 let tenant: TenantCredentials;
-/** Takes ten seconds, so it starts before the other tests. */
+/**
+ * The answer to a request whose headers never end. It takes ten seconds, so the request starts
+ * before the tests.
+ */
 let tooSlow: Promise<WireAnswer | undefined>;
 
 beforeAll(async () => {

@@ -3,7 +3,9 @@ import { auditMoney } from '../support/audit.ts';
 import { job } from '../support/job.ts';
 import { startWholeStack, type WholeStack } from '../support/whole-stack.ts';
 
-/** Parallel requests can do no more with a tenant's credits than single ones. */
+/**
+ * Parallel requests cannot use more of a tenant's credits than the same requests one after another.
+ */
 
 let whole: WholeStack;
 

@@ -22,7 +22,7 @@ afterAll(() => whole.close());
 const profilesPerRun = 150;
 const profileDepthMax = 64;
 
-/** JSON text, so that it can hold what no JavaScript value can. */
+/** Numbers as JSON text, because a JavaScript number cannot hold all of them. */
 const number = fc.oneof(
   fc.constantFrom('9007199254740993', '1e400', '-0', '0.10', '1E+2', '-1.50e-7', '123456789.0'),
   fc.bigInt().map(String),
@@ -75,7 +75,10 @@ function expectCarried(frame: string, profile: string): void {
   );
 }
 
-/** Compares strings by value and everything else as written. */
+/**
+ * The tokens of a JSON text. Strings are decoded, so they are compared by value. All other tokens
+ * stay as written.
+ */
 function tokensOf(text: string): string[] {
   const tokens = text.match(/"(?:[^"\\]|\\.)*"|[{}[\]:,]|[^\s{}[\]:,"]+/gs) ?? [];
   return tokens.map((token) => (token.startsWith('"') ? JSON.stringify(JSON.parse(token)) : token));

@@ -10,7 +10,7 @@ let whole: WholeStack;
 beforeAll(async () => {
   whole = await startWholeStack({
     env: { SIGNUP_PER_HOUR: `${perHour}`, SIGNUP_IN_FLIGHT_MAX: '2' },
-    // Assigned submissions run without end.
+    // The node reports no outcome, so assigned submissions run without end.
     pilot: { outcome: () => undefined },
   });
 });
@@ -19,7 +19,7 @@ afterAll(() => whole.close());
 const signUp = (body: object | string, headers: Record<string, string> = {}) =>
   whole.ask({ method: 'POST', target: '/signup', body, headers });
 
-/** Posts as a browser sends the form. Refusals are answered with an HTML page, not JSON. */
+/** Posts as a browser sends the form. The answer is an HTML page, not JSON. */
 const submitForm = (fields: Record<string, string>): Promise<WireAnswer> =>
   send(whole.stack.gatewayUrl, {
     method: 'POST',
@@ -97,7 +97,7 @@ test('JSON and the form each create a tenant that can start at once; then the li
   expect(byForm.status).toBe(201);
   expect(byForm.text).toMatch(/hsk_test_[\w-]+/);
   expect((await signUp({ name: 'third' })).status).toBe(201);
-  // Without a token the body is not parsed.
+  // The address has no token left, so its request is refused before the body is parsed.
   expect((await signUp('{')).status).toBe(429);
 
   const refused = await signUp({ name: 'fourth' });

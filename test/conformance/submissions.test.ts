@@ -47,7 +47,10 @@ const stale = (body: WireRequest['body']) => {
 const asRich = (wire: WireRequest) => signedBy(rich, wire);
 const at = (target: string, wire: WireRequest): WireRequest => ({ ...wire, target });
 
-/** Both checks of a pair would fail. The answer is that of the first. */
+/**
+ * Each request fails two checks, except the last one. The answer must be that of the check that
+ * comes first.
+ */
 const neighbours: readonly [string, number, string, () => WireRequest][] = [
   ['unparsable before route', 400, 'bad_request', () => at('/nowhere/%zz', post(job(freshKey())))],
   ['route before size', 404, 'not_found', () => at('/v1/nowhere', post(tooLarge))],

@@ -16,14 +16,17 @@ import {
 } from './worst-cases.ts';
 
 /**
- * Sends the worst cases to every endpoint of the document. Each is measured in processor time of the
- * gateway and compared with a plain request of the same size to the same endpoint. A busy machine
- * slows both.
+ * Sends the worst cases to every endpoint of the document. Each case is compared with a plain
+ * request to the same endpoint, by the processor time of the gateway. For the bodies of signed
+ * requests the plain request has a body of the same size. A busy machine slows both requests.
  */
 
-/** How many times the processor time of a plain request a worst case may take. */
+/** A worst case may take this many times the processor time of a plain request. */
 const ratioMax = 16;
-/** Below this a figure says more of the clock and the collector than of the request. */
+/**
+ * The least time that counts for a plain request. A smaller figure depends more on the clock and
+ * the garbage collector than on the request.
+ */
 const plainMsMin = 2;
 const samplesMax = 5;
 const nsPerMs = 1_000_000;
@@ -37,7 +40,7 @@ let operator: OperatorKey;
 beforeAll(async () => {
   whole = await startWholeStack({ env: { SIGNUP_PER_HOUR: '100000' } });
   gatewayUrl = whole.stack.gatewayUrls[0] ?? '';
-  // Enough for no submission: each is checked to its end, and none is created.
+  // One credit is not enough for a submission. The gateway makes all checks and creates nothing.
   tenant = await whole.tenant({ grantCredits: 1 });
   operator = await whole.operator('costs');
 });
@@ -164,7 +167,10 @@ async function gatewayCpuMs(): Promise<number> {
 /** The processor time of the gateway after the last sample. Each sample reads it once. */
 let usedMs = 0;
 
-/** Processor time that the gateway takes for one such request, and for being asked about it. */
+/**
+ * The processor time that the gateway takes for one request, and for the request to `/live` after
+ * it.
+ */
 async function costMs(operation: Operation, worst: Partial<WorstCase>): Promise<number> {
   const before = usedMs;
   const { status } = await send(gatewayUrl, requestOf(operation, worst));
@@ -173,7 +179,10 @@ async function costMs(operation: Operation, worst: Partial<WorstCase>): Promise<
   return usedMs - before;
 }
 
-/** The median of a plain request, after one that nothing was warm for. */
+/**
+ * The median cost of a plain request, and at least `plainMsMin`. The first request only warms the
+ * gateway up.
+ */
 async function plainCostMs(operation: Operation, plain: Partial<WorstCase>): Promise<number> {
   await costMs(operation, plain);
   const costs: number[] = [];
@@ -185,8 +194,8 @@ async function plainCostMs(operation: Operation, plain: Partial<WorstCase>): Pro
 }
 
 /**
- * The cases that cost more than they may each time. One sample within the bound is enough: what
- * else the process does meanwhile only adds to a figure.
+ * Expects that each case costs at most `ratioMax` times a plain request. One sample within the
+ * limit is enough, because other work of the process can only add to a sample.
  */
 async function expectNotTooDear(
   operation: Operation,

@@ -1,6 +1,6 @@
 /**
- * Requests that cost a careless reader far more than they look: for every endpoint, by where the
- * text stands. No I/O.
+ * Requests that cost a careless parser far more than their size suggests. They are grouped by the
+ * place of the bad text: the query, the headers, or the body. No I/O.
  */
 
 export interface WorstCase {
@@ -10,7 +10,7 @@ export interface WorstCase {
   readonly body?: string;
 }
 
-/** Below 256 KiB with what stands around it. */
+/** The bytes of the bad text in a body. The whole body stays below 256 KiB. */
 const bodyRoom = 256 * 1024 - 1_024;
 const targetRoom = 15_000;
 
@@ -62,7 +62,7 @@ export const worstHeaders: readonly WorstCase[] = [
   { name: 'forwarded addresses', headers: { 'x-forwarded-for': repeated('::1', targetRoom, ',') } },
 ];
 
-/** JSON values that stand for an `applicantProfile`, or for a member of any body. */
+/** JSON values that are used as an `applicantProfile`, and as a whole body. */
 const worstValues: Readonly<Record<string, string>> = {
   numbers: `{"a":[${repeated('1', bodyRoom, ',')}]}`,
   strings: `{"a":[${repeated('""', bodyRoom, ',')}]}`,
@@ -101,7 +101,7 @@ function submissionWith(member: string, text: string): string {
   return `{"idempotencyKey":${idempotencyKey},"jobType":${jobType},"payload":{${written.join(',')}}}`;
 }
 
-/** A submission's body, each of its members the worst in turn. A quote takes all but the key. */
+/** Bodies of submissions, each with one bad member. They are also sent to the quotes. */
 export const worstSubmissions: readonly WorstCase[] = [
   ...Object.entries(worstValues).map(([name, value]) => ({
     name: `a profile of ${name}`,
@@ -122,7 +122,7 @@ export const worstSubmissions: readonly WorstCase[] = [
   })),
 ];
 
-/** For every endpoint that takes a body. */
+/** The worst bodies for every endpoint that takes one. */
 export const worstBodies: readonly WorstCase[] = [
   ...Object.entries(worstValues).map(([name, body]) => ({ name: `a body of ${name}`, body })),
   ...Object.entries(worstTexts).map(([name, body]) => ({ name: `a body of ${name}`, body })),
@@ -131,7 +131,10 @@ export const worstBodies: readonly WorstCase[] = [
 const formRoom = 8 * 1024 - 16;
 const formType = { 'content-type': 'application/x-www-form-urlencoded' };
 
-/** For endpoints that anybody may ask: what they still read, and what they must not. */
+/**
+ * The worst bodies for endpoints that need no signature: one is larger than these endpoints read,
+ * the others are not.
+ */
 export const worstForms: readonly WorstCase[] = [
   {
     name: 'a form of 40,000 fields',
@@ -147,7 +150,7 @@ export const worstForms: readonly WorstCase[] = [
   { name: 'numbers', body: `[${repeated('1', formRoom, ',')}]` },
 ];
 
-/** As large as the worst bodies, and plain. */
+/** A plain body, as large as the worst ones. */
 export const plainBody = submissionWith(
   'applicantProfile',
   `{"a":${JSON.stringify('x'.repeat(bodyRoom))}}`,

@@ -11,7 +11,10 @@ interface Seen {
 }
 
 const main = path.join(import.meta.dirname, 'egress/main.ts');
-/** A network that this machine alone is in, with the address of a home network. */
+/**
+ * A script that adds a network with only this machine in it and the address of a home network. Then
+ * it runs the given command.
+ */
 const inHomeNetwork = `
   ip link set lo up
   ip link add lan0 type veth peer name lan1

@@ -11,7 +11,7 @@ import {
 } from '../../packages/node-agent/src/executors/browser/fence/index.ts';
 import { launchTestBrowser, type TestBrowser } from './fence/test-browser.ts';
 
-/** Each site has its own process, as in a full Chromium. */
+/** A browser in which each site has its own process, as in a full Chromium. */
 let browser: TestBrowser;
 beforeAll(async () => {
   browser = await launchTestBrowser(['--site-per-process']);
@@ -44,7 +44,10 @@ interface Site {
   readonly abort: AbortController;
 }
 
-/** Opens a page of two hosts behind an armed fence. `posted` has each request other than GET. */
+/**
+ * Opens a page with frames of two hosts behind an armed fence. `posted` contains each request other
+ * than GET.
+ */
 async function openSite(): Promise<Site> {
   const posted: string[] = [];
   const server = http.createServer(({ method, url = '/', headers }, response) => {
@@ -87,7 +90,7 @@ async function openSite(): Promise<Site> {
   return { page, fence, proxy, posted, abort };
 }
 
-/** Code of a page that sends a request and evaluates to its end. */
+/** Code of a page that sends a request. Its value is how the request ended. */
 function postTo(path: string): string {
   return `fetch('${path}', { method: 'POST' }).then(() => 'sent', () => 'aborted')`;
 }

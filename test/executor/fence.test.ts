@@ -29,9 +29,12 @@ test.each(Object.entries(namedTrials))('the fence holds in the trial %s', async 
   await expectToHold(trial);
 });
 
-/** A few places of the answer: its first bytes, its head, its body. `main.ts` cuts at every byte. */
+/**
+ * Some bytes of the answer at which it is cut: the first ones, in its head, in its body. `main.ts`
+ * cuts at every byte.
+ */
 const answerCuts = [1, 40, 120, 160, 1_000];
-/** A few places of the request with its handshake. */
+/** Some bytes of the request, with its handshake, at which it is cut. */
 const requestCuts = [0, 1, 200, 700, 2_000];
 
 test.each(protocols)(

@@ -26,7 +26,7 @@ export function payloadTextOf(
   return JSON.stringify({ applicationUrl, atsType, applicantProfile, jobContext });
 }
 
-/** A directory that is gone when the promise settles. */
+/** Calls `use` with a temporary directory, which is removed at the end. */
 export async function withStateDir<T>(use: (stateDir: string) => Promise<T>): Promise<T> {
   const stateDir = await mkdtemp(path.join(tmpdir(), 'svc-executor-'));
   try {

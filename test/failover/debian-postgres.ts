@@ -32,7 +32,10 @@ function versionOf(file: string): number {
   return Number(path.basename(path.dirname(path.dirname(file))));
 }
 
-/** Postgres writes its id to the first line of this file, and its state to the eighth. */
+/**
+ * True if this process is a Postgres that is ready. In this file, the first line is the id of the
+ * process, and the eighth is its state.
+ */
 export function isPostgresUp(dataDir: string, pid: number): boolean {
   const file = path.join(dataDir, 'postmaster.pid');
   const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n') : [];

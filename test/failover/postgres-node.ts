@@ -22,14 +22,17 @@ export interface PostgresNode {
   readonly port: number;
   pid(): number;
   isUp(): boolean;
-  /** The owner's address of this server. */
+  /** The URL of this server for the owner of the database. */
   url(): string;
   start(): Promise<void>;
   /** Fast shutdown. */
   stop(): Promise<void>;
   /** kill -9 of the server and of all its processes, as when its host loses power. */
   kill(): Promise<void>;
-  /** Replaces its files by a copy of `primary`, which it then follows as a standby. */
+  /**
+   * Replaces the files of this server by a copy of `primary`. The server then starts as a standby
+   * of `primary`.
+   */
   copyFrom(primary: PostgresNode): Promise<void>;
   /** Runs one statement as the owner, and returns its rows. */
   query(sql: string): Promise<Record<string, unknown>[]>;
@@ -41,7 +44,7 @@ export interface PostgresNodeOptions {
   /** Equal for all servers of a cluster. */
   readonly passwords: { readonly owner: string; readonly service: string };
   readonly host?: string;
-  /** Runs the server elsewhere, for example in a network namespace. */
+  /** The words before each command. They run it elsewhere, for example in a network namespace. */
   readonly prefix?: readonly string[];
 }
 
@@ -53,7 +56,7 @@ export function newPasswords(): PostgresNodeOptions['passwords'] {
   return { owner: newPassword(), service: newPassword() };
 }
 
-/** The address of a cluster for the services' role, with all its hosts. */
+/** The URL of a cluster for the services' role, with all hosts of the cluster. */
 export function clusterUrl(
   nodes: readonly PostgresNode[],
   { service }: PostgresNodeOptions['passwords'],
@@ -62,7 +65,10 @@ export function clusterUrl(
   return `postgresql://${serviceRole}:${service}@${hosts}/postgres?target_session_attrs=read-write`;
 }
 
-/** Prepares a server on a free port. It has no files yet: `createCluster` or `copyFrom` make them. */
+/**
+ * Prepares a server on a free port. It has no files yet: the first `start` or `copyFrom` makes
+ * them.
+ */
 export async function preparePostgres(options: PostgresNodeOptions): Promise<PostgresNode> {
   const { name, dir, passwords, host = '127.0.0.1', prefix = [] } = options;
   const { binDir, env } = await debianPostgres();
@@ -189,7 +195,7 @@ function signalKill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It has ended already.
+    // The process has ended already.
   }
 }
 

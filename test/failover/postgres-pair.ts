@@ -61,13 +61,19 @@ export async function openPostgresPair(dir: string): Promise<PostgresPair> {
   };
 }
 
-/** The copy of a primary that waits for a standby waits for one too (docs/OPERATIONS.md, Failover). */
+/**
+ * Lets a promoted standby commit alone. Its settings are a copy of the old primary's, so it would
+ * wait for a standby (docs/OPERATIONS.md, Failover).
+ */
 async function requireNoStandby(primary: PostgresNode): Promise<void> {
   await primary.query('ALTER SYSTEM RESET synchronous_standby_names');
   await primary.query('SELECT pg_reload_conf()');
 }
 
-/** From here on every commit waits until a standby has it on disk. */
+/**
+ * Makes every later commit wait until a standby has it on disk. Resolves when a standby is
+ * synchronous.
+ */
 async function requireStandby(primary: PostgresNode): Promise<void> {
   await primary.query(`ALTER SYSTEM SET synchronous_standby_names = 'ANY 1 (a, b)'`);
   await primary.query('SELECT pg_reload_conf()');

@@ -133,7 +133,7 @@ function ownsSlot(fields: readonly string[], slot: number): boolean {
   });
 }
 
-/** Every server sees the whole cluster, and every replica follows its master. */
+/** True if every server sees the whole cluster, and every replica follows its master. */
 async function isWhole(members: readonly Member[]): Promise<boolean> {
   const states = await Promise.all(members.map((one) => one.command('CLUSTER INFO')));
   const roles = await Promise.all(members.map((one) => one.command('INFO replication')));

@@ -25,7 +25,10 @@ export interface RedisNodeOptions {
   readonly name: string;
   readonly dir: string;
   readonly host?: string;
-  /** Runs the process elsewhere, for example in a network namespace. */
+  /**
+   * The words before the command. They run the process elsewhere, for example in a network
+   * namespace.
+   */
   readonly prefix?: readonly string[];
   readonly isSentinel?: boolean;
 }

@@ -9,7 +9,7 @@ import type { History } from '../history/history.ts';
 export interface Cluster {
   readonly name: string;
   readonly servers: Servers;
-  /** Resolves at the moment of the promotion. */
+  /** Resolves as soon as another server is promoted. */
   failOver(): Promise<void>;
   /** Makes the cluster whole again. */
   restore(): Promise<void>;
@@ -24,12 +24,15 @@ export interface TrialOptions {
 
 export interface TrialReport {
   readonly name: string;
-  /** For each failover: from the promotion to the next creation that succeeded, in milliseconds. */
+  /**
+   * For each failover, the milliseconds from the promotion to the next creation that succeeded.
+   * Undefined if none succeeded.
+   */
   readonly recoveriesMs: readonly (number | undefined)[];
   readonly report: FaultsReport;
 }
 
-/** Under load between the failover and the return of the failed server. */
+/** The load continues for this time between the failover and the return of the failed server. */
 const lastsMs = 6_000;
 /** The goal of the runbook in docs/OPERATIONS.md, "Failover". */
 export const recoveryMsMax = 10_000;
@@ -72,7 +75,10 @@ export async function runTrial(cluster: Cluster, options: TrialOptions): Promise
   return { name: cluster.name, recoveriesMs, report };
 }
 
-/** Milliseconds from the promotion to the answer of the next creation that began after it. */
+/**
+ * Milliseconds from the promotion to the first answer of a successful creation that began after it.
+ * Undefined if there is none.
+ */
 export function nextCreationMs(
   history: History,
   promotedMs: number | undefined,

@@ -1,4 +1,6 @@
-/** Ctrl-C and `kill` end a run like a normal exit, so that its mounts are removed. */
+/**
+ * Makes Ctrl-C and `kill` end a run like a normal exit. The exit handlers then remove its mounts.
+ */
 export function endEarlyInOrder(): void {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 }

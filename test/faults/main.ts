@@ -11,7 +11,10 @@ import { longPace, shortPace, size } from './sizes.ts';
 
 endEarlyInOrder();
 
-/** `pnpm faults --faults N --seed S [--minutes M] [--rate R] [--lasts MS] [--brief] [--keep DIR] [--history FILE] [--bug NAME]` */
+/**
+ * `pnpm faults --faults N --seed S [--minutes M] [--rate R] [--lasts MS] [--brief] [--keep DIR]
+ * [--history FILE] [--bug NAME]`
+ */
 const { values } = parseArgs({
   options: {
     faults: { type: 'string', default: '60' },

@@ -14,8 +14,8 @@ export interface RestOptions {
 const lookEveryMs = 250;
 const moveEveryMs = 2_500;
 /**
- * More than the lease, the start deadline, the claim of an attempt and the longest retry of the
- * run.
+ * The clock advances by this. It is more than the lease, the start deadline, the claim of an
+ * attempt and the longest retry of the run.
  */
 const moveByMs = 61_000;
 
@@ -61,7 +61,9 @@ function nowWithOffset(offsetMs: number): string {
     RETURN date_trunc('milliseconds', statement_timestamp()) + interval '${offsetMs} milliseconds'`;
 }
 
-/** A node may still report a late outcome, which has its own event. */
+/**
+ * The nodes that still have runs. Such a node may report a late outcome, which has its own event.
+ */
 function busyNodes({ nodes }: World): string[] {
   return nodes.flatMap(({ process: { name }, logFile }) => {
     const { size } = activeRunsOf(readNodeLog(name, logFile));

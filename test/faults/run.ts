@@ -33,7 +33,7 @@ export interface FaultsOptions {
   /** Advances the clock at the end instead of waiting until leases run out. */
   readonly movesClock: boolean;
   /**
-   * How long it may take to come to rest. The default is longer than every timeout of the system.
+   * The limit of the time to come to rest. The default is longer than every timeout of the system.
    */
   readonly restBoundMs?: number;
   readonly bug?: InjectedBug;
@@ -44,7 +44,7 @@ export interface FaultsOptions {
   /** The file that a service starts from; by default its source. */
   readonly entryOf?: (service: ServiceName) => string;
   /**
-   * Strikes no more after the first violation, because probes would only wait for submissions that
+   * Strikes no more after the first violation. Later probes would only wait for submissions that
    * are lost.
    */
   readonly endsWhenBroken?: boolean;
@@ -166,7 +166,10 @@ async function strikeAll(
   return struck;
 }
 
-/** The second fault of a pair may find no target left: a Redis that is down cannot be flushed. */
+/**
+ * Strikes one fault and heals it. A fault that cannot strike is only printed. The second fault of a
+ * pair may find no target: a Redis that is down cannot be flushed.
+ */
 async function strikeOne(world: World, fault: Fault): Promise<void> {
   try {
     await fault.strike(world);

@@ -15,8 +15,9 @@ import {
 import { doorShares, type Plan, type Door, plans, type Signer } from './plans.ts';
 
 /**
- * Generated requests of every kind. Most are correctly signed, so that they pass each check of
- * CONTRACT 3 and reach the next. FUZZ_SEED repeats a run, FUZZ_REQUESTS sets its length.
+ * Sends generated requests of every kind. Most are correctly signed, so they pass the signature
+ * check and reach the later checks of CONTRACT 3. FUZZ_SEED repeats a run, FUZZ_REQUESTS sets its
+ * length.
  */
 
 const seed = Number(process.env['FUZZ_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
@@ -194,7 +195,10 @@ function outcomeOf(answer: WireAnswer): string {
     : String(answer.status);
 }
 
-/** The status that each door must give to at least half of the requests made for it. */
+/**
+ * The answers of each door, which is a check of the gateway. At least half of the requests made for
+ * a door must get one of them.
+ */
 const answeredBy: Readonly<Record<Door, readonly string[]>> = {
   unparsable: ['400 bad_request'],
   route: ['404 not_found', '405 method_not_allowed'],

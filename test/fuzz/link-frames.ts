@@ -74,7 +74,7 @@ function validFrames(submissionIds: () => readonly string[]) {
   );
 }
 
-/** A `hello` that gets no offers, so that jobs go to honest nodes. */
+/** A `hello` without slots. The node then gets no offers, and jobs go to honest nodes. */
 function hellos(submissionIds: () => readonly string[]) {
   return fc.record(
     {
@@ -125,10 +125,10 @@ const oddNames = fc.constantFrom(
   '\0',
 );
 
-/** Too deep for a recursive reader, as a member that every object may have. */
+/** A member whose value is nested too deep for a recursive parser. */
 const deepMember = `"details":{"a":${'['.repeat(4_400)}${']'.repeat(4_400)}}`;
 
-/** Text that `JSON.stringify` never writes. */
+/** Changes of a frame's text. Most results are texts that `JSON.stringify` does not write. */
 const rawEdits = fc.constantFrom<(text: string) => string>(
   (text) => text.slice(0, -1),
   (text) => `${text}${text}`,
@@ -180,7 +180,7 @@ function textFrame(data: string): HostileFrame {
   return { data, isBinary: false };
 }
 
-/** A valid frame made invalid in one way. */
+/** Frames with one fault: a changed member, a changed text, random bytes, or invalid UTF-8. */
 function spoiled(valid: fc.Arbitrary<Record<string, unknown>>): fc.Arbitrary<HostileFrame> {
   return fc.oneof(
     {
@@ -211,8 +211,8 @@ function asText(frame: unknown): HostileFrame {
 }
 
 /**
- * Visits of about `framesPerVisit` frames. Only few frames are invalid, and they come late, because
- * the third bad frame closes a link and the service ignores the rest.
+ * Visits of about `framesPerVisit` frames. The invalid frames after `hello` come last, because the
+ * third bad frame closes a link and the service ignores all later ones.
  */
 export function visits(
   submissionIds: () => readonly string[],

@@ -26,7 +26,10 @@ const visitTimeoutMs = 30_000;
 let whole: WholeStack;
 let tenant: TenantCredentials;
 let honest: ScriptedNode[];
-/** Jobs that honest nodes run or have run. Hostile nodes name their ids too. */
+/**
+ * Ids of the last 50 jobs of the tenant, which honest nodes run or have run. Hostile nodes name
+ * these ids too.
+ */
 const known: string[] = [];
 
 beforeAll(async () => {
@@ -84,12 +87,15 @@ test(
 );
 
 /**
- * The service closes a link because of its frames (1007, 1008, 1009), or the visitor closes it
- * after its last frame.
+ * The close codes that a link may end with. The service closes a link because of its frames (1007,
+ * 1008, 1009), or the visitor closes it after the last frame (1000).
  */
 const allowedCodes = new Set(['1000', '1007', '1008', '1009']);
 
-/** Nodes visit one after another, on alternating dispatchers. */
+/**
+ * One hostile node visits the dispatchers in turn, until `framesCount` frames are sent or a visit
+ * fails.
+ */
 async function attack(run: Run, index: number): Promise<void> {
   const { nodeId, nodeSecret: secret } = await whole.stack.createNode(`hostile ${index}`);
   const links = whole.stack.nodeLinkUrls;
@@ -126,8 +132,8 @@ async function visit(run: Run, identity: NodeIdentity, plan: Visit): Promise<num
     }
   };
   sendAll(plan.before);
-  // The frames after `hello` wait for the welcome. If the link ends before it, none of them is
-  // handled.
+  // Wait for the answer to `hello`. Frames that are sent before it would count, although the
+  // service ignores them if it closes the link.
   const answered = answerOf(socket, ({ type }) => type === 'welcome' || type === 'error');
   sendAll([plan.hello]);
   await Promise.race([answered, closed]);
@@ -146,7 +152,7 @@ const doneFrame: HostileFrame = {
   isBinary: false,
 };
 
-/** Resolves with the service's first frame of the wanted type. */
+/** Resolves when the service sends a frame for which `isWanted` is true. */
 async function answerOf(
   socket: WebSocket,
   isWanted: (frame: Readonly<Record<string, unknown>>) => boolean,
@@ -158,7 +164,10 @@ async function answerOf(
   });
 }
 
-/** The tenant keeps posting: one job for a number of frames. A node must accept each. */
+/**
+ * Posts one job of the tenant for each `framesPerJob` frames, until all frames are sent. A node
+ * must accept each job.
+ */
 async function work(run: Run): Promise<void> {
   for (let posted = 0; run.sent < framesCount && run.violations.length === 0; posted += 1) {
     const body = job(`fuzz-${posted}`);
@@ -195,7 +204,7 @@ async function expectJobsUntouched({ created }: Run): Promise<void> {
     'SELECT state, count(*)::int AS count FROM submissions GROUP BY state',
   );
   expect(states).toEqual([{ state: 'submitted', count: created.length }]);
-  // A closed link answers nothing any more.
+  // The link of each honest node is still open, because the service answers a frame on it.
   for (const node of honest) {
     node.send({ type: 'stopped', submissionId: 'sub_alive', usage: {} });
     await node.next('ack', { where: ({ submissionId }) => submissionId === 'sub_alive' });

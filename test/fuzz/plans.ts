@@ -2,7 +2,10 @@ import * as fc from 'fast-check';
 import { job } from '../support/job.ts';
 import { idTargets, lists, paths, plainReads, safeText, signedRoutes } from './targets.ts';
 
-/** A request before it is decided who signs it and when. */
+/**
+ * A generated request: its contents, its signer, and how its signature is made invalid. It is
+ * signed when it is sent.
+ */
 export interface Plan {
   /** The check of CONTRACT 3 that the request is made for. */
   readonly door: Door;
@@ -91,7 +94,7 @@ const post = (door: Door, body: Plan['body'], signer: Signer = 'rich'): Plan => 
 });
 const valid = (key: string, changes: object = {}) => JSON.stringify(job(key, { ...changes }));
 
-/** A valid body in which one of these members has another value, given as JSON text. */
+/** A valid body in which the member at `path` has another value, given as JSON text. */
 function withMember(key: string, path: readonly string[], value: string): string {
   const body: unknown = JSON.parse(valid(key));
   let parent = Object(body);
@@ -118,7 +121,7 @@ const spoilings: fc.Arbitrary<Spoiling> = fc.oneof(
   }),
 );
 
-/** Another signed route instead of the creation's. */
+/** The same plan for another route, by its method and target. */
 const elsewhere = (plan: Plan, [method = 'POST', target = '']: readonly string[]): Plan => ({
   ...plan,
   method,
@@ -222,7 +225,7 @@ const byDoor: Readonly<Record<Door, fc.Arbitrary<Plan>>> = {
   created: fc
     .tuple(fc.uuid(), fc.constantFrom('standard', 'priority', 'instant'))
     .map(([key, tier]) => post('created', valid(key, { tier }))),
-  // Not a valid URL, so that nothing is sent to a third party.
+  // No generated `webhookUrl` is a valid URL. So no webhook is sent to a third party.
   settings: fc
     .oneof(
       fc

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 
-/** The methods and targets of requests, valid and invalid. */
+/** Methods and targets of requests, valid and invalid, and texts for them. */
 
 export const safeText = fc.string({ unit: 'binary', maxLength: 40 });
 

@@ -3,13 +3,13 @@ import { Client } from 'pg';
 
 export interface LockTimes {
   samples: number;
-  /** How many exclusive locks were seen. */
+  /** The number of exclusive locks that were seen. */
   holds: number;
   /** The longest wait of any session for a lock on a table, in milliseconds. */
   waitMs: number;
   /** The longest exclusive lock on a partitioned table or a default partition, in milliseconds. */
   holdMs: number;
-  /** The same without the time in which the machine gave the sampler no turn. */
+  /** `waitMs` and `holdMs` without the time in which the machine did not let the sampler run. */
   netWaitMs: number;
   netHoldMs: number;
   /** The longest time between two samples. */
@@ -23,15 +23,18 @@ export interface LockWatch {
   readonly close: () => Promise<void>;
 }
 
-/** A session that has this advisory lock ends the sampling. */
+/** The sampling ends when a session holds this advisory lock. */
 const stopKey = 20_261_123;
 
-/** A sample and the sleep after it take less, if the machine gives the session its turn. */
+/**
+ * A sample and the sleep after it take less time than this, unless the machine is busy. A longer
+ * gap counts as a stall.
+ */
 const turnMs = 5;
 
 /**
- * Samples every millisecond within Postgres, because a busy process here would miss locks. Holds are
- * told apart by their transactions.
+ * Samples the locks about every millisecond within Postgres, because a busy process here would miss
+ * locks. An exclusive lock counts as a new one if another transaction holds it.
  */
 const sampleSql = `
   CREATE FUNCTION growth_sample_locks(OUT samples int, OUT holds int, OUT wait_ms float8, OUT hold_ms float8, OUT gap_ms float8, OUT net_wait_ms float8, OUT net_hold_ms float8)

@@ -1,7 +1,10 @@
 import { boundedTables, keptTables, type TableSize } from './sizes.ts';
 import type { Month, Plan, Year } from './year.ts';
 
-/** Without the time in which the machine gave the sessions no turn. */
+/**
+ * The longest wait for a lock and the longest exclusive lock that are allowed. Time in which the
+ * machine did not let the sampler run does not count.
+ */
 const lockMsMax = 50;
 const growthMax = 1.2;
 
@@ -43,7 +46,10 @@ export function judge(
   return { verdict, faults };
 }
 
-/** The largest size of the later half by that of the earlier half. Months differ in length. */
+/**
+ * The largest size in the later half of the months, divided by the largest in the earlier half.
+ * Halves are compared, because months differ in length.
+ */
 function growthOf(months: readonly Month[], table: string, what: keyof TableSize): number {
   const sizes = months.map(({ tables }) => tables.get(table)?.[what] ?? 0);
   const half = Math.ceil(sizes.length / 2);

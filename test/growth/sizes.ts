@@ -2,7 +2,7 @@ import type { TestDatabase } from '@svc/testkit';
 
 export interface TableSize {
   readonly rows: number;
-  /** With indexes, over all partitions. */
+  /** The size with indexes, over all partitions. */
   readonly bytes: number;
 }
 

@@ -14,11 +14,14 @@ import { type Fixture, newSubmission, usage } from '@svc/store/fixture';
 import { testAuthor } from '@svc/testkit';
 
 export interface Traffic {
-  /** Runs submissions from the hold to the delivery, and inserts further rows meanwhile. */
+  /** Runs submissions from the hold to the delivery, and inserts further rows at the same time. */
   run(size: { readonly lives: number; readonly rows: number }): Promise<void>;
-  /** The number of submissions so far. */
+  /** The number of submissions that were run so far. */
   lived(): number;
-  /** The first keys that would start a second job. */
+  /**
+   * Uses the first idempotency keys again. Returns those that the service has forgotten, which
+   * start a second job.
+   */
   forgotten(): Promise<string[]>;
 }
 
@@ -26,10 +29,13 @@ const url = 'https://hooks.example.com/svc';
 const rowsPerStatement = 500;
 const auditEntriesPerRun = 20;
 const linksPerRun = 20;
-/** Less than a balance may be, and enough for a year. */
+/** The credits of each tenant. They last for a year, and are below the limit of a balance. */
 const credits = 900_000;
 
-/** Tenants with a URL, with an endpoint that nobody polls, and without either, and one node. */
+/**
+ * Creates one node and four tenants: two with a URL, one with an endpoint that nobody polls, and
+ * one without either.
+ */
 export async function startTraffic(fixture: Fixture): Promise<Traffic> {
   const { store } = fixture;
   const notified = [await fixture.tenant(credits, url), await fixture.tenant(credits, url)];
@@ -91,7 +97,10 @@ export async function startTraffic(fixture: Fixture): Promise<Traffic> {
   };
 }
 
-/** Delivered events with one attempt, and a usage report of another submission, all of this moment. */
+/**
+ * Inserts `rows` delivered events with one attempt each, and as many usage reports, all with the
+ * present time.
+ */
 async function insertRows({ database }: Fixture, rows: number): Promise<void> {
   for (let inserted = 0; inserted < rows; inserted += rowsPerStatement) {
     await database.query(insertSql, [Math.min(rowsPerStatement, rows - inserted)]);
@@ -114,7 +123,7 @@ const insertSql = `
   )
   INSERT INTO usage_reports (submission_id, at, node_seconds, actions) SELECT id, svc_now(), 2, 1 FROM n`;
 
-/** Node links that open, and entries of the audit log. */
+/** Adds signatures of node links that open, and entries of the audit log. */
 async function noteLinksAndChanges(
   { store, database }: Fixture,
   startedAfter: number,

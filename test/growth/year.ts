@@ -17,7 +17,7 @@ import { startTraffic } from './traffic.ts';
 export interface Plan {
   readonly months: number;
   readonly retentionDays: number;
-  /** How often in a month traffic and retention run. */
+  /** The number of times in a month that traffic and retention run. */
   readonly steps: number;
   /** Submissions of a step, from the hold to the delivery. */
   readonly lives: number;
@@ -43,7 +43,7 @@ export interface Year {
 const stepOffsetMs = 3_600_000;
 const logger = createLogger({ service: 'growth', level: 'silent' });
 
-/** Lives the months one after another, with traffic and retention at the same time. */
+/** Runs the months one after another, with traffic and retention at the same time. */
 export async function liveMonths(
   fixture: Fixture,
   locks: LockWatch,
@@ -73,7 +73,7 @@ export async function liveMonths(
       );
       for (const name of await partitionNames(store)) seen.add(name);
     }
-    // Autovacuum looks once a minute, and a month takes seconds here.
+    // Autovacuum looks once a minute. That is too seldom here, because a month takes seconds.
     await database.query('VACUUM ANALYZE');
     months.push({
       name: new Date(fromMs).toISOString().slice(0, 7),
@@ -97,7 +97,7 @@ export async function liveMonths(
 
 const ignore = () => {};
 
-/** One round of the periodic tasks of settlement and webhooks. */
+/** Runs the periodic tasks of settlement and webhooks once. */
 async function keepHouse(
   store: Store,
   retentionDays: number,

@@ -1,4 +1,4 @@
-/** The code blocks of a guide, read from the Markdown that the gateway serves. */
+/** Reads the code blocks of a guide from the Markdown that the gateway serves. */
 
 export interface GuideBlock {
   /** `sh`, `ts`, `python` or `json`. */
@@ -14,7 +14,7 @@ export function blocksOf(markdown: string): GuideBlock[] {
   );
 }
 
-/** The code of one language without files, as one program. */
+/** The code blocks of one language that have no attribute, joined to one program. */
 export function programOf(blocks: readonly GuideBlock[], language: string): string {
   return blocks
     .filter((block) => block.language === language && block.attribute === '')
@@ -22,7 +22,7 @@ export function programOf(blocks: readonly GuideBlock[], language: string): stri
     .join('\n');
 }
 
-/** The file of a guide in one language. */
+/** The code of the block that the guide marks as `file=NAME`. Throws if there is none. */
 export function fileOf(blocks: readonly GuideBlock[], name: string): string {
   const block = blocks.find(({ attribute }) => attribute === `file=${name}`);
   if (block === undefined) throw new Error(`the guide has no ${name}`);

@@ -3,7 +3,7 @@ import { cpSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:
 import path from 'node:path';
 import process from 'node:process';
 
-/** The receivers of `examples/`: how each starts, and the packages that it needs. */
+/** The receivers in `examples/`: the command that starts each, and the package that it needs. */
 
 export const examplesDir = path.resolve(import.meta.dirname, '../../examples');
 
@@ -47,7 +47,10 @@ function locate(npm: string): string | undefined {
   return nodeModules.map((dir) => path.join(dir, npm)).find((dir) => existsSync(dir));
 }
 
-/** Copies an example into `dir`, in which the client is installed, and links its package. */
+/**
+ * Copies an example into `dir`, where the client is installed, and links the npm package that it
+ * needs. Returns the folder of the copy.
+ */
 export function installExample(name: string, dir: string, npm?: string): string {
   const target = path.join(dir, name);
   cpSync(path.join(examplesDir, name), target, { recursive: true });
@@ -60,7 +63,10 @@ export function installExample(name: string, dir: string, npm?: string): string 
   return target;
 }
 
-/** Calls the route handler as Next.js does: with a `Request`, for a `Response`. */
+/**
+ * A program that calls the route handler as Next.js does, with a `Request`, and sends the
+ * `Response` that the handler returns.
+ */
 const serveRoute = `import { createServer } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { POST } from './app/api/webhooks/route.ts';

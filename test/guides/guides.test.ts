@@ -19,8 +19,9 @@ import { type Receiver, run, startReceiver } from './programs.ts';
 import { type GuideWorld, openGuideWorld, variablesOf } from './world.ts';
 
 /**
- * The code blocks of the guides, as a live gateway serves them, run against that gateway. `pnpm guides`
- * runs all of them, and all examples. Without `GUIDES=all` only those of the quick start run.
+ * Runs the code blocks of the guides against a live gateway, which also serves the guides. `pnpm
+ * guides` runs all of them, and all examples. Without `GUIDES=all` only those of the quick start
+ * run.
  */
 const isWhole = process.env['GUIDES'] === 'all';
 
@@ -211,7 +212,7 @@ test.each(tested)(
   },
 );
 
-/** All guides, or the first one. */
+/** With `GUIDES=all` all guides, otherwise only the quick start, which is the first one. */
 function testedGuides(): ReadonlyMap<string, readonly GuideBlock[]> {
   return isWhole ? guides : new Map([...guides].slice(0, 1));
 }
@@ -265,7 +266,7 @@ async function expectReceived(
   if (webhooks !== undefined) await expectActsOnce(webhooks.started, webhooks.tenant);
 }
 
-/** A test event that is delivered twice counts once. */
+/** Delivers a test event twice, and expects that the receiver acts once. */
 async function expectActsOnce(started: Receiver, tenant: TenantCredentials): Promise<void> {
   await waitUntil(() => started.output().includes('new webhook.test'));
   const ask = (method: string, target: string) =>

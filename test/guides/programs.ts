@@ -8,7 +8,10 @@ import { waitUntil } from '@svc/testkit';
 
 const checkoutDir = path.resolve(import.meta.dirname, '../..');
 
-/** The environment of a reader's program. It has no files that tests preload. */
+/**
+ * The environment of a reader's program. It has no `NODE_OPTIONS`, so Node preloads no file of the
+ * tests.
+ */
 function readersEnvironment(): Record<string, string> {
   return {
     PATH: `${path.dirname(process.execPath)}:${process.env['PATH'] ?? ''}`,
@@ -34,7 +37,7 @@ export async function run(command: readonly string[], { cwd, env }: Run): Promis
 
 export interface Receiver {
   readonly url: string;
-  /** Everything that it has printed. */
+  /** Everything that the receiver has printed. */
   output(): string;
   close(): Promise<void>;
 }

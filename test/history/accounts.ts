@@ -11,21 +11,19 @@ import {
 } from './history.ts';
 import { lineTimes, type LineTimes } from './line-times.ts';
 
-// The ledger numbers a tenant's rows under the lock of the account. Their order is the order that
-// the service claims, so the checker searches for no other order. Tenants share no figures, so each
-// account is checked alone. Each step is exact for a fixed order: the figures of a row follow from
-// the previous row; an answer that shows a movement shows the figures of its row; each row has a
-// moment within the requests that made it, in order; each read of the balance fits between two rows
-// (`explainReads`). The moments exist exactly if no row must be later than a later row can be,
-// which one pass finds.
+// The ledger numbers a tenant's rows under the lock of the account. The service claims this order,
+// so the checker tries no other. Tenants share no figures, so each account is checked alone. For a
+// fixed order four checks are exact. The figures of a row follow from the previous row. An answer
+// that shows a movement shows the figures of its row. Each row has a moment within the requests
+// that made it, and these moments have the order of the rows. Each read of the balance fits between
+// two rows (`explainReads`). The moments do not exist if the earliest moment of a row is after the
+// latest moment of a later row. One pass finds this.
 
 /**
- * Checks that one serial order of each account's movements explains every figure that an observer
+ * Checks that the ledger's order of each account's movements explains every figure that an observer
  * was shown, and agrees with real time (CONTRACT 4).
- *
- * Sound: a violation means that an observer refutes the service's own order. A history that another
- * order would refute passes, because a service that shows its ledger is bound to that order. Costs
- * O(n log n).
+ * Sound: a violation means that an observation contradicts this order. No other order is tried,
+ * because a service that shows its ledger is bound to that order. Costs O(n log n).
  */
 export function checkAccounts(history: History): Verdict[] {
   const lines = Map.groupBy(recordsOf(history, 'line'), ({ tenant }) => tenant);
@@ -101,7 +99,10 @@ function brokenChain(lines: readonly LineRecord[]): string[] {
   return found;
 }
 
-/** A submission is held, charged and released once. A reference grants once. */
+/**
+ * Finds rows that repeat an earlier one. A submission is held, charged and released at most once. A
+ * reference grants at most once.
+ */
 function repeated(lines: readonly LineRecord[]): string[] {
   const known = new Map<string, LineRecord>();
   return lines.flatMap((line) => {
@@ -118,7 +119,8 @@ function outOfTime(lines: readonly LineRecord[], times: readonly LineTimes[]): s
   const found: string[] = [];
   let earliest = 0;
   let cause: LineRecord | undefined;
-  // One wrong row would contradict all rows after it.
+  // Rows that are reported already. Without this list, one wrong row would be reported with all
+  // rows after it.
   const reported = new Set<LineRecord>();
   for (const [index, line] of lines.entries()) {
     const { earliestMs = 0, latestMs = Number.POSITIVE_INFINITY } = times[index] ?? {};
@@ -151,7 +153,7 @@ function wrongGrants(lines: readonly LineRecord[], grants: readonly GrantRecord[
   });
 }
 
-/** The figures in the answers to creations, cancels and rebates. */
+/** Finds answers to creations, cancels and rebates whose figures are not those of the ledger. */
 function wrongAnswers(history: History): string[] {
   const rows = new Map<string, LineRecord>();
   const paid = new Map<string, number>();
@@ -210,7 +212,7 @@ const compared = [
   'reference',
 ] as const;
 
-/** A statement shows rows of the ledger unchanged. */
+/** Finds lines of statements that differ from their rows in the ledger. */
 function wrongStatements(history: History): string[] {
   const rows = new Map(recordsOf(history, 'line').map((line) => [line.id, line]));
   return recordsOf(history, 'statement').flatMap((shown: StatementRecord) => {

@@ -1,12 +1,12 @@
 import type { BalanceRecord, LineRecord } from './history.ts';
 import type { LineTimes } from './line-times.ts';
 
-// Position i is after i rows. A read fits there if it shows the figures of row i, row i can have
-// been written by the read's end, and row i + 1 can be written after its begin. Both bounds only
-// grow with i, so the possible positions are one range. A read that begins after another has ended
-// must not lie before it. So reads are sorted by begin. Each takes the first position that fits and
-// is not before those of reads that had ended. The first position leaves the most room to later
-// reads.
+// Position i is the place after i rows. A read fits there if it shows the figures of row i, row i
+// can have been written by the read's end, and row i + 1 can be written after the read's begin.
+// Both bounds only grow with i, so the possible positions are one range. A read that begins after
+// another has ended must not have an earlier position than that one. So the reads are sorted by
+// begin. Each takes the first position that fits and is not before the positions of reads that had
+// ended. The first position leaves the most room to later reads.
 
 /**
  * Fits each read of a balance between two rows of the account's ledger, whose order is given. Rows
@@ -56,7 +56,7 @@ function figures(balance: bigint, held: bigint): string {
   return `${balance}/${held}`;
 }
 
-/** Ascending, for each pair of figures that a read may see. */
+/** The positions, in ascending order, for each pair of figures that a read may see. */
 function positionsByFigures(lines: readonly LineRecord[]): Map<string, number[]> {
   const positions = new Map([[figures(0n, 0n), [0]]]);
   for (const [index, line] of lines.entries()) {
@@ -91,8 +91,8 @@ function latestOf(times: readonly LineTimes[]): number[] {
 }
 
 /**
- * The first index for which `holds` is true. It is then true for all later ones. `length` if there
- * is none.
+ * The first index for which `holds` is true, or `length` if there is none. `holds` must be true for
+ * all indexes after the first one.
  */
 function firstIndex(length: number, holds: (index: number) => boolean): number {
   let low = 0;

@@ -23,8 +23,8 @@ test('every history of a serial service is accepted, even with overlapping reque
 });
 
 /**
- * Each changes one record of a correct history so that nothing explains it. Undefined if it does
- * not fit this record.
+ * Each function changes one record of a correct history, and then no serial order explains the
+ * history. It returns undefined for a record that it cannot change.
  */
 const corruptions: Record<string, (record: HistoryRecord) => HistoryRecord | undefined> = {
   'a creation with a figure that is off by one': (record) => {
@@ -59,7 +59,8 @@ test.each(Object.entries(corruptions))('%s is found in any history', (_name, cor
     const record = history[index];
     const corrupted = record === undefined ? undefined : corrupt(record);
     if (corrupted === undefined) continue;
-    // Added to the true record, so that the two contradict each other.
+    // A changed row or creation replaces the true record. Any other changed record is added to the
+    // true one, and the two contradict each other.
     const isRow = corrupted.kind === 'line' || corrupted.kind === 'create';
     const changed: History = isRow
       ? history.with(index, corrupted)
@@ -90,7 +91,7 @@ function withPlaceholders(history: History): string {
   });
 }
 
-/** The same history of another tenant. */
+/** A copy of the history with another tenant and other ids. */
 function ofTenant(text: string, copy: number): HistoryRecord[] {
   return JSON.parse(text.replaceAll('@@', `/${copy}`), (name, value: unknown) =>
     name.endsWith('Micros') && typeof value === 'string' ? BigInt(value) : value,

@@ -25,7 +25,7 @@ export function checkHistory(history: History): HistoryReport {
   return { operations: history.length, verdicts, violations };
 }
 
-/** For the last line of a run. */
+/** A summary of the report for the last line of a run. */
 export function describeHistory({ operations, violations }: HistoryReport): string {
   return `history of ${operations} operations, ${violations.length} violations`;
 }

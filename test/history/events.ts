@@ -11,9 +11,9 @@ import {
 import { type EndingTimes, endingTimes } from './submissions.ts';
 
 // A URL can be in force from the begin of the request that set it. It can stay in force until the
-// end of the first request that began after that request had ended. An attempt uses the URL in
-// force when it is claimed, which is between its cause and its arrival. So an arrival is wrong
-// exactly if no request for its URL has an interval that meets this one.
+// end of the first request that began after that request had ended. An attempt uses the URL that is
+// in force when the attempt is claimed. The claim is between the cause of the event and the
+// arrival. So an arrival is wrong exactly if its URL cannot have been in force between these two.
 
 /**
  * Checks settings and events against each other (CONTRACT 6). An event reaches only a URL that can
@@ -51,9 +51,9 @@ export function checkEvents(history: History): Verdict[] {
 interface UrlInForce {
   readonly url: string | null;
   readonly fromMs: number;
-  /** The latest moment at which it can still be in force. */
+  /** The latest moment at which the URL can still be in force. */
   readonly untilMs: number;
-  /** It is in force from this moment, if no later change began before. */
+  /** The URL is in force from this moment, unless a later change began before it. */
   readonly surelyFromMs: number;
 }
 

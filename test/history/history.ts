@@ -92,13 +92,13 @@ export interface StatusRecord {
   readonly kind: 'status';
   readonly submissionId: string;
   readonly status: Status;
-  /** Null if the observer was not shown it. */
+  /** Null if the observer was not shown the charge. */
   readonly chargedMicros: bigint | null;
-  /** Who saw it: `detail`, `list`, `webhook`, `node`. */
+  /** The observer: `detail`, `list`, `webhook`, `node`. */
   readonly source: string;
   /**
-   * `is`: the submission had this status at a moment between `beginMs` and `endMs`. `reached`: it had
-   * it at `endMs` or earlier, and may have left it since.
+   * `is`: the submission had this status at a moment between `beginMs` and `endMs`. `reached`: the
+   * submission had this status at `endMs` or earlier, and may have left it since.
    */
   readonly how: 'is' | 'reached';
   readonly beginMs: number;

@@ -8,24 +8,24 @@ import {
   type Verdict,
 } from './history.ts';
 
-// A key is a register with the values free and taken-by-S. S takes the key inside the request that
-// is answered 201, or inside a request without a definite answer. S keeps it for ever, unless a
-// reject frees it. So each submission has a latest birth (the end of the first answer that names
-// it) and an earliest death (the begin of the first reject that may have succeeded). In between it
-// has the key in every serial order. Each rule below compares one request with that interval.
+// A key is a register: it is free, or taken by one submission S. S takes the key inside the request
+// that is answered 201, or inside a request without a definite answer. S keeps the key for ever,
+// unless a reject frees it. The latest birth of S is the end of the first answer that names it. Its
+// earliest death is the begin of the first reject that may have succeeded. Between these two, S has
+// the key in every serial order. Each rule below compares one request with that interval.
 
 /**
  * Checks that each idempotency key is linearizable (CONTRACT 3). There is one creation. Every
- * replay gives its answer. A conflict occurs only for another body. A creation that ended in an
- * error leaves the key free.
- *
+ * replay gives the answer of that creation. A conflict occurs only for another body. A creation
+ * that ended in an error leaves the key free.
  * Costs O(n log n): requests are grouped by key, and a key has few of them.
  */
 export function checkKeys(history: History): Verdict {
   // Sound: a rule fails only if no serial order exists, because unknown outcomes widen the
-  // intervals. Complete for keys whose submissions are never rejected, as is every submission that
-  // a tenant was answered. Such a key changes its value once, so comparing pairs decides. For a key
-  // with three or more rejected submissions the rules are necessary conditions only.
+  // intervals. Complete for keys whose submissions are never rejected. A submission that an answer
+  // to a tenant names is never rejected. The value of such a key changes once, so it is enough to
+  // compare pairs. For a key with three or more rejected submissions the rules are necessary
+  // conditions only.
   const creates = recordsOf(history, 'create');
   const rejects = Map.groupBy(recordsOf(history, 'reject'), ({ submissionId }) => submissionId);
   const shown = recordsOf(history, 'status').filter(({ key }) => key !== undefined);
@@ -50,14 +50,14 @@ function nameOf({ tenant, key }: { tenant?: string; key?: string }): string {
 /** A submission that is known to have had the key. */
 interface Holder {
   readonly submissionId: string;
-  /** The request that was answered 201, if one was. */
+  /** The requests that were answered 201. More than one is a violation. */
   readonly creators: readonly CreateRecord[];
   readonly replays: readonly CreateRecord[];
   readonly answers: ReadonlySet<string>;
   readonly latestBirthMs: number;
   /** Infinity if it keeps the key for ever. */
   readonly earliestDeathMs: number;
-  /** The end of the first reject that succeeded. */
+  /** The end of the first reject that succeeded. Infinity if none did. */
   readonly latestDeathMs: number;
 }
 
@@ -91,7 +91,10 @@ function answerOf({ outcome }: CreateRecord): string | null {
   return outcome.kind === 'created' ? outcome.answer : null;
 }
 
-/** Two submissions never have one key at the same time. */
+/**
+ * Finds submissions that had one key at the same time, and submissions with two creations or two
+ * different answers.
+ */
 function holdersTogether(holders: readonly Holder[]): string[] {
   const found: string[] = [];
   for (const [index, one] of holders.entries()) {
@@ -172,7 +175,7 @@ function mayHaveKey(one: CreateRecord, request: CreateRecord, holders: readonly 
     }
     case 'unknown':
       return true;
-    // It may have had the key during the decision and lost it since.
+    // A request with such an answer may have had the key until it was answered.
     case 'conflict':
     case 'taken':
     case 'refused':
@@ -181,8 +184,9 @@ function mayHaveKey(one: CreateRecord, request: CreateRecord, holders: readonly 
 }
 
 /**
- * A record that was seen past `pending` is never rejected, so it has its key for ever, and is the
- * one that every other answer names.
+ * Finds submissions whose records contradict the answers. A submission that was seen past `pending`
+ * is never rejected, so it keeps its key for ever. Then no answer may name another submission that
+ * was not rejected.
  */
 function wrongRecords(
   requests: readonly CreateRecord[],

@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import type { LineRecord } from './history.ts';
 import type { Recorder } from './recorder.ts';
 
-/** The names in the rest of the history for the UUIDs in a row. */
+/** Translates the UUIDs of a row to the names that the rest of the history uses. */
 export interface Names {
   readonly tenant: (id: string) => string;
   readonly submission: (id: string) => string;

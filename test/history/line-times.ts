@@ -10,9 +10,10 @@ export interface LineTimes {
 const anyTime: LineTimes = { earliestMs: 0, latestMs: Number.POSITIVE_INFINITY };
 
 /**
- * A hold lies within the request that was answered 201; if only replays are known, not before the
- * first request of its key. A charge and a release happen as their submission ends. A grant lies
- * within the requests of its reference. If an observer was shown a row, it had been written by then.
+ * Returns a function that finds the times of a row. A hold is written within the request that was
+ * answered 201. If only replays are known, it is not written before the first request of its key. A
+ * charge and a release are written when their submission ends. A grant is written within the
+ * requests of its reference. A row that an observer was shown had been written by then.
  */
 export function lineTimes(history: History): (line: LineRecord) => LineTimes {
   const holds = holdTimes(history);

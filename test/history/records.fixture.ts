@@ -1,6 +1,6 @@
 import type { CreateOutcome, CreateRecord, LineRecord, Status, StatusRecord } from './history.ts';
 
-/** Short forms of the records of one tenant, for histories that fit on a screen. */
+/** Short forms for the records of one tenant. A test can then show a whole history on a screen. */
 
 type Interval = readonly [beginMs: number, endMs: number | null];
 

@@ -12,7 +12,7 @@ export class ReferenceAccount {
   #balance = 0n;
   #held = 0n;
 
-  /** One movement, and its row in the ledger. */
+  /** Makes one movement, and returns its row in the ledger. */
   move(tenant: string, type: string, amountMicros: bigint, subject: string): LineRecord {
     const [ofBalance, ofHeld] = signs[type] ?? [0n, 0n];
     this.#balance += ofBalance * amountMicros;

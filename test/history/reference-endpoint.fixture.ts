@@ -10,7 +10,7 @@ export class ReferenceEndpoint {
   #url: string | null = null;
   #owed: Owed[] = [];
 
-  /** Clearing the URL drops pending events. */
+  /** Sets the URL. Clearing the URL drops the events that have not arrived. */
   move(url: string | null): void {
     this.#url = url;
     if (url === null) this.#owed = [];
@@ -24,7 +24,7 @@ export class ReferenceEndpoint {
     return this.#owed.length > 0;
   }
 
-  /** One attempt at the current URL. One in three is refused and retried. */
+  /** Makes one attempt at the current URL. Three attempts in ten are refused, and retried later. */
   attempt(random: Random): (Owed & { readonly url: string }) | undefined {
     const next = random.pick(this.#owed);
     if (next === undefined || this.#url === null) return undefined;

@@ -17,7 +17,8 @@ export function generateHistory(random: Random, steps: number): HistoryRecord[] 
 
 const tenant = 't';
 /**
- * The longest time before and after its step at which a request may begin and end, in milliseconds.
+ * A request begins less than this many milliseconds before its step, and ends less than this many
+ * after it.
  */
 const overlapMs = 12;
 
@@ -114,7 +115,10 @@ class ReferenceModel {
     this.#records.push({ kind: 'create', tenant, key, body, beginMs, endMs, outcome });
   }
 
-  /** A node accepts, or none does. Every waiting request gets its answer. */
+  /**
+   * A node accepts a pending submission, or none does. Every request that waits for it gets an
+   * answer, which may be lost.
+   */
   #decide(): void {
     const one = this.#some('pending');
     if (one === undefined) return;
@@ -232,7 +236,7 @@ class ReferenceModel {
     this.#records.push({ kind: 'url', tenant, url, beginMs, endMs: isLost ? null : endMs });
   }
 
-  /** The attempt is claimed now, with the URL in force, and arrives later. */
+  /** The attempt is claimed at this step, with the URL in force, and arrives later. */
   #deliver(): void {
     const attempt = this.#endpoint.attempt(this.#random);
     if (attempt === undefined) return;

@@ -14,7 +14,7 @@ export interface Modelled {
   chargedMicros: bigint | null;
 }
 
-/** The answer to its creation. */
+/** The answer to the creation of this submission. */
 export function createdOf(one: Modelled, isReplay: boolean): CreateOutcome {
   return {
     kind: 'created',

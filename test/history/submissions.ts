@@ -33,7 +33,9 @@ export function checkSubmissions(history: History): Verdict {
   return { guarantee: 'no status is seen reversed', count: seen.length, violations };
 }
 
-/** Every observation of a status, including those in the answers to creations and cancels. */
+/**
+ * Every observation of a status, including those in the answers to creations, cancels and rejects.
+ */
 function statusesOf(history: History): StatusRecord[] {
   return history.flatMap((record): StatusRecord[] => {
     if (record.kind === 'status') return [record];
@@ -90,8 +92,8 @@ const ranks: Readonly<Record<Status, number>> = {
 };
 
 /**
- * Sorted by begin. Each is compared with the highest status of all observations that ended before
- * it began.
+ * Finds reversals. Each observation of the kind `is`, in the order of their begins, is compared
+ * with the highest status of all observations that ended before it began.
  */
 function reversals(seen: readonly StatusRecord[]): string[] {
   const found: string[] = [];
@@ -155,8 +157,9 @@ export interface EndingTimes {
 }
 
 /**
- * It had not ended when an observer began a request that still saw it in flight, nor before its own
- * successful cancel began. It had ended when an observer who saw the end was answered.
+ * Returns the times of each submission's end. A submission had not ended when a request began that
+ * still saw it in flight, or that ended it. It had ended when an observer who saw the end was
+ * answered.
  */
 export function endingTimes(history: History): Map<string, EndingTimes> {
   const times = new Map<string, EndingTimes>();

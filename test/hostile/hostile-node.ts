@@ -21,7 +21,7 @@ function follow(node: ScriptedNode, act: (frame: FrameToNode) => void): () => vo
 }
 
 export interface Hostile {
-  /** The payloads that the node received on this link. */
+  /** The number of payloads that the node received on this link. */
   payloads(): number;
   stop(): void;
 }

@@ -9,7 +9,10 @@ const timeoutMs = 60_000 + submissions * 400;
  * its jobs.
  */
 const payloadsMax = 16;
-/** Two steps: second offers on a slow machine can move the multiplier by this much. */
+/**
+ * Two steps of the multiplier. On a slow machine second offers go out, and they can move the
+ * multiplier by this much.
+ */
 const surgeNoiseMicros = 100_000n;
 
 test(

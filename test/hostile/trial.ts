@@ -17,12 +17,12 @@ export interface TrialReport {
   readonly submissions: number;
   readonly submitted: number;
   readonly rejected: number;
-  /** Accepted by the hostile node and never finished. */
+  /** The submissions that the hostile node accepted and never finished. */
   readonly sunk: number;
-  /** The payloads that the hostile node got before its first quarantine, and in all. */
+  /** The number of payloads that the hostile node got before its first quarantine, and in all. */
   readonly payloadsBeforeQuarantine: number;
   readonly payloads: number;
-  /** The highest multiplier that tenants paid: with honest nodes only, and with the hostile one. */
+  /** The highest published multiplier: with honest nodes only, and with the hostile one. */
   readonly surgeBeforeMicros: bigint;
   readonly surgeMicros: bigint;
   /** The highest number of slots that were taken without an assignment. */
@@ -47,7 +47,7 @@ const honestUsage = {
 const chunks = 20;
 /** The longest wait for the reservations of ended offers to be released. */
 const slotsSettleMs = 5_000;
-/** The tier `instant` in the default rate card. */
+/** The hold of the tier `instant` in the default rate card. */
 const maxMicros = 500n * microsPerCredit;
 
 /**
@@ -84,7 +84,8 @@ export async function runTrial(service: Dispatching, submissions: number): Promi
       await postAll(service, count, look);
       await rested(service);
       slotsTakenByNobody = Math.max(slotsTakenByNobody, await takenByNobody(service));
-      // Its quarantine begins when the first of its unstarted jobs has passed the start deadline.
+      // The quarantine of the hostile node begins when the first of its unstarted jobs has passed
+      // the start deadline.
       if (chunk % 5 === 1) await passTime(service, startDeadlineMs);
       await look();
       await settleAll(service);
@@ -132,8 +133,9 @@ async function rested({ database }: Dispatching): Promise<void> {
 }
 
 /**
- * The number of slots taken beyond the assignments in Postgres. A slot is free some milliseconds
- * after its assignment has ended, and reserved for the second or so that an offer is open.
+ * Returns the number of slots that are taken without an assignment in Postgres. Looks for at most
+ * `slotsSettleMs`, because an open offer reserves a slot for about a second, and a slot is freed
+ * some milliseconds after its assignment has ended.
  */
 async function takenByNobody({ database, redis, prefix }: Dispatching): Promise<number> {
   const registry = createFleetRegistry({ redis, prefix });
@@ -149,7 +151,7 @@ async function takenByNobody({ database, redis, prefix }: Dispatching): Promise<
   return beyond;
 }
 
-/** Posts `count` submissions, `demand` at a time. Each is in flight until a node has it. */
+/** Posts `count` submissions, at most `demand` at a time, and calls `look` after each answer. */
 async function postAll(
   service: Dispatching,
   count: number,
@@ -168,7 +170,9 @@ async function postAll(
   await Promise.all(Array.from({ length: demand }, postOne));
 }
 
-/** Advances the clock and lets the reconciler run. */
+/**
+ * Advances the clock, and ends the submissions that did not start in time, as the reconciler does.
+ */
 async function passTime(service: Dispatching, ms: number): Promise<void> {
   const { store } = service;
   await service.advance(ms);
@@ -210,7 +214,10 @@ interface MeteredRow {
   readonly usage: Record<string, string | null>;
 }
 
-/** Compares the stored usage and the charge of each with the domain's caps for its running time. */
+/**
+ * Counts the submissions whose usage was capped, and those whose stored usage is above the domain's
+ * caps for their running time.
+ */
 async function compareWithCaps({ database }: Dispatching) {
   const rows = await database.query<MeteredRow & Record<string, unknown>>(
     `SELECT usage_capped AS "isCapped",

@@ -14,8 +14,8 @@ export interface Layout {
   readonly bridge: string;
   readonly hosts: readonly NetworkHost[];
   /**
-   * A second address of the tenants' host. `/ready` is asked from it, so that a cut between tenants
-   * and gateways does not hide the gateways' readiness.
+   * A second address of the tenants' host. The run asks `/ready` from this address. A cut between
+   * tenants and gateways then does not hide the gateways' readiness.
    */
   readonly watchAddress: string;
 }
@@ -25,7 +25,10 @@ const network = '10.213.0';
 export const networkBits = 24;
 const firstHost = 10;
 
-/** The names of the namespaces contain the process id, so that a later run finds what is left. */
+/**
+ * The beginning of all namespace names of a run. It contains the process id, by which a later run
+ * finds namespaces that were left.
+ */
 export function runName(pid: number): string {
   return `svch${pid}`;
 }

@@ -12,8 +12,8 @@ import { readOptions } from './options.ts';
 import { obstacle } from './requirements.ts';
 
 /**
- * `pnpm hosts`: makes the network, runs the trial in it, and removes it. The trial is a process of its
- * own, so that the network goes whatever becomes of the trial.
+ * `pnpm hosts`: makes the network, runs the trial in it, and removes it. The trial is a separate
+ * process. So the network is removed even if the trial crashes.
  */
 const say = (line: string) => void process.stdout.write(`${line}\n`);
 const options = readOptions(process.argv.slice(2));
@@ -24,7 +24,7 @@ else say(`skipped: ${why}; 0 partitions`);
 async function run(): Promise<number> {
   const stale = removeStale();
   if (stale.length > 0) say(`removed the namespaces of runs that were killed: ${stale.join(', ')}`);
-  // The namespaces have no way to the package servers.
+  // Fetch the programs first, because the namespaces have no way to the package servers.
   await Promise.all([debianPostgres(), redisBinary()]);
   const dir = mkdtempSync(path.join(tmpdir(), 'svc-partitions-'));
   let trial: ChildProcess | undefined;
@@ -44,7 +44,7 @@ async function run(): Promise<number> {
 
 function startTrial(layout: Layout, dir: string): ChildProcess {
   const trial = [process.execPath, path.join(import.meta.dirname, 'inside.ts'), `${process.pid}`];
-  // The last value of an argument counts.
+  // If an argument comes twice, its last value counts. So the trial uses the seed of this process.
   const args = [...process.argv.slice(2), '--seed', `${options.seed}`];
   const command = [...inside(hostOf(layout, 'tenants')), ...dieWithParent('TERM'), ...trial];
   return spawn('env', [...command, ...args], {

@@ -14,7 +14,7 @@ export function namespacedHosts(layout: Layout): Hosts {
     },
     tenantsAddress: hostOf(layout, 'tenants').address,
     direct: {
-      // It ends with this process, or when the namespace is removed.
+      // The load balancer ends with this process, or when the namespace is removed.
       async balance(nodeName, dispatchers) {
         const { ready } = await startServiceProcess({
           name: `load balancer of ${nodeName}`,

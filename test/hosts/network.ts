@@ -9,7 +9,10 @@ import {
   pidOfNamespace,
 } from './layout.ts';
 
-/** Synchronous, because a process that ends runs these commands too. */
+/**
+ * Runs a command and returns its output. It is synchronous, because it also runs while this process
+ * ends.
+ */
 function run(command: readonly string[]): string {
   const [file = '', ...args] = command;
   const { status, stdout, stderr, error } = spawnSync(file, args, { encoding: 'utf8' });
@@ -50,7 +53,7 @@ function namespaces(): string[] {
     .flatMap((line) => line.split(' ')[0] || []);
 }
 
-/** The servers stop in order after the trial, which takes less than a second. */
+/** The time that the servers get to stop in order after the trial. They need less than a second. */
 const graceMs = 5_000;
 const lookEveryMs = 20;
 
@@ -77,7 +80,7 @@ function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It has ended.
+    // The process has ended.
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Random } from '../simulation/random.ts';
 
-/** Every two parts that talk to each other, by the name of `--pairs`. */
+/** The pairs of parts that talk to each other, by the name of `--pairs`. */
 export const pairs = {
   'gateway-postgres': ['gateway', 'postgres'],
   'gateway-redis': ['gateway', 'redis'],
@@ -41,7 +41,10 @@ export interface Plan {
 const cutsMin = 2;
 const cutsMax = 3;
 
-/** Each pair in each way, between hosts that the seed chooses, then combinations of several cuts. */
+/**
+ * Each pair in each way, between hosts that the seed chooses. Then `combinations` sets of two or
+ * three cuts at once.
+ */
 export function planCuts(random: Random, hostNames: readonly string[], plan: Plan): Cut[][] {
   const single = plan.pairs.flatMap((pair) =>
     ways.map((way) => [draw(random, hostNames, pair, way)]),
@@ -49,7 +52,8 @@ export function planCuts(random: Random, hostNames: readonly string[], plan: Pla
   const combined = Array.from({ length: plan.combinations }, () => {
     const cuts = new Map<string, Cut>();
     const count = cutsMin + random.nat(cutsMax - cutsMin + 1);
-    // Drawn again if the same two hosts come twice. There are many more pairs of hosts than cuts.
+    // If the same two hosts come twice, the loop draws again. There are many more pairs of hosts
+    // than cuts.
     while (cuts.size < count) {
       const pair = random.pick(plan.pairs);
       const way = random.pick(ways);

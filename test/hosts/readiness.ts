@@ -7,7 +7,9 @@ export interface Statement {
   readonly missing: readonly string[] | undefined;
 }
 
-/** From this moment on exactly these stores are unreachable for the service. */
+/**
+ * A change of the network. From `atMs` on, exactly these stores are unreachable for the service.
+ */
 export interface Change {
   readonly service: string;
   readonly atMs: number;
@@ -22,14 +24,18 @@ export interface Bounds {
 export interface Judgement {
   readonly statements: number;
   readonly wrong: readonly string[];
-  /** From each cut to the first true "not ready", and from each heal to the first true "ready". */
+  /**
+   * The milliseconds from each cut to the first true "not ready", and from each heal to the first
+   * true "ready".
+   */
   readonly notReadyMs: readonly number[];
   readonly readyMs: readonly number[];
 }
 
 /**
- * A service may be wrong for a bounded time after a change. Later a statement is wrong if it is
- * false and the last true one is longer ago than the bound.
+ * Judges the answers of `/ready`. A service may be wrong for a bounded time after a change. After
+ * that, a false statement is wrong if the change and the last true statement are both longer ago
+ * than the bound.
  */
 export function judge(
   services: readonly string[],
@@ -54,7 +60,7 @@ export function judge(
 
 type JudgementOfOne = Omit<Judgement, 'statements'>;
 
-/** The intervals between two changes are judged on their own. */
+/** Judges one service. Each interval between two changes is judged on its own. */
 function judgeOne(
   statements: readonly Statement[],
   changes: readonly Change[],

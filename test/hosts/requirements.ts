@@ -16,7 +16,10 @@ export function obstacle(): string | undefined {
   return triedObstacle();
 }
 
-/** A container may forbid namespaces, and a kernel may have no packet filter. */
+/**
+ * Tries what a run does, because a container may forbid namespaces, and a kernel may have no packet
+ * filter.
+ */
 function triedObstacle(): string | undefined {
   const namespace = `${runName(process.pid)}-try`;
   const steps = [

@@ -14,8 +14,9 @@ import { serversOf } from './servers.ts';
 import { startWatch, type Watch } from './watch.ts';
 
 /**
- * A check of `/ready` takes 2 s at most. After a heal TCP repeats a packet after up to 13 s, if the
- * cut lasted 20 s, unless the service has replaced the connection before.
+ * The longest times until `/ready` is true after a cut and after a heal. A check of `/ready` takes
+ * at most 2 s. After a cut of 20 s, TCP may repeat a packet up to 13 s after the heal, unless the
+ * service has replaced the connection before.
  */
 export const bounds: Bounds = { notReadyMsMax: 5_000, readyMsMax: 15_000 };
 
@@ -26,7 +27,7 @@ export interface HostsReport {
   readonly readiness: Judgement;
 }
 
-/** Runs in the namespace of the tenants. */
+/** Runs the whole trial. This process must be in the namespace of the tenants. */
 export async function runHosts(
   run: string,
   options: HostsOptions,

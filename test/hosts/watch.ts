@@ -10,13 +10,13 @@ export interface Watch {
   readonly services: readonly string[];
   readonly statements: readonly Statement[];
   readonly changes: readonly Change[];
-  /** From now on exactly these stores are unreachable for the service. */
+  /** Records that from this moment exactly these stores are unreachable for the service. */
   note(service: string, unreachable: readonly string[]): void;
   stop(): Promise<void>;
 }
 
 const everyMs = 300;
-/** A service answers after 2 s at the latest, when its checks time out. */
+/** The longest wait for an answer. A service answers after about 2 s, when its checks time out. */
 const answerMsMax = 6_000;
 
 export function startWatch(world: World, fromAddress: string): Watch {

@@ -111,7 +111,7 @@ const fills: Readonly<Record<string, Fill>> = {
       `exec postgres -c listen_addresses='*'`,
     ]);
     const entry = ['--entrypoint', '["docker-entrypoint.sh"]', '--cmd', ''];
-    // Debian's pg_isready looks for the socket elsewhere.
+    // PGHOST, because Debian's pg_isready looks for the socket elsewhere.
     return [
       '--env',
       'PGHOST=/tmp',

@@ -55,7 +55,10 @@ export const onNetwork = [
   ...Object.keys(services).flatMap((name) => ['--add-host', `${name}:${addressOf(name)}`]),
 ];
 
-/** The endpoint of the tenant has a private address. */
+/**
+ * Lets a service use webhook endpoints with private addresses, because the tenant's endpoint has
+ * one.
+ */
 export const privateEndpoints = { WEBHOOK_ALLOW_PRIVATE_NETWORKS: '1' };
 const healthyMsMax = 120_000;
 
@@ -76,7 +79,9 @@ export function openContainers(
     images.find(({ pinned }) => pinned === image)?.used ?? `localhost/${image}`;
   const secretFile = (secret: string) => interpolate(secrets[secret]?.file ?? '', env);
 
-  /** The arguments of `podman run` that the members of a service stand for. */
+  /**
+   * The arguments of `podman run` that give a container what the compose file says of its service.
+   */
   function words(name: string, overrides: Readonly<Record<string, string>> = {}): string[] {
     const service = serviceOf(name);
     const { entrypoint, stop_grace_period: grace } = service;
@@ -90,7 +95,7 @@ export function openContainers(
       '--log-driver',
       'k8s-file',
       ...(service.init === true ? ['--init'] : []),
-      // Docker mounts no tmpfs into a read-only root.
+      // As in Docker, no tmpfs is mounted into a read-only root.
       ...(service.read_only === true ? ['--read-only', '--read-only-tmpfs=false'] : []),
       ...(service.cap_drop ?? []).flatMap((one) => ['--cap-drop', one]),
       ...(service.security_opt ?? []).flatMap((one) => [
@@ -106,7 +111,7 @@ export function openContainers(
       ...(service.volumes ?? []).flatMap((volume) => ['--volume', volume]),
       ...(entrypoint === undefined ? [] : ['--entrypoint', JSON.stringify(entrypoint)]),
       imageOf(service.image),
-      // Compose writes a dollar sign as two.
+      // In the compose file, `$$` is one dollar sign.
       ...(service.command ?? []).map((word) => word.replaceAll('$$', '$')),
     ];
   }
@@ -122,7 +127,8 @@ export function openContainers(
     run: (name, more = [], overrides) =>
       engine.podman('run', '--rm', ...words(name, overrides), ...more),
     async healthy(name) {
-      // podman needs systemd to repeat a health check. The first word says how the others are run.
+      // podman repeats health checks only with systemd, so the command of the check runs here. The
+      // first word is the kind of the check.
       const [kind, ...command] = serviceOf(name).healthcheck?.test ?? [];
       if (kind !== 'CMD') throw new Error(`${name} has no health check that is a command`);
       const ask = () => engine.podman('exec', name, ...command).then(() => true);

@@ -1,4 +1,4 @@
-/** Files that no process of the image loads, and why each pattern is refused. */
+/** Files that no process of the image needs, as patterns with a name for each. */
 const refused: readonly (readonly [what: string, path: RegExp])[] = [
   [
     "a package manager's cache",

@@ -56,7 +56,7 @@ export async function checkDrain({ engine, containers, tenant }: Drained): Promi
   }
 }
 
-/** Returns how long the service took. */
+/** Stops a service by SIGTERM. Returns the milliseconds until it had stopped. */
 async function stop(engine: Engine, name: ServiceName): Promise<number> {
   const startedMs = performance.now();
   await engine.podman('stop', name);

@@ -3,8 +3,8 @@ import path from 'node:path';
 import { runCommand } from '@svc/local';
 
 /**
- * buildah and podman with their storage, networks and state below `dir`. The options are those that
- * a container without an init system and without all capabilities of root needs.
+ * buildah and podman with their storage, networks and state below `dir`. Their options also work in
+ * a container that has no init system and not all capabilities of root.
  */
 export interface Engine {
   /** Runs `buildah` and returns its output without the last line break. */

@@ -15,7 +15,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { readCompose } from '../support/compose.ts';
 import { contentFaults } from './contents.ts';
 
-/** Checks that need no built image. `infra/docker/verify.sh` does the others. */
+/** Checks that need no built image. `infra/docker/verify.sh` makes the checks that need one. */
 
 const checkoutDir = path.resolve(import.meta.dirname, '../..');
 const read = (file: string) => readFileSync(path.join(checkoutDir, file), 'utf8');
@@ -88,7 +88,10 @@ test('a library of a dependency whose path looks like a test is allowed', () => 
   expect(contentFaults([...needed, file])).toEqual([]);
 });
 
-/** A checkout with one service, which imports one of two packages. */
+/**
+ * Writes a checkout with one service. The service imports the packages `used` and `store`, and not
+ * `unused`.
+ */
 function writeCheckout(dir: string): void {
   const write = (file: string, text = '') => {
     mkdirSync(path.dirname(path.join(dir, file)), { recursive: true });

@@ -24,7 +24,10 @@ if [ -d /sys/fs/cgroup/unified ]; then
   umount --recursive /sys/fs/cgroup && mount -t cgroup2 none /sys/fs/cgroup
 fi
 `;
-/** podman keeps the addresses of all networks below /run, whatever its options. */
+/**
+ * podman keeps the addresses of all networks below /run, and no option moves them. So the run gets
+ * an empty /run.
+ */
 const emptyRun = 'mount -t tmpfs none /run';
 
 const why = obstacle();
@@ -46,7 +49,7 @@ async function verify(): Promise<number> {
     return part.exitCode === 0;
   };
   try {
-    // Only the build needs the network of this machine.
+    // Only the build needs the network of this machine, so `run.ts` gets a network namespace.
     if (await run('build.ts', [], cgroups)) await run('run.ts', ['--net'], cgroups + emptyRun);
   } finally {
     if (values.keep) say(`kept: ${dir}`);

@@ -13,7 +13,7 @@ const readyMsMax = 120_000;
 export async function checkStart(containers: Containers, name: ServiceName): Promise<void> {
   const { State: state, HostConfig: host } = await containers.inspect(name);
   const startedMs = Date.parse(state.StartedAt);
-  // The file, because podman itself takes CPU time from the start that it would report.
+  // Read the log file. A call of podman would take CPU time from the start that is measured.
   const readyMs = await waitUntil(() => readyAfter(host.LogConfig.Path, startedMs), {
     what: `${name} to be ready`,
     timeoutMs: readyMsMax,

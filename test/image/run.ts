@@ -55,5 +55,5 @@ const status = await engine.podman('exec', 'gateway', 'svc', 'status', '--json')
 check('svc runs in the container of a service', status.startsWith('{'), `${status.length} bytes`);
 await checkDrain({ engine, containers, tenant });
 await tenant.receiver.close();
-// All checks are reported before the channel closes.
+// Close the channel to the parent process. The checks that were sent before still arrive.
 process.disconnect?.();

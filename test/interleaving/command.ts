@@ -7,10 +7,11 @@ const traceLinesMax = 400;
 
 /**
  * `pnpm interleave --runs N --seed S [--steps N] [--focus ACTION] [--bug NAME] [--keep-going]`:
- * runs with the seeds S, S + 1, and so on, until one has a violation. `--bug NAME` without a
- * seed runs the seed that finds the injected bug; `--catalogue` runs the seed of each injected bug
- * without the bug. Prints the trace of a run with a violation, and a verdict as the last line.
- * `--hashes` prints the hash of each trace, `--trace` each trace. Resolves with the exit code.
+ * runs with the seeds S, S + 1, and so on. It stops after a run with a violation, except with
+ * `--keep-going`. `--bug NAME` puts an injected bug into the product. Without `--seed`, it runs
+ * only the seed that finds this bug. `--catalogue` runs the seed of each injected bug without the
+ * bug. Prints the trace of each run with a violation, and the verdict as the last line. `--hashes`
+ * also prints the hash of each trace, `--trace` each trace. Resolves with the exit code.
  */
 export async function interleave(args: readonly string[]): Promise<number> {
   const { values } = parseArgs({
@@ -26,7 +27,7 @@ export async function interleave(args: readonly string[]): Promise<number> {
       postgres: { type: 'string' },
       service: { type: 'string' },
       template: { type: 'string' },
-      // host/hooks.ts reads these before the product is loaded.
+      // The runs use `focus`. host/hooks.ts reads `bug` by itself before it loads the product.
       focus: { type: 'string' },
       bug: { type: 'string' },
     },

@@ -46,8 +46,8 @@ test(`no order of events breaks a promise (INTERLEAVE_SEED=${seed})`, async () =
 });
 
 /**
- * The seed of the catalogue finds the bug in one run. A change of the product changes the run of
- * each seed, so the test tries the next seeds as well.
+ * The most seeds that are tried, from the catalogue's seed on. That seed found the bug in one run,
+ * but a change of the product changes the run of each seed.
  */
 const searchedRuns = 100;
 

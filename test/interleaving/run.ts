@@ -24,7 +24,7 @@ const spansMs = [
 ];
 /** While a tenant waits, time advances in steps of at most this. */
 const spanWhileWaitingMs = 250;
-/** The probability that time stops before the next timer. */
+/** The probability that time may stop before the next timer is due. */
 const betweenTimersChance = 0.15;
 const restStepsMax = 6_000;
 
@@ -32,15 +32,15 @@ interface RunOptions {
   readonly seed: number;
   readonly steps: number;
   readonly stateDir: string;
-  /** The frequent action of this run. Without it, some runs draw one. */
+  /** The action that is frequent in this run. Without it, some runs draw one. */
   readonly focus: string | undefined;
 }
 
-/** Without a request, one run in this many has its own focus. */
+/** The probability that a run without a given focus draws one. */
 const focusChance = 0.3;
 const focusedFault = 0.06;
 
-/** Runs `steps` steps, and then as many as needed until every submission has ended. */
+/** Runs `steps` steps. Then it brings the run to rest, in at most `restStepsMax` more steps. */
 export async function runOne(rig: Rig, options: RunOptions): Promise<RunReport> {
   const { seed, steps, stateDir } = options;
   const random = createRandom(seed);
@@ -118,13 +118,14 @@ async function takeStep(
   await moveTime(world, random);
 }
 
-/** Advances the time, unless an event has waited too long. Then that event is released first. */
+/** Advances the time. If a held event has waited as long as it may, releases one event instead. */
 async function moveTime(world: World, random: Random): Promise<void> {
   const { scheduler } = world;
   const { nowMs, nextDueMs, allowanceMs } = scheduler;
   const drawn = random.pick(spansMs) ?? 1;
   const untilDue = nextDueMs === undefined ? drawn : Math.max(1, nextDueMs - nowMs);
-  // Before the next timer little can happen except events from outside.
+  // Before the next timer little can happen except events from outside, so most steps reach that
+  // timer.
   const wanted = random.chance(betweenTimersChance) ? drawn : Math.max(drawn, untilDue);
   const longest = world.requests.waiting ? Math.min(allowanceMs, spanWhileWaitingMs) : allowanceMs;
   const span = wanted <= longest && random.chance(0.6) ? wanted : Math.min(untilDue, longest);
@@ -137,12 +138,18 @@ async function passTime({ scheduler }: World, ms: number): Promise<void> {
   await scheduler.moveTime(ms);
 }
 
-/** The parts of a rest: small steps first, and then steps beyond each limit of the contract. */
+/**
+ * The spans by which time advances while a run comes to rest. They grow beyond each limit of the
+ * contract.
+ */
 const restSpansMs = [
   200, 500, 1_000, 1_000, 1_000, 2_000, 5_000, 15_000, 31_000, 61_000, 61_000, 600_000, 1_800_000,
 ];
 
-/** Nothing fails any more, every process runs once, and time passes each deadline. */
+/**
+ * Ends all faults, starts the missing processes and advances the time until every submission has
+ * ended.
+ */
 async function comeToRest(world: World, stepsMax: number): Promise<void> {
   const { scheduler, auditor } = world;
   scheduler.heal();
@@ -165,7 +172,8 @@ async function comeToRest(world: World, stepsMax: number): Promise<void> {
 }
 
 /**
- * Advances the time. Returns false if a tenant or a stalled process allows less than a whole step.
+ * Advances the time by the span of `turn`. Returns false if it advanced less or released an event
+ * instead, because a tenant or a held event could not wait that long.
  */
 async function passRest(world: World, turn: number): Promise<boolean> {
   const { scheduler, requests } = world;
@@ -184,7 +192,9 @@ function isAtRest({ auditor, requests }: World): boolean {
   return [...auditor.rows.values()].every(({ state }) => isTerminal(state));
 }
 
-/** One process of each kind, and one for each node. */
+/**
+ * Starts what is missing: at least one process of each kind, and exactly one agent for each node.
+ */
 function bringBack(world: World): void {
   for (const place of world.nodes) {
     const own = alive(world.agents).filter((agent) => agent.place.nodeId === place.nodeId);

@@ -7,7 +7,7 @@ import { migrate } from '@svc/store';
 import { Client } from 'pg';
 import { openRig, type Rig } from './world/rig.ts';
 
-/** The Postgres server. Without it, the command starts its own. */
+/** The Postgres server for the runs. Without `postgres`, the command starts its own server. */
 export interface GivenServer {
   /** The superuser's URL. */
   readonly postgres?: string | undefined;
@@ -29,7 +29,10 @@ interface Servers {
 const connectionsMax = 100;
 /** The limits of the server that would end a transaction while the seed holds it (see hooks.ts). */
 const realLimits = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'];
-/** Agents sync each write of their state to disk. A simulation can use memory instead. */
+/**
+ * The parent of the agents' directories, if it exists. Agents sync each write of their state, which
+ * is fast in memory.
+ */
 const memoryDir = '/dev/shm';
 
 interface Database {

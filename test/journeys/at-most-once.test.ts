@@ -12,10 +12,10 @@ import {
 } from '../support/journey.ts';
 
 const onSharedStack = shareStack();
-/** For tests that advance the clock. */
+/** A second stack, for tests that advance the clock. */
 const onAdvancedClock = shareStack();
 
-/** A submission that runs on a scripted node, at the point where the node may act. */
+/** Starts a submission on a scripted node. Resolves when the node may act. */
 async function begun(journey: Journey, key = 'key') {
   const node = await connectNode(journey);
   const creation = journey.client.submit(application(key));

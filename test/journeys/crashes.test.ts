@@ -62,7 +62,8 @@ async function strikeAt(
 }
 
 /**
- * Asserts that it ended as submitted: the charge is the usage, one event arrived, nothing is held.
+ * Asserts that the submission ended as `submitted`: the charge is the usage, one event arrived,
+ * nothing is held.
  */
 async function expectSubmitted(journey: Journey, submissionId: string): Promise<void> {
   const ended = await journey.client.waitFor(submissionId, { timeoutMs: 25_000 });
@@ -75,8 +76,8 @@ async function expectSubmitted(journey: Journey, submissionId: string): Promise<
 }
 
 /**
- * Asserts that it failed without fault of the tenant: the whole hold is released, one event
- * arrived.
+ * Asserts that the submission failed as `node_lost` without an unknown outcome: the whole hold is
+ * released, and one event arrived.
  */
 async function expectLost(journey: Journey, submissionId: string): Promise<void> {
   const ended = await journey.client.waitFor(submissionId, { timeoutMs: 25_000 });

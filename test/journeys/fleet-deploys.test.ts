@@ -18,7 +18,7 @@ interface Running {
   readonly submissionId: string;
 }
 
-/** Ten nodes with one run each. */
+/** Starts ten nodes, and one run on each of them. */
 async function tenRunning(journey: Journey): Promise<Running[]> {
   const nodes = await fleet.ten(() => 1);
   const begun = nodes.map(async (node) => ({ node, submissionId: await node.runNext() }));

@@ -59,7 +59,7 @@ test('if every node is silent, at most two offers are open, each for 2 s, and di
   expect(error).toMatchObject({ status: 503, code: 'dispatch_unavailable' });
   expect(tookMs).toBeGreaterThan(4_900);
   expect(tookMs).toBeLessThan(7_000);
-  // At 0 and 300 ms, and again when one of the two has run out.
+  // Offers go out at 0 and 300 ms, and again each time when one of the two open offers has run out.
   const asked = nodes.filter((node) => offersOf(node).length > 0);
   expect(asked.map(({ nodeId }) => nodeId)).toEqual(
     nodes.slice(0, asked.length).map(({ nodeId }) => nodeId),

@@ -26,7 +26,7 @@ async function assigned(journey: Journey, node: FleetNode, key: string, tier: Ti
   return (await creation).submissionId;
 }
 
-/** The same, until the node may act. */
+/** Posts, and lets this node accept and start. Resolves when the node may act. */
 async function begun(journey: Journey, node: FleetNode, key: string, tier?: Tier) {
   const submissionId = await assigned(journey, node, key, tier);
   node.send({ type: 'start', submissionId });

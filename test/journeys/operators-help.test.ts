@@ -14,7 +14,7 @@ interface Listed {
   readonly takesArgument: boolean;
 }
 
-/** These take an id although CONTRACT 9 shows no argument. */
+/** CONTRACT 9 lists these commands without the argument that they take. */
 const takeTheId = [
   'show',
   'update',
@@ -25,7 +25,7 @@ const takeTheId = [
   'purge',
   'redeliver',
   'rotate-secret',
-  // `QUEUE` stands after the last of the three.
+  // CONTRACT 9 writes `QUEUE` once, after the last of three commands.
   'pause',
   'resume',
 ];
@@ -57,7 +57,10 @@ function commandsOf(text: string): Listed[] {
     });
 }
 
-/** `--since T` stands after the last of several commands and belongs to that one only. */
+/**
+ * CONTRACT 9 writes `--since T` after several commands of `webhook`. The option belongs to the last
+ * one only, `recover`.
+ */
 function belongs(first: string, name: string, option: string): boolean {
   return first !== 'webhook' || name === 'recover' || option !== '--since';
 }

@@ -42,7 +42,8 @@ test('svc seals everything under a new key while the services run, and then the 
   }
   expect(counts.get('events.body_sealed')).toBe(1);
 
-  // Services that still seal under the old key can read values under the new one.
+  // The services still seal under the old key. They can read values that are sealed under the new
+  // one.
   await stack.restart('gateway');
   await stack.restart('webhooks');
   const again = await client.submit(application('before'));

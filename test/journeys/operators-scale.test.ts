@@ -15,8 +15,8 @@ const rows = 100_000;
  */
 const boundedHeap = { NODE_OPTIONS: '--max-old-space-size=64' };
 /**
- * Twice the rows that a page of fifty reads from the newest row back if one row in a hundred
- * matches.
+ * Twice the rows that a page of fifty reads back from the newest row, if one row in a hundred
+ * matches: 5,000 rows.
  */
 const rowsReadMax = 10_000;
 
@@ -35,7 +35,7 @@ afterAll(async () => {
 const on = (database: Database) =>
   svcOn({ databaseUrl: database.databaseUrl, redisUrl: redis.redisUrl });
 
-/** Submissions of one tenant, each with its entries, its event and one delivery. */
+/** Seeds submissions of one tenant, each with a ledger entry, an event and a delivery. */
 async function seed(database: Database, count: number): Promise<void> {
   const svc = on(database);
   const { tenantId } = await svc.json<{ tenantId: string }>('tenant', 'create', '--name', 'Seeded');

@@ -245,7 +245,7 @@ test('an operator cancels a run: full refund, the node stops, the event names wh
   await node.close();
 });
 
-/** The report of `svc trace` on the submission above. */
+/** Expects that `svc trace` reports the whole course of the submission above. */
 async function showsTheTimeline(submissionId: string, nodeId: string): Promise<void> {
   await waitUntil(async () => {
     const { story } = await svc.json('trace', submissionId);
@@ -322,7 +322,8 @@ test('a rate card is checked, shown as a difference, and in force as a new versi
       secret: hmacSecret,
       body: JSON.stringify({ jobType, payload }),
     });
-    // The estimate depends on parts of the card that the API does not show, and they are unchanged.
+    // The API does not show all parts of the card. The estimate depends on the hidden ones, so it
+    // shows that they are unchanged.
     expect(answer.json()).toMatchObject({ quote: { max: 150.5, estimated: 42.95 } });
     expect(await svc.list('rate-card', 'history', '--tenant', tenantId)).toMatchObject([
       { version: applied['version'], tenantId },
@@ -380,7 +381,7 @@ test('the doctor finds no fault in a running stack', async () => {
   const { stdout, stderr } = await svc.run(['doctor', '--json']);
   expect(stderr).toBe('');
   const findings: { check: string; state: string; found: string }[] = JSON.parse(stdout);
-  // The tests' Postgres does not write to the disk.
+  // The check `durability` finds a fault, because the tests' Postgres does not write to the disk.
   const faults = findings.filter(({ state, check }) => state === 'fault' && check !== 'durability');
   expect(faults).toEqual([]);
   const stateOf = new Map(findings.map(({ check, state }) => [check, state]));

@@ -18,7 +18,7 @@ function forms(marker: string): string[] {
   const bytes = Buffer.from(marker);
   const inBase64 = [0, 1, 2].map((offset) => {
     const shifted = Buffer.concat([Buffer.alloc(offset), bytes]);
-    // Without the characters that share bits with the bytes before and after.
+    // Leave out the characters that share bits with the bytes before and after.
     const first = Math.ceil((offset * 8) / 6);
     const last = Math.floor((shifted.length * 8) / 6);
     return shifted.toString('base64').slice(first, last);
@@ -45,7 +45,10 @@ const filesBelow = (dir: string): string[] =>
 const contentsOf = (files: readonly string[]) =>
   Buffer.concat(files.map((file) => readFileSync(file)));
 
-/** All bytes ever written to the Redis of a stack: its append-only files. */
+/**
+ * The bytes of all files of a stack's Redis. Its append-only files have the writes of the whole
+ * run.
+ */
 export async function redisFiles({ redisUrl }: TestStack): Promise<Buffer> {
   const redis = connectRedis(redisUrl, 'producer');
   await waitForRedis(redis, 5_000);

@@ -12,7 +12,7 @@ import {
   redisFiles,
 } from './personal-data.fixture.ts';
 
-/** Personal data of third parties stays with tenant and node, whatever happens. */
+/** Proves that personal data of third parties reaches only the tenant and the node. */
 
 /** Free texts that may hold personal data. They are sealed wherever they are at rest. */
 const personal = {
@@ -26,7 +26,7 @@ const personal = {
   resultDetail: newMarker('ResultDetail'),
   response: newMarker('Response'),
 };
-/** The tenant's own data. The database alone stores it, in plain text. */
+/** The tenant's own data. Only the database stores it, in plain text. */
 const own = {
   name: newMarker('Name'),
   webhookPath: newMarker('WebhookPath'),
@@ -100,7 +100,7 @@ test('markers in every free text are found with tenant and node, and nowhere els
   const lost = await begun('lost');
   await stack.advanceClock(leaseMs + 1_000);
   await ended(lost);
-  // Refused requests and unreadable ones too.
+  // Requests and a frame that are refused, or that cannot be read.
   await create('completed');
   await ask('POST', '/v1/submissions', { ...bodyOf('completed'), tier: 'instant' });
   await ask('POST', '/v1/submissions', { ...bodyOf('bad'), [personal.profile]: personal.title });

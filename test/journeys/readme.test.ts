@@ -21,8 +21,8 @@ function integrationBlocks(): string[] {
 }
 
 /**
- * Lines that begin a command. A command continues on indented lines, and a function ends with its
- * brace.
+ * The first lines of the commands. Indented lines continue a command, and a line with a closing
+ * brace ends a function.
  */
 function commandsOf(blocks: readonly string[]): string[] {
   return blocks
@@ -30,7 +30,10 @@ function commandsOf(blocks: readonly string[]): string[] {
     .filter((line) => line !== '' && !/^(?:\s|\})/.test(line));
 }
 
-/** A shell in its own process group, so that every process it leaves running ends with it. */
+/**
+ * A shell in its own process group. At the end of the test the group is ended, with every process
+ * that the shell left running.
+ */
 function openShell(cwd: string, env: NodeJS.ProcessEnv) {
   const shell = spawn('sh', ['-e'], { cwd, env, detached: true });
   let output = '';

@@ -5,7 +5,10 @@ import { job } from '../support/job.ts';
 import type { WireAnswer, WireRequest } from '../support/wire.ts';
 import { declinedHost, type Environment, failedHost } from './two-environments.fixture.ts';
 
-/** Runs requests through everything that a tenant can ask, and records the answers. */
+/**
+ * Sends requests of every kind that an integration needs to an environment, and records the
+ * answers.
+ */
 
 const submissions = '/v1/submissions';
 const post = (target: string, body?: object): WireRequest => ({
@@ -20,13 +23,19 @@ const at = (key: string, host: string) => {
   return { ...rest, payload: { ...payload, applicationUrl: `https://${host}/apply` } };
 };
 
-/** Sends a request and records the answer. */
+/**
+ * Sends a request and records the answer. `as` signs the request for a tenant, and `open` sends it
+ * as it is.
+ */
 interface Recorder {
   readonly as: (wire: WireRequest, who?: TenantCredentials) => Promise<WireAnswer>;
   readonly open: (wire: WireRequest) => Promise<WireAnswer>;
 }
 
-/** Every answer in order. The text is equal in two environments if the service did the same. */
+/**
+ * Returns every answer in order. The texts of two environments are equal if the service did the
+ * same.
+ */
 export async function recordRun(environment: Environment): Promise<string[]> {
   const { tenant, ask, askAs } = environment;
   const normalise = createNormaliser();
@@ -67,7 +76,8 @@ async function askWhatIsThere({ as, open }: Recorder, { tenant }: Environment): 
 }
 
 async function submit({ as }: Recorder, { tenant, pauper, askAs }: Environment): Promise<void> {
-  // Otherwise the held amount in later answers would depend on timing.
+  // Waits until the submission has ended. Otherwise the held amount in later answers would depend
+  // on timing.
   const ended = async ({ body }: WireAnswer): Promise<void> => {
     const target = `${submissions}/${String(body['submissionId'])}`;
     await waitUntil(async () => (await askAs(tenant, get(target))).body['finishedAt'] !== null);
@@ -138,7 +148,9 @@ async function purchase({ as, open }: Recorder, { tenant, operator }: Environmen
   await as(post('/v1/credits/purchase-intents', { credits: 1, token: 'USDC' }));
 }
 
-/** Sorted, because webhooks arrive in no fixed order. */
+/**
+ * The webhooks that arrived, as text. They are sorted, because webhooks arrive in no fixed order.
+ */
 function webhooksOf({ receiver }: Environment): string {
   const webhooks = receiver.received.map(({ event, headers }) => ({
     about: { type: event.type, data: event.data },
@@ -160,7 +172,10 @@ function describe({ status, headers, text }: WireAnswer): string {
 
 const wireId = new RegExp(`\\b(${idPrefixes.join('|')})_[0-9a-z]{26}\\b`, 'g');
 
-/** Replaces values that differ from run to run: ids, by order of appearance, and times. */
+/**
+ * Replaces values that differ from run to run, such as ids and times. Ids get names in the order of
+ * their appearance.
+ */
 function createNormaliser(): (text: string) => string {
   const known = new Map<string, string>();
   const named = (id: string, prefix: string): string => {

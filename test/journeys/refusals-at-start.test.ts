@@ -32,7 +32,7 @@ const servers = async () => {
 
 beforeAll(async () => {
   [mine, others] = await Promise.all([servers(), servers()]);
-  // Belongs to the other environment, as its first service leaves it.
+  // A first service marks these servers as those of the other environment.
   const first = await startServiceProcess({
     name: 'settlement of the sandbox',
     entry: entryUnderTest(serviceEntry('settlement')),
@@ -66,7 +66,7 @@ function environmentOf(changes: Record<string, string | undefined>): NodeJS.Proc
   };
 }
 
-/** The message of a service that does not start. */
+/** Tries to start a service. Returns the message of its refusal, or `it started`. */
 async function refusal(
   service: ServiceName,
   changes: Record<string, string | undefined>,
@@ -105,7 +105,10 @@ describe.concurrent.each(serviceNames)('%s', (service) => {
   });
 });
 
-/** All services open their store by the same function and read the same common variables. */
+/**
+ * It is enough to test one service here, because all services open their store by the same function
+ * and read the same common variables.
+ */
 test('a master key that is missing or malformed is refused', async () => {
   const without = await refusal('settlement', { SVC_MASTER_KEY: undefined });
   expect(without).toContain('SVC_MASTER_KEY is not set: <key id>:<base64 of 32 bytes>');

@@ -148,8 +148,10 @@ test('low balance, test event, and redelivery of a refused event', async () => {
   receiver.answerWith(() => ({ status: 204 }));
 });
 
-/** How a tenant triggers each error of the page. */
-/** The answer of a new tenant's request after `accepted` requests that succeed. */
+/**
+ * Sends `accepted` requests of a new tenant, which must succeed. Returns the answer to the next
+ * request.
+ */
 async function refusedAfter(accepted: number, target: string, body: object): Promise<WireAnswer> {
   const fresh = await signUp();
   for (let count = 0; count < accepted; count += 1) {
@@ -158,6 +160,7 @@ async function refusedAfter(accepted: number, target: string, body: object): Pro
   return post(target, body, fresh);
 }
 
+/** By its code, the request with which a tenant triggers each error of the page. */
 const errors: Record<string, () => Promise<WireAnswer>> = {
   bad_request: () => get('/v1/%zz'),
   unauthenticated: () =>

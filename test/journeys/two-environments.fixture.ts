@@ -94,7 +94,7 @@ async function createOperator(context: NodeJS.ProcessEnv): Promise<OperatorKey> 
   return { operatorId: String(record.operatorId), secret: String(record.operatorSecret) };
 }
 
-/** The same behaviour in every environment. The usage is fixed, not measured. */
+/** Makes a node behave the same in every environment. The usage is fixed, not measured. */
 function pilot(node: ScriptedNode): void {
   const failing = new Set<string>();
   node.autoPilot({

@@ -26,7 +26,7 @@ test('with two processes of each service every submission ends once', async () =
         ),
       ),
     );
-    // Each is read at the gateway that did not create it.
+    // Each submission is read at the gateway that did not create it.
     const [first, second] = created;
     const ended = await Promise.all([
       other.waitFor(first?.submissionId ?? '', { timeoutMs: 25_000 }),

@@ -6,8 +6,8 @@ import { openAccounts } from '../support/accounts.ts';
 import { writeDeliveries } from '../support/deliveries.ts';
 
 /**
- * `SVC_WEBHOOK_CRASH_DELIVERIES=10000 pnpm vitest test/journeys/webhook-crashes.test.ts` runs it
- * with that number of deliveries.
+ * The number of deliveries. `SVC_WEBHOOK_CRASH_DELIVERIES=10000 pnpm vitest
+ * test/journeys/webhook-crashes.test.ts` runs the test with 10,000.
  */
 const deliveriesMax = Number(process.env['SVC_WEBHOOK_CRASH_DELIVERIES'] ?? 1_500);
 const tenantsMax = 20;
@@ -23,7 +23,7 @@ test('FLUSHALL and kill -9 of each deliverer at work: every event arrives, none 
     await stack.close();
     await receiver.close();
   });
-  // Every tenth delivery is refused at first, so that some of them are retries.
+  // About one delivery in 32 is refused at its first attempt, so some attempts are retries.
   receiver.answerWith(({ deliveryId, attempt }) => ({
     status: attempt === 1 && deliveryId.endsWith('0') ? 500 : 204,
   }));
@@ -68,7 +68,7 @@ test('FLUSHALL and kill -9 of each deliverer at work: every event arrives, none 
   expect(await query(`SELECT status FROM deliveries GROUP BY status`)).toEqual([
     { status: 'delivered' },
   ]);
-  // Unrecorded attempts were in flight in a killed process.
+  // Attempts that are claimed and never recorded were in flight in a killed process.
   const [logged] = await query<{ attempts: number; lost: number; most: number }>(
     `SELECT count(*)::int AS attempts, (count(*) FILTER (WHERE recorded_at IS NULL))::int AS lost,
        max(number) AS most FROM delivery_attempts`,

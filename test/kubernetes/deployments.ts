@@ -4,7 +4,10 @@ import path from 'node:path';
 import { testMasterKey } from '@svc/testkit';
 import type { Manifest } from './rendered.ts';
 
-/** The members of manifests that the tests read. Their schemas are checked elsewhere. */
+/**
+ * The types of this file have only the members of manifests that the tests read. The schemas of
+ * manifests are checked elsewhere.
+ */
 
 interface Probe {
   readonly httpGet: { readonly path: string; readonly port: string };
@@ -80,7 +83,7 @@ export function containerOf(workload: Workload): Container {
   return workload.spec.template.spec.containers[0];
 }
 
-/** The text that a secret has in these tests, by the variable that it gives. */
+/** The values of the secrets in these tests, by the variable that gets the value. */
 const secrets: Readonly<Record<string, string>> = {
   DATABASE_URL: 'postgresql://svc:secret@svc-postgres-rw:5432/svc',
   MIGRATION_DATABASE_URL: 'postgresql://svc_owner:secret@svc-postgres-rw:5432/svc',

@@ -3,7 +3,10 @@ import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseAllDocuments } from 'yaml';
 
-/** The manifests as kustomize builds them: one file for each overlay, kept next to the sources. */
+/**
+ * The manifests as kustomize builds them. There is one file for each overlay, in a folder next to
+ * the sources.
+ */
 
 export const kubernetesDir = path.resolve(import.meta.dirname, '../../infra/kubernetes');
 export const overlays = ['sandbox', 'production', 'production-solana'] as const;
@@ -24,7 +27,10 @@ function sourcesHash(): string {
   return sha256(texts.join('\n'));
 }
 
-/** The manifests below two lines that show what they were built from, and that nobody edited them. */
+/**
+ * Puts two lines before the manifests. They show what the manifests were built from, and that
+ * nobody edited them.
+ */
 export function withHeader(manifests: string): string {
   return `# Built by \`pnpm manifests\`. Sources: ${sourcesHash()}\n# Manifests: ${sha256(manifests)}\n${manifests}`;
 }

@@ -14,8 +14,9 @@ function packageOf(group: string): string {
 }
 
 /**
- * Checks manifests against the types of their kinds, which also finds members that no kind has. The
- * API server would drop them without a word. Returns the compiler's complaints.
+ * Compiles the manifests as values of the types of their kinds. This also finds members that a kind
+ * does not have, which the API server would drop silently. Returns the compiler's complaints, or an
+ * empty text.
  */
 export async function strictComplaints(manifests: readonly Manifest[]): Promise<string> {
   const scratch = path.join(checkoutDir, '.local');

@@ -10,7 +10,7 @@ import { Namespace } from 'kubernetes-models/v1/Namespace';
 import { Service } from 'kubernetes-models/v1/Service';
 import type { Manifest } from './rendered.ts';
 
-/** Each throws if a manifest breaks the schema of its kind. */
+/** By API version and kind, a function that throws if a manifest breaks the schema of its kind. */
 const validators: Readonly<Record<string, (manifest: Manifest) => void>> = {
   'apps/v1/Deployment': (manifest) => new Deployment(Object(manifest)).validate(),
   'batch/v1/Job': (manifest) => new Job(Object(manifest)).validate(),

@@ -11,7 +11,7 @@ export interface LogCall {
   readonly level: string | undefined;
   /** The messages that it may write. Empty if the message is not a literal. */
   readonly messages: readonly string[];
-  /** The event that it names itself. */
+  /** The event that the call itself names, if it names one. */
   readonly event: string | undefined;
   /** The members that the call spells out. */
   readonly members: readonly string[];
@@ -47,7 +47,7 @@ export function logCallsIn(file: string, text: string): LogCall[] {
 
 type Found = Omit<LogCall, 'at' | 'isAgent'>;
 
-/** `logger.warn({ … }, 'message')`, `logger.info('message')`. */
+/** Finds a call such as `logger.warn({ … }, 'message')` or `logger.info('message')`. */
 function serviceCall(node: SyntaxNode): Found | undefined {
   const { callee, args } = callOf(node);
   if (callee?.type !== 'MemberExpression') return undefined;
@@ -58,7 +58,7 @@ function serviceCall(node: SyntaxNode): Found | undefined {
   return { level, messages: literalsOf(message), ...namedIn(fields) };
 }
 
-/** `log('warn', 'message', { … })`, or `log('step', { … })` of the browser. */
+/** Finds a call such as `log('warn', 'message', { … })`, or `log('step', { … })` of the browser. */
 function agentCall(node: SyntaxNode): Found | undefined {
   const { callee, args } = callOf(node);
   if (callee === undefined || !isLoggerName.test(nameOf(callee))) return undefined;

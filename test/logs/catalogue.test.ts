@@ -9,7 +9,10 @@ import { type DocumentedEvent, logsPage, nodeEvents, serviceEvents } from './pag
 const calls = logCalls();
 const catalogues = { services: new Map(serviceEvents), nodes: new Map(nodeEvents) };
 
-/** These calls pass a step of the browser on. Its message is in the call that logs the step. */
+/**
+ * Each of these files has a call that passes on a step of the browser. The message is in the call
+ * that logged the step.
+ */
 const passedOn = [
   'packages/node-agent/src/browser-node.ts',
   'packages/node-agent/src/executors/browser/job/run-job.ts',
@@ -94,6 +97,6 @@ test('each event has a name of room and fact, its own message, and an action if 
 
 test('the page of logs is generated from the catalogue', () => {
   const page = readFileSync(path.join(import.meta.dirname, '../../docs/LOGS.md'), 'utf8');
-  // If it differs, run `pnpm logs:docs`.
+  // `pnpm logs:docs` writes this page again from the catalogue.
   expect(page).toBe(logsPage());
 });

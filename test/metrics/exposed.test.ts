@@ -15,7 +15,7 @@ const catalogue: [string, MetricDefinition][] = Object.entries(metricCatalogue);
 
 test('the page of metrics is generated from the catalogue', () => {
   const page = readFileSync(path.join(import.meta.dirname, '../../docs/METRICS.md'), 'utf8');
-  // If it differs, run `pnpm metrics:docs`.
+  // `pnpm metrics:docs` writes this page again from the catalogue.
   expect(page).toBe(metricsPage());
 });
 
@@ -46,7 +46,10 @@ function expectedOf(service: MetricService): [string, MetricDefinition][] {
   );
 }
 
-/** True if a series of this name has this label, if any, and a value above 0. */
+/**
+ * True if a series of this name has a value above 0. With a label, the series must also have the
+ * label.
+ */
 function isCounted(text: string, name: string, label: string): boolean {
   return text
     .split('\n')

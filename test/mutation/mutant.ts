@@ -29,7 +29,8 @@ export interface Edit {
   /** The named function, constant or SQL statement around the change. */
   readonly scope: string;
   /**
-   * The function that a test must enter to reach the change (see `run/reach.ts`). 0: the module.
+   * The number of the function that a test must enter to reach the change (see `run/reach.ts`). 0
+   * means the module.
    */
   readonly reach: number;
   /** Literal SQL around the change. A test reaches the change if it sends this text. */
@@ -52,7 +53,10 @@ function squeeze(text: string): string {
   return text.replaceAll(/\s+/g, ' ').trim();
 }
 
-/** A file that moves to another folder of the same `src` keeps the ids of its mutants. */
+/**
+ * The path without the folders below `src`. A file that moves within its `src` keeps the ids of its
+ * mutants.
+ */
 function withoutFolders(file: string): string {
   return file.replace(/(\/src\/).*\//, '$1');
 }

@@ -3,7 +3,7 @@ import type { Mutant } from './mutant.ts';
 import type { Baseline } from './run/baseline.ts';
 import { functionKey } from './run/reach.ts';
 
-/** A shorter text between two placeholders is too common to tell statements apart. */
+/** SQL text shorter than this is too common to tell statements apart. */
 const partCharactersMin = 8;
 
 /** True if the test file may notice the mutant: it enters the function, or sends the SQL. */
@@ -50,7 +50,10 @@ export function nearestFirst(
     .map(({ testFile }) => testFile);
 }
 
-/** A parameter has a name in the source (`$id`), and a number and a type as it is sent. */
+/**
+ * The SQL with `$` for each parameter. A parameter has a name in the source (`$id`), and a number
+ * and a type as it is sent.
+ */
 function withoutParameters(sql: string): string {
   return sql.replaceAll(/\$\w+(?:::\w+(?:\[\])?)?/g, '$');
 }

@@ -8,7 +8,9 @@ export interface RoomScore {
   /** The killed mutants for which a test timed out. */
   readonly timeouts: number;
   readonly survived: number;
-  /** Not judged, because the machine was too busy. They count as not killed. */
+  /**
+   * The mutants that were not judged, because the machine was too busy. They count as not killed.
+   */
   readonly unclear: number;
   readonly equivalent: number;
   /**
@@ -18,7 +20,8 @@ export interface RoomScore {
 }
 
 /**
- * Counts a room. `struck`: mutants of the sample that are known to be equivalent, and did not run.
+ * Counts the verdicts of a room. `struck` is the number of mutants of the sample that did not run,
+ * because they are known to be equivalent.
  */
 export function scoreOf(room: Room, judged: readonly Judged[], struck: number): RoomScore {
   const own = judged.filter((one) => one.room === room);

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 import process from 'node:process';
 
-/** Names the variable with the command of live-gateway.test.ts, as JSON. */
+/** The name of the variable that gives live-gateway.test.ts its command, as JSON. */
 export const commandVariable = 'LIVE_GATEWAY_COMMAND';
 
 /**

@@ -6,9 +6,9 @@ import { pythonTools } from '../support/python-tools.ts';
 import { runAtLiveGateway } from './live-gateway.ts';
 
 /**
- * `pnpm openapi:tools`: two linters without warnings, and three generators whose clients pass a type
- * checker and call a live gateway: a read, a creation and a refusal. npx and pip fetch the tools, because
- * they are large and only this command needs them. The last line is the verdict.
+ * `pnpm openapi:tools`: two linters must give no warning. The clients of three generators must pass
+ * a type checker and call a live gateway: a read, a creation and a refusal. npx and pip fetch the
+ * tools, because they are large and only this command needs them. The last line is the verdict.
  */
 
 const checkoutDir = path.resolve(import.meta.dirname, '../..');
@@ -98,7 +98,8 @@ step(
   { PATH: `${path.dirname(inPython('python'))}:${process.env['PATH']}` },
 );
 cpSync(path.join(dir, 'python_client.py'), path.join(dir, 'python-client/use.py'));
-// The generator omits an import if a body has two media types, as that of the sign-up has.
+// mypy leaves out `sign_up`. The generator omits an import if a body has two media types, as that
+// of the sign-up has.
 step('mypy', inPython('mypy'), [
   '--exclude=sign_up',
   '--follow-imports=silent',

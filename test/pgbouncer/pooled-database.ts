@@ -5,7 +5,10 @@ import { type RunningServer, StartError, startPgbouncer } from '@svc/local';
 import { createTestDatabase, type TestDatabase } from '@svc/testkit';
 import { Client } from 'pg';
 
-/** Fewer than the connections of one service, so that clients share sessions all the time. */
+/**
+ * The most sessions at Postgres. They are fewer than the connections of one service, so clients
+ * share them all the time.
+ */
 export const sessionsMax = 4;
 
 export interface PooledDatabase extends TestDatabase {
@@ -59,7 +62,10 @@ export async function createPooledDatabase(
   };
 }
 
-/** Why no PgBouncer can be had on this machine. Undefined if there is one. Fetches it if needed. */
+/**
+ * Starts a PgBouncer once, and fetches it if needed. Returns why this machine cannot run one, or
+ * undefined if it can.
+ */
 export async function whyNoPgbouncer(): Promise<string | undefined> {
   const dir = mkdtempSync(path.join(tmpdir(), 'svc-pgbouncer-'));
   try {

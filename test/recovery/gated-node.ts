@@ -5,7 +5,7 @@ import type { NodeCredentials } from '@svc/local';
 import { type Executor, openHistory, openJournal, startAgent } from '@svc/node-agent';
 import { waitUntil } from '@svc/testkit';
 
-/** A real agent. Each run ends when the test says so. */
+/** A real node agent. Each job runs until the test completes it. */
 export interface GatedNode {
   /** How often a job with this title was run. */
   ran(title: string): number;

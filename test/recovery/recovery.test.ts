@@ -20,7 +20,10 @@ import { startGatedNode } from './gated-node.ts';
 const hourMs = 3_600_000;
 const services = ['gateway', 'dispatcher', 'settlement'] as const;
 
-/** Runs SQL on a database in a separate session, so that the database can be copied afterwards. */
+/**
+ * Runs SQL in a separate session and closes it. Postgres copies a database only while no session
+ * uses it.
+ */
 async function onDatabase<Row extends object>(url: string, sql: string): Promise<Row[]> {
   const client = new Client({ connectionString: url });
   await client.connect();
@@ -60,7 +63,7 @@ async function startWorld() {
     env: envFor(database.databaseUrl),
     copyUrl: renamed(database.ownerUrl, copy),
     copyEnv: envFor(renamed(database.databaseUrl, copy)),
-    /** The backup of this moment. No service may be connected. */
+    /** Makes the backup: a copy of the database as it is. No service may be connected. */
     backUp: () =>
       onDatabase(
         renamed(database.ownerUrl, 'postgres'),
@@ -96,14 +99,15 @@ test('after the restore of an hour-old copy no job runs twice, and the outcomes 
     return client.waitFor(id, { timeoutMs: 20_000 });
   };
 
-  // Before the backup: one has ended, one runs.
+  // Before the backup: one submission has ended, and one runs.
   await end('ended before', await submit('ended before'));
   const acrossId = await submit('runs across');
   await node.running('runs across');
   await running.stop();
   await world.backUp();
 
-  // In the hour that is lost: the one ends, another one begins and ends, a third one begins.
+  // In the hour that the restore loses: `runs across` ends, `lost` begins and ends, and `in hand`
+  // begins.
   running = await startRollingServices(presentEntry, services, { ...world.env, ...ports });
   await end('runs across', acrossId);
   const lostId = await submit('lost');

@@ -3,7 +3,7 @@ import { type ServiceName, serviceNames } from '@svc/local';
 import type { Fault } from '../faults/catalogue/fault.ts';
 import type { ServiceUnderTest, World } from '../faults/world/types.ts';
 
-/** The parts of the run: processes stay, are replaced, or become more and fewer. */
+/** The phases of a run: processes stay as they are, are replaced, or become more and fewer. */
 export type Phase = 'quiet' | 'rolled' | 'scaled';
 
 /** A step of the trial, with the phase that its creations belong to. */
@@ -15,7 +15,7 @@ export interface StepOptions {
   readonly rounds: number;
   readonly services: readonly ServiceName[];
   readonly quietSeconds: number;
-  /** True: from one process of each service to `processesMax` and back. */
+  /** True to scale each service from one process to `processesMax` and back. */
   readonly scales: boolean;
   /** Negative control: processes are killed, without a warning to the load balancer. */
   readonly kills: boolean;
@@ -23,11 +23,11 @@ export interface StepOptions {
 
 /** The most processes of each service, if the trial scales. */
 export const processesMax = 4;
-/** How many of each service run while processes are replaced. */
+/** The number of processes of each service while processes are replaced. */
 const usual = 2;
 /**
- * From the withdrawal of a process from the load balancer to its SIGTERM. The manifests wait 5 s, because
- * the rules of a cluster reach all of its hosts later.
+ * The time from the withdrawal of a process from the load balancer to its SIGTERM. The manifests
+ * wait 5 s, because the rules of a cluster reach all of its hosts later.
  */
 const withdrawnMs = 500;
 const afterStepMs = 2_000;
@@ -97,7 +97,8 @@ export function createBalancer(): Balancer {
         const port = serving[turn % Math.max(1, serving.length)]?.process.ready.port;
         return port === undefined ? undefined : { port };
       });
-      // The tenants have no other address from here on, so that they do not reach a gateway that stops.
+      // Give the tenants only the address of the balancer. It sends nothing to a gateway that
+      // stops.
       world.gatewayUrls.splice(0, Infinity, `http://127.0.0.1:${wire.port}`);
       for (const service of serviceNames) await scale(world, service, usual);
     },

@@ -15,14 +15,14 @@ export interface RolloutOptions extends StepOptions {
 export interface RolloutReport {
   readonly steps: number;
   readonly report: FaultsReport;
-  /** Answers that a tenant would call an error, by question and answer, and how many. */
+  /** The number of answers that are errors for a tenant, by request and answer. */
   readonly failed: Readonly<Record<string, number>>;
-  /** The creations among them, each with the step in which it was sent. */
+  /** The failed creations, each with the step in which it was sent. */
   readonly failedCreations: readonly string[];
   /** Submissions that the service ended although their node did not lose them. */
   readonly moved: readonly string[];
   readonly latencies: readonly Latency[];
-  /** The slowest first answers, the slowest first. */
+  /** The creations that waited longest for their first answer, the slowest first. */
   readonly slowest: readonly Timed[];
 }
 
@@ -38,7 +38,7 @@ interface Timed {
   readonly takenMs: number;
 }
 
-/** From the request to the `201`. */
+/** The latencies of a phase, from the request to the `201`. */
 interface Latency {
   readonly phase: Phase;
   readonly count: number;
@@ -46,7 +46,7 @@ interface Latency {
   readonly p99Ms: number;
 }
 
-/** The goal: p99 of a phase against the p99 of the quiet one. */
+/** The p99 of a phase may be at most this many times the p99 of the quiet phase. */
 export const p99RatioMax = 2;
 /** Each half of the nodes has slots for the whole load, so no refusal is for lack of capacity. */
 const nodes = 4;
@@ -54,7 +54,7 @@ const slotsPerNode = 100;
 
 const slowestShown = 12;
 
-/** Endings that only a node or a service that disappeared can cause. */
+/** Failure codes that only a node or a service that disappeared can cause. */
 const lostCodes = ['node_lost', 'not_started', 'dispatch_failed', 'node_error'];
 const failure = /: (?:no answer|408|429|5(?!03 dispatch_unavailable))/;
 /** The behaviour of a job that every node declines. */
@@ -120,7 +120,10 @@ export function failedAnswers(answers: Readonly<Record<string, number>>): Record
   return Object.fromEntries(Object.entries(answers).filter(([name]) => failure.test(name)));
 }
 
-/** Refusals although nodes had free slots, because each half of the nodes has slots for the whole load. */
+/**
+ * Creations that were refused for lack of a node, except those that nodes decline on purpose. Free
+ * slots were there, because each half of the nodes has slots for the whole load.
+ */
 function refusalsOf(history: History, world: World | undefined): History {
   const applications = [...(world?.seen.applications.values() ?? [])];
   const declined = applications.filter(({ behaviour }) => behaviour === declinedOnPurpose);
@@ -138,7 +141,7 @@ function stepAt(begun: readonly Begun[], atMs: number): Begun | undefined {
   return begun.findLast((one) => one.atMs <= atMs);
 }
 
-/** The first answers, with the step that their request began in. */
+/** The time to the first answer of each creation, with the step in which the request began. */
 function timedOf(history: History, begun: readonly Begun[]): Timed[] {
   return history.flatMap((one) => {
     if (one.kind !== 'create' || one.endMs === null) return [];

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 
 export interface Runbook {
-  /** The heading above it. */
+  /** The heading above the block. */
   readonly task: string;
   readonly commands: string;
 }

@@ -56,7 +56,7 @@ const tool = (name: string, text: string) => {
 };
 tool('svc', `exec node "${adminCliEntry}" "$@"`);
 tool('systemctl', `exec "${path.join(import.meta.dirname, 'systemctl.sh')}" "$@"`);
-// These stand for the tools of the deployment: its backup, and the client of Redis.
+// These scripts stand for tools of the deployment: its backup, and the client of Redis.
 tool(
   'restore-postgres',
   `exec psql "$POSTGRES_URL" -qc 'DROP DATABASE svc WITH (FORCE)' -c 'CREATE DATABASE svc TEMPLATE svc_backup'`,

@@ -2,7 +2,10 @@ import type { Pool } from 'pg';
 import type { Model } from './model.ts';
 import type { Operation } from './operations.ts';
 
-/** Waits until no statement of a killed worker is running, so that its effects are final. */
+/**
+ * Ends the sessions of a killed worker, and waits until they are gone. The effects of its
+ * statements are then final.
+ */
 export async function sessionsGone(pool: Pool, name: string): Promise<void> {
   await pool.query(
     `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name = $1`,

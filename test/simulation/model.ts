@@ -1,8 +1,8 @@
 import type { Operation, Outcome, SubmissionFact } from './operations.ts';
 
 /**
- * The auditor's own account of what must be true. It is computed from requests and answers in its
- * own arithmetic, never from the service's accounts or entries.
+ * A submission as the auditor's model has it. The model follows requests and answers, in its own
+ * arithmetic. It takes rows of the service only for operations that got no answer.
  */
 export interface SubmissionModel {
   readonly id: string;
@@ -30,7 +30,7 @@ export class Model {
   readonly submissions = new Map<string, SubmissionModel>();
   readonly references = new Set<string>();
   readonly complaints: string[] = [];
-  /** Reports about submissions whose hold has not been answered yet. */
+  /** Facts about submissions whose hold has not been answered yet. */
   private readonly earlyFacts = new Map<string, SubmissionFact[]>();
   private readonly earlyActions = new Map<string, number>();
   private readonly ended: SubmissionModel[] = [];
@@ -51,7 +51,10 @@ export class Model {
     for (const fact of outcome.facts) this.note(fact);
   }
 
-  /** The default card's worst case, and an estimate between its base and that. */
+  /**
+   * Checks a quote by the default card: its maximum, and an estimate between the base price and the
+   * maximum.
+   */
   private checkQuote({ result, quoted }: Outcome): void {
     const estimated = BigInt(quoted?.estimatedMicros ?? -1);
     const fits = quoted?.maxMicros === '200000000' && estimated >= 20_000_000n;
@@ -90,7 +93,10 @@ export class Model {
     else submission.actions = most;
   }
 
-  /** States only go forward, and an end is final, although answers may arrive in any order. */
+  /**
+   * Takes one fact into the model. States only go forward, and an end is final, although answers
+   * may arrive in any order.
+   */
   note(fact: SubmissionFact): void {
     const { submissionId, state, chargedMicros } = fact;
     const submission = this.submissions.get(submissionId);
@@ -120,7 +126,8 @@ export class Model {
     if (chargedMicros > maxMicros) this.complaints.push(`${id} was charged above its hold`);
     if (state === 'failed' && chargedMicros !== 0n) this.complaints.push(`${id} failed at a cost`);
     if (state !== 'submitted') return;
-    // The default card: 20 and 0.5 per action, from 10 to 200. No other unit is reported.
+    // By the default card: 20 credits and 0.5 for each action, at least 10 and at most 200. No
+    // other unit is reported.
     const due = Math.min(Math.max(20 + actions * 0.5, 10), 200) * 1e6;
     if (chargedMicros !== BigInt(due))
       this.complaints.push(`${id} was charged ${chargedMicros} for ${actions} actions, not ${due}`);

@@ -45,7 +45,7 @@ export interface Request {
 
 export type Reply = { id: number; outcome: Outcome } | { id: number; error: string };
 
-/** The audit log names this operator for the simulation's actions as an operator. */
+/** The author that the audit log names for what the simulation does as an operator. */
 export const simulationAuthor = {
   actor: { kind: 'local', name: 'simulation' },
   requestId: null,

@@ -140,7 +140,7 @@ async function grant(
   };
 }
 
-/** A submission and its tenant's account, read while other operations run. */
+/** Reads a submission and its tenant's account while other operations run. */
 async function look(
   store: Store,
   { submissionId, tenantId }: Extract<Operation, { kind: 'look' }>,
@@ -160,7 +160,7 @@ async function look(
   return { result: 'looked', facts, ...balance };
 }
 
-/** The price in advance, from the current rate card and the running figures. */
+/** Quotes a submission by the current rate card and the typical usage. */
 async function quoteOne(store: Store, tenantId: string): Promise<Outcome> {
   const card = await currentRateCard(store, tenantId);
   if (card === null) return { ...none, result: 'no_card' };

@@ -24,7 +24,7 @@ interface Interval {
   readonly endMs: number;
 }
 
-/** The events that one operation adds to the history. `outcome` is undefined if no answer came. */
+/** The records that one operation adds to the history. `outcome` is undefined if no answer came. */
 export function recordsOfOperation(
   operation: Operation,
   outcome: Outcome | undefined,
@@ -60,7 +60,8 @@ export function recordsOfOperation(
     case 'begin':
     case 'complete':
     case 'fail':
-      // A repeated call gets the first answer, even if the state has changed since.
+      // The kind is `reached`, because a repeated call gets the first answer even if the state has
+      // changed since.
       return (outcome?.facts ?? []).map((one) => seen(one, 'reached', interval));
     case 'quote':
     case 'usage':

@@ -6,7 +6,7 @@ import type { Random } from './random.ts';
 const maxMicros = '200000000';
 const recentMax = 400;
 
-/** The latest operations, from which the next one is drawn. */
+/** Draws the next operation. Most operations are on one of the latest submissions. */
 export interface Schedule {
   readonly next: () => Operation;
 }

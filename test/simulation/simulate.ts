@@ -27,7 +27,7 @@ import { type Ended, startWorker, type Worker } from './workers.ts';
 export interface SimulationOptions {
   /** A migrated, empty database, for the services' role. */
   readonly databaseUrl: string;
-  /** The same for its owner, who cuts connections. */
+  /** The same database, for its owner, who cuts connections. */
   readonly ownerUrl: string;
   readonly operations: number;
   readonly seed: number;
@@ -138,7 +138,10 @@ async function runAll(run: Run): Promise<Counts> {
   return { ...counts, faults: [] };
 }
 
-/** Runs one block, `inFlight` at a time. Returns the operations without an answer. */
+/**
+ * Runs one block of `size` operations, `inFlight` at a time. Returns the operations without an
+ * answer.
+ */
 async function runBlock(
   run: Run,
   size: number,

@@ -15,7 +15,7 @@ export interface Worker {
   readonly kill: () => Promise<void>;
 }
 
-/** Starts a process that performs operations. It ends with this one. */
+/** Starts a process that performs operations. The process ends with this one. */
 export function startWorker(name: string, env: NodeJS.ProcessEnv): Worker {
   const child: ChildProcess = fork(path.join(import.meta.dirname, 'worker.ts'), {
     env: { ...process.env, ...env, SIMULATION_NAME: name },

@@ -71,7 +71,7 @@ test('a batch of transfers to one account counts by its sum', async () => {
 
 test('several payments to one reference add up, and an overpayment grants nothing more', async () => {
   const intent = await world.intent(tenantId);
-  // Keeps the watcher polling after the confirmation.
+  // This second intent keeps the watcher polling after the first one is confirmed.
   await world.intent(tenantId);
   await world.pay(2n * usdc, [intent.reference]);
   expect(await grantedBy(() => world.tick(2))).toBe(0);
@@ -97,7 +97,7 @@ test('with several references a transaction pays the oldest intent whose amount 
   expect((await world.read(small.reference)).status).toBe('confirmed');
   await world.pay(1n * usdc, references);
   await world.tick(2);
-  // It covers none, so all of it goes to the oldest.
+  // The payment covers no intent, so all of it goes to the oldest one.
   expect((await world.read(large.reference)).paidUsdcMicros).toBe(1n * usdc);
   expect((await world.read(other.reference)).paidUsdcMicros).toBe(0n);
 });

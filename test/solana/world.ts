@@ -20,7 +20,9 @@ import { type RpcServer, startRpcServer } from './chain/rpc-server.ts';
 /** The price in the worlds: 0.01 USDC for a credit. */
 const usdPerCreditMicros = 10_000n;
 const tickStepMs = 1_500;
-/** Short, because a test waits for it. The service waits for 8 s. */
+/**
+ * The timeout of RPC calls. It is short, because a test waits for it. The service waits for 8 s.
+ */
 const rpcTimeoutMs = 1_000;
 const monotonicMs = (): number => performance.now();
 
@@ -50,7 +52,10 @@ export async function openSolanaWorld(): Promise<SolanaWorld> {
   return new SolanaWorld({ fixture, chain, rpcServer, payer, recipient, mint, tokenAccount });
 }
 
-/** Postgres, Redis, a local chain with its RPC server, a payer and a watcher that the test moves. */
+/**
+ * Postgres, Redis, a local chain with its RPC server, a payer, and a watcher whose clock the test
+ * moves.
+ */
 export class SolanaWorld {
   readonly store;
   readonly database;
@@ -62,7 +67,7 @@ export class SolanaWorld {
   readonly mint;
   readonly tokenAccount;
   readonly watcher: Watcher;
-  /** The outcomes that were counted. */
+  /** The outcomes of payments that the watchers counted. */
   readonly counted: string[] = [];
   readonly #fixture: Fixture;
   readonly #http: OutboundHttp;
@@ -83,7 +88,7 @@ export class SolanaWorld {
     this.watcher = this.watcherOf('watcher-1');
   }
 
-  /** Another process that would watch. */
+  /** A watcher as another process runs it. `holder` is the name under which it takes the lease. */
   watcherOf(holder: string): Watcher {
     const { recipient, mint, tokenAccount, store } = this;
     const { url } = this.rpcServer;
@@ -154,7 +159,7 @@ export class SolanaWorld {
     return outcome.intent;
   }
 
-  /** Sends USDC to the recipient's token account between guards. Returns the signature. */
+  /** Sends USDC to the recipient's token account, between two memos. Returns the signature. */
   async pay(amount: bigint, references: readonly string[], options?: SendOptions): Promise<string> {
     const paying = transfer(this.payer, this.tokenAccount, amount, references);
     return await send(this.rpcServer.url, this.payer, [memo(), paying, memo()], options);

@@ -29,12 +29,15 @@ export interface OperatorKey {
  * each.
  */
 export interface Accounts {
-  /** A tenant whose rate limit never applies. */
+  /** A tenant whose rate limit is far above what tests send. */
   tenant(options?: Partial<NewTenant>): Promise<TenantCredentials>;
   operator(name: string): Promise<OperatorKey>;
   /** A node with the most slots that a node may have. */
   node(name: string): Promise<NodeCredentials>;
-  /** Its new webhook secret. The previous one is valid for another day. */
+  /**
+   * Replaces the webhook secret of a tenant, and returns the new one. The previous one is valid for
+   * another day.
+   */
   rotateWebhookSecret(tenant: TenantCredentials): Promise<string>;
   close(): Promise<void>;
 }

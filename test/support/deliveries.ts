@@ -8,7 +8,7 @@ export interface DeliverySeeding {
   readonly query: (sql: string, values: unknown[]) => Promise<unknown>;
 }
 
-/** As long as the event of a submission's end. */
+/** The data of every seeded event. It is as long as that of a submission's end. */
 const data = {
   submissionId: toWireId('sub', newId()),
   jobType: 'ats.application',
@@ -21,8 +21,8 @@ const data = {
 const rowsMax = 5_000;
 
 /**
- * Writes events with one delivery each, over the tenants in turn, all due at once. Each statement
- * is one transaction. Returns the ids of the deliveries.
+ * Writes `count` events with one delivery each, for the tenants in turn. All deliveries are due at
+ * once. Each statement is one transaction. Returns the ids of the deliveries.
  */
 export async function writeDeliveries(
   { sealer, query }: DeliverySeeding,

@@ -8,15 +8,15 @@ export interface ApiDescription {
   /** Every code of the catalogue. */
   readonly codes: readonly string[];
   /**
-   * The violations of the document by an answer, in words. Empty if the document describes the
-   * answer.
+   * The differences between an answer and the document, in words. Empty if the document describes
+   * the answer.
    */
   violations(asked: { method: string; target: string }, answer: WireAnswer): string[];
 }
 
 interface DescribedOperation {
   readonly method: string;
-  /** `/v1/submissions/{id}` */
+  /** For example `/v1/submissions/{id}`. */
   readonly path: string;
   readonly operationId: string;
   readonly pattern: RegExp;
@@ -86,7 +86,10 @@ interface ResponseAt {
   readonly response: Json;
 }
 
-/** The document's description of the status of an operation, or of a request without a route. */
+/**
+ * The document's description of an answer with this status, for an operation or for a request
+ * without a route. Undefined if there is none.
+ */
 function responseAt(
   document: Json,
   operation: DescribedOperation | undefined,

@@ -40,7 +40,7 @@ export interface Fleet {
   node(options?: FleetNodeOptions): Promise<FleetNode>;
   /** Ten nodes with these slots, alternating between the two dispatchers. */
   ten(slotsOf: (index: number) => number): Promise<FleetNode[]>;
-  /** As the registry counts them. Draining nodes do not count. */
+  /** The slots and the free ones, as the registry counts them. Draining nodes do not count. */
   slots(): Promise<{ readonly slots: number; readonly free: number }>;
   close(): Promise<void>;
 }
@@ -70,7 +70,8 @@ export async function startFleet(): Promise<Fleet> {
   return {
     stack,
     async journey() {
-      // The tenant of the test before may still count as one that asks for slots.
+      // The registry may still count tenants of earlier tests as those that ask for slots. Forget
+      // them.
       const contentions = await redis.keys('*:fleet:contention:*');
       if (contentions.length > 0) await redis.del(contentions);
       return await journeyOn(stack, receiver, accounts);
@@ -125,8 +126,8 @@ async function link(
 }
 
 /**
- * Ends the runs of a test's node, so that the next test does not see them. A `start` or a report
- * that was on its way gives a run a new lease: then it is ended once more.
+ * Ends the runs of a test's node, so the next test does not see them. A `start` or a report that is
+ * in flight may give a run a new lease. The loop then ends the run once more.
  */
 async function nodeIsGone(store: Store, nodeId: string): Promise<void> {
   await waitUntil(async () => {

@@ -1,4 +1,6 @@
-/** A valid body, which tests make invalid. */
+/**
+ * A valid body of a submission. `changes` replaces members, for example to make the body invalid.
+ */
 export function job(idempotencyKey: string, changes: Readonly<Record<string, unknown>> = {}) {
   return {
     idempotencyKey,

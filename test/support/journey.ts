@@ -54,8 +54,9 @@ export async function startJourney(options: JourneyOptions = {}): Promise<Journe
 }
 
 /**
- * One stack for several tests of a file. The first call starts it and the end of the file closes
- * it. Each call returns a journey with a new tenant. The nodes that a test connects leave with it.
+ * One stack for several tests of a file. The first call starts it, and the end of the file closes
+ * it. Each call returns a journey with a new tenant. The nodes that a test connects are closed when
+ * the test ends.
  */
 export function shareStack(options: StackOptions = {}): (credits?: number) => Promise<Journey> {
   let starting: Promise<{ stack: TestStack; accounts: Accounts }> | undefined;
@@ -78,9 +79,9 @@ export function shareStack(options: StackOptions = {}): (credits?: number) => Pr
 }
 
 /**
- * Simulated nodes stay with the stack. The test before may have left work in their slots, or have
- * killed the dispatcher that they were linked to. The registry keeps the nodes of a killed
- * dispatcher for a while, so the dispatchers are asked for their links.
+ * Waits until the simulated nodes are linked and free. An earlier test may have left work in their
+ * slots, or have killed the dispatcher that they were linked to. The registry keeps the nodes of a
+ * killed dispatcher for a while, so the links are read from the dispatchers.
  */
 async function nodesAreFree(
   stack: TestStack,
@@ -179,7 +180,7 @@ export async function eventOf(
   return webhook;
 }
 
-/** The audit, and the balance that the tenant reads. */
+/** Expects that the audit finds nothing, and that the tenant reads this balance. */
 export async function expectMoney(
   { stack, client }: Journey,
   expected: { balance: number; held: number },
@@ -191,7 +192,7 @@ export async function expectMoney(
   });
 }
 
-/** The number of distinct end-of-submission deliveries that arrived. */
+/** The distinct events of a submission that arrived, as `<type> <delivery id>`. */
 export function endingEvents({ receiver }: Journey, submissionId: string): string[] {
   const webhooks = receiver.received.filter(
     ({ event }) => event.data['submissionId'] === submissionId,

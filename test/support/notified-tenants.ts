@@ -25,7 +25,7 @@ export interface NotifiedTenants {
     target: string,
     body?: object,
   ) => Promise<WireAnswer>;
-  /** Sends the cheapest event. Returns the id of its delivery. */
+  /** Sends a test event. Returns the id of its delivery. */
   readonly sendTest: (tenant: TenantCredentials) => Promise<string>;
   readonly submit: (tenant: TenantCredentials, idempotencyKey: string) => Promise<string>;
   /** Waits until this many attempts of the round are recorded. */
@@ -86,7 +86,10 @@ export function notifiedTenants(wholeStack: () => WholeStack): NotifiedTenants {
   };
 }
 
-/** An endpoint below HTTP, which decides for each request which bytes go over the socket. */
+/**
+ * An endpoint below HTTP. For each chunk that arrives, `answer` decides which bytes go over the
+ * socket.
+ */
 export async function rawEndpoint(answer: (socket: Socket, count: number) => void) {
   const sockets = new Set<Socket>();
   const requests: string[] = [];

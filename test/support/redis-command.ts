@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 
-/** A server that has not answered by then hangs. */
+/** The longest wait for an answer. A server that takes longer hangs. */
 const answerMsMax = 5_000;
 
 /** Sends one command to a Redis server or a sentinel, and returns its answer as it came. */

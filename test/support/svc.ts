@@ -8,7 +8,7 @@ import {
 } from '@svc/testkit';
 
 export interface Svc {
-  /** Runs `svc`. Resolves with any exit code. */
+  /** Runs `svc`, if possible in a process that is already there. Resolves with any exit code. */
   run(words: readonly string[], env?: NodeJS.ProcessEnv): Promise<Ran>;
   /** Runs `svc` in a separate process, as an operator would. Resolves with any exit code. */
   runProcess(words: readonly string[], env?: NodeJS.ProcessEnv): Promise<Ran>;

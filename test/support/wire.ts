@@ -4,14 +4,17 @@ import { connect } from 'node:net';
 import { signRequest } from '@svc/signing';
 import type { TenantCredentials } from '@svc/testkit';
 
-/** Requests as written by a client that knows only the contract. */
+/** Requests as a client writes them that knows only the contract. */
 
 export interface WireRequest {
   readonly method: string;
   /** Path and query exactly as they go over the wire. */
   readonly target: string;
   readonly body?: string | Uint8Array | object;
-  /** Added to the signature's headers, which they override. Undefined removes a header. */
+  /**
+   * These headers are added to those of the signature, and override them. Undefined removes a
+   * header.
+   */
   readonly headers?: Readonly<Record<string, string | undefined>>;
 }
 
@@ -19,11 +22,11 @@ export interface WireAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
-  /** The body as a JSON object, whose members are checked one by one. */
+  /** The body as a JSON object. Reading it throws if the body is not JSON. */
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** Connections that are kept open. `destroy` closes them. */
+/** At most `count` connections, which are kept open. `destroy` closes them. */
 export function keptConnections(count: number): Agent {
   return new Agent({ keepAlive: true, maxSockets: count, scheduling: 'fifo' });
 }
@@ -102,7 +105,10 @@ export function signedBy(tenant: TenantCredentials, wire: WireRequest): WireRequ
   return { ...wire, headers: { ...signatureHeaders(signer, wire), ...wire.headers } };
 }
 
-/** Writes bytes to a new connection and reads until it is closed. */
+/**
+ * Writes bytes to a new connection and reads until it is closed. With `half`, this side stays open
+ * after the bytes.
+ */
 export async function sendBytes(
   baseUrl: string,
   bytes: string | Uint8Array,

@@ -18,7 +18,10 @@ export interface FormerBuild {
   readonly commit: string;
   readonly directory: string;
   readonly migrations: string;
-  /** True if its services work with a range of schemas, so that they may start on a later one. */
+  /**
+   * True if the services of the build accept a range of schemas. They may then start on a later
+   * one.
+   */
   readonly hasRange: boolean;
 }
 
@@ -67,7 +70,10 @@ function commitBefore(): string | undefined {
   return added === undefined ? undefined : git('rev-parse', '--verify', '--quiet', `${added}^`);
 }
 
-/** Returns why the commit cannot be unpacked. Undefined if it is there. */
+/**
+ * Unpacks a commit into `directory`. Returns why that is not possible, or undefined if it
+ * succeeded.
+ */
 function unpack(commit: string, directory: string): string | undefined {
   mkdirSync(directory, { recursive: true });
   const archive = `git archive ${commit} | tar -x -C '${directory}'`;
@@ -101,14 +107,18 @@ function hasOnlyGrown(former: string, present: string): boolean {
   return next === lines.length;
 }
 
-/** Packages were only added since the former commit, so those of this checkout serve it too. */
+/**
+ * Links the packages of this checkout into the former one. They serve it too, because packages were
+ * only added since.
+ */
 function linkPackages(directory: string): void {
   symlinkSync(inCheckout('node_modules'), path.join(directory, 'node_modules'));
   for (const modules of globSync('{packages,services,infra}/*/node_modules', {
     cwd: checkoutDir,
   })) {
     const target = path.join(directory, modules);
-    // The links in it are relative, so those to our packages lead to the former ones.
+    // The links in the copied folder are relative, so those to our packages lead to the former
+    // ones.
     if (existsSync(path.dirname(target)))
       cpSync(inCheckout(modules), target, { recursive: true, verbatimSymlinks: true });
   }

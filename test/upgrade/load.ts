@@ -12,7 +12,7 @@ export interface Load {
   settled(more: number): Promise<void>;
   /** Submits nothing more, and waits for the end of what was submitted. */
   stop(): Promise<void>;
-  /** The submissions whose record is now another than at their end, or that did not succeed. */
+  /** The submissions whose record differs from that at their end, or that did not succeed. */
   moved(): Promise<string[]>;
 }
 

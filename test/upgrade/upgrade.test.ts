@@ -69,7 +69,7 @@ async function emptyServers() {
   return { database, env };
 }
 
-/** The folder of a build that knows the first `count` migrations of this checkout. */
+/** A folder with only these migrations of this checkout, as an earlier build has them. */
 function firstMigrations(names: readonly string[]): string {
   const directory = mkdtempSync(path.join(tmpdir(), 'svc-upgrade-'));
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
@@ -81,7 +81,10 @@ function firstMigrations(names: readonly string[]): string {
   return directory;
 }
 
-/** Returns every error of a call, every moved outcome and every fault of the money. */
+/**
+ * Runs the upgrade under load. Returns every error of a call, every moved outcome and every fault
+ * of the money.
+ */
 async function rollUpgrade(build: FormerBuild): Promise<string[]> {
   const { database, env } = await emptyServers();
   const formerSvc = path.join(build.directory, 'packages/admin-cli/src/main.ts');
@@ -130,7 +133,7 @@ async function rollUpgrade(build: FormerBuild): Promise<string[]> {
     report('no roll back: the former commit accepts no later schema');
   }
   await load.stop();
-  // The short form has no deliverer.
+  // The short form runs no service that delivers webhooks.
   const unnotified = isLong ? await withoutWebhook(receiver, load.endedIds()) : [];
   return [
     ...load.errors,
@@ -180,7 +183,7 @@ test(
   timeoutMs,
 );
 
-/** Before this migration, the database is as the first release had it. */
+/** The migrations of the first release. */
 const firstRelease = ['20261120000000_init', '20261120010000_tenant_lists'];
 
 test.runIf(isLong)('the first release comes to the last schema with its money', async () => {

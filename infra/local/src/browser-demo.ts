@@ -18,10 +18,10 @@ export interface BrowserDemoPlace {
 }
 
 /**
- * Shows a submission that a node really runs: its browser applies to the demo employer. Returns the
- * employer's page. The node leaves afterwards, so that the stack has only simulated nodes
- * (docs/SANDBOX.md). Returns undefined if no application has arrived, for example without a browser.
- * The demo must then be simulated.
+ * Runs the demo submission on a node with a real browser, which applies to the demo employer.
+ * Returns the URL of the employer's page. Stops the node afterwards, so that the stack has only
+ * simulated nodes (docs/SANDBOX.md). Returns undefined if no application has arrived, for example
+ * without a browser. The caller then runs the demo on simulated nodes.
  */
 export async function runBrowserDemo(
   demo: Omit<Demo, 'application'>,

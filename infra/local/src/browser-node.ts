@@ -20,7 +20,7 @@ export interface BrowserNodePlace extends Omit<NodePlace, 'name'> {
   readonly onLine: (line: string) => void;
 }
 
-/** One way to run the browser. The safest one that works is taken. */
+/** One way to run the browser. The safest way that works is used. */
 interface Way {
   readonly prefix: readonly string[];
   readonly args: readonly string[];
@@ -28,8 +28,8 @@ interface Way {
 }
 
 /**
- * More than the one job needs. If the only job kept every slot of the fleet busy, the price would
- * rise (CONTRACT 4).
+ * The slots of the browser node. The demo needs one. If its submission kept every slot of the fleet
+ * busy, surge would raise the price (CONTRACT 4).
  */
 const slots = 4;
 
@@ -81,7 +81,11 @@ export async function startBrowserNode(place: BrowserNodePlace): Promise<Browser
   );
 }
 
-/** Without its sandbox the browser opens only the demo employer's page, which is ours. */
+/**
+ * The ways to run the browser on this machine, the safest first. Root without user namespaces
+ * cannot start the browser in its sandbox. Without the sandbox there is little risk: the browser
+ * opens only the demo employer's page, which is part of this repository.
+ */
 function ways(): Way[] {
   const prefix = unprivileged();
   const inSandbox = {

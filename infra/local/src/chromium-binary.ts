@@ -4,14 +4,17 @@ import { canFetchPackages, fetchPackages, libraryPath, onPath } from './debian-p
 import { cacheDir } from './paths.ts';
 import { StartError } from './start-error.ts';
 
-/** In the order of preference (CONTRACT 10). The shell needs a third of the CPU of a full browser. */
+/**
+ * The browsers to look for on the PATH, the preferred one first (CONTRACT 10). The headless shell
+ * needs a third of the CPU of a full browser.
+ */
 const programs = ['chromium-headless-shell', 'chromium', 'google-chrome', 'chrome'];
 const packages = ['chromium-headless-shell', 'fonts-dejavu-core'];
 const fetchedDir = path.join(cacheDir, 'chromium-headless-shell');
 /** The script that starts the fetched browser with its libraries. */
 const fetchedFile = path.join(fetchedDir, 'run');
 
-/** The command that gets one, for a person. */
+/** Advice for a person who has no browser. */
 export const browserAdvice =
   'Install chromium-headless-shell (Debian 12 or newer: apt-get install chromium-headless-shell), chromium or Google Chrome.';
 
@@ -42,9 +45,9 @@ export async function chromiumBinary(onFetch: () => void = () => {}): Promise<st
 }
 
 /**
- * Writes a script that starts the unpacked browser with its libraries, and with its fonts if they were
- * fetched, because the browser crashes on a machine without fonts. The browser replaces the shell and
- * keeps its process id.
+ * Writes a script that starts the unpacked browser with its libraries. The script uses the fetched
+ * fonts if there are any, because the browser crashes on a machine without fonts. The browser
+ * replaces the shell and keeps its process id.
  */
 function writeStarter(unpacked: string): void {
   const libraries = libraryPath(unpacked).LD_LIBRARY_PATH.replaceAll(unpacked, '$root');

@@ -11,7 +11,8 @@ import path from 'node:path';
 import { runCommand } from './run-command.ts';
 
 /**
- * Unpacks programs from Debian packages without installing them, because npm has no such packages.
+ * Unpacks programs from Debian packages without installing them, because npm has no packages of
+ * these programs.
  */
 
 export function onPath(name: string): string | undefined {
@@ -59,8 +60,8 @@ async function unpack(
 }
 
 /**
- * Unpacks exactly these packages of another Debian release into `dir`. A program of it runs with the
- * loader and the C library of that release, so `packages` must name them too.
+ * Unpacks exactly these packages of another Debian release into `dir`. Their programs need the
+ * loader and the C library of that release, so `packages` must name those too.
  */
 export async function fetchFromRelease(
   dir: string,
@@ -88,7 +89,10 @@ export async function fetchFromRelease(
 
 const sourcesFile = '/etc/apt/sources.list.d/debian.sources';
 
-/** The archive that this machine uses, with another release. Throws if the machine is not Debian 12. */
+/**
+ * The package sources of this machine, with another release. Throws if the machine is not Debian
+ * 12.
+ */
 function sourcesOfRelease(release: string): string {
   const stanzas = readFileSync(sourcesFile, 'utf8').split(/\n{2,}/);
   const main = stanzas.find((stanza) => /^Suites:.*\bbookworm(\s|$)/m.test(stanza));
@@ -110,7 +114,8 @@ async function download(work: string, packages: readonly string[]): Promise<void
 }
 
 /**
- * apt with its own lists, cache and lock. It needs no root and changes nothing on the machine.
+ * The command `apt-get` with its own lists, cache and lock. It needs no root and changes nothing on
+ * the machine.
  */
 function aptWith(work: string): string[] {
   const options = [

@@ -9,7 +9,7 @@ London, ada@example.com
 1833  Studies with Charles Babbage
 `;
 
-/** For simulated nodes, which open no page. */
+/** The demo's application for simulated nodes, which open no page. */
 export const simulatedApplication: AtsApplicationPayload = {
   applicationUrl: 'https://careers.example.com/jobs/4711/apply',
   atsType: 'sandbox.succeed',
@@ -17,7 +17,10 @@ export const simulatedApplication: AtsApplicationPayload = {
   jobContext: { title: 'Analyst', company: 'Example Engines' },
 };
 
-/** For a node with a browser: it answers every field of the demo employer's form (CONTRACT 10). */
+/**
+ * The demo's application for a node with a browser. It answers every field of the demo employer's
+ * form (CONTRACT 10).
+ */
 export const browserApplication: AtsApplicationPayload = {
   applicationUrl: employerFormUrl,
   atsType: 'generic',

@@ -6,10 +6,13 @@ import type { NodeCredentials, TenantCredentials } from './provisioning.ts';
 /** The state that the launcher keeps from one start to the next. */
 export interface DemoState {
   readonly tenant: TenantCredentials;
-  /** Used again if it is free, so that the tenant's webhook URL stays the same. */
+  /**
+   * The port of the webhook receiver. A later start uses it again if it is free. The tenant's
+   * webhook URL then stays the same.
+   */
   readonly webhookPort: number;
   readonly nodes: readonly NodeCredentials[];
-  /** Only on a machine with a browser. */
+  /** The node with a browser. It exists only if the machine had a browser. */
   readonly browserNode?: NodeCredentials;
 }
 

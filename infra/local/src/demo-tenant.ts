@@ -23,8 +23,9 @@ export interface DemoPlan {
 }
 
 /**
- * Prepares the demo tenant with its credit and webhook receiver, and the wanted nodes.
- * Uses those of the last start if the database still has them, and creates new ones otherwise.
+ * Prepares the demo tenant with its credit and webhook receiver, and the wanted nodes. Uses the
+ * tenant and the nodes of the last start if the database still has that tenant. Otherwise creates
+ * new ones.
  */
 export async function prepareDemoWorld(plan: DemoPlan): Promise<DemoWorld> {
   const { dir, givenDatabaseUrl, simulatedNodes, needsBrowserNode, env, closer, say } = plan;

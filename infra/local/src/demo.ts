@@ -27,7 +27,7 @@ export interface Demo {
 /** The longest run of the demo submission. Simulated nodes and a browser need 1 to 3 s. */
 const lifeBoundMs = 60_000;
 const webhookBoundMs = 20_000;
-/** The time for retries after a start, because the nodes may not be linked yet. */
+/** How long a creation is retried after a start, because the nodes may not be linked yet. */
 const dispatchBoundMs = 10_000;
 const pollMs = 100;
 const decimalsShown = 3;
@@ -77,7 +77,10 @@ async function topUp(client: Client, { world, env, progress }: Demo): Promise<vo
   });
 }
 
-/** Repeats while no node is linked. All attempts share one idempotency key. */
+/**
+ * Creates the submission. Tries again for `dispatchBoundMs` while the service answers
+ * `dispatch_unavailable`, because no node is linked yet. All tries share one idempotency key.
+ */
 async function submit(client: Client, payload: AtsApplicationPayload): Promise<SubmissionCreated> {
   const idempotencyKey = `demo-${randomUUID()}`;
   const startedMs = performance.now();

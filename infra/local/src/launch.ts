@@ -33,7 +33,7 @@ export interface Launch {
   readonly closer: Closer;
   /** Called if a service cannot be kept running. */
   readonly giveUp: (error: unknown) => void;
-  /** Services and nodes start again when their code changes. */
+  /** True if services and nodes restart when their code changes. */
   readonly isWatching: boolean;
 }
 
@@ -91,7 +91,10 @@ async function startChain({
   });
 }
 
-/** Without simulated nodes the stack is for nodes of somebody else, who also sends its submissions. */
+/**
+ * True if the demo is switched on and there are simulated nodes. Without them, the person who
+ * starts the stack links their own nodes and sends their own submissions.
+ */
 function isDemoWanted({ isDemoWanted: isWanted, simulatedNodes }: Settings): boolean {
   return isWanted && simulatedNodes > 0;
 }
@@ -101,7 +104,8 @@ function stackEnvironment({ env, settings }: Launch, addresses: StackAddresses):
   return {
     ...defaults,
     ...env,
-    // The services get the key itself instead of its file, and never the owner's address.
+    // The services get the master key itself, not the file that contains it. They do not get the
+    // database URL of the owner.
     MIGRATION_DATABASE_URL: '',
     SVC_MASTER_KEY_FILE: '',
     DATABASE_URL,
@@ -122,7 +126,8 @@ function supervision({ dir, closer, progress, giveUp, isWatching }: Launch): Sup
 }
 
 /**
- * Starts the services while the CLI creates tenant and nodes, because both only need the schema.
+ * Starts the services, and creates the demo tenant and the nodes with `svc` at the same time. Both
+ * need only the schema.
  */
 async function startStack(
   launched: Launch,

@@ -7,11 +7,12 @@ export interface LogFile {
   close(): void;
 }
 
-/** Each process keeps at most two files of this size. */
+/** The largest size of a log file. Each process keeps at most two files. */
 const logBytesMax = 20 * 1024 * 1024;
 
 /**
- * Opens a process's log, empty at each start. A full file becomes `….1.log`, replacing the last.
+ * Opens the log of a process, which is empty at each start. When the file is full, it is renamed to
+ * `….1.log`, and replaces the earlier file of that name.
  */
 export function openLogFile(dir: string, name: string): LogFile {
   mkdirSync(dir, { recursive: true });

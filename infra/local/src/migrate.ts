@@ -12,10 +12,12 @@ export interface Migration {
 
 /**
  * Migrates the database to the schema of this checkout, by `svc migrate` as the owner of the
- * schema. Then reseals the values that an earlier version sealed in an older form.
+ * schema. If no other stack uses the database, it also reseals values that an earlier version
+ * sealed in an older form.
  */
 export async function migrate({ ownerUrl, isAlone, env, say }: Migration): Promise<void> {
-  // All services of this stack start after this, so none of an earlier build is left.
+  // The services of this stack start later. If no other stack uses the database, no earlier build
+  // is running, and migrations that such a build does not work with are safe.
   const words = isAlone ? ['migrate', '--raise-floor'] : ['migrate'];
   const printed = await svc(words, { ...env, MIGRATION_DATABASE_URL: ownerUrl });
   const result = new Map<string, unknown>(Object.entries(printed ?? {}));

@@ -11,7 +11,10 @@ export interface NodePlace {
   readonly stateDir: string;
 }
 
-/** Short, because a simulated node reports its unfinished submissions after its next start. */
+/**
+ * The drain may be short, because a simulated node reports its unfinished submissions after its
+ * next start.
+ */
 const drainSeconds = 2;
 
 /**

@@ -10,7 +10,9 @@ export interface NodeWatch {
 
 /** The message that a node logs for an assignment (packages/node-agent). */
 const assignedMessage = 'assigned';
-/** More than a demo needs. Beyond it the oldest are forgotten. */
+/**
+ * The most submissions that are remembered, more than a demo needs. Then the oldest is forgotten.
+ */
 const submissionsMax = 1_000;
 
 export function createNodeWatch(): NodeWatch {

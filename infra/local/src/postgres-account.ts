@@ -5,8 +5,8 @@ import path from 'node:path';
 import { checkoutDir } from './paths.ts';
 
 /**
- * The account that runs Postgres, because Postgres refuses to run as root: a prefix for its
- * commands, and the location of its files.
+ * The account that runs Postgres: a prefix for its commands, and the location of its files. Root
+ * needs another account, because Postgres refuses to run as root.
  */
 export interface PostgresAccount {
   readonly prefix: string[];
@@ -28,9 +28,10 @@ export function postgresAccount(): PostgresAccount {
 }
 
 /**
- * A command prefix that takes root's privileges away, empty for other users. In a user namespace with
- * another id, a program can still reach a checkout below /root, and root stays the owner of its files.
- * Undefined for root if a container forbids user namespaces.
+ * A command prefix that takes root's privileges away. It is empty for other users. For root it runs
+ * the command in a user namespace with another id. The command can then still reach a checkout
+ * below /root, and root stays the owner of its files. Undefined for root if a container forbids
+ * user namespaces.
  */
 export function unprivileged(): string[] | undefined {
   if (process.getuid?.() !== 0) return [];
@@ -42,7 +43,8 @@ function asIs(prefix: string[]): PostgresAccount {
 }
 
 /**
- * If a container forbids user namespaces: the user `nobody`, with copies of files it cannot reach.
+ * The account for root if a container forbids user namespaces: the user `nobody`. It works with
+ * copies of the binaries, and with another directory, if it cannot reach the original.
  */
 function nobodyAccount(): PostgresAccount {
   const reaches = (file: string) => succeeds([...asNobody, 'test', '-x', file]);

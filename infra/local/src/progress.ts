@@ -10,7 +10,7 @@ export interface Progress {
   readonly print: (text: string) => void;
 }
 
-/** A terminal of unknown width reports 0 columns. */
+/** A narrower terminal gets plain lines. A terminal of unknown width reports 0 columns. */
 const columnsMin = 40;
 
 export function createProgress(stream: NodeJS.WriteStream = process.stdout): Progress {

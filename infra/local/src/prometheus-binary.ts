@@ -42,8 +42,9 @@ export async function prometheusPrograms(
 }
 
 /**
- * The web interface links to libraries of other packages. apt does not fetch a package that the
- * machine has, so these links lead to the library of the machine.
+ * Repairs the links of the web interface to libraries of other packages. apt does not fetch a
+ * package that the machine has, so links to its files lead nowhere. This replaces them by links to
+ * the files of the machine.
  */
 function completeAssets(dir: string): void {
   for (const entry of readdirSync(dir, { withFileTypes: true })) {

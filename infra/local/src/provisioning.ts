@@ -14,13 +14,16 @@ export interface NodeCredentials {
 export interface NewTenant {
   readonly name: string;
   readonly webhookUrl?: string;
-  /** Whole credits instead of the sandbox's default grant; 0 for none. */
+  /** Whole credits instead of the sandbox's default grant. 0 grants none. */
   readonly grantCredits?: number;
-  /** The job types it may submit; all if undefined, none if empty. */
+  /** The job types that the tenant may submit. Undefined allows all, and an empty list none. */
   readonly allow?: readonly string[];
 }
 
-/** Creates a tenant by `svc tenant create`, which `run` runs. Its secrets are only shown by this call. */
+/**
+ * Creates a tenant with `svc tenant create`. Only this call returns the secrets of the tenant.
+ * `run` runs the command.
+ */
 export async function createTenant(
   tenant: NewTenant,
   env: NodeJS.ProcessEnv,
@@ -47,7 +50,10 @@ export async function createTenant(
   };
 }
 
-/** Creates a node by `svc node create`, which `run` runs. Its secret is only shown by this call. */
+/**
+ * Creates a node with `svc node create`. Only this call returns the secret of the node. `run` runs
+ * the command.
+ */
 export async function createNode(
   name: string,
   env: NodeJS.ProcessEnv,

@@ -58,7 +58,10 @@ interface RedisConfiguration {
   readonly durable: boolean;
 }
 
-/** BullMQ needs a server that never evicts keys. A restart needs the append-only file. */
+/**
+ * The lines of the configuration file. BullMQ needs a server that never evicts keys. The
+ * append-only file keeps the data over a restart.
+ */
 function configuration({ port, busPort, dir, password, durable }: RedisConfiguration): string {
   return [
     'bind 127.0.0.1',
@@ -78,7 +81,7 @@ function clusterLines(busPort: number): string[] {
   return ['cluster-enabled yes', `cluster-port ${busPort}`, 'cluster-require-full-coverage no'];
 }
 
-/** A server that is still loading its file answers PING with an error. */
+/** True if the server answers PING. While it still loads its file, it answers with an error. */
 async function answersPing(port: number, password: string): Promise<boolean> {
   const socket = connect(port, '127.0.0.1');
   try {

@@ -6,10 +6,11 @@ import path from 'node:path';
 import { checkoutDir } from './paths.ts';
 
 /**
- * `npm test`: runs all tests, and the checks (types, lint, format, boundaries, unused code,
- * lockfile) in the time that the tests leave. The output of the checks follows that of the tests.
- * Turborepo skips checks whose inputs have not changed. The last line is `N passed, M failed`, and
- * counts each check as a test. With arguments it skips the checks, and passes the arguments to vitest.
+ * `npm test`: runs all tests. At the same time and with a lower priority, it runs the checks
+ * (types, lint, format, boundaries, unused code, lockfile). Turborepo skips checks whose inputs
+ * have not changed. The output of the checks follows that of the tests. The last line is `N passed,
+ * M failed`, and counts each check as a test. With arguments it skips the checks, and passes the
+ * arguments to vitest.
  */
 
 const slowestShown = 10;
@@ -81,7 +82,10 @@ function readReport(file: string): unknown {
   return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
 }
 
-/** The files that took longest, one a line with seconds; nothing for a run of a few files. */
+/**
+ * The `slowestShown` slowest test files, one a line with its seconds. Empty for a run of no more
+ * files than that.
+ */
 function describeSlowest(report: unknown): string {
   const files = memberOf(report, 'testResults');
   if (!Array.isArray(files) || files.length <= slowestShown) return '';

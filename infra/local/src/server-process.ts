@@ -50,8 +50,8 @@ export async function startServer(
 function spawnServer({ command, env, logFile }: ServerCommand): ChildProcess {
   const log = openSync(logFile, 'w', 0o600);
   const [file = '', ...args] = command;
-  // Its own process group, so that Ctrl-C reaches only the launcher, which stops the services
-  // first.
+  // The server gets its own process group. Ctrl-C then reaches only the launcher, which stops the
+  // services before the servers.
   const child = spawn(file, args, {
     stdio: ['ignore', log, log],
     detached: true,

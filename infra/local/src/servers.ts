@@ -13,7 +13,7 @@ export interface Servers {
   readonly redisUrl: string;
 }
 
-/** Enough for the pools of four services, and some sessions of a person. */
+/** The most connections: enough for the pools of four services, and some sessions of a person. */
 const connectionsMax = 200;
 const databaseName = 'postgres';
 

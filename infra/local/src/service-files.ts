@@ -1,6 +1,6 @@
 import { inCheckout } from './paths.ts';
 
-/** The four services, in the order of their start. */
+/** The names of the four services. */
 export const serviceNames = ['gateway', 'dispatcher', 'settlement', 'webhooks'] as const;
 export type ServiceName = (typeof serviceNames)[number];
 

@@ -2,8 +2,8 @@ import { createServer } from 'node:http';
 
 /**
  * A stand-in for a service in the tests of service-process.ts. Its first argument is its behaviour:
- * `serve` until SIGTERM, `deaf` ignores SIGTERM, `ask` sends a message to its parent, `die` exits
- * at once, `parent` starts another process.
+ * `serve` runs until SIGTERM, `deaf` ignores SIGTERM, `ask` sends a message to its parent, `die`
+ * exits at once, and `parent` starts another process.
  */
 const [behaviour] = process.argv.slice(2);
 const say = (fields: object) => process.stdout.write(`${JSON.stringify(fields)}\n`);

@@ -22,17 +22,17 @@ export interface ServiceProcess {
   isRunning(): boolean;
   /** Sends a message over its IPC channel. Does nothing after the process has ended. */
   send(message: object): void;
-  /** Resolves when it has ended in any way, with a description. */
+  /** Resolves with a description when the process has ended in any way. */
   readonly exited: Promise<string>;
-  /** Sends SIGTERM to drain it; kills it after `boundMs`. */
+  /** Sends SIGTERM to drain the process. Kills it if it still runs after `boundMs`. */
   stop(boundMs?: number): Promise<void>;
-  /** kill -9, without a drain. */
+  /** Kills the process with SIGKILL, without a drain. */
   kill(): Promise<void>;
 }
 
 export interface ServiceCommand {
   readonly name: string;
-  /** Runs the process, for example as another user. */
+  /** The words before the command, for example to run it as another user. */
   readonly prefix?: readonly string[];
   /** The file to run, absolute. */
   readonly entry: string;
@@ -57,8 +57,9 @@ const logTailLines = 20;
  * Starts a process and waits for its ready line. Throws StartError with the end of its log if it
  * ends first or is not ready in time.
  *
- * The process ends with this one. The kernel kills it, which a service survives at any point. On
- * systems without that feature the process stops when its IPC channel closes.
+ * The process ends when this process ends: the kernel kills it. That is safe, because a service
+ * survives a kill at any point. On systems without this feature, the process stops when its IPC
+ * channel closes.
  */
 export async function startServiceProcess(command: ServiceCommand): Promise<ServiceProcess> {
   const { child, lines, output } = spawnService(command);
@@ -110,7 +111,8 @@ function spawnService({
   const child = spawn(file, words, {
     cwd: checkoutDir,
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-    // Its own process group, so that Ctrl-C reaches only the launcher, which stops things in order.
+    // The process gets its own process group. Ctrl-C then reaches only the launcher, which stops
+    // all processes in order.
     detached: true,
     env: { ...compileCache, ...env },
   });

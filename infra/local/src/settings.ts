@@ -10,14 +10,14 @@ export interface Settings {
   readonly nodeLinkPort: number;
   readonly simulatedNodes: number;
   readonly isDemoWanted: boolean;
-  /** The Solana rail is on against a chain on this machine, and a purchase is shown. */
+  /** True if the stack runs a local Solana chain with the rail on, and shows a purchase. */
   readonly isSolanaDemoWanted: boolean;
 }
 
 const portMax = 65_535;
 const simulatedNodesMax = 64;
 
-/** Throws StartError if a variable has an invalid value. */
+/** Reads the settings. Throws StartError if a variable has an invalid value. */
 export function readSettings(env: NodeJS.ProcessEnv): Settings {
   const environment = env['SVC_ENVIRONMENT'] || 'sandbox';
   if (environment !== 'sandbox') {

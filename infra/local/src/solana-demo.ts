@@ -5,14 +5,16 @@ import type { SolanaChain } from './solana-chain.ts';
 import { verifyWebhook } from './webhook-receiver.ts';
 
 const credits = 500;
-/** How long the payment is shown before it is final. Mainnet needs about 13 s. */
+/**
+ * How long the demo waits between the payment and its finality. On mainnet this takes about 13 s.
+ */
 const finalityMs = 1_500;
 const awaitSeconds = 30;
 const webhookBoundMs = 20_000;
 
 /**
- * Buys credits as a tenant would: creates a purchase intent, pays it by a wallet on the local chain,
- * and waits for the credits and the webhook. Throws if they do not arrive (CONTRACT 8).
+ * Buys credits as a tenant would: creates a purchase intent, pays it from a wallet on the local
+ * chain, and waits for the credits and the webhook (CONTRACT 8). Throws if they do not arrive.
  */
 export async function runSolanaDemo(
   { gatewayUrl, world, progress }: Pick<Demo, 'gatewayUrl' | 'world' | 'progress'>,

@@ -3,7 +3,10 @@ import path from 'node:path';
 import type { DemoWorld } from './demo-tenant.ts';
 import type { RunningServices } from './services.ts';
 
-/** The addresses, the credentials and some commands to try. */
+/**
+ * The text that the launcher prints when the stack runs: the addresses, the credentials and some
+ * commands to try.
+ */
 export function summary(
   services: RunningServices,
   { tenant, receiver }: DemoWorld,
@@ -34,7 +37,7 @@ export function summary(
   ].join('\n');
 }
 
-/** A signed request in plain shell (CONTRACT 1). */
+/** The shell commands that send a signed request (CONTRACT 1). */
 function signedCurl(
   gatewayUrl: string,
   { tenantId, hmacSecret }: { readonly tenantId: string; readonly hmacSecret: string },

@@ -9,7 +9,7 @@ import { supervise } from './supervise.ts';
 
 const bound = { timeout: 30_000, interval: 50 };
 
-/** A process that says which version of its code it runs, and ends when asked. */
+/** The code of a process that logs `version`, and ends on SIGTERM. */
 function codeOf(version: string): string {
   return `
     console.log(JSON.stringify({ msg: 'ready', version: ${version}, pid: process.pid }));
@@ -30,7 +30,10 @@ it('in watch mode a process starts again with its new code, also after code that
   const ready: { version: unknown; pid: number }[] = [];
   const write = (version: string) => writeFileSync(entry, codeOf(version));
   const isRunning = (version: number) => () => ready.at(-1)?.version === version;
-  /** Node misses a change that comes before it watches the file. The change is then repeated. */
+  /**
+   * Writes the code again until `isSeen`. Node misses a change that comes before it watches the
+   * file.
+   */
   const change = (version: string, isSeen: () => boolean) =>
     vi.waitUntil(async () => {
       write(version);

@@ -10,11 +10,11 @@ export interface Supervision {
   readonly report: (line: string) => void;
   /** Called if a process cannot be kept running. */
   readonly giveUp: (error: unknown) => void;
-  /** Node starts each process again when a file changes that it has loaded. */
+  /** True if Node restarts a process when a file that the process has loaded changes. */
   readonly isWatching: boolean;
 }
 
-/** After this many restarts a further restart would not help. */
+/** The most restarts of a process. After that a further restart would not help. */
 const restartsMax = 5;
 const restartDelayMs = 1_000;
 const watchOptions = ['--watch', '--watch-preserve-output'];
@@ -61,7 +61,7 @@ export async function supervise(
       await delay(restartDelayMs);
       if (closer.isClosing) return;
       current = await start(samePorts(ready));
-      // The stack was closed during this start.
+      // The stack may have been closed during this start.
       if (closer.isClosing) await current.stop();
     }
   };

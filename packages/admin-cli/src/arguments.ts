@@ -2,9 +2,12 @@ import { fromWireId, type IdPrefix, parseCreditsExact } from '@svc/domain';
 import { databaseNow, type Store } from '@svc/store';
 import { InvalidArgumentError } from 'commander';
 
-/** Parsers of arguments. They throw `InvalidArgumentError`, which is wrong usage (exit code 2). */
+/**
+ * Parsers of command-line arguments. For an invalid text they throw `InvalidArgumentError`, which
+ * is wrong usage (exit code 2).
+ */
 
-/** Parses an id as the wire shows it into a UUID. */
+/** Makes a parser of an id in its wire form, such as `tnt_…`. The parser returns the UUID. */
 export function idArgument(prefix: IdPrefix): (text: string) => string {
   return (text) => {
     const id = fromWireId(prefix, text);
@@ -26,7 +29,7 @@ export function creditsArgument(text: string): bigint {
 
 const nameLengthMax = 128;
 
-/** Parses a display name of 1 to 128 characters. */
+/** Checks a display name: 1 to 128 characters, and not only spaces. */
 export function nameArgument(text: string): string {
   const length = Array.from(text).length;
   if (length < 1 || length > nameLengthMax || text.trim() === '') {
@@ -40,7 +43,7 @@ export function collect(text: string, earlier: string[] | undefined): string[] {
   return [...(earlier ?? []), text];
 }
 
-/** Parses a whole number from `min` to `max`. */
+/** Makes a parser of a whole number from `min` to `max`. */
 export function integerArgument(min: number, max: number): (text: string) => number {
   return (text) => {
     const value = Number(text);
@@ -51,7 +54,10 @@ export function integerArgument(min: number, max: number): (text: string) => num
   };
 }
 
-/** A whole number, or `none` for no limit. */
+/**
+ * Makes a parser of a limit: a whole number from 1 to `max`, or `none`. For `none`, which means no
+ * limit, the parser returns null.
+ */
 export function limitOrNone(max: number): (text: string) => number | null {
   const read = integerArgument(1, max);
   return (text) => (text === 'none' ? null : read(text));
@@ -65,7 +71,7 @@ const unitMs: Readonly<Record<string, number>> = {
 };
 const durationMsMax = 90 * 86_400_000;
 
-/** Parses a duration such as 90s, 30m, 24h, 7d or 0 into milliseconds. */
+/** Parses a duration of at most 90 days, such as 90s, 30m, 24h, 7d or 0, into milliseconds. */
 export function durationArgument(text: string): number {
   const durationMs = parseDuration(text);
   if (durationMs === undefined || durationMs > durationMsMax) {
@@ -82,7 +88,10 @@ function parseDuration(text: string): number | undefined {
   return Number(digits) * factor;
 }
 
-/** A time, or milliseconds before the current time of the database. */
+/**
+ * The time that the operator asks for: an exact time, or how many milliseconds before the current
+ * time of the database.
+ */
 export type AskedTime = Date | { readonly agoMs: number };
 
 /** Parses a time: RFC 3339, a date (UTC), or a duration before now (30m, 24h, 7d). */
@@ -98,13 +107,18 @@ export function timeArgument(text: string): AskedTime {
   return at;
 }
 
-/** Resolves a time by the database's clock, because stored times come from it. */
+/**
+ * Turns an asked time into a date. A duration counts back from the database's clock, because the
+ * stored times come from that clock.
+ */
 export async function timeOf(store: Store, asked: AskedTime): Promise<Date> {
   if (asked instanceof Date) return asked;
   return new Date((await databaseNow(store)).getTime() - asked.agoMs);
 }
 
-/** Parses a percentage from 0 to 100, with at most four decimals, into millionths. */
+/**
+ * Parses a percentage from 0 to 100, with at most four decimals, into millionths: 2.5 gives 25000.
+ */
 export function percentArgument(text: string): number {
   if (!/^\d{1,3}(\.\d{1,4})?$/.test(text) || Number(text) > 100) {
     throw new InvalidArgumentError(

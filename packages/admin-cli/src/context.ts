@@ -10,8 +10,8 @@ export interface Context {
   readonly configuration: Configuration;
   readonly store: Store;
   /**
-   * The actor of this command and the id of this run. Store functions that change something take it
-   * as their last argument and write it into the audit log with the change.
+   * The actor, and the id of this call of `svc`. Store functions that change something take `by` as
+   * their last argument, and write it into the audit log with the change.
    */
   readonly by: Author & { readonly requestId: string };
 }
@@ -20,7 +20,8 @@ const poolConnectionsMax = 4;
 
 /**
  * Opens the store, identifies the actor, runs `work` and closes the store. Throws Refusal if the
- * database cannot be used (see `openReadyStore`) or the operator cannot be identified. With `mayBeFirst` the command may run before any operator exists.
+ * database cannot be used (see `openReadyStore`) or the operator cannot be identified. A command
+ * with `mayBeFirst` needs no operator while none exists.
  */
 export async function withContext<T>(
   work: (context: Context) => Promise<T>,

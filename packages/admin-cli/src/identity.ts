@@ -55,7 +55,7 @@ function localActor(): Actor {
   return { kind: 'local', name: accountName() };
 }
 
-/** The name of the local account. An account in a container may have none; then its uid. */
+/** The name of the local account. An account in a container may have no name: then the user id. */
 function accountName(): string {
   try {
     return os.userInfo().username;

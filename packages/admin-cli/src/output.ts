@@ -9,7 +9,7 @@ export type Row = Readonly<Record<string, unknown>>;
 /** Prints one record: as JSON for programs, or one line for each field for people. */
 export function printRecord(record: Row, options: OutputOptions): void {
   if (options.json === true) return printJson(record);
-  // Names are untrusted too: a node chooses those of `result.details`.
+  // The names of fields are untrusted too: a node chooses the names in `result.details`.
   const fields = flatten(record).map(([name, value]) => [plainText(name), value] as const);
   const width = Math.max(...fields.map(([name]) => textWidth(name)));
   for (const [name, value] of fields)

@@ -2,8 +2,8 @@ import { Command } from 'commander';
 import { catalogue } from './catalogue.ts';
 
 /**
- * Makes `svc` for these words. Only the groups that the words name have their commands loaded.
- * Without words, all groups are loaded.
+ * Makes `svc` for the words of a command line. It loads the commands of the groups that the words
+ * name. It loads all groups if there are no words or if a named group needs them all.
  */
 export async function createProgram(words?: readonly string[]): Promise<Command> {
   const program = new Command('svc')
@@ -18,7 +18,7 @@ export async function createProgram(words?: readonly string[]): Promise<Command>
     const command = program.command(name).description(summary);
     if (isWhole || named.includes(group)) (await load())(command);
   }
-  // Subcommands do not inherit settings that their parent gets after they were added.
+  // Gives all commands at every level the settings of the program, such as `exitOverride`.
   for (const command of program.commands) inherit(command, program);
   return program;
 }

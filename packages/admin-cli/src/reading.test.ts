@@ -37,8 +37,8 @@ afterAll(async () => {
 });
 
 /**
- * Claims an attempt that is due, of the delivery `wanted` if given, and records an answer for it.
- * Returns the delivery's id.
+ * Claims a due attempt and records an answer for it. `wanted` is the delivery of the attempt;
+ * without it any attempt is taken. Returns the id of the delivery.
  */
 async function answer(
   verdict: Parameters<typeof recordAttempt>[1]['verdict'],

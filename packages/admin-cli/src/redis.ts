@@ -12,7 +12,10 @@ export interface RedisContext {
 
 const redisWaitMs = 2_000;
 
-/** Runs `work` with Redis. Throws Refusal if Redis is unreachable or of the other environment. */
+/**
+ * Runs `work` with Redis. Throws Refusal if Redis cannot be reached or belongs to the other
+ * environment.
+ */
 export async function withRedis<T>(
   context: Context,
   work: (redis: RedisContext) => Promise<T>,
@@ -24,7 +27,10 @@ export async function withRedis<T>(
   return outcome.value;
 }
 
-/** Like `withRedis` for work that is optional. Returns `away` if Redis cannot be reached. */
+/**
+ * Like `withRedis`, but returns `away` if REDIS_URL is not set or Redis cannot be reached. Throws
+ * Refusal if Redis belongs to the other environment.
+ */
 export async function tryRedis<T>(
   { configuration }: Context,
   work: (redis: RedisContext) => Promise<T>,

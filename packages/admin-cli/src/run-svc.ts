@@ -4,8 +4,8 @@ import { Refusal, WrongUsage } from './refusal.ts';
 import { plainText } from './table.ts';
 
 /**
- * Runs one command of `svc`. Sets the exit code of this process: 0 for success, 1 for a refusal and
- * 2 for wrong usage. Prints why a command failed.
+ * Runs one command of `svc`. Sets the exit code of this process: 0 for success, 1 for a refusal or
+ * another error, and 2 for wrong usage. Prints why a command failed.
  */
 export async function runSvc(words: readonly string[]): Promise<void> {
   try {
@@ -34,7 +34,10 @@ async function explain(error: unknown): Promise<string> {
   return printable(error.stack ?? error.message);
 }
 
-/** Removes control characters, because messages may quote a file or the database. Keeps lines. */
+/**
+ * Replaces control characters, because a message may quote a file or the database. Keeps line
+ * breaks.
+ */
 function printable(message: string): string {
   return message.split('\n').map(plainText).join('\n');
 }

@@ -10,7 +10,10 @@ import { openFixture } from '@svc/store/fixture';
 import { bareEnvironment, type Ran, runSvc, testMasterKey } from '@svc/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-/** `svc purchase-intent` and `svc solana` (CONTRACT 8 and 9). The test records what the chain shows. */
+/**
+ * `svc purchase-intent` and `svc solana` (CONTRACT 8 and 9). There is no chain: `pay` records a
+ * payment as the watcher would.
+ */
 
 let fixture: Awaited<ReturnType<typeof openFixture>>;
 let tenantId: string;

@@ -1,6 +1,9 @@
 import { runSvc } from './run-svc.ts';
 
-/** A process that runs commands of `svc` one after another, so that they start at no cost. */
+/**
+ * A process that runs commands of `svc` one after another. A command then does not pay for the
+ * start of a process.
+ */
 
 interface Order {
   readonly words: readonly string[];
@@ -27,7 +30,7 @@ async function run({ words, env }: Order): Promise<Ran> {
   return { code: takeExitCode(), ...printed };
 }
 
-/** The exit code that a command has set. The next command begins without it. */
+/** Returns the exit code that the command has set, and resets it for the next command. */
 function takeExitCode(): number {
   const code = Number(process.exitCode ?? 0);
   process.exitCode = 0;

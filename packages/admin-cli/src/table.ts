@@ -50,7 +50,7 @@ const numeric = /^-?\d[\d,.]*( ?(ms|s|m|h|d|%|×))?$/;
 
 /**
  * Formats a head and rows of cells as lines. Columns of numbers are right-aligned. With `widthMax`,
- * the widest columns are cut until a line fits.
+ * the widest columns are cut until each line fits, but not below `columnWidthMin`.
  */
 export function tableLines(
   head: readonly string[],

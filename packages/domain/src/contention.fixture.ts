@@ -3,7 +3,7 @@ import { askForSlot, type Contention, type SlotDecision } from './fair-share.ts'
 export interface SimulatedTenant {
   readonly id: string;
   readonly perSecond: number;
-  /** Asks at one moment. */
+  /** The number of asks that the tenant makes at the same moment. Default: 1. */
   readonly burst?: number;
   readonly fromMs?: number;
   readonly untilMs?: number;
@@ -11,11 +11,11 @@ export interface SimulatedTenant {
 
 export interface SimulatedFleet {
   readonly usable: number;
-  /** Runs take between half of this and one and a half. */
+  /** A run takes between 0.5 and 1.5 times this. */
   readonly runMs: number;
   readonly forMs: number;
   readonly seed: number;
-  /** False: the first to ask gets a free slot. */
+  /** False: every ask gets a slot while one is free, without `askForSlot`. */
   readonly isFair: boolean;
   readonly tenants: readonly SimulatedTenant[];
 }
@@ -38,7 +38,10 @@ export function randomOf(seed: number): () => number {
   };
 }
 
-/** Asks arrive by chance (Poisson), and nobody asks again after a refusal. Returns all asks. */
+/**
+ * Simulates a fleet. Tenants ask at random times (Poisson), and nobody asks again after a refusal.
+ * Returns all asks.
+ */
 export function simulateFleet(fleet: SimulatedFleet): SimulatedAsk[] {
   const { usable, runMs, forMs, isFair, tenants } = fleet;
   const random = randomOf(fleet.seed);
@@ -72,7 +75,7 @@ function arrivalsOf(
   return found;
 }
 
-/** The part of a tenant's asks that got a slot, after the first asks. */
+/** The share of a tenant's asks that got a slot. Asks before `fromMs` do not count. */
 export function acceptedPart(
   asks: readonly SimulatedAsk[],
   tenantId: string,

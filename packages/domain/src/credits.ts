@@ -2,15 +2,15 @@ import { assertInvariant } from './assert.ts';
 import { decimalOfMicros, formatDecimal, parseDecimal } from './decimal.ts';
 
 /**
- * Amounts are integers of 10⁻⁶ credit in a bigint, and decimals at the edge. They are never a
- * binary float in between (CONTRACT 4).
+ * Inside the service an amount is a bigint of micro-credits (10⁻⁶ credit). On the wire it is a
+ * decimal number of credits. No calculation uses a binary float (CONTRACT 4).
  */
 
 export const microsPerCredit = 1_000_000n;
 
 /**
- * The largest amount. It has fifteen digits in all, so that the nearest binary float of a formatted
- * amount prints exactly that amount on the wire.
+ * The largest amount. It has fifteen digits, which a double keeps. Therefore a formatted amount,
+ * read as a double, prints exactly the same digits on the wire.
  */
 export const creditsMicrosMax = 10n ** 15n - 1n;
 
@@ -37,8 +37,8 @@ export function formatCredits(micros: bigint): string {
 }
 
 /**
- * Credits as the JSON number of the wire. It is only for `JSON.stringify`, which prints exactly the
- * text of `formatCredits`. Nothing is ever computed with it.
+ * Credits as the JSON number of the wire. Use it only for `JSON.stringify`, which prints exactly
+ * the text of `formatCredits`. Do not calculate with it.
  */
 export function creditsToNumber(micros: bigint): number {
   assertInvariant(fitsCredits(micros), 'an amount beyond creditsMicrosMax has no exact number');

@@ -1,24 +1,24 @@
 import { assertInvariant } from './assert.ts';
 
 /**
- * An exact decimal: `digits / 10^scale`. It is normalised, so that equal values have equal fields:
- * the scale is never negative, and the fraction has no trailing zero.
+ * An exact decimal: `digits / 10^scale`. It is normalised: the scale is never negative, and the
+ * fraction has no trailing zero. Therefore equal values have equal fields.
  */
 export interface Decimal {
   readonly digits: bigint;
   readonly scale: number;
 }
 
-/** A number with more significant digits is refused. They would cost time and mean nothing. */
+/** The most significant digits of an accepted number. More digits would only cost time. */
 export const decimalDigitsMax = 400;
 /**
- * A number is written as `<whole number without trailing zeros>e<exponent>`. It is refused if the
- * exponent is above this, or below minus this.
+ * The largest exponent of an accepted number. The smallest one is `-decimalExponentMax`. The
+ * exponent is that of the form `<whole number without trailing zeros>e<exponent>`.
  */
 export const decimalExponentMax = 400;
 /**
- * Long enough for the plain notation of every accepted number, so that each formatted number can be
- * parsed.
+ * The longest text of an accepted number. The plain notation of every accepted number is shorter,
+ * so `parseDecimal` accepts it.
  */
 export const decimalTextLengthMax = 1000;
 

@@ -13,7 +13,7 @@ export type EndingRequest =
   | {
       readonly kind: 'reject';
       readonly onlyOverdue: boolean;
-      /** The nodes that it was offered to, if they are known. */
+      /** The offers of the submission, if they are known. */
       readonly offers?: readonly OfferRecord[];
     };
 
@@ -42,8 +42,9 @@ export type Ending =
 
 /**
  * Decides how this request ends a submission. Null if the submission's state does not allow it
- * (CONTRACT 3 to 5). If a cancel finds a stored outcome, the outcome is settled instead. If an
- * outcome finds a cancelled submission, `storeOutcome` of the store records it as a late outcome.
+ * (CONTRACT 3 to 5), or if `onlyOverdue` is set and the dispatch grace has not ended. If a cancel
+ * finds a stored outcome, the outcome is settled instead. If an outcome finds a cancelled
+ * submission, `storeOutcome` of the store records it as a late outcome.
  */
 export function decideEnding(facts: EndingFacts, request: EndingRequest): Ending | null {
   switch (request.kind) {

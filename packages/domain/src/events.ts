@@ -108,12 +108,15 @@ export function lateOutcomeEventData(late: {
   return { submissionId: late.submissionId, status: late.status, at: late.at.toISOString() };
 }
 
-/** Who changed a setting: a key of the tenant, or an operator of the service. Wire ids. */
+/**
+ * Who changed a setting: a key of the tenant, or an operator of the service. The ids are in wire
+ * form.
+ */
 export type SettingsChangedBy = { readonly keyId: string | null } | { readonly operator: string };
 
 /** `data` of `settings.changed` (CONTRACT 12). */
 export function settingsChangedEventData(change: {
-  /** Such as `endpoint.created`. It holds no secrets and no URL. */
+  /** The name of the change, such as `endpoint.created`. */
   readonly what: string;
   readonly by: SettingsChangedBy;
   readonly at: Date;

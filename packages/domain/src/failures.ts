@@ -28,7 +28,10 @@ const final: FailureTraits = { retriable: false, outcomeUnknown: false };
 const retriable: FailureTraits = { retriable: true, outcomeUnknown: false };
 const inDoubt: FailureTraits = { retriable: false, outcomeUnknown: true };
 
-/** A node may not act before `begin`, so its work is not in doubt then. */
+/**
+ * The traits of each code, before and after `begin`. A node may not act before `begin`, so before
+ * it the outcome is never in doubt.
+ */
 const traits: Record<
   FailureCode,
   { readonly unbegun: FailureTraits; readonly begun: FailureTraits }
@@ -55,11 +58,12 @@ export interface FailureStatement {
 }
 
 /**
- * Decides from a node's statement whether its failure is retriable. Null if the code decides, which
- * is the case for every other code and statement.
+ * Decides from a node's statement if its failure is retriable. Null if the statement has no effect,
+ * so the code alone decides. Only two pairs have an effect: `node_error` with `submitted: false`,
+ * and `site_unreachable` with `retriable: false`.
  *
- * A node that lies gains nothing: every failure is refunded, and a node can report `site_unreachable`
- * after a submission as well.
+ * A node gains nothing by a false statement, because every failure is refunded in full. A node
+ * could also report `site_unreachable` after it has submitted the application.
  */
 export function statedRetriable(code: NodeFailureCode, stated: FailureStatement): boolean | null {
   if (code === 'node_error' && stated.submitted === false) return true;
@@ -70,9 +74,9 @@ export function statedRetriable(code: NodeFailureCode, stated: FailureStatement)
 /** The facts from which the traits of a failure follow. */
 export interface FailureFacts {
   readonly code: FailureCode;
-  /** `begin` was committed. */
+  /** True if `begin` was committed. */
   readonly begun: boolean;
-  /** The decision of `statedRetriable`. */
+  /** The result of `statedRetriable`. */
   readonly statedRetriable: boolean | null;
 }
 

@@ -1,7 +1,7 @@
 /**
  * Shares the free slots of one job type and tier between tenants while slots are short (CONTRACT 7,
- * "Fairness"). The Redis script of the fleet registry follows this rule. Times are Unix time in ms by
- * one clock. docs/decisions/0040 explains the rule.
+ * "Fairness"). The Redis script of the fleet registry follows this rule. Times are Unix time in ms
+ * by one clock. docs/decisions/0040 explains the rule.
  */
 
 /** Counts of asks and grants decay with this time constant. */
@@ -10,30 +10,36 @@ export const shareMemoryMs = 30_000;
 export const backlogMemoryMs = 300_000;
 /** The contention ends this long after the last ask that got no slot. */
 export const contentionMs = 60_000;
-/** Counts decay and the level is computed at most once in this time. */
+/**
+ * The counts decay and the level is computed at most once in this time, or earlier if a tenant asks
+ * for the first time or again after a pause.
+ */
 export const shareTurnMs = 100;
-/** A tenant counts as asking for this long after its last ask, or longer if it asks rarely. */
+/** The shortest and the longest time for which a tenant counts as asking after its last ask. */
 export const askingMsMin = 1_000;
 export const askingMsMax = 600_000;
-/** A tenant counts as asking for this many of its longest recent gaps between two asks. */
+/** After its last ask, a tenant counts as asking for this many times its longest recent gap. */
 export const askingGaps = 3;
-/** The longest recent gap shrinks by this part of every shorter gap. Asks of one moment count as one. */
+/**
+ * A gap shorter than the longest recent one shrinks the longest one by this part of the shorter
+ * gap. Asks at the same millisecond leave no gap.
+ */
 export const gapShrink = 0.3;
 /** Each tenant is guaranteed this part of its max-min fair share. The rest is first come. */
 export const guaranteedPart = 0.9;
 /** After a tenant below its share got no slot, one slot is kept free for this long. */
 export const yieldMs = 2_000;
-/** One more slot in this many is kept free, at most one. */
+/** A spare of `usable / slotsPerSpare` slots, but at most one slot, is also kept free. */
 export const slotsPerSpare = 32;
 /** The most tenants that one contention remembers. */
 export const contendersMax = 64;
-/** Records of tenants that stopped asking are dropped when fewer grants than this are left. */
+/** A tenant that stopped asking is forgotten when its decayed count of grants is below this. */
 export const grantsKeptMin = 0.05;
 
 export interface Contender {
-  /** How often it asked lately: a count that decays. */
+  /** How often the tenant asked lately: a count that decays. */
   readonly asks: number;
-  /** How many slots it got lately: a count that decays. */
+  /** How many slots the tenant got lately: a count that decays. */
   readonly grants: number;
   readonly askedAtMs: number;
   /** The longest recent time between two asks. */
@@ -51,12 +57,15 @@ export interface Contention {
   readonly level: number;
   /** Grants per ms. */
   readonly rate: number;
-  /** The number of tenants that ask, and of those that are not above their share. */
+  /**
+   * The number of tenants that ask. `below` is the number of those that are not above their share.
+   */
   readonly asking: number;
   readonly below: number;
   /**
-   * The asks of tenants below their share that would wait if there was a queue served at `rate`. Its
-   * recent maximum is the number of free slots that these tenants need.
+   * The length of an imagined queue: the asks of tenants below their share wait in it and are
+   * served at `rate`. `backlogMax` is the recent maximum of this length. These tenants need about
+   * as many free slots.
    */
   readonly backlog: number;
   readonly backlogAtMs: number;
@@ -70,7 +79,7 @@ export interface SlotAsk {
   readonly tenantId: string;
   /** The slots that the tier may use. */
   readonly usable: number;
-  /** Those of them that are free. */
+  /** The usable slots that are free. */
   readonly free: number;
   readonly nowMs: number;
 }
@@ -80,16 +89,16 @@ export type SlotDecision = 'granted' | 'no_slot' | 'kept_free';
 
 export interface SlotAnswer {
   readonly decision: SlotDecision;
-  /** Undefined while slots are not short. */
+  /** Undefined while no contention is known. */
   readonly contention: Contention | undefined;
 }
 
-/** True if so many slots are free that nobody is refused and nothing is counted. */
+/** True if more than half of the usable slots are free. The ask is then granted and not counted. */
 function areSlotsAmple({ usable, free }: SlotAsk): boolean {
   return free * 2 > usable;
 }
 
-/** Decides about one slot. Pure. */
+/** Decides if one ask gets a slot. Pure: returns the contention after the ask. */
 export function askForSlot(before: Contention | undefined, ask: SlotAsk): SlotAnswer {
   const known = before !== undefined && isOver(before, ask.nowMs) ? undefined : before;
   // Without any slot there is nothing to share.
@@ -156,7 +165,7 @@ function withAsk(before: Contention, ask: SlotAsk): Contention {
   return hasReturned || nowMs - before.turnAtMs >= shareTurnMs ? afterTurn(after, ask) : after;
 }
 
-/** Lets the counts decay, forgets tenants that do not ask, and computes the level. */
+/** Lets the counts decay, forgets tenants that stopped asking, and computes the level. */
 function afterTurn(before: Contention, { nowMs }: SlotAsk): Contention {
   const elapsedMs = Math.max(0, nowMs - before.turnAtMs);
   const factor = Math.exp(-elapsedMs / shareMemoryMs);
@@ -169,7 +178,8 @@ function afterTurn(before: Contention, { nowMs }: SlotAsk): Contention {
   const asking = decayed.filter((one) => isAsking(one, nowMs));
   const demands = asking.map(({ asks }) => asks);
   const level = waterLevel(demands, grants * guaranteedPart);
-  // A count that began recently has not reached its final value.
+  // A decaying count approaches its final value only slowly. `counted` is the part that it has
+  // reached.
   const counted = 1 - Math.exp(-Math.max(shareTurnMs, nowMs - before.beganAtMs) / shareMemoryMs);
   return {
     ...before,
@@ -183,7 +193,10 @@ function afterTurn(before: Contention, { nowMs }: SlotAsk): Contention {
   };
 }
 
-/** The max-min fair share: the level at which the demands below it and it itself fill `capacity`. */
+/**
+ * The max-min fair share of `capacity`. It is the level at which all demands, each cut to the
+ * level, add up to `capacity`. If the demands add up to less, it is `capacity`.
+ */
 export function waterLevel(demands: readonly number[], capacity: number): number {
   let left = capacity;
   let sharing = demands.length;
@@ -195,7 +208,10 @@ export function waterLevel(demands: readonly number[], capacity: number): number
   return capacity;
 }
 
-/** Asks above the tenant's share do not count: nothing is kept free for them. */
+/**
+ * Adds an ask to the backlog. If the tenant asks for more than its share, only a part of the ask
+ * counts, because no slot is kept free for the rest.
+ */
 function withBacklog(before: Contention, { tenantId, usable, nowMs }: SlotAsk): Contention {
   const asks = before.tenants[tenantId]?.asks ?? 1;
   const drained = before.backlog - before.rate * Math.max(0, nowMs - before.backlogAtMs);
@@ -205,7 +221,10 @@ function withBacklog(before: Contention, { tenantId, usable, nowMs }: SlotAsk): 
   return { ...before, backlog, backlogAtMs: nowMs, backlogMax };
 }
 
-/** The free slots that tenants above their share leave to the others: at most half of the slots. */
+/**
+ * The free slots that tenants above their share leave to the others. They are at most half of the
+ * usable slots. For `yieldMs` after a tenant below its share got no slot, they are at least one.
+ */
 function keptFree({ backlogMax, starvedAtMs }: Contention, { usable, nowMs }: SlotAsk): number {
   const spare = Math.min(1, usable / slotsPerSpare);
   const needed = Math.min(Math.max(1, Math.ceil(backlogMax + spare)), Math.floor(usable / 2));

@@ -12,9 +12,9 @@ import type {
 
 /**
  * Parses JSON text strictly (RFC 8259) and keeps all of it. `JSON.parse` loses what the wire
- * promises to keep (CONTRACT 3): the digits of a number, the order of members, duplicate
- * names, and a member called `__proto__`. Here every value keeps its span in the text, so that it
- * is passed on exactly as sent. Depth is bounded, so that no input can exhaust the stack.
+ * promises to keep (CONTRACT 3): the digits of a number, the order of members, duplicate names, and
+ * a member called `__proto__`. Here every value keeps its span in the text, so the text can be
+ * passed on exactly as sent. Depth is bounded, so no input can exhaust the stack.
  */
 
 /** The deepest nesting of arrays and objects. The outermost value is level 1. */
@@ -223,8 +223,8 @@ function readString(reader: Reader, where: UnsafeString['where']): JsonString | 
       reader.offset = offset + 1;
       const value = escaped ? resolveEscapes(reader, start) : text.slice(start + 1, offset);
       if (value === undefined) return undefined;
-      // An unescaped NUL is refused above, and an unescaped lone surrogate makes the whole text
-      // ill-formed.
+      // An unescaped NUL was refused as a control character, and an unescaped lone surrogate makes
+      // the whole text ill-formed. So a string without escapes in a well-formed text is safe.
       if (escaped || reader.isIllFormed) noteUnsafe(reader, value, where);
       return { kind: 'string', value, start, end: reader.offset };
     }

@@ -12,7 +12,7 @@ const escapeLength = 6;
 
 type Escaped = 'plain' | 'nul' | 'high' | 'low';
 
-/** The class of `\uXXXX` at `offset`. Malformed digits are left to the parser. */
+/** The class of `\uXXXX` at `offset`. It does not check the digits, because the parser does. */
 function escapedUnit(text: string, offset: number): Escaped {
   const unit = Number.parseInt(text.slice(offset + 2, offset + escapeLength), 16);
   if (unit === 0) return 'nul';

@@ -5,9 +5,9 @@ import type { JsonMember, JsonNode, JsonObject } from './json-node.ts';
 /** Conversions of a parsed JSON value. Recursion is bounded by `jsonDepthMax`. */
 
 /**
- * One text for all spellings of a value (CONTRACT 3). Members are sorted
- * by name, numbers are written by their exact decimal value, strings are escaped one way, and there
- * is no white space. Members that share a name keep their relative order.
+ * The canonical text of a value: all spellings of the same value have the same text (CONTRACT 3).
+ * Members are sorted by name, numbers are written by their exact decimal value, strings are escaped
+ * in one way, and there is no white space. Members that share a name keep their relative order.
  */
 export function canonicalText(node: JsonNode): string {
   const writer = { text: '' };
@@ -19,7 +19,9 @@ interface Writer {
   text: string;
 }
 
-/** Appends to one text, so that nesting copies nothing and the whole takes linear time. */
+/**
+ * All levels append to one text. No text is copied at each level, so the whole takes linear time.
+ */
 function writeCanonical(node: JsonNode, writer: Writer): void {
   switch (node.kind) {
     case 'literal':
@@ -73,10 +75,10 @@ export function withDefaultString(node: JsonObject, name: string, value: string)
 }
 
 /**
- * The value as plain JavaScript, for schema validation. Arrays and objects deeper than `levels` are
- * empty, because no schema reads that deep. Objects have no prototype, so that a member named
- * `__proto__` is an ordinary member. Numbers are rounded to a double (beyond its range: infinite),
- * so nothing that is passed on may come from this value.
+ * The value as plain JavaScript, for schema validation only. Arrays and objects deeper than
+ * `levels` are empty, because no schema reads that deep. Objects have no prototype, so a member
+ * named `__proto__` is an ordinary member. Numbers are rounded to a double; beyond its range they
+ * are infinite. Therefore no part of this value may be passed on.
  */
 export function plainValue(node: JsonNode, levels: number): unknown {
   switch (node.kind) {
@@ -129,9 +131,12 @@ export function duplicateNamePointers(
   return found;
 }
 
-/** Exponents of at most this many characters are added as doubles, without rounding. */
+/** The most characters of an exponent that is added as a double. The sum is exact. */
 const exactExponentLengthMax = 15;
-/** Longer exponents are compared by their text, because adding them would take quadratic time. */
+/**
+ * The most characters of an exponent that is added as a bigint. A longer one is kept as text,
+ * because its conversion would take quadratic time.
+ */
 const comparedExponentLengthMax = 1000;
 
 /**

@@ -105,7 +105,7 @@ test('an overdraft or a movement of zero breaks an invariant', () => {
   expect(() => planGrant(funded, -1n)).toThrow('positive');
 });
 
-/** One step of an account: an amount granted, held, or charged out of the oldest hold. */
+/** The steps of an account: an amount is granted, is held, or is charged from the oldest hold. */
 const steps = fc.array(
   fc.record({
     kind: fc.constantFrom('grant', 'hold', 'end'),

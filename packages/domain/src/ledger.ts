@@ -2,9 +2,9 @@ import { assertInvariant } from './assert.ts';
 import { roundHalfUpToMicros, decimalOf } from './decimal.ts';
 
 /**
- * Every movement takes an amount from one account and gives it to another, so that entries always
- * sum to zero. `balance` includes the held credits: `available = balance - held` (CONTRACT 4).
- *
+ * The accounts of the ledger. A movement takes an amount from one account and gives it to another,
+ * so the entries always sum to zero. `balance` includes the held credits:
+ * `available = balance - held` (CONTRACT 4).
  */
 export type LedgerAccount = 'tenant_available' | 'tenant_held' | 'revenue' | 'issuance' | 'rebate';
 
@@ -18,8 +18,7 @@ export type MovementType =
   | 'reversal';
 
 /**
- * The movements that a tenant's statement shows (CONTRACT 5). A rebate accrual is not
- * shown.
+ * The movements that a tenant's statement shows (CONTRACT 5). It does not show a rebate accrual.
  */
 export const statementTypes = [
   'grant',
@@ -57,7 +56,10 @@ const accountsOf: Record<MovementType, { debit: LedgerAccount; credit: LedgerAcc
   reversal: { debit: 'tenant_available', credit: 'issuance' },
 };
 
-/** The tenant's balances that an account is part of. The held credits are part of the balance. */
+/**
+ * The factors by which an amount in an account counts in the tenant's balances. Held credits are
+ * part of the balance.
+ */
 const figuresOf: Record<LedgerAccount, { balance: bigint; held: bigint; rebate: bigint }> = {
   tenant_available: { balance: 1n, held: 0n, rebate: 0n },
   tenant_held: { balance: 1n, held: 1n, rebate: 0n },

@@ -5,7 +5,8 @@ import { tiers } from './rate-card.ts';
 test('limits that depend on each other agree', () => {
   expect(limits.secondOfferAfterMs).toBeLessThan(limits.offerTimeoutMs);
   expect(limits.offerTimeoutMs).toBeLessThan(limits.dispatchDeadlineMs);
-  // An accept at the deadline gets its assign or revoke before its node drops it.
+  // A node that accepts an offer at the deadline gets `assign` or `revoke` before it drops the
+  // offer.
   expect(limits.dispatchDeadlineMs + limits.dispatchGraceMs).toBeLessThan(
     limits.acceptedOfferVoidAfterMs,
   );

@@ -1,18 +1,23 @@
 import { microsPerCredit } from './credits.ts';
 import type { Tier } from './rate-card.ts';
 
-/** Every limit that several packages share, with the clause that sets it. */
+/**
+ * Limits and defaults that several packages share. The headings name the sections of the contract.
+ */
 
 // Requests (CONTRACT 1 to 3).
 export const replayWindowSeconds = 300;
 export const signatureValuesMax = 4;
 export const bodyBytesMax = 256 * 1024;
-/** The limit of endpoints that need no signature. */
+/** The most bytes of a body at endpoints that need no signature. */
 export const openBodyBytesMax = 8 * 1024;
 export const headersBytesMax = 16 * 1024;
 /** A client that takes longer to send its request gets a 408. */
 export const requestTimeoutMs = 30_000;
-/** Longer names of a tenant, operator or node are cut before the limit of failures counts them. */
+/**
+ * The most characters of a tenant's, operator's or node's name that the rate limit of failed
+ * signatures keeps. Longer names are cut.
+ */
 export const identityLengthMax = 64;
 export const requestIdLengthMax = 128;
 export const idempotencyKeyLengthMax = 128;
@@ -28,8 +33,8 @@ export const pageLimitDefault = 20;
 export const pageLimitMax = 100;
 export const signupsPerHourDefault = 5;
 /**
- * The limit of submissions in flight of a tenant that signed up. It is below what its grant can
- * hold.
+ * The limit of submissions in flight of a tenant that signed up itself. Its grant could hold more
+ * submissions.
  */
 export const signupInFlightMaxDefault = 25;
 export const tenantNameLengthMax = 128;
@@ -46,11 +51,14 @@ export const purchaseNoteLengthMax = 1024;
 export const signupGrantDefaultMicros = 10_000n * microsPerCredit;
 
 // Dispatch (CONTRACT 3 and 7).
-/** Measured from the hold. After it the submission is never dispatched. */
+/**
+ * The time from the hold to the dispatch deadline. After the deadline the submission is never
+ * dispatched.
+ */
 export const dispatchDeadlineMs = 5000;
 /**
- * The time after the deadline at which a waiting duplicate or the reconciler rejects the
- * submission.
+ * If the submission is still pending this long after the deadline, a waiting duplicate or the
+ * reconciler rejects it.
  */
 export const dispatchGraceMs = 1000;
 export const offerTimeoutMs = 2000;
@@ -63,11 +71,13 @@ export const acceptedOfferVoidAfterMs = 10_000;
 export const retryAfterSecondsDefault = 1;
 
 // Runs (CONTRACT 7).
-/** From `dispatched` to `start`. */
+/** The most time from `dispatched` to `start`. */
 export const startDeadlineMs = 60_000;
-/** From `begin`, or from the last frame that names the submission. */
+/**
+ * The lease. It begins with `begin`, and begins again with every frame that names the submission.
+ */
 export const leaseMs = 60_000;
-/** From `dispatched` to the end, by tier. */
+/** The most time from `dispatched` to the end, by tier. */
 export const runLimitMs: Readonly<Record<Tier, number>> = {
   standard: 30 * 60_000,
   priority: 10 * 60_000,
@@ -83,13 +93,15 @@ export const failureMessageLengthMax = 512;
 export const resultBytesMax = 16 * 1024;
 /** How long personal data is kept after the end of its submission. */
 export const payloadRetentionDaysDefault = 30;
-/** Postgres ends a statement after this time. A setting of the services' role. */
+/**
+ * Postgres cancels a statement after this time. The services' role in Postgres has this setting.
+ */
 export const statementTimeoutMs = 10_000;
 /** How long a process waits for the answer to a statement. */
 export const databaseAnswerTimeoutMsDefault = 15_000;
 /** How long a process waits for a connection. */
 export const databaseConnectTimeoutMsDefault = 5_000;
-/** The most calls that share a statement. */
+/** The most calls that are combined into one statement. */
 export const databaseBatchMaxDefault = 64;
 /** How long a worker may own a job before another one may get it. */
 export const jobLockMs = 30_000;
@@ -102,7 +114,7 @@ export const deletionBatchMaxDefault = 500;
 export const usageRetentionDaysDefault = 90;
 /** How long deliveries, their attempts and their events are kept. */
 export const deliveryRetentionDaysDefault = 90;
-/** The database refuses to drop younger rows. */
+/** The shortest retention. The database refuses to drop younger rows. */
 export const retentionDaysMin = 30;
 
 // The node link (CONTRACT 7).
@@ -128,7 +140,8 @@ export const webhookEndpointRequestsDefault = 8;
 /** The most concurrent requests of one deliverer. */
 export const webhookRequestsDefault = 512;
 /**
- * The most attempts per hour for a tenant that signed up itself, so that it cannot flood others.
+ * The most attempts per hour for a tenant that signed up itself. The limit keeps such a tenant from
+ * flooding servers of others.
  */
 export const signupWebhookAttemptsPerHourDefault = 5_000;
 /** At most one `webhook.test` per tenant in this time (CONTRACT 5). */
@@ -147,8 +160,10 @@ export const pollWaitSecondsMax = 30;
 /** The most ids in one job or one batched statement (docs/decisions/0009). */
 export const batchIdsMax = 64;
 
-/** The interval of ledger audits, and the age after which the last one is out of date. */
+/**
+ * The interval of ledger audits, and the age after which the result of the last one is out of date.
+ */
 export const ledgerAuditIntervalMs = 300_000;
 export const ledgerVerdictAgeMsMax = 900_000;
-/** The time over which a pass over the whole ledger is spread. */
+/** The time over which an audit of the whole ledger is spread. */
 export const ledgerFullAuditMs = 86_400_000;

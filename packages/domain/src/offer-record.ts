@@ -20,5 +20,5 @@ export interface OfferRecord {
   readonly answeredAt: string;
 }
 
-/** If there are more offers, only the latest are kept. */
+/** The most offers that are kept. If there are more, only the latest are kept. */
 export const offerRecordsMax = 20;

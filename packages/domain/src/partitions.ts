@@ -1,6 +1,11 @@
-/** Partitions are created months ahead, so that a day without housekeeping does no harm. */
+/**
+ * Partitions are created for this many months ahead. A day without housekeeping then does no harm.
+ */
 const monthsAhead = 3;
-/** The last month is included, because a submission of that month may still report usage. */
+/**
+ * Partitions are also created for this many past months, because a submission of the last month may
+ * still report usage.
+ */
 const monthsBehind = 1;
 
 /** From `fromMs` (inclusive) to `toMs` (exclusive), Unix time in milliseconds. */
@@ -48,8 +53,9 @@ export function expiredPartitions(
 }
 
 /**
- * The time before which no event has a delivery in a partition of `deliveries`, or the retention if
- * that is earlier. Unix time in milliseconds.
+ * Events before this time may be deleted. It is the start of the retention, or the start of the
+ * oldest partition of `deliveries` if that is earlier. Deliveries in that partition still need
+ * their events. Unix time in milliseconds.
  */
 export function eventsExpireBefore(
   nowMs: number,

@@ -80,9 +80,9 @@ export type QuoteOutcome =
   | { readonly kind: 'quote_failed'; readonly reason: string };
 
 /**
- * The price of a submission before it runs (CONTRACT 4, `quote_failed` included).
- * `typicalUsage` is the average usage of the job type. Without it the defaults of the card are
- * used.
+ * Quotes a submission before it runs (CONTRACT 4). `quote_failed`: there is no rate, or the worst
+ * case is above `creditsMicrosMax`. `typicalUsage` is the average usage of the job type. Without
+ * it, the estimate uses the defaults of the card.
  */
 export function quote(
   card: RateCard,

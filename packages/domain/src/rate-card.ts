@@ -70,7 +70,7 @@ function requireObject(value: unknown, path: string): JsonObject {
 }
 
 function requireAmount(value: unknown, path: string): bigint {
-  // A number is read from its shortest text, so that a card may also use JSON numbers.
+  // A card may also use JSON numbers. A number is read from its shortest text.
   const isText = typeof value === 'string' || typeof value === 'number';
   const micros = isText ? parseCreditsExact(String(value)) : undefined;
   if (micros === undefined) {
@@ -88,7 +88,8 @@ function requirePositive(value: unknown, path: string): bigint {
 }
 
 /**
- * Without this check a misspelt name would silently make something free of charge or unavailable.
+ * Refuses members that are not known. Otherwise a misspelt name would silently make something free
+ * of charge or unavailable.
  */
 function refuseUnknown(object: JsonObject, known: readonly string[], path: string): void {
   for (const name of Object.keys(object)) {

@@ -12,7 +12,8 @@ const backoffPattern = /^[0-9]{1,7}(\.[0-9]{1,3})?$/;
 
 /**
  * Parses `WEBHOOK_BACKOFF_SECONDS`: the seconds between attempts, separated by commas. Undefined if
- * one of them is not a number of seconds, or if there are more intervals than eight attempts have.
+ * one of them is not a number of seconds, or if there would be more than `webhookAttemptsMax`
+ * attempts.
  */
 export function parseBackoffSeconds(text: string): number[] | undefined {
   const parts = text.split(',').map((part) => part.trim());
@@ -21,7 +22,7 @@ export function parseBackoffSeconds(text: string): number[] | undefined {
   return parts.map(Number);
 }
 
-/** The number of attempts of a schedule: one immediately and one after each interval. */
+/** The number of attempts of a schedule: one immediately, and one after each interval. */
 export function attemptsMax(backoffSeconds: readonly number[]): number {
   return backoffSeconds.length + 1;
 }

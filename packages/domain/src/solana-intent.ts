@@ -1,8 +1,8 @@
 import { creditsMicrosMax } from './credits.ts';
 
 /**
- * Purchase intents of the Solana rail (CONTRACT 8). Amounts of USDC are whole millionths in a bigint,
- * which are also the units of the mint.
+ * Purchase intents of the Solana rail (CONTRACT 8). An amount of USDC is a bigint of whole
+ * millionths of USDC. The mint uses the same unit.
  */
 
 /** The most that one intent may cost, in millionths of USDC. */
@@ -19,8 +19,8 @@ export const intentStatuses = ['pending', 'confirmed', 'expired', 'failed'] as c
 export type IntentStatus = (typeof intentStatuses)[number];
 
 /**
- * The price of credits in millionths of USDC. Undefined if it is zero, has more than six decimals or
- * exceeds the limits of an intent.
+ * The price of credits in millionths of USDC. Undefined if the price is zero, has more than six
+ * decimals or exceeds the limits of an intent.
  */
 export function intentAmountUsdcMicros(
   creditsMicros: bigint,
@@ -32,12 +32,18 @@ export function intentAmountUsdcMicros(
   return amount > 0n && amount <= intentAmountUsdcMicrosMax ? amount : undefined;
 }
 
-/** The reference of the grant, and of an operator's grant for the same transaction. */
+/**
+ * The reference of the grant for a transaction. An operator's grant for the same transaction uses
+ * it too, so the credits are added only once.
+ */
 export function solanaGrantReference(signature: string): string {
   return `solana:${signature}`;
 }
 
-/** A number from 0 to 1 that spreads the questions of intents that were created together. */
+/**
+ * A number from 0 to 1, computed from the reference of an intent. It spreads the questions of the
+ * watcher about intents that were created together.
+ */
 export function referenceSpread(reference: string): number {
   let sum = 0;
   for (const character of reference) sum = (sum * 31 + (character.codePointAt(0) ?? 0)) % 1_000;
@@ -48,16 +54,23 @@ export interface IntentTimes {
   readonly createdAtMs: number;
   readonly expiresAtMs: number;
   readonly graceEndsAtMs: number;
-  /** When the watcher asks for the reference by itself, before the expiry and before the grace ends. */
+  /**
+   * When the watcher lists the transactions of the reference: at `askAtMs` shortly before the
+   * expiry, and at `askAgainAtMs` shortly before the grace ends.
+   */
   readonly askAtMs: number;
   readonly askAgainAtMs: number;
 }
 
-/** The part of the last tenth in which a question may start. The rest is for its answer. */
+/**
+ * The part of the last tenth in which a question of the watcher may start. The rest is for its
+ * answer.
+ */
 const askSpread = 0.8;
 
 /**
- * The times of an intent. Each question falls into the last tenth of its period.
+ * The times of an intent. The watcher asks in the last tenth before the expiry, and in the last
+ * tenth of the grace.
  */
 export function intentTimes(
   createdAtMs: number,
@@ -95,18 +108,19 @@ export interface IncomingPayment {
   readonly amountUsdcMicros: bigint;
 }
 
-/** The intent that a transaction pays, and by which of its payments. */
+/** The intent that a transaction pays, and the payment of the transaction that counts for it. */
 export interface PaidIntent<Intent extends NamedIntent> {
   readonly intent: Intent;
   readonly payment: IncomingPayment;
-  /** The payment completes the amount of an open intent. */
+  /** True if the payment completes the amount of an open intent. */
   readonly completes: boolean;
 }
 
 /**
- * One transaction pays one intent: the oldest open one whose missing amount it covers, else the
- * oldest open one. Without an open one the payment is added to the oldest that it names. `named` is
- * in the order of creation. Only the rise of the intent's own token account counts.
+ * Chooses the one intent that a transaction pays. It is the oldest open intent whose missing amount
+ * the payment covers. Otherwise it is the oldest open intent, and if none is open, the oldest
+ * intent of all. `named` has the intents that the transaction names, oldest first. A payment counts
+ * only for an intent with the same token account.
  */
 export function choosePaidIntent<Intent extends NamedIntent>(
   named: readonly Intent[],

@@ -1,8 +1,8 @@
 import { isRecord } from './solana-json.ts';
 
 /**
- * Reads a transaction as an RPC server returns it (`getTransaction`, encoding `json`). The server is
- * not trusted: everything that is used is checked, and anything unexpected makes the transaction
+ * Reads a transaction as an RPC server returns it (`getTransaction`, encoding `json`). The server
+ * is not trusted. Everything that is used is checked, and anything unexpected makes the transaction
  * unreadable. An unreadable transaction is retried and never counts as unpaid.
  */
 
@@ -11,7 +11,7 @@ const accountKeysMax = 256;
 const u64Max = 2n ** 64n - 1n;
 const amountPattern = /^(?:0|[1-9][0-9]{0,19})$/;
 
-/** A change of one token account's balance of one mint, in units of the mint. */
+/** The rise of a token account's balance of one mint, in units of the mint. */
 export interface TokenRise {
   readonly tokenAccount: string;
   readonly mint: string;
@@ -31,7 +31,7 @@ export interface SolanaTransaction {
 
 export type TransactionReading =
   | { readonly kind: 'read'; readonly transaction: SolanaTransaction }
-  /** The server does not have it (yet). */
+  /** The server does not have the transaction, or does not have it yet. */
   | { readonly kind: 'not_found' }
   | { readonly kind: 'unreadable'; readonly reason: string };
 
@@ -80,7 +80,7 @@ function isSlot(value: unknown): value is number {
 function keysOf(list: unknown): string[] {
   must(Array.isArray(list) && list.length <= accountKeysMax, 'its accounts are not a list');
   return list.map((key: unknown) => {
-    // Encoding `jsonParsed` has objects.
+    // With the encoding `jsonParsed`, an account is an object.
     const text = isRecord(key) ? key['pubkey'] : key;
     must(typeof text === 'string', 'an account is not a text');
     return text;
@@ -88,8 +88,9 @@ function keysOf(list: unknown): string[] {
 }
 
 /**
- * The accounts that the transaction takes from look-up tables. Balances name accounts by an index: the
- * accounts of the message come first, then the writable ones of the tables, then the read-only ones.
+ * The accounts that the transaction takes from look-up tables. Balances name an account by its
+ * index. The accounts of the message come first, then the writable accounts of the tables, then
+ * their read-only accounts.
  */
 function loadedKeys(loaded: unknown): string[] {
   if (loaded === undefined || loaded === null) return [];

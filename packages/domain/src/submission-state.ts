@@ -1,7 +1,7 @@
 /**
- * Internal states. Two of them are not on the wire. `settling`: an outcome is stored and its money
- * has not moved; the wire still says `running`. `rejected`: the creation ended in an error; no
- * tenant sees it, and its key is free again.
+ * The states inside the service. Two of them are not on the wire. `settling`: an outcome is stored
+ * and its money has not moved; the wire still says `running`. `rejected`: the creation ended in an
+ * error. No tenant sees the submission, and its idempotency key can be used again.
  */
 export const submissionStates = [
   'pending',
@@ -57,7 +57,7 @@ export const transitions = {
 /** The state of a new submission. */
 export const firstState = 'pending' satisfies SubmissionState;
 
-/** States without a way out. */
+/** The states that no trigger leaves. */
 export const terminalStates = ['submitted', 'failed', 'cancelled', 'rejected'] as const;
 
 export function isTerminal(state: SubmissionState): boolean {

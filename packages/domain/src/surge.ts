@@ -1,6 +1,8 @@
 import { surgeNoneMicros } from './pricing.ts';
 
-/** Surge, in millionths, depends on how busy the fleet is (CONTRACT 4, last rule). */
+/**
+ * The largest surge, in millionths. Surge depends on how busy the fleet is (CONTRACT 4, last rule).
+ */
 export const surgeMaxMicros = 3_000_000n;
 const surgeStepMicros = 50_000n;
 const smoothingMs = 30_000n;
@@ -20,7 +22,7 @@ export function surgeTarget(slotsTotal: number, slotsBusy: number): bigint {
 
 /**
  * One smoothing step: moves `currentMicros` towards `targetMicros` by the fraction `elapsedMs` / 30
- * s. The next step continues from the result. `steppedSurge` of it is what is charged.
+ * s. The next step continues from the result. Prices use `steppedSurge` of the result.
  */
 export function smoothSurge(input: {
   readonly currentMicros: bigint;

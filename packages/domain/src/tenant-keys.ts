@@ -29,8 +29,8 @@ export function canonicalCidr(text: string): string | undefined {
 }
 
 /**
- * Compiles blocks into a check of client addresses. Without blocks every address passes. A block that
- * cannot be parsed matches no address. An IPv4 address in IPv6 notation counts as IPv4.
+ * Compiles blocks into a check of client addresses. Without blocks every address passes. A block
+ * that cannot be parsed matches no address. An IPv4 address in IPv6 notation counts as IPv4.
  */
 export function compileAddresses(
   blocks: readonly string[],
@@ -46,7 +46,7 @@ export function compileAddresses(
     const address = ipaddr.process(plain);
     return parsed.some(([base, bits]) => matches(address, base, bits));
   };
-  // Most requests come from the address of the one before.
+  // Most requests come from the same address as the request before, so the last result is kept.
   let last: { readonly text: string; readonly passes: boolean } | undefined;
   return (text = '') => {
     if (last?.text !== text) last = { text, passes: contains(text) };

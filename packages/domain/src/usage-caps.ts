@@ -10,16 +10,13 @@ import { secondsOfMs, type Usage, type UsageUnit, usageUnits } from './usage.ts'
 /** The units that have a cap. `nodeSeconds` is limited by the elapsed time itself. */
 export type CappedUnit = Exclude<UsageUnit, 'nodeSeconds'>;
 
-/** A node may report `perSecond` × t + `allowance` after t seconds (CONTRACT 7). */
+/** After t seconds, a node may have reported at most `perSecond` × t + `allowance` (CONTRACT 7). */
 export interface UsageCap {
   readonly perSecond: number;
   readonly allowance: number;
 }
 
-/**
- * Far above the use of a browser on a machine at home, and far below the amount that uses a whole
- * hold.
- */
+/** The cap of each unit. It is far above what a browser on a machine at home uses. */
 export const usageCaps: Readonly<Record<CappedUnit, UsageCap>> = {
   cpuSeconds: { perSecond: 32, allowance: 5 },
   memoryGbSeconds: { perSecond: 64, allowance: 5 },

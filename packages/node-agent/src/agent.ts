@@ -22,7 +22,10 @@ export interface AgentOptions extends NodeIdentity {
   /** True if the node has an option that only a sandbox allows (CONTRACT 10). */
   readonly isSandboxOnly?: boolean;
   readonly journal: Journal;
-  /** Nothing is reported after a restore without it. */
+  /**
+   * The past assignments. Without them the node reports nothing in a recovery (CONTRACT 7,
+   * "Recovery").
+   */
   readonly history?: History;
   readonly log: Log;
   /** Returns 0 to 1, for the jitter of the reconnect delay. */
@@ -31,11 +34,13 @@ export interface AgentOptions extends NodeIdentity {
 
 export interface Agent {
   /**
-   * Takes no more submissions, and waits until the present ones have ended and are acknowledged.
-   * Returns false if that takes longer than `timeoutMs`.
+   * Declines all further offers. Waits until each accepted offer and each submission has ended, and
+   * its outcome is acknowledged. Returns false if that takes longer than `timeoutMs`.
    */
   drain(timeoutMs: number): Promise<boolean>;
-  /** Ends the link. Unfinished submissions stay in the journal. */
+  /**
+   * Stops the running submissions, then ends the link. Unfinished submissions stay in the journal.
+   */
   close(): Promise<void>;
 }
 
@@ -58,7 +63,7 @@ interface State {
   readonly accepted: Map<string, AcceptedOffer>;
   socket: NodeSocket | undefined;
   isDraining: boolean;
-  /** An operator drains this node; the mark lasts as long as this link. */
+  /** True after the frame `drain`: an operator drains this node. Reset when the link ends. */
   isDrainOrdered: boolean;
   isClosed: boolean;
   failures: number;
@@ -164,7 +169,7 @@ function reconnect(state: State, end: LinkEnd): void {
   state.reconnecting = setTimeout(() => connect(state), delayMs);
 }
 
-/** Accepted offers end with their link. */
+/** Forgets all accepted offers, because an accepted offer ends with its link. */
 function forgetOffers(state: State): void {
   for (const offerId of state.accepted.keys()) forgetOffer(state, offerId);
 }
@@ -254,8 +259,8 @@ function onAssign(state: State, frame: FrameToNodeOf<'assign'>, text: string): v
   if (!isJournalable(submissionId)) return;
   const accepted = state.accepted.get(offerId);
   if (accepted === undefined) {
-    // The offer has expired here, and its slot may be taken. Reports it at once, because otherwise
-    // the submission would end later as `not_started`.
+    // This node does not hold the offer any more, so another submission may have its slot. Reports
+    // the failure at once. Otherwise the submission would end later as `not_started`.
     state.runs.refuse(submissionId, expiredOffer);
     return;
   }

@@ -15,8 +15,9 @@ const handedBackDelayMsMax = 1_000;
 /**
  * The delay in ms before the next attempt to connect. `jitter` (0 to 1) spreads the nodes of a dead
  * dispatcher over time. `attempt` counts the consecutive failures, from 0. The delay is short after
- * a draining dispatcher has closed the link. It is the longest if the service refused the link or
- * another process of this node replaced it, because only a person can fix that.
+ * a draining dispatcher has closed the link. It is the longest in two cases that only a person can
+ * fix: the service refused the link with a status below 500, or another process of this node opened
+ * a newer link.
  */
 export function reconnectDelayMs(end: LinkEnd, attempt: number, jitter: number): number {
   if (end.closeCode === nodeLinkCloseCodes.drain) return jitter * handedBackDelayMsMax;

@@ -12,10 +12,13 @@ import { createBrowserExecutor } from './executors/browser/index.ts';
 import type { Log } from './log.ts';
 import type { NodeOptions } from './options.ts';
 
-/** Nothing listens there, because the browser of a check opens no page. */
+/** A proxy at which nothing listens. The browser of a check loads no page, so it needs no proxy. */
 const noProxyUrl = 'http://127.0.0.1:1';
 
-/** Why this node must not run a browser as it was started, or undefined. */
+/**
+ * The message for the node owner if the agent runs as root without `--no-browser-sandbox`.
+ * Otherwise undefined.
+ */
 export function refusalOfRoot({ isSandboxed }: NodeOptions, userId?: number): string | undefined {
   if (userId !== 0 || !isSandboxed) return undefined;
   return (
@@ -24,7 +27,10 @@ export function refusalOfRoot({ isSandboxed }: NodeOptions, userId?: number): st
   );
 }
 
-/** Returns the file of the browser. Throws `CannotStartBrowser` with the command that installs one. */
+/**
+ * Returns the file of the browser. Throws `CannotStartBrowser` with the command that installs one
+ * if there is none.
+ */
 export function browserOf({ browser, searchPath }: NodeOptions): string {
   const { platform } = process;
   const found = browser ?? findBrowser({ searchPath, platform });
@@ -35,7 +41,10 @@ export function browserOf({ browser, searchPath }: NodeOptions): string {
   );
 }
 
-/** Opens a browser and closes it. Throws `CannotStartBrowser` with a sentence for the node owner. */
+/**
+ * Opens a browser and closes it again. Throws `CannotStartBrowser` with a sentence for the node
+ * owner.
+ */
 export async function tryBrowser(
   binary: string,
   { stateDir, isSandboxed }: Pick<NodeOptions, 'stateDir' | 'isSandboxed'>,
@@ -54,8 +63,9 @@ export async function tryBrowser(
 }
 
 /**
- * Returns the executor after a browser has started. The state directory must be locked, because
- * this deletes the directories of earlier browsers. Throws `CannotStartBrowser`.
+ * Checks that a browser starts, then returns the executor. The caller must hold the lock of the
+ * state directory, because this function deletes the profile directories of earlier browsers.
+ * Throws `CannotStartBrowser`.
  */
 export async function startBrowserExecutor(options: NodeOptions, log: Log): Promise<Executor> {
   const { isSandboxed, stateDir, hostMap, debugDir, onlyHosts } = options;

@@ -18,8 +18,8 @@ export interface ExecutionHooks {
 }
 
 /**
- * Runs an executor and reports its metered usage. Sends no report if the executor has metered
- * nothing since the last one, so that the lease of an executor that hangs expires.
+ * Runs an executor and reports its metered usage. Sends no report while the executor meters nothing
+ * new: the lease of an executor that hangs then expires.
  */
 export function execute(executor: Executor, job: Job, hooks: ExecutionHooks): Execution {
   const controller = new AbortController();

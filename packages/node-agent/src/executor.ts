@@ -12,17 +12,17 @@ export type Failure = FrameFromNodeOf<'failed'>['failure'];
 export type MeteredUsage = Omit<ReportedUsage, 'nodeSeconds'>;
 
 export interface ExecutionContext {
-  /** Aborted when the work must stop now. Reject soon after, with any reason. */
+  /** Aborted when the work must stop now. `run` must then reject soon, with any reason. */
   readonly signal: AbortSignal;
   /**
-   * Takes the cumulative usage. A report also renews the submission's lease (60 s). An executor
-   * that hangs reports nothing, and its submission is lost.
+   * Takes the cumulative usage. A report also renews the lease of the submission (60 s). An
+   * executor that hangs reports nothing, so its submission ends as `node_lost`.
    */
   readonly meter: { record(usage: MeteredUsage): void };
   /**
    * Records that the next step may submit the application. Resolves when the record is on disk.
-   * Rejects if it cannot be written, if the work must stop, and on every further call: then nothing
-   * may be submitted.
+   * Rejects if the record cannot be written, if the work must stop, or if an earlier call has
+   * resolved. After a rejection the executor must submit nothing.
    */
   submitting(): Promise<void>;
 }
@@ -32,21 +32,23 @@ export interface Job {
   readonly submissionId: string;
   /** The payload's exact JSON text, because `JSON.parse` loses digits of numbers. */
   readonly payloadText: string;
-  /** The service ends the submission after this time. */
+  /** The run limit. The service ends a submission that runs longer. */
   readonly maxNodeSeconds: number;
 }
 
 /** Does the work of one job type on this node. */
 export interface Executor {
   readonly jobType: string;
-  /** Reported in `hello`; 1 to 64 printable ASCII characters each. */
+  /**
+   * The node sends `name` and `version` in `hello`. Each has 1 to 64 printable ASCII characters.
+   */
   readonly name: string;
   readonly version: string;
   /** The interval of usage reports; the default is 5 s. */
   readonly usageIntervalMs?: number;
   /**
-   * True if the executor submits nothing before `submitting()` has resolved. A failure before that
-   * is then reported with `submitted: false`, also after a restart.
+   * True if the executor submits nothing before `submitting()` has resolved. The agent then reports
+   * a failure or a restart before that moment with `submitted: false`.
    */
   readonly isFenced?: true;
   /** Returns the reason to decline an offer, or undefined to accept it. */
@@ -62,7 +64,10 @@ export interface Executor {
 export class JobFailed extends Error {
   override readonly name = 'JobFailed';
   readonly code: Failure['code'];
-  /** False if the same job would fail again, although the code alone says that it may succeed. */
+  /**
+   * False if a retry would fail again, although `code` is one that usually allows a retry.
+   * Undefined: `code` alone decides.
+   */
   readonly retriable: false | undefined;
 
   constructor(

@@ -8,8 +8,9 @@ import { openJournal, type Journal, type JournalEntry } from './journal.ts';
 import { DirectoryInUse } from './lock.ts';
 
 /**
- * The operations on files in their order, each with the name of its file. After `killAfter` of
- * them the process counts as killed: no further operation takes place, and a write stops halfway.
+ * `done` has the operations on files in their order, each with the name of its file. After
+ * `killAfter` operations the process counts as killed: no further operation takes place, and a
+ * write stops halfway.
  */
 const { done, disk, nameOf, noting } = vi.hoisted(() => {
   const list: string[] = [];

@@ -3,8 +3,9 @@ import { openJournal } from './journal.ts';
 import { DirectoryInUse } from './lock.ts';
 
 /**
- * A process that receives a directory over IPC, opens its journal, and answers whether it got the
- * lock. It never closes the journal. `collect garbage` collects it, if nothing refers to it.
+ * The program of a process that receives a directory over IPC, opens its journal, and answers
+ * whether it got the lock. It never closes the journal. The message `collect garbage` runs the
+ * garbage collector, which closes each file whose handle is unreachable.
  */
 async function collectGarbage(): Promise<void> {
   // A collected file handle closes its file in a later turn.

@@ -21,7 +21,10 @@ const lockedElsewhere = 1;
 /** `O_EXLOCK` of macOS, which Node does not export: opens and locks in one call. */
 const openLockedOnMacOs = 0x20;
 
-/** The locked files. Node closes a file, and so unlocks it, when nothing refers to its handle. */
+/**
+ * Keeps the handles of the locked files reachable. Node closes an unreachable handle, and that
+ * would release the lock.
+ */
 const lockedFiles = new Set<FileHandle>();
 
 function inUse(directory: string): DirectoryInUse {
@@ -77,14 +80,14 @@ async function openLocked(file: string, directory: string): Promise<FileHandle> 
 }
 
 /**
- * Makes this process the only one that uses a directory, for as long as the process lives. Returns
- * the function that unlocks it. Throws `DirectoryInUse` or `CannotLock`.
+ * Makes this process the only one that uses a directory, until it unlocks the directory or ends.
+ * Returns the function that unlocks. Throws `DirectoryInUse` or `CannotLock`.
  *
- * The kernel releases the lock when the process ends in any way, so no stale lock exists and no
- * race to take it over. The lock is on a file in the directory, so it works for all containers of
- * this machine that share the directory. On a network file system it works for all machines if that
- * file system forwards locks. The file is never removed, because a second process could then lock a
- * new file of the same name.
+ * The kernel releases the lock when the process ends in any way, so a stale lock does not exist.
+ * The lock is on a file in the directory, so it works for all containers of this machine that share
+ * the directory. On a network file system it works for all machines if that file system forwards
+ * locks. The file is never removed, because a second process could then lock a new file of the same
+ * name.
  */
 export async function lockDirectory(directory: string): Promise<() => Promise<void>> {
   const handle = await openLocked(path.join(directory, lockName), directory);

@@ -1,16 +1,16 @@
 /** An event that a node logs, in the form of the events of the services (docs/LOGS.md). */
 interface NodeLogEvent {
   readonly level: 'info' | 'warn' | 'error';
-  /** Null if each line has its own message: the call then names its event. */
+  /** Null if the message differs from line to line. The call then names its event. */
   readonly message: string | null;
   readonly members: readonly NodeLogMember[];
   /** The step that the node owner takes after a warning or worse. */
   readonly action?: string;
-  /** The content of a message that is not fixed. */
+  /** The content of the messages if `message` is null. */
   readonly says?: string;
 }
 
-/** The members that only nodes log. Those of services have the same meaning here. */
+/** The members that the events of nodes have in addition to those of each line. */
 export const nodeLogMembers = {
   adapter: 'the adapter of the form',
   binary: 'the path of the browser',
@@ -163,7 +163,7 @@ const eventByMessage = new Map<string | null, string>(
   Object.entries(nodeLogCatalogue).map(([event, { message }]) => [message, event]),
 );
 
-/** The name of the event with this message. Undefined for a message that is not in the catalogue. */
+/** The name of the event with this message. Undefined for a message outside the catalogue. */
 export function eventOf(message: string): string | undefined {
   return eventByMessage.get(message);
 }

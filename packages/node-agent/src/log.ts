@@ -1,8 +1,9 @@
 import { eventOf } from './log-events.ts';
 
 /**
- * Writes JSON lines to standard output. Never logs a payload, a result or a secret. The
- * message decides the event of the line (docs/LOGS.md). A call without a fixed message names the event.
+ * Writes one JSON line to standard output for each call. Callers pass no payload, no result and no
+ * secret. `message` decides the event of the line (docs/LOGS.md). A call whose message is not fixed
+ * passes `event` in `fields`.
  */
 export type Log = (
   level: 'info' | 'warn' | 'error',

@@ -59,7 +59,7 @@ async function begun(atsType: string): Promise<void> {
   await service.next('usage');
 }
 
-/** The PATH without the directories that have a program of this kind. */
+/** The PATH without the directories that have a program whose name begins with `start`. */
 function pathWithout(start: string): string {
   const hasProgram = (directory: string): boolean =>
     existsSync(directory) && readdirSync(directory).some((name) => name.startsWith(start));

@@ -8,11 +8,14 @@ import { CannotLock, DirectoryInUse } from './lock.ts';
 import { createLog, type Log } from './log.ts';
 import { readCommand, type RunOptions } from './options.ts';
 
-/** A sentence for the node owner about an error at the start, or undefined for a defect. */
+/**
+ * The sentence for the node owner about an error at the start that they can fix. Undefined for any
+ * other error.
+ */
 function sentenceOf(error: unknown, stateDir: string): string | undefined {
   if (!(error instanceof Error)) return undefined;
   const isForOwner = error instanceof DirectoryInUse || error instanceof CannotLock;
-  // The class is loaded only by a node with a browser.
+  // Compares the name, because only a node with a browser loads the class.
   if (isForOwner || error.name === 'CannotStartBrowser') return error.message;
   const code = 'code' in error ? error.code : undefined;
   if (code === 'ENOSPC') return `The disk of ${stateDir} is full. Free space on it.`;
@@ -22,7 +25,7 @@ function sentenceOf(error: unknown, stateDir: string): string | undefined {
     : undefined;
 }
 
-/** Ends the process with a sentence if the work fails for a reason that the node owner can change. */
+/** Ends the process with a sentence if the work fails for a reason that the node owner can fix. */
 async function orExit<T>({ stateDir }: RunOptions, log: Log, work: Promise<T>): Promise<T> {
   try {
     return await work;
@@ -35,7 +38,7 @@ async function orExit<T>({ stateDir }: RunOptions, log: Log, work: Promise<T>): 
   }
 }
 
-/** A simulated node loads nothing of the browser. */
+/** Creates the executor. A simulated node does not load the modules of the browser. */
 async function executorOf(options: RunOptions, log: Log): Promise<Executor> {
   if (options.executor === 'simulated') return simulatedExecutor;
   const { startBrowserExecutor } = await import('./browser-node.ts');

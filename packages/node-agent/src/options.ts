@@ -15,7 +15,10 @@ import {
 
 type ExecutorName = 'browser' | 'simulated';
 
-/** The options of `run` and `doctor`. `doctor` reports a missing link, id or secret by itself. */
+/**
+ * The options of `run` and `doctor`. `link`, `id` and `secret` may be missing, which `doctor`
+ * reports as a finding.
+ */
 export interface NodeOptions {
   readonly link: string | undefined;
   readonly id: string | undefined;
@@ -35,7 +38,7 @@ export interface NodeOptions {
   readonly searchPath: string;
 }
 
-/** The options of `run`, which needs all of them. */
+/** The options of `run`, which needs `link`, `id` and `secret`. */
 export interface RunOptions extends NodeOptions {
   readonly link: string;
   readonly id: string;
@@ -72,7 +75,10 @@ function defaultStateDir(id: string | undefined): string {
   return path.join(base, 'svc-node', id ?? '');
 }
 
-/** A production service has no `ws:` link, so such a link leads to a sandbox. */
+/**
+ * Returns `simulated` for a `ws:` link. A production service accepts no such link, so it leads to a
+ * sandbox.
+ */
 function defaultExecutor(link: string | undefined): ExecutorName {
   return link !== undefined && new URL(link).protocol === 'ws:' ? 'simulated' : 'browser';
 }
@@ -158,7 +164,7 @@ function optionsOf(parsed: Parsed): NodeOptions {
     drainSeconds,
     browser,
     debugDir,
-    // An empty variable counts as a missing one.
+    // An empty SVC_NODE_STATE_DIR counts as a missing one.
     stateDir: parsed.stateDir || defaultStateDir(id),
     executor: parsed.executor ?? defaultExecutor(link),
     isSandboxed: parsed.browserSandbox,

@@ -54,7 +54,10 @@ beforeEach(async () => {
   for (const name of ['home', 'tmp', 'logs']) mkdirSync(path.join(root, name));
 });
 
-/** An employer whose answers a test gives. It notes the received applications. */
+/**
+ * The server of an employer. The test decides its answers. The server keeps the applications that
+ * it received.
+ */
 async function startEmployer(
   answer: (response: ServerResponse) => void,
   { holdsForm = false } = {},

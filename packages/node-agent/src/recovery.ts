@@ -3,37 +3,46 @@ import type { History, HistoryEntry } from './history.ts';
 import type { JournalEntry } from './journal.ts';
 import { failedOutcome } from './outcome.ts';
 
-/** An entry that the service has not recorded is reported again after this. */
+/** The interval at which the node reports entries again that the service has not recorded. */
 const reportAgainMs = 5_000;
 const stopped = { code: 'node_error', message: 'The submission was stopped.' } as const;
 
 interface RecoveryContext {
   readonly history: History;
-  /** The phase of a submission in hand. Undefined for any other. */
+  /**
+   * The phase of a submission in `NodeRuns`. Undefined for a submission that is only in the
+   * history.
+   */
   readonly phaseOf: (submissionId: string) => JournalEntry['phase'] | undefined;
-  /** Sends every unanswered `start` and outcome of what is in hand. */
+  /** Sends every `start` and outcome in `NodeRuns` that has no answer. */
   readonly resume: () => void;
   readonly send: (frame: FrameFromNode) => void;
 }
 
-/** The node's part in a recovery from a backup (CONTRACT 7, "Recovery"). It lasts as long as a link. */
+/** The node's part in a recovery from a backup (CONTRACT 7, "Recovery"). It ends with the link. */
 export interface Recovery {
   begin(): void;
   recorded(submissionId: string, present: boolean): void;
   acknowledged(submissionId: string): void;
   /**
-   * True if the frame must wait, because the service has not recorded its submission. The service
-   * would answer that it does not know it.
+   * True if the frame must not be sent yet: the service has not recorded the submission of the
+   * frame, and would refuse it as unknown.
    */
   holds(frame: FrameFromNode): boolean;
   end(): void;
 }
 
-/** Reports the history of the node, then the outcomes in it, then that all is reported. */
+/**
+ * Sends a `report` for each entry of the history. After the service has recorded an entry, sends
+ * its outcome. Sends `reported` when nothing is left to report.
+ */
 export function createRecovery({ history, phaseOf, resume, send }: RecoveryContext): Recovery {
-  /** Not recorded by the service. */
+  /** The entries that the service has not recorded. */
   const unrecorded = new Map<string, HistoryEntry>();
-  /** Recorded, with an outcome that is not acknowledged. */
+  /**
+   * The recorded submissions whose outcome this object has sent and the service has not
+   * acknowledged.
+   */
   const unacknowledged = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
   const report = (): void => {

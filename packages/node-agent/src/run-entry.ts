@@ -11,8 +11,8 @@ export function isUnsubmitted(entry: JournalEntry): boolean {
 }
 
 /**
- * A run that a previous process has begun may have acted. It is never begun again, and is reported
- * as `node_error` (CONTRACT 5).
+ * Ends a run that a previous process has begun, because that process may have acted. The outcome is
+ * the failure `node_error` (CONTRACT 5). Other entries stay as they are.
  */
 export function afterRestart(entry: JournalEntry): JournalEntry {
   if (entry.phase === 'assigned' || entry.phase === 'ended') return entry;

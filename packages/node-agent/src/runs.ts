@@ -40,13 +40,13 @@ interface Run {
   sentAtMs: number;
 }
 
-/** An unanswered `start` or outcome is sent again after this. */
+/** The time after which an unanswered `start` or outcome is sent again. */
 const sendAgainAfterMs = 5_000;
 
 /** How long a stopped executor may take to clean up when the agent ends. */
 const stopMsMax = 10_000;
 
-/** Waits for all promises, or for the time. */
+/** Waits until all promises have resolved, at most `ms`. */
 async function within(ms: number, promises: readonly Promise<unknown>[]): Promise<void> {
   if (promises.length === 0) return;
   const late = Promise.withResolvers<void>();
@@ -57,8 +57,9 @@ async function within(ms: number, promises: readonly Promise<unknown>[]): Promis
 
 /**
  * The node's submissions: assignments, begun or not, and outcomes that the service has not
- * acknowledged. A decision is on disk before the node acts on it or sends it. Decisions run one
- * after another, so the last one is the one on disk.
+ * acknowledged. A decision is on disk before the node acts on it or sends it. The one exception is
+ * an outcome that cannot be written, which is still sent. Decisions run one after another, so the
+ * disk has the last one.
  */
 export class NodeRuns {
   readonly #context: RunsContext;
@@ -78,7 +79,7 @@ export class NodeRuns {
     return [...this.#runs.keys()];
   }
 
-  /** Undefined for a submission that is not in hand. */
+  /** The phase of a submission. Undefined for one that is not in this object. */
   phaseOf(submissionId: string): JournalEntry['phase'] | undefined {
     return this.#runs.get(submissionId)?.entry.phase;
   }
@@ -114,7 +115,10 @@ export class NodeRuns {
     if (run !== undefined) this.#inOrder(() => this.#begin(run));
   }
 
-  /** Stops the submission and sends `stopped`. A submission with an outcome is still reported. */
+  /**
+   * Stops the submission and then sends `stopped`. If the submission has an outcome, or completes
+   * before it stops, the outcome is sent instead.
+   */
   stop(submissionId: string): void {
     this.#inOrder(() => this.#stop(submissionId));
   }
@@ -131,8 +135,8 @@ export class NodeRuns {
   }
 
   /**
-   * Stops all work without an outcome, and waits for the executors. Begun submissions stay in the
-   * journal.
+   * Stops all executors and waits for them, at most `stopMsMax`. Writes no outcomes: begun
+   * submissions stay in the journal.
    */
   async close(): Promise<void> {
     clearInterval(this.#sendAgain);
@@ -168,7 +172,7 @@ export class NodeRuns {
     }
   }
 
-  /** Sends `start`, or the outcome. */
+  /** Sends `start` for an assigned run, or the outcome of an ended one. */
   #report(run: Run): void {
     const { entry } = run;
     if (entry.phase === 'begun' || entry.phase === 'submitting' || run.isStopping) return;
@@ -199,7 +203,8 @@ export class NodeRuns {
     run.entry = { phase: 'begun', submissionId, isFenced };
     const claimed = await this.#claimBegin(submissionId, isFenced);
     if (claimed === 'taken') {
-      // The run stays in the list but does not run here. The other process reports its outcome.
+      // The run stays in `#runs`, but this process does not execute it. The other process reports
+      // the outcome.
       log('error', 'another process has begun the submission', { submissionId });
       return;
     }
@@ -215,7 +220,10 @@ export class NodeRuns {
     void this.#whenEnded(run, run.execution);
   }
 
-  /** Returns `unrecorded` if the begin cannot be recorded, so that the submission ends at once. */
+  /**
+   * Claims the begin in the journal. Returns `unrecorded` if the journal cannot be written. The
+   * submission then ends at once.
+   */
   async #claimBegin(submissionId: string, isFenced: boolean): Promise<BeginClaim | 'unrecorded'> {
     const { journal, log } = this.#context;
     try {
@@ -227,7 +235,10 @@ export class NodeRuns {
     }
   }
 
-  /** Rejects if the mark cannot be written, if the run must stop, or if it is marked already. */
+  /**
+   * Marks the run as `submitting` in the journal. Rejects if the mark cannot be written, if the run
+   * must stop, or if the run is marked already.
+   */
   async #markSubmitting(run: Run): Promise<void> {
     let isMarked = false;
     this.#inOrder(async () => {
@@ -252,11 +263,13 @@ export class NodeRuns {
     const { usage } = executed;
     const isUnsent = isUnsubmitted(run.entry);
     if (executed.kind === 'completed' && isUnsent) {
-      // The executor broke its promise, so what it did is unknown.
+      // A fenced executor must call `submitting` before it completes. This one did not, so it is
+      // unknown what it did.
       const error = new Error('completed before it was submitted');
       await this.#keepOutcome(run, failedOutcome(submissionId, usage, failureOf(error)));
     } else if (executed.kind === 'completed') {
-      // Also if the run should have stopped: the work is done, and the service stores it as late.
+      // Applies to a run that should have stopped, too: the work is done, and the service stores
+      // its result as a late outcome.
       await this.#keepOutcome(run, completedOutcome(submissionId, usage, executed.result));
     } else if (run.isStopping) {
       await this.#confirmStop(submissionId, usage);

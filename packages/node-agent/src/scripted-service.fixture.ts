@@ -82,7 +82,7 @@ export async function startScriptedService() {
   const sendText = (text: string): void => current?.send(text);
   const send = (frame: SentFrame): void => sendText(JSON.stringify(frame));
 
-  /** Waits for the next frame of a type that was not taken yet. */
+  /** Takes the next frame of a type. Waits for it if it has not arrived. */
   async function next<T extends FrameFromNodeType>(type: T): Promise<FrameFromNodeOf<T>> {
     return await waitUntil(
       () => {
@@ -96,7 +96,7 @@ export async function startScriptedService() {
 
   return {
     link: `ws://127.0.0.1:${port}`,
-    /** The received frames that were not taken yet. */
+    /** The received frames that `next` has not taken yet. */
     frames,
     verification: () => verification,
     send,
@@ -107,7 +107,7 @@ export async function startScriptedService() {
       send({ type: 'welcome', nodeId, heartbeatSeconds: 5, stop });
       return hello;
     },
-    /** Greets a node as a service does that was restored from a backup. */
+    /** Greets a node as a service in recovery does. */
     async greetInRecovery() {
       const recovery = { incarnation: 2 };
       await next('hello');

@@ -15,7 +15,10 @@ import { explainRefusal, refusalBytesMax } from './link-refusal.ts';
 import type { Log } from './log.ts';
 
 export interface NodeIdentity {
-  /** `ws://` or `wss://`, with or without the path of the link. */
+  /**
+   * The URL of the service (`ws://` or `wss://`). The agent replaces its path with the path of the
+   * link.
+   */
   readonly link: string;
   readonly nodeId: string;
   readonly secret: string;
@@ -47,7 +50,8 @@ function textOf(data: RawData): string {
 
 function connect({ link, nodeId, secret }: NodeIdentity): WebSocket {
   const url = new URL(nodeLinkPath, link);
-  // A signature opens one link only, and two attempts in one second would have the same timestamp.
+  // The service accepts a signature once. Without the nonce, two attempts in the same second would
+  // have the same signature.
   url.searchParams.set('nonce', randomUUID());
   const timestamp = Math.floor(Date.now() / 1000);
   const target = url.pathname + url.search;

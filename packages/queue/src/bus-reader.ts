@@ -2,10 +2,10 @@ import { DispatcherBatch, DispatcherMessage } from '@svc/contracts';
 import { parseBoundedJson } from '@svc/domain';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 
-/** Messages and batches of them are at most six levels deep. */
+/** The limits of a text from the bus. Messages and batches have at most six levels. */
 const textBounds = { charactersMax: 1_048_576, depthMax: 32 };
 
-// Ajv does not check TypeBox's schemas against the meta-schema: loading it costs 70 ms of CPU.
+// Ajv does not check the schemas against the meta-schema, because loading that costs 70 ms of CPU.
 const ajv = new Ajv2020({ meta: false, validateSchema: false, strict: true });
 /** Ajv keeps what it compiled, so each schema is compiled once, at the first message. */
 const validateMessage = (): ValidateFunction<DispatcherMessage> =>
@@ -24,8 +24,8 @@ export interface BusMessages {
 const unreadable: BusMessages = { from: '', messages: [], malformed: 1 };
 
 /**
- * Reads a text from a channel of the bus: a batch, or a single message as older dispatchers and other
- * services send it. A malformed message of a batch does not affect the others. Never throws.
+ * Reads a text from a channel of the bus: a batch, or a single message as older dispatchers and
+ * other services send it. A malformed message of a batch does not affect the others. Never throws.
  */
 export function readBusMessages(text: string): BusMessages {
   const parsed = parseBoundedJson(text, textBounds);

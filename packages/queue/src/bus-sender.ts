@@ -3,9 +3,12 @@ import type { Redis } from 'ioredis';
 import { createCallBatcher, type CallBatcher } from './call-batcher.ts';
 import { keyPrefix } from './redis.ts';
 
-/** A batch ends before the message that would make it longer. Usual messages have 600 characters. */
+/**
+ * The most characters of the messages in one batch. A longer message is alone in its batch. Usual
+ * messages have 600 characters.
+ */
 const batchCharactersMax = 262_144;
-/** The most dispatchers that the sender remembers. The oldest is forgotten first. */
+/** The most dispatchers that the sender remembers. It forgets the one that it added first. */
 const targetsMax = 256;
 
 /** The channel for single messages. Dispatchers of every version subscribe to it. */
@@ -23,8 +26,8 @@ export function channelOfAll(prefix: string): string {
 }
 
 /**
- * The channels that a dispatcher subscribes to, with one command. So a dispatcher that has one of
- * them has them all.
+ * The channels of one dispatcher. It subscribes to them with one command, so it has all of them or
+ * none.
  */
 export function channelsOf(prefix: string, dispatcherId: string): readonly string[] {
   return [
@@ -37,7 +40,10 @@ export function channelsOf(prefix: string, dispatcherId: string): readonly strin
 /** A dispatcher that this one has sent to. */
 interface Target {
   readonly send: CallBatcher<DispatcherMessage, boolean>;
-  /** It is subscribed to single messages only. Its id, and so its version, never changes. */
+  /**
+   * True if the dispatcher subscribes to single messages only. This does not change, because a
+   * dispatcher of another version has another id.
+   */
   isWithoutBatches: boolean;
 }
 
@@ -57,7 +63,7 @@ function divide(texts: readonly string[]): string[][] {
   return batches;
 }
 
-/** Sends messages to other dispatchers, and combines those to one dispatcher. */
+/** Sends messages to other dispatchers. Combines messages to the same dispatcher into batches. */
 export function createBusSender({
   redis,
   prefix,
@@ -78,7 +84,7 @@ export function createBusSender({
     return counts.map((count) => count > 0);
   }
 
-  /** Returns for each message whether the dispatcher is subscribed. */
+  /** Returns for each message whether a subscriber received it. */
   async function publish(
     to: string,
     target: Target,
@@ -121,7 +127,10 @@ export function createBusSender({
     async send(to: string, message: DispatcherMessage): Promise<boolean> {
       return await targetOf(to).send(message);
     },
-    /** Older dispatchers subscribe to this channel too, so its messages are single. */
+    /**
+     * Sends to the channel of all dispatchers. The message is single, because older dispatchers
+     * read no batches.
+     */
     async broadcast(message: DispatcherMessage): Promise<void> {
       await redis.publish(
         channelOfAll(prefix),

@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /**
- * Combines calls to Redis that wait anyway into batches (decision 9), because a message to Redis
- * costs more than its content. A batch has the calls of one turn of the event loop, or those that
- * arrive while another batch is in progress, in their order. A call that is alone is a batch of one.
+ * Combines calls to Redis into batches (decision 9), because a message to Redis costs more than its
+ * content. A batch has the calls of one turn of the event loop, or those that arrived during the
+ * last batch. It keeps their order. A call that is alone is a batch of one.
  */
 export type CallBatcher<Input, Output> = (input: Input) => Promise<Output>;
 
@@ -17,10 +17,9 @@ interface Waiting<Input, Output> {
 }
 
 /**
- * `run` takes up to `sizeMax` inputs, and returns one output for each in their order. It never runs
- * twice at the same time. If it fails, all calls of that batch and all waiting calls fail too,
- * without a retry. So with a silent Redis no caller waits longer than for its own command and the
- * one before it.
+ * `run` takes up to `sizeMax` inputs, and returns one output for each in their order. Only one
+ * `run` is in progress at a time. If it fails, all calls of that batch and all waiting calls fail
+ * too, without a retry. With a silent Redis, a caller therefore waits for at most one time-out.
  */
 export function createCallBatcher<Input, Output>({
   run,

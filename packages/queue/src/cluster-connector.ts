@@ -4,15 +4,16 @@ import { AbstractConnector, Redis } from 'ioredis';
 import { type ClusterNode, ownerOfSlot, parseClusterNodes, slotOf } from './cluster-nodes.ts';
 import type { ClusterAddress, ServerAddress } from './redis-address.ts';
 
-/** A server that has not answered by then is not asked any more. */
+/** The limit for connecting to a server, and for the answer to one command. */
 const answerMsMax = 1_000;
 /** The most servers that are asked for the owner of a slot. */
 const askedMax = 16;
 const disconnectMsMax = 2_000;
 
 /**
- * Asks these servers at the same time which servers the cluster has. Ends when more than half of them have
- * answered, because an isolated minority knows only old owners, or when no further answer comes in time.
+ * Asks these servers concurrently which servers the cluster has. Returns when more than half of
+ * them have answered, or when each has answered or failed. It waits for a majority, because an
+ * isolated minority knows only old owners.
  */
 export async function askCluster(
   cluster: ClusterAddress,
@@ -36,7 +37,9 @@ async function nodesBy(cluster: ClusterAddress, server: ServerAddress): Promise<
   return parseClusterNodes(String(text), server, cluster);
 }
 
-/** Runs `work` with a connection to one server of the cluster. Throws if it does not answer in time. */
+/**
+ * Runs `work` with a connection to one server of the cluster. Throws if it does not answer in time.
+ */
 export async function withServer<T>(
   cluster: ClusterAddress,
   { host, port }: ServerAddress,
@@ -49,7 +52,7 @@ export async function withServer<T>(
     ...(username === undefined ? {} : { username }),
     ...(password === undefined ? {} : { password }),
     ...(isEncrypted ? { tls: {} } : {}),
-    // A short connection needs neither a handshake nor a name.
+    // A short connection does without RESP3 and without client information.
     protocol: 2,
     disableClientInfo: true,
     lazyConnect: true,
@@ -73,7 +76,10 @@ interface Discovery {
   asking: Promise<ClusterNode[]> | undefined;
 }
 
-/** All connections of a process to a cluster ask together, so that an outage does not flood its servers. */
+/**
+ * The connections of a process to one cluster share each question. During an outage they do not
+ * flood the servers with questions.
+ */
 const discoveries = new Map<string, Discovery>();
 
 async function discover(cluster: ClusterAddress): Promise<ClusterNode[]> {
@@ -89,9 +95,9 @@ async function discover(cluster: ClusterAddress): Promise<ClusterNode[]> {
 }
 
 /**
- * Makes an ioredis connector that connects to the present owner of the key's slot. It asks all known
- * servers before each attempt, and learns further servers from their answers. Without an owner the
- * attempt fails, and `retryStrategy` decides when the next one follows.
+ * Makes an ioredis connector that connects to the present owner of the slot of `key`. Before each
+ * attempt, it asks up to `askedMax` known servers, and learns further servers from their answers.
+ * Without an owner the attempt fails, and `retryStrategy` decides when the next one follows.
  */
 export function clusterConnector(cluster: ClusterAddress, key: string) {
   const slot = slotOf(key);
@@ -101,7 +107,10 @@ export function clusterConnector(cluster: ClusterAddress, key: string) {
       super(disconnectMsMax);
     }
 
-    /** Never rejects, because ioredis would not try again. A failed attempt is a destroyed socket. */
+    /**
+     * If the attempt fails, returns a destroyed socket. It must not reject, because ioredis would
+     * not try again.
+     */
     override async connect() {
       this.connecting = true;
       const owner = ownerOfSlot(await discover(cluster), slot);

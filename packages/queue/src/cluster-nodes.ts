@@ -1,20 +1,21 @@
 import type { ServerAddress } from './redis-address.ts';
 
-/** A server of a Redis Cluster, as another server of it describes it. */
+/** A server of a Redis Cluster, as one of the servers describes it. */
 export interface ClusterNode {
   readonly address: ServerAddress;
   readonly isMaster: boolean;
-  /** The majority of masters cannot reach it. */
+  /** True if the majority of masters cannot reach this server. */
   readonly isFailed: boolean;
-  /** The higher epoch is right if two servers disagree about the owner of a slot. */
+  /** If two servers disagree about the owner of a slot, the higher epoch is right. */
   readonly epoch: number;
-  /** First and last slot of each range that it owns. */
+  /** The first and the last slot of each range that the server owns. */
   readonly slots: readonly (readonly [number, number])[];
 }
 
 /**
- * Parses the answer of `asked` to `CLUSTER NODES`. Skips servers without an address. If connections are
- * encrypted, the announced host name is used, because a certificate rarely contains an IP address.
+ * Parses the answer of `asked` to `CLUSTER NODES`. Skips servers without an address. If connections
+ * are encrypted, the announced host name is used, because a certificate rarely contains an IP
+ * address.
  */
 export function parseClusterNodes(
   text: string,
@@ -36,7 +37,10 @@ export function parseClusterNodes(
   });
 }
 
-/** Reads `ip:port@busport[,hostname]`. A server that has met no other one does not know its own address. */
+/**
+ * Reads `ip:port@busport[,hostname]`. A server that has met no other server does not know its own
+ * address. Then the host of `own` is used.
+ */
 function addressIn(
   place: string,
   own: ServerAddress | undefined,
@@ -50,7 +54,10 @@ function addressIn(
   return own === undefined ? undefined : { host: own.host, port: Number(port) };
 }
 
-/** Reads `0-5460` or `42`. Slots that move are in brackets, and still belong to their owner. */
+/**
+ * Reads `0-5460` or `42`. Skips entries in brackets, which are slots that move: their owner lists
+ * them in its ranges too.
+ */
 function rangeIn(text: string): [number, number][] {
   const found = /^(\d+)(?:-(\d+))?$/.exec(text);
   if (found === null) return [];
@@ -58,7 +65,10 @@ function rangeIn(text: string): [number, number][] {
   return [[Number(first), Number(last)]];
 }
 
-/** The master that owns the slot by the newest of all answers. Undefined if it is lost or unknown. */
+/**
+ * The master that owns the slot, by the answers with the highest epoch. Undefined if no master
+ * claims the slot, or if this master has failed.
+ */
 export function ownerOfSlot(
   nodes: readonly ClusterNode[],
   slot: number,

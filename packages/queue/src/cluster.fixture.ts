@@ -14,7 +14,10 @@ export interface TestCluster {
 
 const boundMs = 20_000;
 
-/** Starts it with the slots of these keys only. It serves them after two seconds. */
+/**
+ * Starts a cluster of one server that owns only the slots of these keys. It serves them after two
+ * seconds.
+ */
 export async function startTestCluster(keys: readonly string[]): Promise<TestCluster> {
   const server = await startTestRedis({ isClustered: true });
   const direct = new Redis(server.redisUrl);

@@ -37,7 +37,7 @@ import { createRedisGate } from './redis-gate.fixture.ts';
 const boundMs = 20_000;
 const prefix = 'test';
 const clusterKey = keyPrefix(prefix);
-/** Serves no other slots than those of the prefix and of the environment's mark. */
+/** The cluster serves only the slots of the prefix and of the mark of the environment. */
 const cluster = await startTestCluster([clusterKey, 'svc:environment']);
 const { clusterUrl } = cluster;
 afterAll(() => cluster.close());
@@ -63,7 +63,8 @@ test('every script of this package touches keys of one slot', async () => {
   );
   const scripts = written.filter((found) => found !== null).length;
   const info = await cluster.direct.info('memory');
-  // A script that a call above left out is missing here.
+  // Redis has cached each script that was called. The number is too small if `callEveryScript` left
+  // one out.
   expect(info).toContain(`number_of_cached_scripts:${scripts}\r\n`);
   expect(await cluster.direct.dbsize()).toBeGreaterThan(5);
 });
@@ -149,7 +150,10 @@ const refuse = (reason: string): never => {
   throw new Error(reason);
 };
 
-/** Runs both scripts of the mark: to take it, and to give it back to those that are connected. */
+/**
+ * Runs both scripts of the mark. The sandbox guard takes the missing mark and gives it back,
+ * because a production guard is connected.
+ */
 async function refuseOtherEnvironment(): Promise<void> {
   const options = { redisUrl: clusterUrl, logger: quiet, intervalMs: 60_000 };
   const guard = await guardRedis({ ...options, refuse, environment: 'production' });

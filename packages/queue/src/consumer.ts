@@ -7,11 +7,14 @@ import { closeRedis, connectRedis, keyPrefix, redisIsReady, type QueueLogger } f
 
 export interface Consumer {
   /**
-   * Takes no more jobs, and waits for those in progress. After `drainTimeoutMs` aborts their
-   * signal, and one second later closes the connections, even if jobs are still in progress.
+   * Takes no more jobs, and waits for the jobs in progress. After `drainTimeoutMs` aborts the
+   * signal of these jobs. One second later closes the connections, also with jobs in progress.
    */
   close(): Promise<void>;
-  /** False (not ready) if this consumer has not polled the queue for `pollSilenceMsMax`. */
+  /**
+   * False (not ready) if Redis is unreachable. Also false if the consumer could take a job, but has
+   * not polled the queue for `pollSilenceMsMax`.
+   */
   isPolling(): boolean;
   readonly concurrency: number;
   /** The number of jobs in progress. */
@@ -37,8 +40,8 @@ export interface ConsumerOptions<K extends QueueKey> {
 }
 
 /**
- * A consumer that has not polled for this long is not ready. It is twice BullMQ's longest blocking
- * read, 10 s.
+ * A consumer that has not polled for this long is not ready. The value is twice the longest
+ * blocking read of BullMQ, 10 s.
  */
 export const pollSilenceMsMax = 20_000;
 const drainTimeoutMsDefault = 8_000;
@@ -131,8 +134,8 @@ export function createConsumer<K extends QueueKey>(options: ConsumerOptions<K>):
     concurrency,
     lockDuration: definition.lockDurationMs,
     maxStalledCount: definition.stalledCountMax,
-    // Applies after a lost connection. BullMQ's default of 15 s would delay tenants after a
-    // restart.
+    // The pause after a lost connection. With the default of BullMQ, 15 s, tenants would wait after
+    // a restart of Redis.
     runRetryDelay: retryPauseMs,
   });
   worker.on('error', (error) => logger.warn({ err: error, queue }, 'queue worker error'));

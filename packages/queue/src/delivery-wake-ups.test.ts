@@ -44,7 +44,8 @@ test('at most one wake-up job waits, and it serves each tenant announced meanwhi
   deliverer(taken);
   await waitUntil(() => new Set(taken).size === 130);
   expect(new Set(taken)).toEqual(new Set([flooding, ...others]));
-  // The flooding tenant is in the waiting job, and in the set that joined it.
+  // The flooding tenant appears twice: in the waiting job, and in the set of tenants that joined
+  // the job.
   expect(taken).toHaveLength(131);
 });
 

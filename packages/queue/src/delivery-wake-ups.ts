@@ -11,7 +11,10 @@ import { keyPrefix } from './redis.ts';
 
 /** The set expires after this time. Deliverers find due deliveries in Postgres without it. */
 const wakeUpSetMsMax = 10_000;
-/** The most tenants in the set. Deliverers find the deliveries of the others in Postgres. */
+/**
+ * A set of this size takes no more tenants. Deliverers find the deliveries of further tenants in
+ * Postgres.
+ */
 const wakeUpTenantsMax = 4_096;
 const takenMax = 1_024;
 
@@ -42,9 +45,9 @@ export async function joinWaitingWakeUp(
 }
 
 /**
- * Takes up to 1,024 tenants that joined the current wake-up job. Call it while handling that job,
- * and before querying Postgres for due deliveries: tenants notified after this point enqueue a new
- * wake-up job. Tenants that are left over join the next job.
+ * Takes up to 1,024 tenants that joined the current wake-up job. Call it in the handler of that
+ * job, before the query for due deliveries. A tenant that is announced later then gets a new
+ * wake-up job. Further tenants stay in the set for the next job.
  */
 export function takeWakeUpTenants(redis: Redis, prefix: string): Promise<string[]> {
   return redis.spop(`${keyPrefix(prefix)}:${wakeUpSetKey}`, takenMax);

@@ -6,14 +6,15 @@ import { channelOfAll, channelsOf, createBusSender } from './bus-sender.ts';
 import { closeRedis, connectRedis, keyPrefix, redisIsReady, type QueueLogger } from './redis.ts';
 
 /**
- * The channels between dispatchers: two for each dispatcher, for batches and for the single messages
- * of older versions, and one that all subscribe to.
+ * The channels between dispatchers: two for each dispatcher, for batches and for the single
+ * messages of older versions, and one that all subscribe to.
  */
 export interface DispatcherBus {
   /**
-   * Sends to one dispatcher, in a batch with what else goes there at the same time (decision 31). A
-   * message to itself goes to the same handler later, without Redis. Returns false if the dispatcher
-   * is not subscribed. Throws if Redis is unreachable, or if too many messages wait for it.
+   * Sends to one dispatcher, in a batch with other messages to it (decision 31). A message from
+   * this dispatcher to itself goes to `onMessage` later, without Redis. Returns false if the
+   * dispatcher is not subscribed. Throws if Redis is unreachable, or if too many messages wait for
+   * Redis.
    */
   send(dispatcherId: string, message: DispatcherMessage): Promise<boolean>;
   /** Sends to all other dispatchers. Throws if Redis is unreachable. */

@@ -6,10 +6,10 @@ import { closeRedis, connectRedis, type QueueLogger, waitForRedis } from './redi
 type Environment = 'sandbox' | 'production';
 
 /**
- * Holds the environment that a Redis belongs to (CONTRACT 0: sandbox and production share
- * nothing). One key marks the whole server for all prefixes, because queues under two prefixes
- * would still be flushed together and share the memory. In a cluster it marks all servers, and all
- * guards connect to the owner of its slot, so that each sees the others.
+ * The key of the environment that a Redis belongs to (CONTRACT 0: sandbox and production share
+ * nothing). It marks the whole server, for all prefixes. Queues under two prefixes would still
+ * share the memory and be flushed together. In a cluster it marks all servers. All guards then
+ * connect to the owner of its slot, so each guard sees the connections of the others.
  */
 const markKey = 'svc:environment';
 
@@ -28,7 +28,10 @@ export interface RedisGuard {
 }
 
 const intervalMsDefault = 1_000;
-/** Services start without Redis. The mark is checked as soon as Redis answers. */
+/**
+ * The longest wait for Redis at the start. A service also starts without Redis. The mark is then
+ * checked when Redis answers.
+ */
 const startWaitMsMax = 1_000;
 
 /**
@@ -37,9 +40,9 @@ const startWaitMsMax = 1_000;
  * sets a missing mark, it checks which environments are connected: each guard names its connection
  * after its environment, and a FLUSHALL ends no connection.
  *
- * If Redis belongs to the other environment, the guard calls `refuse`: at the start, or at the first
- * answer of a Redis that was unreachable at the start. A process that has already held the mark
- * continues, and logs an error.
+ * If Redis belongs to the other environment, the guard calls `refuse`: at the start, or at the
+ * first answer of a Redis that was unreachable at the start. A process that has already held the
+ * mark continues, and logs an error.
  */
 export async function guardRedis(options: RedisGuardOptions): Promise<RedisGuard> {
   const { redisUrl, environment, logger } = options;
@@ -99,7 +102,10 @@ async function check(
   state.isLost = true;
 }
 
-/** Marks an unmarked Redis as `environment`'s. Returns the environment that has it afterwards. */
+/**
+ * Marks an unmarked Redis for `environment`, unless a service of the other environment is connected
+ * to it. Returns the environment that this Redis belongs to.
+ */
 async function claimRedis(redis: Redis, environment: Environment): Promise<string> {
   const reply = await claimScript(redis, markKey, [environment]);
   const [found, isNew] = Array.isArray(reply) ? reply : [];

@@ -41,7 +41,9 @@ beforeEach(async () => {
   await startFleet(slots);
 });
 
-/** Asks for a slot for a new submission. A granted one is named `s1`, `s2`, … in the order of asks. */
+/**
+ * Asks for a slot for a new submission. A granted one is named `s1`, `s2`, … in the order of asks.
+ */
 function ask(tenantId?: string, excludeNodeIds: string[] = []): Promise<Reservation> {
   asked += 1;
   return fleet.reserve({

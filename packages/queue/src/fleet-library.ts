@@ -1,7 +1,7 @@
 /**
  * The Lua functions that every script of the fleet registry begins with (fleet-scripts.ts).
- * `KEYS[1]` is the common prefix of the keys below, with a hash tag, so all keys are in one slot of a
- * cluster. `ARGV[1]` is the time in ms; if it is empty, Redis's clock is used.
+ * `KEYS[1]` is the common prefix of the keys below, with a hash tag, so all keys are in one slot of
+ * a cluster. `ARGV[1]` is the time in ms; if it is empty, Redis's clock is used.
  *
  * A node's free slots are its slots minus its tokens. So taking and freeing a slot are idempotent
  * and work in any order.

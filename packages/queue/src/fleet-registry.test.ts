@@ -72,7 +72,8 @@ describe('reserving', () => {
     for (const submissionId of ['s1', 's2', 's3', 's4']) {
       chosen.push(await fleet.reserve(wanted(submissionId)));
     }
-    // 62 of 64 is within, 61 of 64 is not, and then 61 of 63 is not either.
+    // n1 is the own node. Before the four reservations, n1 and n2 have 62 and 64, 61 and 64, 61 and
+    // 63, and 61 and 62 free slots. n1 is near enough in the first and the last case.
     const nodeIds = ['n1', 'n2', 'n2', 'n1'];
     expect(chosen).toMatchObject(nodeIds.map((nodeId) => ({ nodeId })));
   });

@@ -17,7 +17,8 @@ export interface FleetNode {
   readonly dispatcherId: string;
   readonly linkId: string;
   /**
-   * The epoch that `join` returned for this link; 0 for a new link, which is newer than all others.
+   * The epoch that `join` returned for this link, or 0 for a new link. A new link gets a higher
+   * epoch than the earlier link of its node.
    */
   readonly epoch: number;
   /** The number of the link in Postgres, which decides which of two links is newer. */
@@ -26,7 +27,7 @@ export interface FleetNode {
   readonly slots: number;
   /** The node gets no more offers, and its slots do not count. */
   readonly draining: boolean;
-  /** The submissions that take one of its slots. */
+  /** The submissions that take a slot of this node. */
   readonly submissionIds: readonly string[];
 }
 
@@ -46,9 +47,10 @@ export interface ReserveInput {
 }
 
 /**
- * `no_headroom`: too few slots are free for the tier, or they are kept free for other tenants. `none_left`: all nodes
- * with a free slot are excluded. `rebuilding`: either of these, but nodes may still be missing, because the
- * registry is new or nodes move to another dispatcher. `lost`: Redis has lost the registry; refresh, and join all nodes again.
+ * `no_headroom`: too few slots are free for the tier, or the free slots are kept for other tenants.
+ * `none_left`: all nodes with a free slot are excluded. `rebuilding`: the same as these two, but
+ * nodes may be missing, because the registry is new or nodes move to another dispatcher. `lost`:
+ * Redis has lost the registry; call `refresh`, and `join` for each node.
  */
 export type Reservation =
   | {
@@ -61,7 +63,8 @@ export type Reservation =
 
 export interface FleetRegistry {
   /**
-   * Sends a dispatcher's heartbeat. `unknown`: the registry has lost it; join all its nodes again.
+   * Sends the heartbeat of a dispatcher. `unknown`: the registry has lost this dispatcher; call
+   * `join` for each of its nodes.
    */
   refresh(dispatcherId: string): Promise<'known' | 'unknown'>;
   /** Enters a link, or updates its entry. `superseded`: the node has a newer link. */
@@ -69,9 +72,9 @@ export interface FleetRegistry {
     node: FleetNode,
   ): Promise<{ readonly kind: 'joined'; readonly epoch: number } | { readonly kind: 'superseded' }>;
   /**
-   * Removes a link. Does nothing if the node has another link. `movesWithinMs`: the dispatcher stops, so the
-   * node is expected at another one within this time. Until then `reserve` returns `rebuilding` in place of
-   * `no_headroom` and `none_left`.
+   * Removes a link. Does nothing if the registry has another link of the node. `movesWithinMs`: the
+   * dispatcher stops, and the node is expected at another one within this time. Until then
+   * `reserve` returns `rebuilding` in place of `no_headroom` and `none_left`.
    */
   leave(
     nodeId: string,
@@ -79,16 +82,17 @@ export interface FleetRegistry {
     options?: { readonly movesWithinMs: number },
   ): Promise<void>;
   /**
-   * Reserves a slot of the eligible node with the most free slots, if the tier has headroom
-   * (CONTRACT 7). It is one atomic step, and any dispatcher may take it. Reservations,
-   * confirmations and releases of one moment share a call to Redis, and fail together.
+   * Reserves a slot if the tier has headroom (CONTRACT 7). Chooses the eligible node with the most
+   * free slots, or an own node of the dispatcher that is nearly as free. A reservation is one
+   * atomic step. Reservations, confirmations and releases of one moment share a call to Redis, and
+   * fail together.
    */
   reserve(input: ReserveInput): Promise<Reservation>;
   /** Keeps the reserved slot taken until it is released. */
   confirm(nodeId: string, submissionId: string): Promise<void>;
   /**
-   * Frees the slot; does nothing if it is free. `silent`: the node left the offer unanswered. For a
-   * while all other nodes with a free slot are asked before it.
+   * Frees the slot; does nothing if it is free. `silent`: the node left the offer unanswered. For
+   * `silentNodeMs`, all other nodes with a free slot are asked before this node.
    */
   release(
     nodeId: string,
@@ -100,7 +104,7 @@ export interface FleetRegistry {
    * will be dropped, as after a long silence. If it still runs, its next refresh returns `unknown`.
    */
   suspect(dispatcherId: string): Promise<void>;
-  /** True if another dispatcher has sent a heartbeat recently. */
+  /** True if another dispatcher has sent a heartbeat in the last `dispatcherSilentMs`. */
   hasOthers(dispatcherId: string): Promise<boolean>;
   /** The slots of the connected nodes that are not draining, for one job type or for all. */
   capacity(jobType?: string): Promise<{ readonly slots: number; readonly free: number }>;
@@ -110,7 +114,10 @@ export interface FleetRegistry {
 export const dispatcherSilentMs = 15_000;
 /** A node that left an offer unanswered is asked after all others for this long. */
 export const silentNodeMs = 60_000;
-/** The interval of refreshes by a dispatcher. A lost registry is complete again soon after it. */
+/**
+ * The interval at which a dispatcher refreshes. Soon after one interval, a lost registry is
+ * complete again.
+ */
 export const fleetRefreshIntervalMs = 1_000;
 /** While the registry is younger than this, nodes may be missing from it. */
 export const fleetRebuildingMs = 1_500;
@@ -121,15 +128,15 @@ const leave = redisScript(leaveScript);
 const steps = redisScript(stepsScript);
 const others = redisScript(othersScript);
 
-/**
- * The most steps in one call of the script. It is small, so that a call does not block Redis long.
- */
+/** The most steps in one call of the script. With few steps, a call blocks Redis only briefly. */
 const stepsMax = 64;
 
 /** A step of `stepsScript` with its arguments. */
 type Step = readonly ['reserve' | 'confirm' | 'release', ...(string | number)[]];
 
-/** The share of slots that the tier leaves free: the domain's rule for a hundred slots. */
+/**
+ * The hundredths of all slots that the tier leaves free, by the rule of the domain for 100 slots.
+ */
 function reservedHundredths(tier: Tier): number {
   let free = 0;
   while (!hasHeadroom(tier, 100, free)) free += 1;

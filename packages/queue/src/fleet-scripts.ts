@@ -4,8 +4,8 @@ import { fleetLibrary } from './fleet-library.ts';
 /** The Lua scripts of the fleet registry. Every script is one atomic step. */
 
 /**
- * ARGV: time, dispatcher, dead after ms. Returns 1 if the registry still has the dispatcher's
- * nodes: its last heartbeat is recent enough that they were not dropped.
+ * ARGV: time, dispatcher, dead after ms. Returns 1 if the last heartbeat of the dispatcher is
+ * recent, so the registry still has its nodes. Otherwise returns 0.
  */
 export const refreshScript = `${fleetLibrary}
 local deadBefore = now - tonumber(ARGV[3])
@@ -70,8 +70,8 @@ return node.epoch
 `;
 
 /**
- * ARGV: time, node, link, for how many ms the node is expected at another dispatcher (0: it is not).
- * Does nothing if the registry has another link of the node.
+ * ARGV: time, node, link, for how many ms the node is expected at another dispatcher (0: it is
+ * not). Does nothing if the registry has another link of the node.
  */
 export const leaveScript = `${fleetLibrary}
 local node = load(ARGV[2])
@@ -100,7 +100,8 @@ return redis.call('ZCOUNT', key('dispatchers'), aliveSince, '+inf') - (isCounted
  * - `release`, node, submission, for how many ms the node counts as silent (0: it does not)
  * - `confirm`, node, submission: keeps the reserved slot taken until it is released
  * - `reserve`, dispatcher, job type, hundredths of the slots that the tier leaves free, submission,
- *   ttl ms of the reservation, the tenant or '' (its share then does not matter), then the excluded nodes
+ *   ttl ms of the reservation, the tenant or '', then the excluded nodes. With '' the share of the
+ *   tenant does not matter
  */
 export const stepsScript = `${fleetLibrary}${fairnessLibrary}
 local aliveSince = now - tonumber(ARGV[2])

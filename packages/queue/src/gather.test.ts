@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createGatherer } from './gather.ts';
 
-/** Calls that a test ends itself, in their order. */
+/** A gatherer whose calls end when the test ends them. `calls` has them in their order. */
 function openCalls() {
   const calls: { items: readonly string[]; end: PromiseWithResolvers<void> }[] = [];
   const gather = createGatherer<string>((key, items) => {
@@ -12,7 +12,7 @@ function openCalls() {
   return { gather, calls, items: () => calls.map(({ items }) => items) };
 }
 
-/** Lets everything run that waits for no call. */
+/** Waits three turns of the event loop, so everything runs that waits for no call. */
 async function idle(): Promise<void> {
   for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }

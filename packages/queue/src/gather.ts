@@ -1,11 +1,11 @@
 /**
- * Collects items by key, and sends all items of a key in one call: those of one turn of the event
- * loop, and those that arrive while the last call of their key is in flight. Holds and commits that
- * shared a statement are answered in one turn, so the messages that follow can be combined too
- * (decision 9). An item that is alone waits one turn.
+ * Collects items by key, and passes the collected items of a key in one call. These are the items
+ * of one turn of the event loop, and those that arrive while the last call of the key is in flight.
+ * Holds and commits that shared a statement are answered in one turn. The messages that follow can
+ * then be combined too (decision 9).
  *
- * If a call fails, the items that wait for it fail too, without a call. So with a silent Redis no
- * item waits longer than for its own call and the one before it.
+ * If a call fails, the items that wait for it fail too, without a call. With a silent Redis, an
+ * item therefore waits for at most one time-out.
  */
 export function createGatherer<Item>(
   pass: (key: string, items: readonly Item[]) => Promise<void>,

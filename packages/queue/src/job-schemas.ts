@@ -1,7 +1,7 @@
 import { queues, type JobOf, type QueueKey } from '@svc/contracts';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 
-// Ajv does not check TypeBox's schemas against the meta-schema: loading it costs 70 ms of CPU.
+// Ajv does not check the schemas against the meta-schema, because loading that costs 70 ms of CPU.
 const ajv = new Ajv2020({ meta: false, validateSchema: false, strict: true });
 
 /** Ajv keeps what it compiled, so each schema is compiled once, at its first job. */
@@ -13,9 +13,9 @@ export class InvalidJob extends Error {
 }
 
 /**
- * Checks a payload against its schema in the catalogue of queues. Both sender and receiver call it,
- * so that an incompatible version is found at once instead of by a worker that misreads the
- * payload. Throws `InvalidJob`.
+ * Checks a payload against its schema in the catalogue of queues. Both sender and receiver call it.
+ * An incompatible version is then found at once, and no worker misreads the payload. Throws
+ * `InvalidJob`.
  */
 export function assertJob<K extends QueueKey>(
   key: K,

@@ -1,9 +1,9 @@
 import { queues, type JobOf, type QueueKey } from '@svc/contracts';
 
 /**
- * Moves the tenants of a dispatch job to BullMQ's name of the job. Dispatchers of the previous version
- * refuse a payload with members that they do not know, but they do not read the name
- * (docs/decisions/0040).
+ * Moves the tenants of a dispatch job to the name that the job has in BullMQ. Dispatchers of the
+ * previous version refuse a payload with members that they do not know, but they do not read the
+ * name (docs/decisions/0040).
  */
 
 interface Named {
@@ -11,7 +11,10 @@ interface Named {
   readonly data: JobOf[QueueKey];
 }
 
-/** The name and the data of the job in Redis. */
+/**
+ * Returns the name and the data of the job for Redis. The tenants are in the name, and not in the
+ * data.
+ */
 export function withTenantsInName(key: QueueKey, job: JobOf[QueueKey]): Named {
   const { name } = queues[key];
   if (!('held' in job) || job.held === undefined) return { name, data: job };
@@ -25,8 +28,9 @@ export function withTenantsInName(key: QueueKey, job: JobOf[QueueKey]): Named {
 }
 
 /**
- * Puts the tenants back. Returns the payload unchanged if the name has none, or if it does not fit the
- * payload. The caller checks the result against the schema of the queue.
+ * Puts the tenants from the name of a job back into its payload. Returns the payload unchanged if
+ * the name does not have one tenant for each submission. The caller checks the result against the
+ * schema of the queue.
  */
 export function withTenantsOfName(name: string, payload: unknown): unknown {
   const start = name.indexOf('{');

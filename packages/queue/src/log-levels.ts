@@ -5,8 +5,9 @@ import { redisScript } from './redis-script.ts';
 import { keyPrefix, redisIsReady, type QueueLogger } from './redis.ts';
 
 /**
- * Log levels that an operator sets for a while. A level is in Redis, expires by the clock of Redis, and
- * is read by every process of the service. After a FLUSHALL the configured level is in force again.
+ * Log levels that an operator sets for a while. A level is in Redis, expires by the clock of Redis,
+ * and is read by every process of the service. After a FLUSHALL the configured level is in force
+ * again.
  */
 
 /** The levels that an operator can set. Errors cannot be switched off. */
@@ -24,7 +25,10 @@ export interface LogLevelSetting {
   readonly processes: number;
 }
 
-/** A hash: the level, the time of the clock of Redis at which it was set, and who applied it. */
+/**
+ * The key of a hash: the level, the Redis time at which it was set, and the processes that have
+ * applied it.
+ */
 function levelKey(prefix: string, service: string): string {
   return `${keyPrefix(prefix)}:log-level:${service}`;
 }
@@ -32,8 +36,8 @@ function levelKey(prefix: string, service: string): string {
 const processField = 'process:';
 
 /**
- * The longest that a call is expected to travel. It is added to the age of a process, so that a level
- * set just after its start is not taken for an earlier one.
+ * The time that a call to Redis may take. It is added to the age of a process. Otherwise a level
+ * that is set just after the start of a process could seem older than the process.
  */
 const travelAllowanceMs = 1_000;
 
@@ -105,8 +109,8 @@ export interface LogLevelFollower {
 
 /**
  * Returns a function that applies the current level to this process; call it every
- * `logLevelAppliedWithinMs`. Without Redis a level ends after its time by the monotonic clock of the
- * process. Levels that were set more than a second before this call do not concern the process.
+ * `logLevelAppliedWithinMs`. Without Redis a level ends after its time by the monotonic clock of
+ * the process. A level that was set more than a second before the follower was created is ignored.
  */
 export function createLogLevelFollower(options: LogLevelFollower): () => Promise<void> {
   const { redis, prefix, service, monotonicMs, apply, logger } = options;

@@ -25,7 +25,7 @@ test('a process announces its facts and its clock, and leaves nothing behind', a
   await expect.poll(() => listServices(redis, prefix)).toHaveLength(1);
   const [found] = await listServices(redis, prefix);
   expect(found).toMatchObject({ service: 'gateway', pid: process.pid, facts });
-  // Redis runs on this machine, so that only the way of the heartbeat is between the clocks.
+  // Redis runs on this machine, so the clocks differ only by the time that the heartbeat took.
   expect(Math.abs(found?.clockAheadMs ?? Number.NaN)).toBeLessThan(5_000);
   await announced.close();
   expect(await listServices(redis, prefix)).toEqual([]);

@@ -5,9 +5,9 @@ import { redisScript } from './redis-script.ts';
 import { keyPrefix, redisIsReady, type QueueLogger } from './redis.ts';
 
 /**
- * Heartbeats of the running services. Each process repeats its heartbeat. `svc status` lists the
- * recent ones, and `svc doctor` compares them. They are in Redis and use its clock. After a FLUSHALL
- * the list is complete again within one interval.
+ * The heartbeats of the running services, which each process sends periodically. `svc status` lists
+ * the recent ones, and `svc doctor` compares them. They are in Redis and use its clock. After a
+ * FLUSHALL the list is complete again within one interval.
  */
 
 /** A process sends these facts about itself, for `svc doctor`. */
@@ -42,8 +42,8 @@ export interface HeardInstance extends ServiceInstance {
   /** The time since its last heartbeat. */
   readonly silentMs: number;
   /**
-   * How far its clock is ahead of the clock of Redis, less the time that its heartbeat took. Null for
-   * services of earlier versions.
+   * How far the clock of the process is ahead of the clock of Redis, less the time that its
+   * heartbeat took. Null for services of earlier versions.
    */
   readonly clockAheadMs: number | null;
 }
@@ -57,8 +57,9 @@ const presenceKeptMs = 600_000;
 const instancesMax = 1_000;
 
 /**
- * KEYS[1]: sorted set of instances as JSON, by last heartbeat. A hash next to it has how far the
- * clock of each is ahead. ARGV: instance, kept for ms, the instance's clock in ms.
+ * KEYS[1]: sorted set of instances as JSON, by last heartbeat. A second key, a hash, has how far
+ * the clock of each instance is ahead. ARGV: instance, kept for ms, the clock of the instance in
+ * ms.
  */
 const beat = redisScript(`
 local time = redis.call('TIME')
@@ -123,7 +124,7 @@ export function announceService({
       clearInterval(timer);
       await current;
       if (!redisIsReady(redis)) return;
-      // If this fails, the process counts as silent after a while.
+      // If this fails, the process counts as silent after `presenceSilentMs`.
       await redis.zrem(presenceKey(prefix), instance).catch(() => {});
       await redis.hdel(clocksKey(prefix), instance).catch(() => {});
     },

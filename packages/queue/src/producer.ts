@@ -15,8 +15,8 @@ export class QueueUnavailable extends Error {
 
 export interface EnqueueOptions {
   /**
-   * 1 is the highest. Jobs without a priority run before all jobs with one, so either all jobs of a
-   * queue have a priority or none.
+   * 1 is the highest. Jobs without a priority run before all jobs with a priority. Therefore give a
+   * priority to all jobs of a queue or to none.
    */
   readonly priority?: number;
   readonly delayMs?: number;
@@ -65,9 +65,9 @@ function jobOptions(key: QueueKey, options: EnqueueOptions): JobsOptions {
 }
 
 /**
- * Enqueues jobs on the queues of the catalogue. Enqueue a job only
- * after the commit that it announces, because it is only a wake-up job. The reconciler of its queue
- * replaces a lost job. The caller closes the connection (of role `producer`).
+ * Enqueues jobs on the queues of the catalogue. Each job is only a wake-up job, so enqueue it after
+ * the commit that it announces. If a job is lost, the reconciler of its queue finds the work. The
+ * caller closes the connection (of role `producer`).
  */
 export function createProducer({
   redis,
@@ -86,8 +86,8 @@ export function createProducer({
     const queue = new Queue(queues[key].name, {
       connection: redis,
       prefix: keyPrefix(prefix),
-      // Without waiting for the connection and without a version check. A queue that failed in
-      // either would stay broken. While Redis is unreachable, a caller must get its error at once.
+      // Skips the wait for the connection and the check of the version. A queue that failed in one
+      // of them would stay broken. While Redis is unreachable, a caller must get its error at once.
       skipWaitingForReady: true,
       skipVersionCheck: true,
       streams: { events: { maxLen: eventStreamLengthMax } },
@@ -157,8 +157,9 @@ export interface HeldToDispatch extends HeldFacts {
 export type EnqueueDispatch = (held: HeldToDispatch, priority: number) => Promise<void>;
 
 /**
- * Submissions of one priority that are held in the same turn share a job, at most `jobIdsMax` per
- * job. The dispatcher that takes the job replies to `replyTo`. `nowMs` returns Unix time.
+ * Returns a function that enqueues the dispatch of a held submission. Submissions of one priority
+ * that are enqueued in the same turn share jobs, at most `jobIdsMax` per job. The dispatcher that
+ * takes a job replies to `replyTo`. `nowMs` returns Unix time.
  */
 export function createDispatchEnqueuer(
   producer: Producer,

@@ -47,7 +47,10 @@ async function statusOf(queue: Queue, redis: Redis, prefix: string): Promise<Que
   };
 }
 
-/** The age of the oldest among the first jobs: the one without a priority, and one per priority. */
+/**
+ * The age of the oldest waiting job. The candidates are the first job without a priority, and the
+ * first job of each priority.
+ */
 async function oldestOf(redis: Redis, key: string): Promise<number | null> {
   const [seconds] = await redis.time();
   const firsts = await Promise.all([
@@ -84,8 +87,8 @@ const retriedAtOnceMax = 500;
 
 /**
  * Enqueues the jobs parked as failed again, page by page. Calls `onPage` every 200 ms with the
- * number of jobs that are still parked. Returns the number of jobs enqueued. A job that runs twice
- * does no harm, because handlers are idempotent in Postgres.
+ * number of jobs that are still parked. Returns by how much this number has fallen. A job that runs
+ * twice does no harm, because handlers are idempotent in Postgres.
  */
 export async function retryFailedJobs(
   redis: Redis,

@@ -1,18 +1,22 @@
 import { redisScript } from './redis-script.ts';
 
-/** All gateways together may give this much of the rate too much (CONTRACT 2). */
+/** The gateways together may exceed a limit by the tokens of this time (CONTRACT 2). */
 const aheadMs = 20;
-/** A gateway keeps the right to run ahead of a bucket for this time after its last token of it. */
+/**
+ * A gateway may run ahead of a bucket for this time after Redis last took its tokens from the
+ * bucket.
+ */
 export const aheadLeaseMs = 10_000;
 
 /**
  * The domain's `takeToken` over buckets in Redis, by Redis's clock, so that all gateways share
  * them. Takes tokens one after another, in the given order. KEYS[1]: the common prefix of all
- * bucket keys. ARGV[1]: the gateway. Then for each token: the bucket's name, tokens per second, burst,
- * and 1 if the gateway has given the token already. Such a token is taken even from an empty bucket.
- * One gateway at a time may run ahead of a bucket. Returns for each token: 1 if it was taken, the
- * tokens left as text, because Redis would truncate Lua numbers to integers, and how many tokens this
- * gateway may give ahead. A full bucket ahead of which no gateway may run has no key.
+ * bucket keys. ARGV[1]: the gateway. Then for each token: the bucket's name, tokens per second,
+ * burst, and 1 if the gateway has given the token already. Such a token is taken even from an empty
+ * bucket. One gateway at a time may run ahead of a bucket. Returns for each token: 1 if it was
+ * taken, the tokens left as text, because Redis would truncate Lua numbers to integers, and how
+ * many tokens this gateway may give ahead. A full bucket ahead of which no gateway may run has no
+ * key.
  */
 export const takeTokensScript = redisScript(`
 local time = redis.call('TIME')

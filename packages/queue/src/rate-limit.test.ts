@@ -45,7 +45,7 @@ test('concurrent calls never take more tokens than the bucket has', async () => 
 test('concurrent calls are answered in their order, each by its own bucket and policy', async () => {
   const { limit, close } = await limiter(server.redisUrl);
   const other = { perSecond: 0.001, burst: 2 };
-  // More calls than one message takes.
+  // These are more calls than one message to Redis takes.
   const decisions = await Promise.all(
     Array.from({ length: 150 }, (_, index) =>
       index % 50 === 0 ? limit.take('odd', other) : limit.take(`even ${index % 50}`, policy),
@@ -72,12 +72,13 @@ test('a bucket fills again, and its key expires', async () => {
   expect(await limit.take('fast', fast)).toMatchObject({ allowed: true });
   const expiresInMs = await redis.pttl('{svc}:rate:fast');
   expect(expiresInMs).toBeGreaterThan(0);
-  // As long as a gateway may run ahead of it.
+  // The key lives for `aheadLeaseMs`, in which a gateway may run ahead of the bucket, and one
+  // second more.
   expect(expiresInMs).toBeLessThanOrEqual(11_000);
   await close();
 });
 
-/** The tokens in the bucket by its key. */
+/** The tokens that Redis has stored for the bucket. */
 const storedTokens = async (redis: Redis, name: string) =>
   Number(await redis.hget(`{svc}:rate:${name}`, 'tokens'));
 
@@ -90,7 +91,8 @@ test('a gateway that took a token before gives the next one without a wait, and 
   setImmediate(() => (hasTurnEnded = true));
   expect(await limit.take('known', hundred)).toMatchObject({ allowed: true });
   expect(hasTurnEnded).toBe(false);
-  // Tokens are taken in their order, and this one waits for Redis.
+  // Redis takes tokens in the order of the calls. This call waits for Redis, so the token before it
+  // is taken too.
   await limit.take('unknown', hundred);
   expect(await redis.hget('{svc}:rate:known', 'at')).not.toBe(takenAt);
   await close();

@@ -21,7 +21,7 @@ export interface ClusterAddress {
   readonly servers: readonly ServerAddress[];
   readonly username?: string;
   readonly password?: string;
-  /** Every connection is encrypted. */
+  /** True if all connections are encrypted. */
   readonly isEncrypted: boolean;
 }
 
@@ -46,9 +46,10 @@ export function clusterOf(redisUrl: string): ClusterAddress | undefined {
 }
 
 /**
- * The options of a connection to `redisUrl`, unless it names a cluster. `redis://` and `rediss://` name one server.
- * `redis+sentinel://[user:password@]host:port,host:port/master` names the sentinels of a master, and
- * `rediss+sentinel://` does so with TLS. `?sentinelPassword=` is the password of the sentinels.
+ * Returns how to connect to `redisUrl`, unless it names a cluster. `redis://` and `rediss://` name
+ * one server. `redis+sentinel://[user:password@]host:port,host:port/master` names the sentinels of
+ * a master, and `rediss+sentinel://` does so with TLS. `?sentinelPassword=` is the password of the
+ * sentinels.
  */
 export function addressOf(redisUrl: string): { url: string } | { options: SentinelOptions } {
   const found = /^(rediss?)\+sentinel:\/\/(?:([^/?#@]*)@)?([^/?#]+)\/([^/?#]+)(?:\?(.*))?$/.exec(
@@ -66,8 +67,8 @@ export function addressOf(redisUrl: string): { url: string } | { options: Sentin
       ...(protocol === 'rediss'
         ? { tls: {}, sentinelTLS: {}, enableTLSForSentinelMode: true }
         : {}),
-      // Leaves the old master as soon as a sentinel reports another one. A socket to a host that
-      // vanished would stay open.
+      // The connection leaves the old master when a sentinel reports another one. Otherwise a
+      // socket to a host that vanished would stay open.
       failoverDetector: true,
     },
   };

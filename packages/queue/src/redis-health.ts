@@ -2,13 +2,16 @@ import type { Redis } from 'ioredis';
 import { askCluster, withServer } from './cluster-connector.ts';
 import { type ClusterAddress, clusterOf, type ServerAddress } from './redis-address.ts';
 
-/** The settings of Redis that the service depends on. Null if Redis does not tell them. */
+/**
+ * The settings and the state of Redis that the service depends on. A member is null if Redis does
+ * not report it.
+ */
 export interface RedisHealth {
   readonly version: string | null;
   /** What Redis does when its memory is full. */
   readonly maxmemoryPolicy: string | null;
   readonly isAppendOnly: boolean | null;
-  /** False if Redis could not write its file the last time. */
+  /** False if the last write of the append-only file or the last dump failed. */
   readonly isWritten: boolean | null;
   readonly usedBytes: number | null;
   /** 0 if there is no limit. */
@@ -42,7 +45,10 @@ export async function readClusterHealth(redisUrl: string): Promise<ClusterHealth
   };
 }
 
-/** Takes the servers from one answer, because answers may differ during a failover. */
+/**
+ * Returns the masters that own slots, from the first answer that arrives. Answers of two servers
+ * may differ during a failover, so they are not combined.
+ */
 async function ownersOf(
   cluster: ClusterAddress,
 ): Promise<Map<string, { address: ServerAddress; slots: number }>> {

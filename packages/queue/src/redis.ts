@@ -21,8 +21,8 @@ export const producerCommandTimeoutMs = 2_000;
 const connectTimeoutMs = 5_000;
 const reconnectDelayMsMax = 1_000;
 /**
- * A socket that answers no command for this long is replaced. Packets that are silently dropped leave
- * it open for a quarter of an hour otherwise.
+ * A socket that answers no command for this long is replaced. Otherwise a socket whose packets are
+ * silently dropped would stay open for a quarter of an hour.
  */
 const socketTimeoutMs = 3_000;
 /** A subscriber sends nothing by itself, so it checks its socket this often. */
@@ -34,13 +34,16 @@ export interface RedisConnectionOptions {
   /** The name of the connection in `CLIENT LIST`. */
   readonly connectionName?: string;
   /**
-   * A key or its hash tag. In a cluster the connection goes to the server that owns its slot, and
-   * serves only keys and channels of that slot. Required if the URL names a cluster.
+   * A key or its hash tag. In a cluster the connection goes to the server that owns the slot of
+   * this key, and serves only keys and channels of that slot. Required if the URL names a cluster.
    */
   readonly clusterKey?: string;
 }
 
-/** Errors of a server that must not be used any more, or not for this slot. */
+/**
+ * After one of these errors the connection leaves its server, because the server is no usable
+ * master or does not own the slot.
+ */
 const leavingErrors = ['READONLY', 'MOVED', 'CLUSTERDOWN'];
 
 /**
@@ -118,8 +121,9 @@ function open(
 }
 
 /**
- * Notices a dead socket. In a cluster it also notices that the server has lost the slot of the key: it
- * then answers `MOVED`, and `PUBLISH` at the new owner would not count this subscriber.
+ * Sends a command every `subscriberPingMs` to notice a dead socket. In a cluster this also shows
+ * that the server has lost the slot of the key, because it then answers `MOVED`. The subscriber
+ * must move then, because `PUBLISH` at the new owner does not count it.
  */
 function keepPinging(redis: Redis, clusterKey: string | undefined): void {
   const timer = setInterval(() => {
@@ -131,7 +135,7 @@ function keepPinging(redis: Redis, clusterKey: string | undefined): void {
   redis.once('end', () => clearInterval(timer));
 }
 
-/** Rejects if Redis does not answer. An open socket alone does not show that it does. */
+/** Rejects if Redis does not answer. An open socket alone does not prove that Redis answers. */
 export async function pingRedis(redis: Redis): Promise<void> {
   await redis.ping();
 }

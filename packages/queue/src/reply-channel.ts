@@ -16,9 +16,9 @@ export interface Reply {
 }
 
 /**
- * Receives the replies to a waiting gateway. Each gateway has its own
- * channel, and one message may answer several submissions. A lost reply only delays the gateway:
- * after its waiting time it reads the outcome from Postgres.
+ * Receives the replies to a waiting gateway. Each gateway has its own channel, and one message may
+ * answer several submissions. A lost reply only delays the gateway: after its waiting time it reads
+ * the outcome from Postgres.
  */
 export interface ReplyListener {
   /** The value for `replyTo` of a dispatch job. */
@@ -135,7 +135,10 @@ export async function publishReplies(
   }
 }
 
-/** Publishes one reply at a time. Replies to a channel in one turn share a message. */
+/**
+ * Returns a function that publishes one reply. Replies to the same channel in one turn share a
+ * message.
+ */
 export function createReplier(redis: Redis): (channel: string, reply: Reply) => Promise<void> {
   return createGatherer((channel, replies) => publishReplies(redis, channel, replies));
 }

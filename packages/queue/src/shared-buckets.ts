@@ -22,10 +22,10 @@ interface Taking {
 }
 
 /**
- * Gives a token ahead of Redis if `TokensAhead` allows it, and sends it to Redis at once. Otherwise the
- * caller waits, no longer than `answerTimeoutMs` including the time of the script before it.
- * `gateway` is the same for no two processes. `lost` gets the error if a
- * token given ahead may not have reached Redis.
+ * Gives a token at once if `TokensAhead` allows it, and then takes this token in Redis in the
+ * background. Otherwise the caller waits for Redis, at most `answerTimeoutMs` with the wait for the
+ * script before. `gateway` is unique to the process. `lost` gets the error if a token given ahead
+ * may not have reached Redis.
  */
 export function createSharedBuckets({
   redis,

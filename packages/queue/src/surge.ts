@@ -12,7 +12,8 @@ export interface SmoothedSurge {
 /** The surge multiplier, which all dispatchers compute together and all gateways read. */
 export interface SurgeBoard {
   /**
-   * `smoothed` is null if it was not published lately. All methods throw if Redis is unreachable.
+   * `smoothed` is null if nothing was published within `smoothedKeptMs`. All methods throw if Redis
+   * is unreachable.
    */
   read(): Promise<{ readonly smoothed: SmoothedSurge | null; readonly nowMs: number }>;
   /**
@@ -28,7 +29,7 @@ export interface SurgeBoard {
 
 /** The lifetime of the published multiplier. Without a newer one there is no surge. */
 export const surgePublishedMs = 10_000;
-/** The time after which the smoothing starts again without a last value. */
+/** The lifetime of the smoothed value in Redis. After it `read` returns null. */
 const smoothedKeptMs = 60_000;
 
 /** The key of the multiplier: millionths, as decimal digits. */

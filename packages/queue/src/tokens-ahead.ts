@@ -1,16 +1,19 @@
 import { decisionOf, type RateDecision, type RatePolicy } from '@svc/domain';
 import { aheadLeaseMs } from './rate-limit-script.ts';
 
-/** A gateway stops this long before another one may start. Redis knows its last tokens by then. */
+/**
+ * A gateway stops running ahead this long before another gateway may start. By then, Redis knows
+ * the last tokens of the first gateway.
+ */
 const leaseMarginMs = 1_000;
 const bucketsMax = 10_000;
 
 /** The state of a bucket in Redis, as far as this gateway knows it. */
 export interface KnownBucket {
-  /** By the last answer of Redis, at `atMs`. */
+  /** The tokens in the bucket by the last answer of Redis, which arrived at `atMs`. */
   tokens: number;
   atMs: number;
-  /** The most tokens that Redis may not know of. */
+  /** The most tokens that this gateway may give before Redis confirms them. */
   aheadMax: number;
   /** Until then this gateway alone may run ahead of the bucket. */
   aheadUntilMs: number;
@@ -27,10 +30,10 @@ interface Answer {
 }
 
 /**
- * Gives tokens without a wait for Redis: at most `aheadMax` that Redis does not know of, from a bucket
- * that had enough by the last answer, and only in the one gateway that Redis has chosen. So all
- * gateways together exceed the limit by 20 ms worth at most (CONTRACT 2), and a rate below 50 a second
- * is exact. The bucket then owes these tokens.
+ * Gives tokens without a wait for Redis. A bucket must have enough tokens by the last answer, and
+ * at most `aheadMax` of them are unconfirmed. Redis lets one gateway at a time run ahead of a
+ * bucket. All gateways together therefore exceed a limit by 20 ms worth of tokens at most (CONTRACT
+ * 2). A rate below 50 a second is exact. Redis takes these tokens later, also from an empty bucket.
  */
 export interface TokensAhead {
   /** Undefined if the caller must ask Redis. */
@@ -40,7 +43,7 @@ export interface TokensAhead {
     nowMs: number,
   ): { readonly decision: RateDecision; readonly bucket: KnownBucket } | undefined;
   learn(name: string, answer: Answer): void;
-  /** The next token of the bucket is taken from Redis. */
+  /** Forgets the bucket. Its next token is then taken from Redis. */
   forget(name: string): void;
 }
 

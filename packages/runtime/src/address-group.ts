@@ -1,9 +1,9 @@
 import { isIPv6 } from 'node:net';
 
 /**
- * Maps a client address to the group that shares limits by address. An IPv6 address maps to its /64,
- * because one home or host owns a whole /64. An IPv4 address in IPv6 notation maps to the IPv4
- * address.
+ * Returns the group of a client address. The addresses of a group share one limit. The group of an
+ * IPv6 address is its /64, because one home or host owns a whole /64. The group of an IPv4 address,
+ * also in IPv6 notation, is the IPv4 address itself.
  */
 export function addressGroup(ip: string | undefined): string {
   if (ip === undefined) return 'unknown';

@@ -49,9 +49,9 @@ async function route(
 }
 
 /**
- * Opens the admin port of a process. `/live` shows that it runs. `/ready` shows that it can work, or
- * is 503 with the unavailable dependencies. `/metrics` is for Prometheus. The port has no
- * authentication and must not be reachable for tenants.
+ * Opens the admin port of a process. `/live` answers while the process runs. `/ready` answers 200
+ * if the process can work, else 503 with the unavailable dependencies. `/metrics` is for
+ * Prometheus. The port has no authentication and must not be reachable for tenants.
  */
 export async function startAdminServer(options: AdminServerOptions): Promise<AdminServer> {
   const server = createServer({ requestTimeout: requestTimeoutMs }, (request, response) => {

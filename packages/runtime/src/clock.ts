@@ -1,6 +1,6 @@
 /**
- * The process's clock, passed as an argument. It checks signatures and measures durations. Decisions
- * about submissions use the database's clock instead (CONTRACT 4).
+ * The clock of the process, which code takes as an argument. Code checks signatures and measures
+ * durations with it. Decisions about submissions use the database's clock instead (CONTRACT 4).
  */
 export interface Clock {
   /** Unix time. */

@@ -8,7 +8,10 @@ import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 import { Type, type Static, type TObject } from 'typebox';
 import { tracingConfig } from './tracing-config.ts';
 
-/** Names every wrong variable and what to set. Never repeats a value, because it may be a secret. */
+/**
+ * The configuration is wrong. The message names the wrong variables and what to set. It repeats no
+ * value that may be a secret.
+ */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
@@ -25,7 +28,7 @@ export function port(byDefault: number, description: string) {
   return Type.Integer({ minimum: 0, maximum: 65_535, default: byDefault, description });
 }
 
-/** The variables of every service. Spread them into the service's own schema (CONTRACT 9). */
+/** The variables of every service. A service spreads them into its own schema (CONTRACT 9). */
 export const commonConfig = {
   SVC_ENVIRONMENT: Type.Union([Type.Literal('sandbox'), Type.Literal('production')], {
     description: 'sandbox or production',
@@ -120,8 +123,9 @@ export const bindConfig = {
   }),
 };
 
-// The schema is used once. Checking it against the meta-schema would take 70 ms of CPU, and
-// optimizing the code made from it 40 ms.
+// Each schema checks one configuration only, so two steps that prepare it are not worth their time:
+// its check against the meta-schema (70 ms of CPU), and the optimization of the generated code (40
+// ms).
 const ajv = new Ajv2020({
   meta: false,
   validateSchema: false,
@@ -151,8 +155,8 @@ function explain(schema: TObject, errors: readonly ErrorObject[], present: objec
 }
 
 /**
- * Reads variables from files: if `NAME_FILE` is set, its file contains the value of `NAME`. Only for
- * pairs that are both in the schema.
+ * If `NAME_FILE` is set, reads the value of `NAME` from that file. `names` must contain both names.
+ * Throws `ConfigError` if both are set or if the file cannot be read.
  */
 function readFiles(names: readonly string[], present: Record<string, unknown>): void {
   for (const name of names) {

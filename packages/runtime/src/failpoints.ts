@@ -1,16 +1,20 @@
 import { ConfigError } from './config.ts';
 
 /**
- * Named places at which tests stop a process, to kill it there or to empty Redis. With
- * `SVC_FAILPOINTS=on`, never in production, the parent process arms them over the IPC channel. An
- * armed failpoint stops the first caller that reaches it, until the parent releases it.
+ * The armed failpoints. A failpoint is a named place at which tests stop a process, for example to
+ * kill it there or to empty Redis. They work only with `SVC_FAILPOINTS=on`, which production
+ * refuses. The first caller that reaches an armed failpoint stops until the parent process releases
+ * it.
  *
- * The parent sends `{ arm: name }` and `{ release: name }`. The process answers `{ armed: name }`,
- * and sends `{ failpoint: name }` when it has stopped.
+ * The parent sends `{ arm: name }` and `{ release: name }` over the IPC channel. The process
+ * answers `{ armed: name }`. It sends `{ failpoint: name }` when a caller has stopped.
  */
 const armed = new Set<string>();
 
-/** Lets the parent process arm failpoints if the environment asks for it. Throws `ConfigError`. */
+/**
+ * Lets the parent process arm failpoints if `SVC_FAILPOINTS` is `on`. Throws `ConfigError` for
+ * another value, in production, or without an IPC channel.
+ */
 export function allowFailpoints(env: NodeJS.ProcessEnv): void {
   const setting = env['SVC_FAILPOINTS'] ?? '';
   if (setting === '') return;

@@ -10,23 +10,27 @@ export interface Sender {
 
 /**
  * The limit by address before authentication. It counts only failures. It limits the hashing and
- * look-ups that forged signatures cause, and never affects clients that sign correctly.
+ * the look-ups that forged signatures cause. After a client has signed correctly from an address,
+ * only failures there that claim its identity limit it.
  */
 export interface FailureLimit {
-  /** Milliseconds until a request of this sender is processed again. 0 if it is not limited. */
+  /** Milliseconds that this sender must wait before it may send again. 0 if it is not limited. */
   waitMs(sender: Sender): number;
   failed(sender: Sender): void;
   succeeded(sender: Sender): void;
 }
 
-/** High enough that no client reaches it by mistake. The allowed failures cost almost nothing. */
+/**
+ * The default is so high that no client reaches it by mistake. That many failures cost almost
+ * nothing.
+ */
 const defaultPolicy: RatePolicy = { perSecond: 200, burst: 2_000 };
 const bucketsMax = 10_000;
 const trustedMax = 10_000;
 
 /**
  * Counts failures for each address. A key that has signed correctly from an address gets its own
- * count there, so that other clients behind the same address cannot block it.
+ * count there. Failures of other identities at the same address then do not block it.
  */
 export function createFailureLimit({
   clock,

@@ -14,7 +14,10 @@ export class DestinationRefused extends Error {
   }
 }
 
-/** Resolves by the system, including `/etc/hosts`. It uses a thread pool that the process shares. */
+/**
+ * Resolves a name by the system, including `/etc/hosts`. The look-up uses a thread pool that the
+ * whole process shares.
+ */
 export const resolveAllBySystem: ResolveAll = (hostname, options, callback) => {
   systemLookup(hostname, { ...options, all: true }, callback);
 };
@@ -47,7 +50,10 @@ interface ConnectionOptions {
   readonly socketPath?: string | null | undefined;
 }
 
-/** Checks an IP address in the URL, because `lookup` is not called for it. */
+/**
+ * True if the URL contains an IP address that is not allowed, or if the target is a Unix socket.
+ * Node does not call `lookup` for these.
+ */
 function isRefusedLiteral(options: ConnectionOptions, isAllowed: IsAllowed): boolean {
   if (options.socketPath !== undefined && options.socketPath !== null) return true;
   const host = (options.host ?? '').replace(/^\[|\]$/g, '');
@@ -63,7 +69,10 @@ function refuseOnConnect(socket: Duplex | null | undefined, isAllowed: IsAllowed
   });
 }
 
-/** Reports by the callback. If the agent connects for a waiting request, a throw would crash. */
+/**
+ * Reports the refusal by the callback. The agent may open a connection later, for a request that
+ * waits. An error thrown there would crash the process.
+ */
 function refuse(callback: ((error: Error | null, socket: Duplex) => void) | undefined): undefined {
   callback?.(new DestinationRefused(), new Socket());
 }
@@ -106,7 +115,7 @@ function guard<A extends http.Agent>(agent: A, isAllowed: IsAllowed, idle: IdleS
   const guarded: http.Agent = agent;
   const createConnection = guarded.createConnection.bind(guarded);
   const reuseSocket = guarded.reuseSocket.bind(guarded);
-  // It returns if the socket can be kept, although its type says void.
+  // Node's function returns true if the socket can be kept, although its type says void.
   const keepSocketAlive: (socket: Duplex) => unknown = guarded.keepSocketAlive.bind(guarded);
   guarded.createConnection = (options, callback) => {
     if (isRefusedLiteral(options, isAllowed)) return refuse(callback);
@@ -128,8 +137,9 @@ export interface Agents {
 }
 
 /**
- * Agents that connect only to allowed addresses, for every result of name resolution and every
- * notation of an address (CONTRACT 6). A kept connection is reused only for the same host and port.
+ * Creates agents that connect only to allowed addresses (CONTRACT 6). They check each address that
+ * a name resolves to, each IP address in a URL, and the address of each new connection. An agent
+ * reuses a connection only for the same host and port.
  */
 export function createAgents({
   isAllowed,

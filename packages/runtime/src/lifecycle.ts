@@ -7,7 +7,7 @@ export interface Closable {
 export interface Lifecycle {
   /** Registers how to close a resource that was just opened. */
   add(name: string, close: () => void | Promise<void>): void;
-  /** Registers a resource that closes itself. Returns it. */
+  /** Registers a resource that has a `close` method. Returns the resource. */
   own<T extends Closable>(name: string, resource: T): T;
   /** Closes all resources in reverse order of opening. Returns after `timeoutMs` at the latest. */
   close(timeoutMs?: number): Promise<void>;
@@ -15,7 +15,9 @@ export interface Lifecycle {
 
 const closeTimeoutMsDefault = 10_000;
 
-/** Closes resources in the reverse order of opening (docs/STYLE.md 6). */
+/**
+ * Creates a lifecycle, which closes resources in the reverse order of opening (docs/STYLE.md 6).
+ */
 export function createLifecycle(logger: Logger): Lifecycle {
   const opened: { name: string; close: () => void | Promise<void> }[] = [];
   let closing: Promise<void> | undefined;

@@ -19,7 +19,7 @@ const defaults: CommonConfig = {
   ADMIN_PORT: 0,
 };
 
-/** The error about these variables. Empty if they agree. */
+/** The message of the error for these variables. Empty if the limits agree. */
 function faultOf(variables: Partial<CommonConfig>, jobs?: JobLimit): string {
   try {
     assertLimitsAgree({ ...defaults, ...variables }, jobs);

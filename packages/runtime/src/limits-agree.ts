@@ -2,8 +2,8 @@ import { jobLockMs, leaseMs, statementTimeoutMs, webhookTimeoutMs } from '@svc/d
 import { type CommonConfig, ConfigError } from './config.ts';
 
 /**
- * Another process may take the work over after this time. A call that waits longer would act on work that
- * is not its own any more.
+ * The times after which another process may take the work over. A call to Postgres that waits
+ * longer would act on work that belongs to another process.
  */
 const takenOverAfterMs = {
   'the lease of a run': leaseMs,
@@ -11,7 +11,7 @@ const takenOverAfterMs = {
   'the lock of a job': jobLockMs,
 };
 
-/** The jobs that one process runs at once, and the variable that says so. */
+/** The most jobs that one process runs at once, and the variable that sets this number. */
 export interface JobLimit {
   readonly variable: string;
   readonly jobsMax: number;

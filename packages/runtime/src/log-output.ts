@@ -1,8 +1,8 @@
 import { destination as createDestination } from 'pino';
 
-/** The longest that a line below `warn` waits to be written together with others. */
+/** The longest time that a line below `warn` stays in the buffer. */
 const logWrittenWithinMs = 100;
-/** The buffered size at which lines are written: half of what a pipe accepts in one piece. */
+/** The size of the buffer at which its lines are written. */
 const bufferedBytesMax = 8 * 1024;
 /** The level `warn` of pino. */
 const urgentLevel = 40;
@@ -20,9 +20,10 @@ let opened: LogOutput | undefined;
 
 /**
  * The standard output of this process, shared by all its loggers. Lines are buffered, because a
- * system call for each line took 2.5 % of the gateway's time. They are written synchronously: when
- * the buffer is full, within `logWrittenWithinMs`, with the next warning or worse, and when the
- * process exits, also by an uncaught error. Only a killed process loses its last lines.
+ * system call for each line would take 2.5 % of the gateway's time. They are written synchronously:
+ * when the buffer is full, after `logWrittenWithinMs`, and with the next warning or worse. They are
+ * also written when the process exits, even by an uncaught error. Only a process that is killed
+ * loses its last lines.
  */
 export function standardOutput(): LogOutput {
   opened ??= openOutput();
@@ -44,7 +45,7 @@ function openOutput(): LogOutput {
     write(line) {
       output.write(line);
       if (opening.lastLevel >= urgentLevel) flush();
-      // The timer does not keep the process running, because its exit writes the rest.
+      // The timer does not keep the process running, because the `exit` handler writes the rest.
       else timer ??= setTimeout(flush, logWrittenWithinMs).unref();
     },
     flush(done) {

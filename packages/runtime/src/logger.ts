@@ -15,10 +15,10 @@ const thresholds = new WeakMap<Logger, Threshold>();
 
 /**
  * Creates a JSON logger on standard output (or `destination`). Each line is one object without
- * secrets and personal data. Lines are written together within 100 ms. A warning or worse, and
- * `logger.flush()`, write all buffered lines at once. Log errors under `err` and submissions under
- * `submissionId`. The message names the event in the catalogue (docs/LOGS.md). A line with a message of
- * its own has a member `event` instead.
+ * secrets and personal data. Standard output writes lines together within 100 ms. A warning or
+ * worse, and `logger.flush()`, write all buffered lines at once. Log errors under `err` and
+ * submissions under `submissionId`. The logger finds the event of a line by its message
+ * (docs/LOGS.md). If the message is not fixed, pass the member `event` instead.
  */
 export function createLogger({
   service,
@@ -32,7 +32,8 @@ export function createLogger({
   const configured = levelNumber(level);
   const threshold: Threshold = { configured, current: configured };
   const options = {
-    // A child of pino keeps the level that it was created with. The hook compares with the current one.
+    // Pino passes all levels, and the hook below drops lines under the current threshold. A level
+    // of pino itself could not change later: a child keeps the level of its creation.
     level: 'trace',
     base: { service, pid: process.pid },
     timestamp: stdTimeFunctions.isoTime,
@@ -53,12 +54,12 @@ export function createLogger({
   return logger;
 }
 
-/** The number of a level. Nothing reaches that of `silent`. */
+/** Pino's number of a level. For `silent` it is infinite, so no line reaches it. */
 function levelNumber(level: string): number {
   return pino.levels.values[level] ?? Number.POSITIVE_INFINITY;
 }
 
-/** Writes a line with the event of its message. */
+/** Writes a line. Adds the member `event` if the message is in the catalogue. */
 function writeWithEvent(logger: Logger, args: Parameters<LogFn>, method: LogFn): void {
   const values: readonly unknown[] = args;
   const [first, second] = values;
@@ -70,14 +71,14 @@ function writeWithEvent(logger: Logger, args: Parameters<LogFn>, method: LogFn):
 }
 
 /**
- * Changes the level of a logger of `createLogger` and of all its children, also of those that exist
- * already. Null: the level that it was created with. Logs the change at `info`.
+ * Changes the level of a logger of `createLogger` and of all its children, including existing ones.
+ * Null restores the level of its creation. Logs the change at `info`.
  */
 export function changeLogLevel(logger: Logger, level: string | null): void {
   const threshold = thresholds.get(logger);
   if (threshold === undefined) throw new Error('the level of this logger cannot be changed');
   const next = level === null ? threshold.configured : levelNumber(level);
-  // The line is written at the lower of both levels.
+  // For this line the lower of both levels applies.
   threshold.current = Math.min(threshold.current, next);
   logger.info({ logLevel: level ?? 'configured' }, 'log level changed');
   threshold.current = next;

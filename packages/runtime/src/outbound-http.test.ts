@@ -267,7 +267,8 @@ describe('with private networks refused', () => {
       asked += 1;
       callback(null, [{ address: asked === 1 ? '93.184.216.34' : '127.0.0.1', family: 4 }]);
     };
-    // A client that checks first and connects by name afterwards gets the second answer.
+    // This call gets the public address. Each look-up of the client gets the private one, as after
+    // a check that is followed by another look-up.
     rebinding('hooks.example.com', {}, () => {});
     const http = client({ allowPrivateNetworks: false, resolveAll: rebinding });
     for (let n = 0; n < 2; n += 1) {
@@ -292,7 +293,8 @@ describe('with private networks refused', () => {
       const outcome = await http.post({ ...request, url: `https://${host}:${port}/` });
       expect(outcome.kind).toBe('refused');
     }
-    // Connections are accepted in order. When this one is accepted, none came before it.
+    // A server accepts connections in their order. So every connection of the client would be
+    // counted before this one.
     const probe = connect(Number(port), '127.0.0.1');
     await once(server, 'connection');
     probe.destroy();

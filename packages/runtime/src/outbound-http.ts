@@ -16,7 +16,7 @@ export type OutboundOutcome =
     }
   /** Connections to the destination are not allowed. Nothing was sent. */
   | { readonly kind: 'refused'; readonly reason: string; readonly durationMs: number }
-  /** There was no complete response in time. The endpoint may have received the request. */
+  /** There was no complete response, or not in time. The endpoint may have received the request. */
   | {
       readonly kind: 'failed';
       readonly reason: string;
@@ -40,13 +40,17 @@ export interface OutboundHttp {
   close(): void;
 }
 
-/** The most bytes of a response that are read. After that the connection is closed. */
+/**
+ * The default of the most bytes of a response that are read. At this size the connection is closed.
+ */
 export const responseBytesMax = 64 * 1024;
 const idleConnectionsPerHostMax = 64;
 const idleConnectionMs = 20_000;
 const reasonLengthMax = 200;
 
-/** Reads the first `bytesMax` bytes of a response. Closes the connection if there are more. */
+/**
+ * Reads the first `bytesMax` bytes of a response. Closes the connection if it reaches that size.
+ */
 function readUpTo(incoming: IncomingMessage, bytesMax: number): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const chunks: Uint8Array[] = [];
@@ -76,7 +80,10 @@ class GivenUp extends Error {
 
 type Responded = Omit<OutboundOutcome & { kind: 'responded' }, 'durationMs'>;
 
-/** Sends one request by `node:http`. It follows no redirects, does not retry and does not unpack. */
+/**
+ * Sends one request by `node:http`. It follows no redirects, does not retry and does not decompress
+ * the response.
+ */
 function sendOnce(
   { url, headers, body, timeoutMs, bytesMax = responseBytesMax, signal }: OutboundRequest,
   agents: ReturnType<typeof createAgents>,
@@ -112,7 +119,7 @@ function sendOnce(
       resolve({ kind: 'responded', statusCode, headers: sent, body: read });
     };
     outgoing.on('response', (incoming) => {
-      // From this point the response reports how it ends.
+      // From here on `readUpTo` reports how the response ends.
       outgoing.off('close', onClose);
       readUpTo(incoming, bytesMax).then((read) => succeed(incoming, read), fail);
     });
@@ -143,9 +150,9 @@ function describeFailure(error: unknown, request: OutboundRequest): string {
 /**
  * An HTTP client for URLs that tenants choose. It cannot reach internal addresses (CONTRACT 6): it
  * allows only https and public addresses, and checks the address of the connection itself. It
- * follows no redirects, does not retry and refuses credentials in URLs. It limits the total time and
- * the size of the response. `allowPrivateNetworks` allows http and any address, for the embedded
- * stack and tests.
+ * follows no redirects, does not retry and refuses credentials in URLs. It limits the total time
+ * and the size of the response. `allowPrivateNetworks` allows http and any address, for the
+ * embedded stack and tests.
  */
 export function createOutboundHttp({
   allowPrivateNetworks,

@@ -62,8 +62,9 @@ function redactValue(value: unknown, depth: number): unknown {
 }
 
 /**
- * A log line's fields without secrets and personal data, at any depth. Returns `fields` itself if
- * nothing in it must be replaced, because most lines are that simple.
+ * The fields of a log line. The values of `namesToRedact` are replaced at any depth, and deep
+ * objects and long lists are cut. Returns `fields` itself if it has none of these names, no object
+ * and no bigint, as most lines do.
  */
 export function redactFields(fields: Record<string, unknown>): Record<string, unknown> {
   const names = Object.keys(fields);

@@ -63,8 +63,9 @@ function superviseUntilExit(running: Running, logger: Logger): void {
 
 /**
  * Runs a service; each `main.ts` calls it. It reads the configuration, starts the service and logs
- * one line `ready` with the ports. On SIGTERM and SIGINT it drains for at most 10 s. It exits with 1
- * if the service cannot start or on any unexpected error.
+ * one line `ready` with the ports. On SIGTERM and SIGINT it drains for at most 10 s. It exits with
+ * 1 on any unexpected error. If the service cannot start, it exits with the status of
+ * `CannotStart`, which is 1 by default.
  */
 export async function runMain<T extends TObject>({
   service,
@@ -92,7 +93,7 @@ export async function runMain<T extends TObject>({
     const running = await run(config, { logger });
     superviseUntilExit(running, logger);
     logger.info({ port: running.port, adminPort: running.adminPort }, 'ready');
-    // The process that started this one waits for the line.
+    // Writes the line at once, because the process that started this one waits for it.
     logger.flush();
   } catch (error) {
     die(error);

@@ -9,13 +9,13 @@ interface PeriodicTask {
 }
 
 export interface Repeating {
-  /** Starts no further run and waits for the current one. */
+  /** Starts no further call of `run`, and waits for the current one. */
   close(): Promise<void>;
 }
 
 /**
- * Calls `run` repeatedly. The next run starts `intervalMs` after the end of the last one, so runs
- * never overlap. A failed run is logged and does not stop the following ones.
+ * Calls `run` repeatedly. The next call starts `intervalMs` after the end of the last one, so calls
+ * never overlap. A call that fails is logged and does not stop the following ones.
  */
 export function runPeriodically({ name, intervalMs, run, logger }: PeriodicTask): Repeating {
   let closed = false;

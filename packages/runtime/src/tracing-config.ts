@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-/** OpenTelemetry's own variables for traces (decision 42). The exporter reads further ones itself. */
+/** OpenTelemetry's own variables for traces (decision 42). The exporter reads other ones itself. */
 export const tracingConfig = {
   OTEL_EXPORTER_OTLP_ENDPOINT: Type.Optional(
     Type.String({

@@ -5,13 +5,15 @@ import { TLSSocket } from 'node:tls';
 /** The proxies of `TRUST_PROXY`. Their headers about the client are trusted (CONTRACT 9). */
 export interface TrustedProxies {
   /**
-   * The address of the client: the peer of the connection. If the peer is a trusted proxy, the last
-   * address in `X-Forwarded-For` that is not a trusted proxy.
+   * The address of the client. This is the peer of the connection, unless the peer is a trusted
+   * proxy that sends `X-Forwarded-For`. Then it is the last address in that header that is not a
+   * trusted proxy. If all are trusted, it is the first one.
    */
   clientAddress(request: IncomingMessage): string | undefined;
   /**
-   * True if the request used TLS on its whole way from the client. The connection decides. If its
-   * peer is a trusted proxy, every value of `X-Forwarded-Proto` must be `https`.
+   * True if the request of the client used TLS. If the peer is a trusted proxy and sends
+   * `X-Forwarded-Proto`, every value of that header must be `https`. Otherwise the connection
+   * itself decides.
    */
   cameOverTls(request: IncomingMessage): boolean;
 }
@@ -56,7 +58,7 @@ function plainAddress(address: string): string {
   return /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address;
 }
 
-/** The values of a header in order. It may be repeated or contain a list. */
+/** The values of a header in order. The header may be repeated, and each may contain a list. */
 function valuesOf(request: IncomingMessage, name: string): string[] {
   const values = request.headersDistinct[name]?.join(',') ?? '';
   return values === '' ? [] : values.split(',').map((value) => value.trim());

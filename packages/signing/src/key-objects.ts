@@ -1,16 +1,18 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
 
 /**
- * Keys as `KeyObject`s of `node:crypto`. If it is given text or bytes, it creates a key for each
- * call, which took longer than a short HMAC.
+ * Keys as `KeyObject`s of `node:crypto`. If `node:crypto` gets text or bytes instead, it creates a
+ * key for each call. That takes longer than a short HMAC.
  */
 
-/** More than the number of tenants whose secrets a gateway caches. */
+/**
+ * The most keys in a cache. It is more than the number of tenants whose secrets a gateway caches.
+ */
 const keysMax = 20_000;
 
 /**
- * Caches keys by the secret that they are derived from. The number is bounded; the oldest is
- * removed first.
+ * Caches keys by the secret that they are derived from. If there are more than `keysMax`, the key
+ * that was added first is removed.
  */
 export function createKeyCache(bytesOf: (secret: string) => Uint8Array) {
   const keys = new Map<string, KeyObject>();
@@ -27,7 +29,7 @@ export function createKeyCache(bytesOf: (secret: string) => Uint8Array) {
 
 const ofBytes = new WeakMap<Uint8Array, KeyObject>();
 
-/** The key of these bytes. The bytes belong to the process and never change. */
+/** The key of these bytes. The caller must not change the bytes. */
 export function keyOfBytes(bytes: Uint8Array): KeyObject {
   const found = ofBytes.get(bytes);
   if (found !== undefined) return found;

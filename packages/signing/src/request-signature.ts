@@ -55,7 +55,7 @@ export function signRequest(request: {
 }
 
 export type Verification =
-  /** `secretIndex`: the place of the secret that made a signature. */
+  /** `secretIndex` is the index, in `secrets`, of the secret that made a signature. */
   | { readonly kind: 'verified'; readonly secretIndex: number }
   | { readonly kind: 'malformed'; readonly detail: string }
   /** Seconds by which the timestamp is ahead of the service's clock; negative if it is behind. */
@@ -104,8 +104,8 @@ function presentedSignatures(header: string): Presented {
 const noSecret = 'no secret: an unknown or disabled key';
 
 /**
- * Compares every signature with every secret in constant time and skips none. The place of the last
- * secret that matches, or -1.
+ * Compares every signature with every secret in constant time and skips none. Returns the index of
+ * the last secret that matches, or -1.
  */
 function matchingSecret(
   signatures: readonly Buffer[],
@@ -124,9 +124,9 @@ function matchingSecret(
 }
 
 /**
- * Verifies a request by its two headers (undefined if missing) and up to two valid secrets. For
- * unknown and disabled keys the caller passes no secrets; they take the same path to
- * `wrong_signature`. A difference of exactly 300 s is inside the window. One match is enough.
+ * Verifies a request by its two headers (undefined if missing) and the valid secrets of its sender.
+ * One match is enough. For unknown and disabled keys the caller passes no secrets. Such a request
+ * takes the same path as a wrong signature. A difference of exactly 300 s is inside the window.
  */
 export function verifyRequest(
   request: Omit<SignedParts, 'timestamp'> & {

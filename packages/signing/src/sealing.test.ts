@@ -53,7 +53,7 @@ describe('a sealed value does not open', () => {
     const sealed = seal(keyring, place, 'secret', 1);
     expect(text(unseal(keyring, place, sealed, { previous: true }))).toBe('secret');
     expect(() => unseal(keyring, place, sealed)).toThrow('accepts only complete places');
-    // With its version changed to the current one, it does not open either.
+    // If only its version is changed to the current one, it does not open either.
     sealed[0] = 2;
     expect(() => unseal(keyring, place, sealed, { previous: true })).toThrow(
       'key or place differs',

@@ -3,12 +3,11 @@ import { keyOfBytes } from './key-objects.ts';
 
 /**
  * Seals secrets and personal data at rest with AES-256-GCM under `SVC_MASTER_KEY`. A value is bound
- * to its place, so that it does not open in another row, for another tenant or as another kind of
- * secret.
+ * to its place. It does not open in another row, for another tenant or as another kind of secret.
  *
  * Sealed bytes: version, length of the key id, key id, 12-byte nonce, ciphertext, 16-byte tag. The
- * version says what the value is bound to: 2 is the complete place; 1 is table, column and row
- * only.
+ * version says what the value is bound to. Version 2 is bound to the complete place, version 1 only
+ * to table, column and row.
  */
 
 const version = 2;
@@ -27,7 +26,7 @@ export class SealError extends Error {
   override readonly name = 'SealError';
 }
 
-/** Keys by their ids. The first one seals. The others only open earlier values. */
+/** Keys by their ids. `sealingKeyId` names the key that seals. All keys open. */
 export interface Keyring {
   readonly sealingKeyId: string;
   readonly keys: ReadonlyMap<string, Uint8Array>;
@@ -66,8 +65,8 @@ function requireKey(keyring: Keyring, keyId: string): KeyObject {
 }
 
 /**
- * Random bytes for this many nonces are drawn at once. Drawing each separately took longer than
- * sealing.
+ * Random bytes are drawn for this many nonces at once. Drawing them for each nonce takes longer
+ * than sealing.
  */
 const noncesDrawn = 256;
 const drawn = Buffer.alloc(noncesDrawn * nonceBytes);
@@ -95,7 +94,7 @@ function sealedPrefix(keyId: string, sealedVersion: number): Uint8Array<ArrayBuf
 export interface Place {
   readonly table: string;
   readonly column: string;
-  /** UUID. */
+  /** The UUID of the tenant that the row belongs to. */
   readonly tenantId: string | null;
   /** The kind of the value in its row, such as `hmac` or `webhook` of a tenant's secret. */
   readonly kind: string | null;
@@ -191,9 +190,9 @@ export function unseal(
 }
 
 /**
- * The versions in use while a database is sealed again for complete places. `previous`: everything is
+ * The phases in which a database is sealed again for complete places. `previous`: everything is
  * sealed in version 1, because services of the previous version read nothing else. `resealing`: new
- * values are in version 2, and both versions open. `bound`: version 2 only.
+ * values are sealed in version 2, and both versions open. `bound`: only version 2 opens.
  */
 export type SealingPhase = 'previous' | 'resealing' | 'bound';
 
@@ -201,7 +200,7 @@ export type SealingPhase = 'previous' | 'resealing' | 'bound';
 export interface Sealer {
   /** The first bytes of every value that is sealed in version 2 under the current key. */
   readonly prefix: Uint8Array<ArrayBuffer>;
-  /** Set by the store from the state of the database. */
+  /** The store sets the phase from the state of the database. */
   phase: SealingPhase;
   seal(place: Place, plaintext: Uint8Array | string): Uint8Array<ArrayBuffer>;
   unseal(place: Place, sealed: Uint8Array): Uint8Array<ArrayBuffer>;

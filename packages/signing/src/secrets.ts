@@ -1,15 +1,18 @@
 import { createHmac } from 'node:crypto';
 import { keyOfBytes } from './key-objects.ts';
 
-/** The purpose of a secret: requests of tenants by environment, webhooks, nodes, operators. */
+/**
+ * The purpose of a secret. `hsk_test` and `hsk_live`: requests of tenants by environment. `whsec`:
+ * webhooks. `nsk`: nodes. `osk`: operators.
+ */
 export type SecretPrefix = 'hsk_test' | 'hsk_live' | 'whsec' | 'nsk' | 'osk';
 
 const secretBytes = 32;
 
 /**
  * A new secret of 256 bits. `randomBytes` is the one of node:crypto or of a test. The part after
- * `whsec_` is plain base64, as Standard Webhooks requires. For the others the whole string is the
- * key.
+ * `whsec_` is plain base64, as Standard Webhooks requires. For all other prefixes the whole string
+ * is the key.
  */
 export function newSecret(
   prefix: SecretPrefix,
@@ -21,9 +24,9 @@ export function newSecret(
 }
 
 /**
- * The hash that separates a repeated creation from a different one. It is keyed, because the
- * personal data in it has little entropy (docs/ARCHITECTURE.md, Data). `canonicalText` is equal for equal
- * bodies.
+ * The keyed hash of the body of a creation. It shows if a creation with a known idempotency key has
+ * the same body. `canonicalText` is equal for equal bodies. A hash without a key would not protect
+ * the personal data in the body, which has little entropy (docs/ARCHITECTURE.md, Data).
  */
 export function requestHash(key: Uint8Array, canonicalText: string): Uint8Array<ArrayBuffer> {
   return new Uint8Array(createHmac('sha256', keyOfBytes(key)).update(canonicalText).digest());

@@ -23,8 +23,8 @@ const keyOf = createKeyCache(webhookKey);
 
 /**
  * The value of `webhook-signature`, over `{id}.{timestamp}.{body}`. It has one signature per
- * secret, separated by spaces, so that receivers can verify with the old or the new secret during a
- * rotation.
+ * secret, separated by spaces. During a rotation, receivers can verify with the old or the new
+ * secret.
  */
 export function signWebhook(webhook: {
   readonly secrets: readonly string[];

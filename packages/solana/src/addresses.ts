@@ -7,7 +7,7 @@ export function isSolanaAddress(text: string): boolean {
   return isAddress(text);
 }
 
-/** Throws if the text is no address. Checked before by `isSolanaAddress`. */
+/** Throws if the text is no address. Callers check it first with `isSolanaAddress`. */
 export function toAddress(text: string): Address {
   if (!isAddress(text)) throw new Error('not a Solana address');
   return text;

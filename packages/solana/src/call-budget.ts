@@ -3,7 +3,9 @@ export interface CallBudget {
   take(): Promise<void>;
 }
 
-/** Calls that were sent over a second reach the server in a little less. */
+/**
+ * The window is longer than a second, because delays on the way can bring calls closer together.
+ */
 const windowMs = 1_050;
 
 export function createCallBudget(options: {

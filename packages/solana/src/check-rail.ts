@@ -21,16 +21,19 @@ export type RailVariable = 'SOLANA_RPC_URL' | 'SOLANA_RECIPIENT' | 'SOLANA_USDC_
 
 export type RailCheck =
   | { readonly kind: 'sound' }
-  /** A sentence that names the variable. */
+  /** `sentence` names the variable and says what is wrong. */
   | { readonly kind: 'refused'; readonly variable: RailVariable; readonly sentence: string }
-  /** The RPC server does not answer, which is no refusal. */
+  /** The RPC server gave no usable answer, so the terms are not known to be wrong. */
   | { readonly kind: 'unreachable'; readonly reason: string };
 
 export const mainnetGenesisHash = '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d';
 const token2022Program = 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb';
 const usdcDecimals = 6;
 
-/** Checks that the genesis hash belongs to the environment: mainnet in production, and only there. */
+/**
+ * Checks that the genesis hash belongs to the environment. Production must use mainnet, and a
+ * sandbox must not.
+ */
 export async function checkGenesis(rpc: Rpc, { environment }: RailTerms): Promise<RailCheck> {
   const reading = await readGenesisHash(rpc);
   if (reading.kind !== 'read') return unreachable(reading);
@@ -43,7 +46,7 @@ export async function checkGenesis(rpc: Rpc, { environment }: RailTerms): Promis
   );
 }
 
-/** Checks the network, the mint and the wallet. */
+/** Checks the network, the mint, the wallet and its token account. Returns the first fault. */
 export async function checkRail(rpc: Rpc, terms: RailTerms): Promise<RailCheck> {
   const { recipient, mint } = terms;
   if (!isSolanaAddress(recipient)) return refused('SOLANA_RECIPIENT', 'is not a Solana address');

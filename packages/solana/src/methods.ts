@@ -2,16 +2,19 @@ import { MAX_SUPPORTED_TRANSACTION_VERSION } from '@solana/kit';
 import { isRecord, readSolanaTransaction, type TransactionReading } from '@svc/domain';
 import type { Rpc, RpcOutcome } from './rpc.ts';
 
-/** The calls of the watcher. Each names its commitment, because clients and servers have defaults. */
+/**
+ * The RPC calls of the watcher. Calls that read accounts and transactions name the commitment
+ * `finalized`, because defaults of clients and servers differ.
+ */
 
 export type Unanswered = Exclude<RpcOutcome, { kind: 'answered' }>;
 const finalized = 'finalized';
 
-/** One entry of the list of an address. */
+/** One transaction in the list of an address. */
 export interface ListedSignature {
   readonly signature: string;
   readonly slot: number;
-  /** The transaction failed on the chain. */
+  /** True if the transaction failed on the chain. */
   readonly hasFailed: boolean;
 }
 
@@ -44,7 +47,8 @@ export async function listSignatures(
     const { signature, slot, err = null, confirmationStatus = null } = one;
     if (typeof signature !== 'string' || !signaturePattern.test(signature)) return malformedEntry;
     if (typeof slot !== 'number' || !Number.isSafeInteger(slot) || slot < 0) return malformedEntry;
-    // A server that ignores the commitment lists what may still be dropped.
+    // A server that ignores the commitment also lists transactions that the chain may still drop.
+    // Skip these.
     if (confirmationStatus !== null && confirmationStatus !== finalized) continue;
     entries.push({ signature, slot, hasFailed: err !== null });
   }

@@ -3,8 +3,9 @@ import type { OutboundHttp } from '@svc/runtime';
 import type { CallBudget } from './call-budget.ts';
 
 /**
- * A JSON-RPC client for a server that is not trusted: every answer has limits of size and depth, and a
- * deadline. It does not retry. Numbers above 2^53 are not exact, so amounts are read from texts.
+ * A JSON-RPC client for a server that is not trusted. Every answer has a deadline, and limits of
+ * size and depth. The client does not retry. Numbers above 2^53 are not exact, so amounts are read
+ * from texts.
  */
 
 export type RpcOutcome =
@@ -20,14 +21,20 @@ export interface Rpc {
   call(method: string, params: readonly unknown[]): Promise<RpcOutcome>;
 }
 
-/** A page of 1,000 signatures has about 300 KB; a transaction with long logs less. */
+/**
+ * The most bytes of an answer. A page of 1,000 signatures has about 300 KB; a transaction with long
+ * logs has less.
+ */
 export const rpcAnswerBytesMax = 4 * 1024 * 1024;
 export const rpcAnswerDepthMax = 64;
 export const rpcTimeoutMs = 8_000;
 const retryAfterMsMax = 60_000;
 const reasonLengthMax = 200;
 
-/** The node is unhealthy, behind, or has not the slot yet. */
+/**
+ * The codes of errors of a server that is unhealthy, is behind the chain, or does not have the slot
+ * yet.
+ */
 const laggingCodes = new Set([-32_004, -32_005, -32_014, -32_016]);
 
 export function createRpc(options: {
@@ -58,7 +65,7 @@ export function createRpc(options: {
       if (statusCode === 429) return busy('it answered 429', headers['retry-after']);
       if (body.byteLength >= rpcAnswerBytesMax) return failed('its answer is too large');
       const answer = parseBounded(Buffer.from(body).toString('utf8'));
-      // Servers send JSON-RPC errors with any HTTP status.
+      // Servers send JSON-RPC errors with any HTTP status, and errors may have no id.
       if (!isRecord(answer) || (String(answer['id']) !== id && answer['error'] === undefined)) {
         return failed(`it answered HTTP ${statusCode} without a JSON-RPC answer to this call`);
       }
@@ -89,7 +96,7 @@ function outcomeOfError(error: Record<string, unknown>): RpcOutcome {
   return { kind: 'refused', code: typeof code === 'number' ? code : 0, reason };
 }
 
-/** The text is the server's, and it is stored and shown. */
+/** Makes a text of the server safe to store and show: cuts it, and replaces control characters. */
 function printable(text: unknown): string {
   if (typeof text !== 'string') return 'no message';
   return text

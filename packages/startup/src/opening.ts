@@ -29,7 +29,7 @@ import { createSealer, openKeyring } from '@svc/signing';
 import { buildFacts, openReadyStore, type Store } from '@svc/store';
 import { exposeStore } from './process-metrics.ts';
 
-/** How long a service keeps what it deletes. */
+/** For how many days a service keeps the data that it deletes afterwards. */
 export type RetentionFacts = Pick<ServiceFacts, 'retentionDays' | 'usageDays' | 'deliveryDays'>;
 
 /** The service that opens its resources. Each resource is registered in the lifecycle. */
@@ -43,8 +43,8 @@ export interface Opening {
 /**
  * Opens the store and the key that hashes requests. Throws `CannotStart` with the reason if
  * Postgres does not answer, or if this build must not use the database (schema, environment,
- * privileges, master key or, in production, an asynchronous standby). Throws `ConfigError` if limits
- * do not agree.
+ * privileges, master key or, in production, an asynchronous standby). Throws `ConfigError` if
+ * limits do not agree.
  */
 export async function openStoreOrRefuse(
   { service, config, lifecycle, logger }: Opening,
@@ -71,12 +71,12 @@ export async function openStoreOrRefuse(
   return opened;
 }
 
-/** The longest that a start waits for Redis. Each service does a part of its work without it. */
+/** The longest that a start waits for Redis. Each service does a part of its work without Redis. */
 export const redisWaitMsMax = 2_000;
 
 /**
- * Opens a connection to Redis and a producer. Does not wait until Redis answers. Throws
- * `CannotStart` if the Redis belongs to the other environment.
+ * Opens a connection to Redis and a producer. If Redis does not answer, the service starts without
+ * it. Throws `CannotStart` if the Redis belongs to the other environment.
  */
 export async function openRedis({
   config,
@@ -93,8 +93,8 @@ export async function openRedis({
 }
 
 /**
- * Opens the admin server, announces the service in Redis with what `svc doctor` shall know of it, and
- * follows the log level that an operator sets. Returns the server's port.
+ * Opens the admin server. Announces the service in Redis, with the facts that `svc doctor` reads.
+ * Follows the log level that an operator sets. Returns the port of the admin server.
  */
 export async function openAdmin(
   { service, config, lifecycle, logger }: Opening,
@@ -147,7 +147,7 @@ export async function openAdmin(
   return admin.port;
 }
 
-/** When the first certificate of a PEM text expires. Empty without one. */
+/** The end of validity of the first certificate in a PEM text. Empty without a certificate. */
 function certificateFacts(
   tls: { readonly cert: string } | null,
 ): Pick<ServiceFacts, 'certificateExpiresAt'> {

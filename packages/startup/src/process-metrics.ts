@@ -5,7 +5,10 @@ import type { Store } from '@svc/store';
 
 type Registry = AdminServerOptions['metrics'];
 
-/** Shows how busy the connections to Postgres are. A scrape reads memory only. */
+/**
+ * Exposes the figures of the store: its connections to Postgres and its batches. A scrape reads
+ * memory only.
+ */
 export function exposeStore(
   registry: Registry,
   { poolFigures, batches }: Pick<Store, 'poolFigures' | 'batches'>,
@@ -21,7 +24,7 @@ export function exposeStore(
   exposeCounter(registry, 'svc_store_batched_calls_total', () => batches.calls);
 }
 
-/** Times the jobs of a queue, for the consumer's `observe`. */
+/** Makes the function that records the duration of each job, for `observe` of the consumer. */
 export function createJobDurations(
   registry: Registry,
   queue: QueueKey,

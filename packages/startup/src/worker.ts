@@ -18,11 +18,13 @@ export interface Worker<K extends QueueKey> {
   readonly reconcilers: readonly ReconcilerName[];
   readonly setDeadLetters: (count: number) => void;
   readonly metrics: AdminServerOptions['metrics'];
-  /** What `svc doctor` shall know of this worker. */
+  /** The facts of this worker that `svc doctor` reads. */
   readonly facts?: RetentionFacts;
-  /** The most jobs in progress at once. The default is that of the catalogue. */
+  /** The most jobs in progress at once. The default is that of the queue. */
   readonly concurrency?: number;
-  /** Why a part of the worker does nothing, if so. It is then not ready. */
+  /**
+   * Returns why a part of the worker does nothing, or null. With a reason, the worker is not ready.
+   */
   readonly problem?: () => string | null;
 }
 

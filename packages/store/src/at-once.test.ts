@@ -18,8 +18,8 @@ import { rotateTenantSecret } from './tenants/secrets.ts';
 import { changeSettings } from './tenants/settings.ts';
 
 /**
- * Two calls at the same moment. Each test locks a row, lets both calls wait for it in their order,
- * and releases it. A call must decide on the values that it reads after it has the row.
+ * Two calls at the same moment. A test locks a row, lets both calls wait for it in their order, and
+ * releases it. Each call must decide on the values that it reads after it has the lock on the row.
  */
 
 const by = testAuthor;

@@ -55,7 +55,7 @@ test.each(['a report', 'an outcome'] as const)(
     );
     expect(row).toEqual({ seconds: 0 });
     await settle(store, [submissionId]);
-    // 20 + 0.5 × 8
+    // The charge is 20 + 0.5 × 8 credits.
     expect(await findSubmission(store, tenantId, submissionId)).toMatchObject({
       state: 'submitted',
       chargedMicros: 24_000_000n,

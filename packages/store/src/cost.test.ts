@@ -23,17 +23,17 @@ import {
 import { findTenantCredentials } from './tenants/credentials.ts';
 
 /**
- * The cost of a step does not grow with the stored data. On a ledger of many entries (`pnpm cost`: a
- * million) each step of the path reads a few rows, all of them by an index. Postgres counts the
- * reads.
+ * The cost of a step does not grow with the stored data. On a ledger with many entries (`pnpm
+ * cost`: a million) each step of a submission reads few rows, and all of them by an index. Postgres
+ * counts the reads.
  */
 
 const submissions = Number(process.env['COST_SUBMISSIONS'] ?? 30_000);
 const entriesPerSubmission = 3;
-/** A page of 20 and the rows that were skipped for it. */
+/** Enough for a page of 20 and the rows that are skipped for it. */
 const rowsReadMax = 300;
 
-/** Ended submissions with their entries, over many tenants. A third belong to `tenantId`. */
+/** Inserts ended submissions with their entries, for many tenants. A third belong to `tenantId`. */
 async function seed({ database }: Fixture, tenantId: string): Promise<void> {
   await database.query(`
     INSERT INTO submissions (id, tenant_id, idempotency_key, request_hash, request_id, job_type, tier, state,
@@ -55,17 +55,18 @@ async function seed({ database }: Fixture, tenantId: string): Promise<void> {
 
 interface Reads {
   scanned: number;
-  /** Rows that an index led to. */
+  /** Rows that were found by an index. */
   byIndex: number;
   /**
-   * Index blocks, including those read to find the place of a write: an index may be read in vain.
+   * Blocks of indexes that were read. They include reads for the place of a write, and reads that
+   * found no row.
    */
   indexBlocks: number;
 }
 
 const ledgerTables = ['submissions', 'ledger_entries'];
 
-/** The counters of these tables, over all sessions so far. */
+/** The counters of these tables, summed over all sessions so far. */
 async function readsSoFar({ database }: Fixture, tables: readonly string[]): Promise<Reads> {
   const [row] = await database.query<Reads>(
     `SELECT sum(seq_scan)::int AS scanned, sum(idx_tup_fetch)::int AS "byIndex",
@@ -198,8 +199,8 @@ test('a plan that was made while the tables were empty reads no more when they h
   const { scanned, byIndex, indexBlocks } = await costOf(fixture, life, tables);
   expect(scanned).toBe(0);
   expect(byIndex).toBeLessThan(rowsReadMax);
-  // Each index has one level more, which is twice as many blocks. A full read has six times as
-  // many.
+  // With the added rows, each index has one level more, which is twice as many blocks. A full read
+  // of an index would be six times as many.
   expect(indexBlocks).toBeLessThan(3 * blocksWhileEmpty);
 });
 
@@ -220,7 +221,7 @@ test('a plan that was made without deliveries reads no more behind a backlog', a
       });
     }
   };
-  // Includes their partitions.
+  // The patterns include the partitions of the tables.
   const tables = ['deliveries%', 'delivery_attempts%', 'events', 'tenants', 'webhook_caps'];
   for (let time = 0; time < 10; time += 1) await deliver();
   const blocksWhileEmpty = (await costOf(fixture, deliver, tables)).indexBlocks;

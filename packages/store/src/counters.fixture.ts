@@ -4,9 +4,9 @@ import type { Fixture } from './store.fixture.ts';
 const poolConnectionsMax = 10;
 
 /**
- * Makes every session of Postgres flush its read counters: all connections of the pool at once, and
- * the connection that seeded the data. An idle session flushes by itself only some seconds later.
- * Earlier reads would then be counted as part of the statements under test.
+ * Makes the sessions of Postgres flush their read counters: the pool's connections and the
+ * connection that seeded the data. An idle session flushes only some seconds later. Reads from
+ * before the test would then be counted for the statements under test.
  */
 export async function flushCounters({ database, store }: Fixture): Promise<void> {
   const slowly = 'SELECT pg_stat_force_next_flush(), pg_sleep(0.1)';

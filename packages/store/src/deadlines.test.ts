@@ -22,7 +22,7 @@ import { claimFor, createFixture, exhaustAged, type Fixture } from './store.fixt
 import { findTenantCredentials } from './tenants/credentials.ts';
 import { rotateTenantSecret } from './tenants/secrets.ts';
 
-/** Something with a deadline: when it is, and what the store answers. */
+/** A deadline under test: its time, and the call whose answer changes at it. */
 interface Waiting {
   readonly deadlineMs: number;
   readonly ask: () => Promise<unknown>;
@@ -30,7 +30,7 @@ interface Waiting {
 
 interface Case {
   readonly what: string;
-  /** The database's clock stands at `nowMs` meanwhile. */
+  /** Creates what has the deadline, while the database's clock stands at `nowMs`. */
   readonly begin: (fixture: Fixture, nowMs: number) => Promise<Waiting>;
   /** The answer one millisecond before the deadline, and the answer at the deadline. */
   readonly before: unknown;

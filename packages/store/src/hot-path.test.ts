@@ -4,11 +4,11 @@ import * as intents from './index.ts';
 import { createFixture, type Fixture, usage } from './store.fixture.ts';
 
 /**
- * The typed client compiles each call at its first use, in WebAssembly. The path of a submission, the
- * start of a service and its timers run without it (decision 24).
+ * The typed client compiles a call at its first use, in WebAssembly. The path of a submission, the
+ * start of a service and its timers run without the typed client (decision 24).
  */
 
-/** The same store, without the typed client. */
+/** The same store, but a use of the typed client throws. */
 function onTheDriver({ store }: Fixture): intents.Store {
   const db = new Proxy(store.db, {
     get: (_, name) => {

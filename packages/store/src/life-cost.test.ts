@@ -14,26 +14,27 @@ import { startLifeLog } from './life-log.fixture.ts';
 import { createFixture, type Fixture, usage } from './store.fixture.ts';
 
 /**
- * What Postgres writes for the whole life of a submission: from the hold to the recorded delivery, with
- * one report of usage. The log is counted without images of whole pages, and only of the sessions of
- * this test's database.
+ * What Postgres writes for the whole life of a submission, from the hold to the recorded delivery,
+ * with one usage report. The WAL is counted without images of whole pages, and only for the
+ * sessions of this test's database.
  */
 
 const tenants = 8;
 const rounds = 10;
 /**
- * While a long transaction runs in another test's database, old versions stay on their pages, and a
- * life writes 7,000 bytes. Then a later part counts.
+ * The most parts that are measured until one is below the limit. While a long transaction runs in
+ * another test's database, old versions of rows stay on their pages, and a life writes 7,000 bytes.
+ * A later part then counts.
  */
 const partsMax = 12;
 /**
- * Measured: 5,700. With the record of offers between the columns that change, and two more indexes, it
- * was 7,000.
+ * Measured: 5,700 bytes. It would be 7,000 with two more indexes and with the record of offers
+ * between the columns that change.
  */
 const logBytesMax = 6_800;
-/** Measured: 0.89. With the state in indexes it was 0.17. */
+/** Measured: 0.89. With the state in indexes it would be 0.17. */
 const heapOnlyShareMin = 0.8;
-/** Measured: 20 of the primary key of submissions, and fewer of every other index. */
+/** Measured: 20 pages of the primary key of submissions, and fewer of each other index. */
 const indexPagesMax = 40;
 
 interface Written {
@@ -113,7 +114,7 @@ test('a life writes a bounded log, and most of its updates change no index', asy
   });
 });
 
-/** Pages of indexes, per index, that the sessions of this database have read so far. */
+/** The pages that the sessions of this database have read so far, by index. */
 async function pagesSoFar(fixture: Fixture): Promise<ReadonlyMap<string, number>> {
   await flushCounters(fixture);
   const rows = await fixture.database.query<{ name: string; pages: number }>(`

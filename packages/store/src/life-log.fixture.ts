@@ -1,15 +1,21 @@
 import { writeFileSync } from 'node:fs';
 import type { Fixture } from './store.fixture.ts';
 
-/** Counts the log of a run by table and index, if `LIFE_LOG` names a file for it. */
+/** Counts the WAL of a test run by table and index, if `LIFE_LOG` names a file for the result. */
 export interface LifeLog {
-  /** Writes the bytes and the records of each life since the start. */
+  /**
+   * Writes the average bytes and records of one life to the file. `lives` is the number of lives
+   * since the start.
+   */
   report(lives: number): Promise<void>;
 }
 
 const file = process.env['LIFE_LOG'];
 
-/** Records without images of whole pages. Each belongs to the first relation that it changes. */
+/**
+ * WAL records, without the images of whole pages. A record counts for the first relation that it
+ * changes.
+ */
 const recordsSql = `
   WITH record AS (
     SELECT b.relfilenode, b.resource_manager || ' ' || b.record_type AS kind, b.record_length - b.block_fpi_length AS bytes

@@ -7,12 +7,12 @@ import { createFixture, type Fixture } from './store.fixture.ts';
 import { listSubmissions, type SubmissionFilter } from './submissions/submission-list.ts';
 
 /**
- * Lists of rare rows among a tenant's many use separate indexes. Postgres counts the reads, for a
- * tenant with very many submissions, entries and deliveries of other kinds.
+ * Lists of a tenant's rare rows use separate indexes. Postgres counts the reads, for a tenant with
+ * many submissions, entries and deliveries of other kinds.
  */
 
 const rows = 20_000;
-/** A page of 20 and the rows that were skipped for it. */
+/** Enough for a page of 20 and the rows that are skipped for it. */
 const rowsReadMax = 100;
 
 async function rowsReadSoFar(fixture: Fixture): Promise<number> {

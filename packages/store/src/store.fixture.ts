@@ -114,7 +114,7 @@ export async function openFixture({
   };
 }
 
-/** Ends all rounds that are too old. Returns how many. */
+/** Ends the deliveries whose round is too old. Returns how many. */
 export async function exhaustAged(store: Store): Promise<number> {
   const { candidates } = await findAgedRounds(store, { after: null, limit: 100 });
   return exhaustAgedRounds(

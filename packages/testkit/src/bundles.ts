@@ -14,23 +14,24 @@ import { pathToFileURL } from 'node:url';
 import { adminCliEntry, inCheckout, nodeAgentEntry, serviceEntry, serviceNames } from '@svc/local';
 import { type Plugin, rolldown } from 'rolldown';
 
-/** Runs commands of `svc` one after another. */
+/** The main file of the process that runs commands of `svc` one after another. */
 export const svcHostEntry = inCheckout('packages/admin-cli/src/svc-host.fixture.ts');
 /** The main file of each process that a stack under test can start. */
 const entries = [...serviceNames.map(serviceEntry), adminCliEntry, nodeAgentEntry, svcHostEntry];
 const sources = ['{packages,services}/*/src/**/*.ts', '{packages,services}/*/package.json'];
 /**
- * Not bundled: native modules, which cannot be; the client of a browser, which is large and rarely loaded;
- * and the functions that run in a page. These go there as text, and a bundle may give them other names.
+ * The modules that stay outside the bundles. Native modules cannot be bundled. The client of a
+ * browser is large and rarely loaded. The functions of `in-page` are sent to a page as text, where
+ * they call each other by name. A bundle may rename them.
  */
 const external = /^(?:msgpackr-extract|pg-native|playwright-core)$|\/in-page\//;
 
 /**
- * Bundles every process of a stack by itself, and returns the directory. Bundled together, two
- * processes may share a file, and then one of them also runs the main file of the other. A start from a
- * bundle takes about half of the CPU of a start from the sources, which are 1,000 modules. The
- * directory is named after the content of the sources, so a second call finds the bundles of the
- * first.
+ * Bundles the main file of each process of a stack separately, and returns the directory. Bundled
+ * together, two processes could share a file, and one of them would then run the main file of the
+ * other too. A start from a bundle takes about half of the CPU of a start from the 1,000 source
+ * files. The name of the directory is a hash of the sources, so a second call finds the bundles of
+ * the first.
  */
 export async function bundleProcesses(): Promise<string> {
   const directory = inCheckout('.local/cache/bundles', sourcesHash());
@@ -50,14 +51,14 @@ export async function bundleProcesses(): Promise<string> {
   try {
     renameSync(partial, directory);
   } catch (error) {
-    // Another run has created the directory first.
+    // If another run has created the directory first, its bundles are used.
     rmSync(partial, { recursive: true, force: true });
     if (!existsSync(directory)) throw error;
   }
   return directory;
 }
 
-/** Another run may still use the bundles of today. */
+/** The age above which bundles are removed. Another run may still use newer ones. */
 const bundlesMsMax = 24 * 3_600_000;
 
 function removeOldBundles(parent: string): void {
@@ -89,8 +90,9 @@ function sourcesHash(): string {
 const builtIn = '\0built-in:';
 
 /**
- * Takes Node's modules from the process, without `import`. An `import` reads every export, and that
- * of `WebSocket` in `node:http` loads all of undici: 70 ms of CPU.
+ * Loads Node's modules with `process.getBuiltinModule` instead of `import`. An `import` reads every
+ * export of a module. Reading `WebSocket` of `node:http` loads all of undici, which takes 70 ms of
+ * CPU.
  */
 const builtInModules: Plugin = {
   name: 'built-in-modules',
@@ -105,7 +107,10 @@ const builtInModules: Plugin = {
   },
 };
 
-/** Resolves such modules from the location of their importer, and leaves them out of the bundle. */
+/**
+ * Leaves the modules that match `external` out of the bundle. Resolves them from the location of
+ * the file that imports them.
+ */
 const externalModules: Plugin = {
   name: 'external-modules',
   async resolveId(id, importer, { kind }) {
@@ -116,8 +121,8 @@ const externalModules: Plugin = {
 };
 
 /**
- * Replaces `import.meta` by the source's location, so that files find other files by their
- * location.
+ * Replaces `import.meta.dirname` and `import.meta.url` by those of the source file. Bundled code
+ * then still finds other files by their location in the checkout.
  */
 const ownLocations: Plugin = {
   name: 'own-locations',

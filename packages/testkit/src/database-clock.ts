@@ -18,7 +18,10 @@ export async function advanceDatabaseClock(databaseUrl: string, ms: number): Pro
   });
 }
 
-/** Stops the clock of one database at `at`. Moving it starts it again. */
+/**
+ * Stops the clock of one database at `at`. The functions above start the clock again, at the real
+ * time plus an offset.
+ */
 export async function stopDatabaseClock(databaseUrl: string, at: Date): Promise<void> {
   await withClient(databaseUrl, async (client) => {
     await client.query(`
@@ -31,7 +34,7 @@ async function withClient(
   databaseUrl: string,
   work: (client: Client) => Promise<void>,
 ): Promise<void> {
-  // Only the owner may replace the function.
+  // Connects as the owner, because only the owner may replace the function.
   const url = new URL(testServers().adminUrl);
   url.pathname = new URL(databaseUrl).pathname;
   const client = new Client({ connectionString: url.href, application_name: 'testkit' });
@@ -43,7 +46,7 @@ async function withClient(
   }
 }
 
-/** The offset is stored as the function's comment, so that the next call finds it. */
+/** Reads the current offset. `writeOffset` stores it as the comment of the function. */
 async function readOffset(client: Client): Promise<number> {
   const result = await client.query<{ comment: string | null }>(
     `SELECT obj_description('${nowFunction}'::regprocedure) AS comment`,

@@ -10,11 +10,14 @@ export interface DatabaseGate {
   /** Silently drops all data from this call on. New connections are accepted but get no answer. */
   stall(): void;
   /**
-   * Breaks the connection once, after the server has run the statement with `marker` and before its
-   * answer. The marker is a text among the statement's parameters.
+   * Cuts a connection once: when the server answers the statement that has `marker` among its
+   * parameters. The server has run the statement, but the client does not get the answer.
    */
   loseAnswerTo(marker: string): void;
-  /** How often a client has sent something after an answer, over all connections. */
+  /**
+   * The round trips over all connections. One begins when a client sends data for the first time,
+   * or after an answer.
+   */
   roundTrips(): number;
   /** Cuts every connection and refuses new ones. */
   close(): Promise<void>;

@@ -63,8 +63,9 @@ function withDatabase(serverUrl: string, name: string): string {
 let adminPool: Pool | undefined;
 
 /**
- * Connections to the server, not to a test's database. The process keeps them for all files that share it,
- * because each connection is a process of the server. They do not keep the process alive.
+ * The connections of this process to the server, not to the database of a test. The process keeps
+ * them for all files that share it, because the server starts a process for each connection. They
+ * do not keep this process alive.
  */
 function admin(): Pool {
   adminPool ??= new Pool({
@@ -77,7 +78,10 @@ function admin(): Pool {
   return adminPool;
 }
 
-/** The sessions that are still connected after the bound; undefined if there are none. */
+/**
+ * The names of the sessions that are still connected to a database after `leakBoundMs`. Undefined
+ * if there are none.
+ */
 async function lingeringSessions(name: string): Promise<string | undefined> {
   const sessions = async () => {
     const result = await admin().query<{ application_name: string }>(

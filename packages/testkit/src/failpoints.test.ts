@@ -2,7 +2,10 @@ import type { ServiceName } from '@svc/local';
 import { expect, it } from 'vitest';
 import { createFailpoints, type StoppableProcess } from './failpoints.ts';
 
-/** A process that notes what it is sent. It confirms what is armed if `confirm` is given. */
+/**
+ * A process that keeps the messages it is sent. `confirm` is called with the name of each failpoint
+ * that is armed.
+ */
 function slotOf(
   service: ServiceName,
   index: number,

@@ -28,7 +28,7 @@ export interface Failpoints {
 }
 
 export function createFailpoints(): Failpoints {
-  /** The process that is stopped at a failpoint, or was last. */
+  /** The process that stopped last at each failpoint of a service. It may have continued since. */
   const stopped = new Map<string, { readonly slot: StoppableProcess; readonly name: string }>();
   const events = new EventEmitter();
   events.setMaxListeners(0);

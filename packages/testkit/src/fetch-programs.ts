@@ -1,8 +1,9 @@
 import { chromiumBinary, pgbouncerBinary, StartError } from '@svc/local';
 
 /**
- * Fetches the programs that no npm package ships, once. That is the end of the install: no test needs a
- * network after it. A test that needs a missing program fails by itself. `startTestServers` fetches Redis.
+ * Fetches the programs that no npm package contains, if they are missing. After this part of the
+ * install, no test needs a network. If a program cannot be fetched, this only prints advice, and a
+ * test that needs the program fails. `startTestServers` fetches Redis.
  */
 export async function fetchPrograms(): Promise<void> {
   await Promise.all([

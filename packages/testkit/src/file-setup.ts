@@ -2,11 +2,13 @@ import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import { closeLeftovers, forgetClosed, recentLogs } from './open-resources.ts';
 
 /**
- * Runs around every test file. Shows the services' logs if a test fails, and finds open resources.
+ * The set-up of every test file. If a test fails, prints the logs of the services. After the last
+ * test, closes the resources that are still open. The file then fails if there were any, unless a
+ * test has failed already.
  */
 let hasFailed = false;
 
-// Files may share a process.
+// Several test files may share this process, so each one begins with false.
 beforeAll(() => {
   hasFailed = false;
 });

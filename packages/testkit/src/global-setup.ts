@@ -9,7 +9,10 @@ import { startSvcHosts } from './svc-hosts.ts';
 import { cleanEnvironment } from './test-environment.ts';
 import { startTestServers } from './test-servers.ts';
 
-/** Runs once per run of vitest. Workers inherit the directory for their temporary files. */
+/**
+ * Runs once for a whole run of Vitest. If memory has enough room, puts all temporary files there:
+ * the worker processes inherit `TMPDIR`.
+ */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const memory = createMemoryDirectory();
   if (memory === undefined) return startServers(project);

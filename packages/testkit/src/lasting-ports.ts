@@ -1,6 +1,9 @@
 import { isPortFree } from '@svc/local';
 
-/** Below the ports that Linux gives to connections and to servers on port 0 (32,768 and more). */
+/**
+ * The first port. All ports stay below 32,768, because Linux gives the higher ones to connections
+ * and to servers on port 0.
+ */
 const firstPort = 10_000;
 const portsPerWorker = 2_000;
 const workersMax = 10;
@@ -9,8 +12,9 @@ const worker = Number(process.env['VITEST_POOL_ID'] ?? 0) % workersMax;
 let next = Math.floor(Math.random() * portsPerWorker);
 
 /**
- * A free port of 127.0.0.1 that nobody takes while the process that listened on it starts again. Each worker of
- * a run has its own ports.
+ * Returns a free port of 127.0.0.1 for a process that will be restarted on it. Neither the system
+ * nor another worker of the run takes the port in the meantime: up to `workersMax` workers have
+ * their own ports.
  */
 export async function lastingPort(): Promise<number> {
   for (let tried = 0; tried < portsPerWorker; tried += 1) {

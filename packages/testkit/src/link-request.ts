@@ -21,7 +21,7 @@ export class LinkRefused extends Error {
 
 /** The credentials of a node, and the address that it connects to. */
 export interface NodeIdentity {
-  /** The dispatcher's address: `ws://host:port`, with or without the path of the link. */
+  /** The URL of the dispatcher (`ws://` or `wss://`). The path `/node/v1` is optional. */
   readonly link: string;
   /** The wire id (`nod_…`). */
   readonly nodeId: string;
@@ -40,7 +40,8 @@ export interface LinkRequest {
 /** The valid upgrade request of a node, which tests may modify. */
 export function linkRequest({ link, nodeId, secret, ca }: NodeIdentity): LinkRequest {
   const url = new URL(nodeLinkPath, link);
-  // A signature opens one link only, and a test may link a node twice in one second.
+  // A signature opens one link only. The nonce makes two signatures differ if a test links a node
+  // twice in one second.
   url.searchParams.set('nonce', randomUUID());
   const timestamp = Math.floor(Date.now() / 1000);
   const target = url.pathname + url.search;

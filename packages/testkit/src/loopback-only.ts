@@ -24,7 +24,10 @@ connecting.connect = new Proxy(connecting.connect, {
 /** No server listens at this address, so a query is refused at once. */
 const noNameServer = '127.0.0.1:9';
 
-/** A test with its own name server calls `setServers`, as the product does. */
+/**
+ * By default all queries go to `noNameServer`. A test with its own name server calls `setServers`,
+ * as the product does.
+ */
 dns.Resolver = class extends dns.Resolver {
   constructor(options?: dns.ResolverOptions) {
     super(options);

@@ -1,16 +1,17 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync } from 'node:fs';
 import path from 'node:path';
 
-/** The file system in memory that Linux gives to every process. */
+/** The file system in memory that Linux offers to every process. */
 const memory = '/dev/shm';
 const namePattern = /^svc-run-(\d+)-/;
-/** A run of all tests uses at most 2 GiB. */
+/** The room that must be free. A run of all tests uses at most 2 GiB of it. */
 const roomBytesMin = 6 * 1024 ** 3;
 
 /**
  * Creates a directory in memory for the temporary files of a run. Creating a test database copies
- * 550 files. In memory that takes a tenth of the CPU that some file systems take, ext4 without a
- * journal for example. Returns undefined on a system without one, or without enough room.
+ * 550 files. In memory that takes a tenth of the CPU that some file systems take, for example ext4
+ * without a journal. Returns undefined if the system has no such file system, if less than
+ * `roomBytesMin` is free, or if programs cannot be started there.
  */
 export function createMemoryDirectory(): string | undefined {
   if (!hasRoom()) return undefined;
@@ -28,14 +29,17 @@ function hasRoom(): boolean {
   }
 }
 
-/** Tests start programs from their directories. */
+/** True if the file system allows programs, because tests start programs from their directories. */
 function runsPrograms(): boolean {
   const mounts = readFileSync('/proc/mounts', 'utf8').split('\n');
   const options = mounts.findLast((line) => line.split(' ')[1] === memory)?.split(' ')[3];
   return options !== undefined && !options.split(',').includes('noexec');
 }
 
-/** A run that was killed could not delete its directory. */
+/**
+ * Deletes the directories of runs whose process has ended. A run that was killed could not do that
+ * itself.
+ */
 function deleteAbandoned(): void {
   for (const name of readdirSync(memory)) {
     const [, pid] = namePattern.exec(name) ?? [];

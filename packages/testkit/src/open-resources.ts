@@ -1,15 +1,16 @@
-/** Tracks resources that tests have opened, so that a test file with an unclosed one fails. */
+/** Tracks the resources that tests have opened. A test file fails if it leaves one open. */
 
 interface OpenResource {
   readonly what: string;
-  /** Returns the end of its log, for a test that fails. */
+  /** Returns the end of the resource's log. It is printed if a test fails. */
   readonly logs?: () => string;
   readonly close: () => Promise<void>;
 }
 
 const open = new Set<OpenResource>();
 /**
- * The logs of resources closed since the last test began, because a failed test closes them too.
+ * The logs of resources that were closed since the last test began. A test that fails may have
+ * closed its resources before the logs are printed.
  */
 let closedLogs: string[] = [];
 

@@ -16,7 +16,10 @@ export interface ScriptedNodeOptions extends NodeIdentity {
   readonly slots?: number;
   readonly jobTypes?: readonly string[];
   readonly running?: readonly string[];
-  /** The agent's process; undefined for an agent without one. All links share it by default. */
+  /**
+   * The `instanceId` of `hello`. By default all links have the same one. If it is given as
+   * undefined, `hello` has none.
+   */
   readonly instanceId?: string | undefined;
 }
 
@@ -39,13 +42,13 @@ export type ScriptedOutcome =
 export interface ScriptedNode {
   readonly nodeId: string;
   readonly welcome: FrameToNodeOf<'welcome'>;
-  /** Every received frame, in order, taken or not. */
+  /** Every received frame, in order. It includes those that `next` has taken. */
   readonly frames: readonly FrameToNode[];
   /** The original texts of the frames, which show JSON numbers beyond 2^53 exactly. */
   readonly texts: readonly string[];
   /**
-   * Takes the next frame of a type that was not taken yet and that `where` matches. Frames of other
-   * types stay. Throws after `timeoutMs` (5 s by default), or if the link closes first.
+   * Waits for a frame of `type` that `where` matches, and takes it: no later call returns it. Other
+   * frames stay. Throws after `timeoutMs` (5 s by default), or if the link closes first.
    */
   next<T extends FrameToNodeType>(
     type: T,
@@ -81,7 +84,9 @@ interface Frames {
   readonly waiting: Set<() => void>;
 }
 
-/** Connects, sends `hello` and waits for the `welcome`. Throws `LinkRefused` if it is refused. */
+/**
+ * Connects, sends `hello` and waits for the `welcome`. Throws `LinkRefused` if the link is refused.
+ */
 export async function connectScriptedNode(options: ScriptedNodeOptions): Promise<ScriptedNode> {
   const socket = await openLinkSocket(linkRequest(options));
   const frames: Frames = { all: [], texts: [], untaken: [], waiting: new Set() };
@@ -211,7 +216,10 @@ async function runNext(node: ScriptedNode): Promise<string> {
   return submissionId;
 }
 
-/** Answers one frame. Does not repeat outcomes, because the link of a test does not lose any. */
+/**
+ * Answers one frame as an autopilot. Sends each outcome once, because the link of a test loses no
+ * frame.
+ */
 function fly(node: ScriptedNode, pilot: AutoPilot, text: string): void {
   const parsed = parseFrameToNode(text);
   if (parsed.kind === 'bad') return;

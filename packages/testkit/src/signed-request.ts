@@ -8,7 +8,9 @@ export interface SignedRequest {
   readonly target: string;
   /** The identity that signs. Without it the request has no identity header. */
   readonly tenantId?: string;
-  /** Replaces the tenant's identity header: `X-SVC-Operator`, `X-SVC-Node`. */
+  /**
+   * The name of the identity header: `X-SVC-Operator` or `X-SVC-Node`. By default `X-SVC-Tenant`.
+   */
   readonly identityHeader?: string;
   readonly secret?: string;
   /** An object is sent as JSON; text and bytes are sent unchanged. */

@@ -20,7 +20,7 @@ export interface StackParts {
   readonly close: () => Promise<void>;
 }
 
-/** High, so that a test's nodes get as many slots as they ask for. */
+/** The highest slot limit, so that a test's nodes get as many slots as they ask for. */
 const slotsPerNode = 200;
 
 /** The interface of a running stack for tests. */

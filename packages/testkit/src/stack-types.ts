@@ -41,13 +41,16 @@ export interface TestStack {
   svc(words: readonly string[]): Promise<unknown>;
   createTenant(tenant?: Partial<NewTenant>): Promise<TenantCredentials>;
   createNode(name?: string): Promise<NodeCredentials>;
-  /** kill -9. */
+  /** Kills the process with SIGKILL, without a drain. */
   kill(service: ServiceName | 'node', index?: number): Promise<void>;
   /** Sends SIGTERM; resolves when the process has drained and ended. */
   stop(service: ServiceName | 'node', index?: number): Promise<void>;
-  /** Kills the process if it still runs, and restarts it on the same ports without failpoints. */
+  /**
+   * Kills the process if it still runs, and starts it again on the same ports. No failpoint is
+   * armed in the new process.
+   */
   restart(service: ServiceName | 'node', index?: number): Promise<void>;
-  /** Lets the first process of the service that reaches the failpoint stop there. */
+  /** Arms a failpoint: the first process of the service that reaches it stops there. */
   armFailpoint(service: ServiceName, name: string): Promise<void>;
   /** Resolves with the index of the process at the failpoint. */
   failpointReached(

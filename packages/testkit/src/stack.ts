@@ -22,8 +22,8 @@ import { svcJson } from './svc.ts';
 import { bareEnvironment, testMasterKey } from './test-environment.ts';
 
 /**
- * Four times faster than the default, so that no test waits a second for a reconciler. With 100 ms
- * the reconcilers of a stack take most of the CPU of a test that waits.
+ * A quarter of the default, so that no test waits a second for a reconciler. At 100 ms the
+ * reconcilers of a stack would take most of the CPU of a test that waits.
  */
 const reconcileIntervalMs = 250;
 
@@ -119,7 +119,10 @@ async function startServices(
   slots.sort((one, other) => one.index - other.index);
 }
 
-/** Connects node `i` to dispatcher `i` modulo their number. */
+/**
+ * Starts `count` simulated nodes. Node `i` connects to dispatcher `i` modulo the number of
+ * dispatchers.
+ */
 async function startNodes(
   slots: Slot[],
   env: NodeJS.ProcessEnv,

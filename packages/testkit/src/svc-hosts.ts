@@ -11,14 +11,14 @@ export interface SvcHosts {
   close(): Promise<void>;
 }
 
-/** As many commands run at once. Further ones wait. */
+/** The most commands that run at once. Further commands wait. */
 const hostsMax = 3;
 const commandBoundMs = 60_000;
 
 /**
- * Runs commands of `svc` for all test files, each in a process that has run others before. A start
- * of `svc` takes 0.4 s of CPU, and most commands take 0.02 s. The processes start when they are
- * needed.
+ * Runs commands of `svc` for all test files. It starts a process when it needs one, and uses the
+ * same process for many commands. A start of `svc` takes 0.4 s of CPU, and most commands take 0.02
+ * s.
  */
 export async function startSvcHosts(options: {
   readonly dir: string;
@@ -76,7 +76,10 @@ function startHost({ entry, env }: { entry: string; env: NodeJS.ProcessEnv }): C
   });
 }
 
-/** Sends a command to a host and returns its answer. A host that does not answer in time ends. */
+/**
+ * Sends a command to a host and returns its answer. Kills a host that does not answer within
+ * `commandBoundMs`.
+ */
 function answerOf(host: ChildProcess, order: object): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const bound = setTimeout(() => host.kill('SIGKILL'), commandBoundMs);

@@ -1,8 +1,8 @@
 import { Client, escapeIdentifier } from 'pg';
 
 /**
- * Locks tables in a separate session. `pg_dump` takes `ACCESS SHARE`. Returns the function that
- * unlocks them.
+ * Locks tables in a separate session. `ACCESS SHARE` is the lock that `pg_dump` takes. Returns the
+ * function that unlocks the tables.
  */
 export async function lockTables(
   databaseUrl: string,

@@ -17,7 +17,10 @@ export interface TestServers {
    * if they start from their sources.
    */
   readonly bundles?: string | undefined;
-  /** Where to send commands of `svc` (see svc-hosts.ts). Undefined if each has its own process. */
+  /**
+   * The socket that takes commands of `svc` (see svc-hosts.ts). Undefined if each command has its
+   * own process.
+   */
   readonly svcSocket?: string | undefined;
   /**
    * Extra environment variables for processes under test. A mutation run loads its mutant with

@@ -9,12 +9,18 @@ export interface RunningTestServers extends TestServers {
   readonly close: () => Promise<void>;
 }
 
-/** Every process that a test starts loads these files first. An `--import` would cost 0.03 s of CPU more. */
+/**
+ * Every process that a test starts loads these files first. `--import` instead of `--require` would
+ * take 0.03 s of CPU more.
+ */
 const preloads = ['loopback-only.ts', 'unoptimized-wasm.ts']
   .map((file) => `--require=${JSON.stringify(path.join(import.meta.dirname, file))}`)
   .join(' ');
 
-/** Enough for all test files that run at once, each with several services and their pools. */
+/**
+ * The most connections to Postgres. They are enough for all test files that run at once, each with
+ * several services and their pools.
+ */
 const connectionsMax = 800;
 
 /**

@@ -8,7 +8,10 @@ export interface WaitOptions {
 
 const pollMinMs = 10;
 const pollMaxMs = 50;
-/** A wait of a second polls rarely, because polls take CPU from the processes that it waits for. */
+/**
+ * The pause before a poll, as a share of the time waited so far. A long wait polls rarely, because
+ * polls take CPU from the processes under test.
+ */
 const pollShare = 0.1;
 const timeoutMsDefault = 10_000;
 

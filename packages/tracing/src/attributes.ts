@@ -2,7 +2,7 @@ import type { SpanAttributes } from './tracing.ts';
 
 const textLengthMax = 256;
 
-/** Leaves out what is undefined, and cuts texts. */
+/** Leaves out undefined attributes, and cuts texts to `textLengthMax` characters. */
 export function boundedAttributes(attributes: SpanAttributes): SpanAttributes {
   const bounded: Record<string, string | number | boolean> = {};
   for (const [name, value] of Object.entries(attributes)) {

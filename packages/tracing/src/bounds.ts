@@ -1,9 +1,12 @@
-/** The wall clock may be set. It is followed if it differs from the monotonic clock by more. */
+/**
+ * Someone may set the wall clock. If it moves by more than this against the monotonic clock, its
+ * new time is taken over.
+ */
 const driftMsMax = 50;
 
 /**
- * Unix time in milliseconds, with the resolution of the monotonic clock, so that a span does not
- * begin before its parent.
+ * Makes a clock of Unix time in milliseconds, with the resolution of the monotonic clock. With a
+ * coarser clock a span could begin before its parent.
  */
 export function wallClock(clock: { nowMs(): number; monotonicMs(): number }): () => number {
   let offsetMs = clock.nowMs() - clock.monotonicMs();
@@ -15,7 +18,10 @@ export function wallClock(clock: { nowMs(): number; monotonicMs(): number }): ()
   };
 }
 
-/** Rejects if `work` takes longer. `work` itself goes on, and its failure is then ignored. */
+/**
+ * Rejects if `work` takes longer than `timeoutMs`. `work` itself goes on, and its failure is then
+ * ignored.
+ */
 export async function within<Result>(timeoutMs: number, work: Promise<Result>): Promise<Result> {
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => {
@@ -28,7 +34,10 @@ export async function within<Result>(timeoutMs: number, work: Promise<Result>): 
   }
 }
 
-/** Calls `act` at the first time, and then at most once per interval. */
+/**
+ * Makes a function that calls `act` the first time, and then at most once per interval. Other calls
+ * do nothing.
+ */
 export function atMostEvery<Value>(
   intervalMs: number,
   act: (value: Value) => void,
@@ -42,7 +51,10 @@ export function atMostEvery<Value>(
   };
 }
 
-/** Loads a value at its first use. A failed load is repeated at the next use. */
+/**
+ * Makes a function that loads a value at its first call and keeps it. If loading fails, the next
+ * call loads again.
+ */
 export function loadOnce<Value>(load: () => Promise<Value>): () => Promise<Value> {
   let loaded: Promise<Value> | undefined;
   return () => {

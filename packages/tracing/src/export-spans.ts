@@ -13,7 +13,7 @@ import type { PlacedSpan } from './span-data.ts';
 import type { SpanKindName } from './steps.ts';
 import type { TraceContext } from './trace-context.ts';
 
-/** One export, with the exporter's retries. */
+/** The time limit of one export, with the exporter's retries. */
 const exportTimeoutMs = 5_000;
 /** `ExportResultCode.SUCCESS`. */
 const exportSucceeded = 0;
@@ -35,7 +35,7 @@ const kinds: Readonly<Record<SpanKindName, SpanKind>> = {
 /**
  * Exports over OTLP/HTTP as JSON. This is the only module that loads OpenTelemetry, and it is only
  * loaded with tracing on. The exporter reads headers, compression and certificates from the
- * variables of OpenTelemetry itself.
+ * environment variables that OpenTelemetry defines.
  */
 export function createExport({
   endpoint,
@@ -103,7 +103,7 @@ function spanContext(
   return tracestate === undefined ? own : { ...own, traceState: createTraceState(tracestate) };
 }
 
-/** Seconds and nanoseconds. */
+/** Converts milliseconds to seconds and nanoseconds. */
 function hrTime(ms: number): HrTime {
   const seconds = Math.trunc(ms / 1_000);
   return [seconds, Math.round((ms - seconds * 1_000) * 1_000_000)];

@@ -29,7 +29,10 @@ interface TracingOptions {
   readonly onFailure: (error: unknown) => void;
 }
 
-/** A request or a webhook waits this long for the context of its submission. */
+/**
+ * The most time that a request waits to store the context of its submission, or that a webhook
+ * waits to load it.
+ */
 const contextTimeoutMs = 250;
 const linksMax = 128;
 const failureIntervalMs = 60_000;
@@ -121,7 +124,10 @@ function stepSpan(
   };
 }
 
-/** Undefined if no member is traced, or if there is only one. */
+/**
+ * The span of a batch. Undefined if the batch has fewer than two members, or if none of them is
+ * traced.
+ */
 function batchSpan(
   { name, kind, members, startMs, endMs, attributes, error }: BatchSpan,
   isTraced: (subjectId: string) => boolean,

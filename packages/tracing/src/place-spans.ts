@@ -5,7 +5,10 @@ import type { TraceContext } from './trace-context.ts';
 /** The contexts that tenants sent, by the id of the submission. */
 export type TenantContexts = ReadonlyMap<string, TraceContext>;
 
-/** The subjects whose contexts are needed to place the spans, each once. */
+/**
+ * The subjects of the spans and of their links, each once. Their contexts are needed to place the
+ * spans.
+ */
 export function subjectsOf(spans: readonly EndedSpan[]): string[] {
   const ids = spans.flatMap(({ belongs, links }) => [
     ...(belongs.kind === 'step' ? [belongs.ref.subjectId] : []),
@@ -14,7 +17,10 @@ export function subjectsOf(spans: readonly EndedSpan[]): string[] {
   return [...new Set(ids)];
 }
 
-/** The context of a step's span: the tenant's trace if it sent one, otherwise the submission's own. */
+/**
+ * The context of a step's span. It is in the tenant's trace if the tenant sent one, otherwise in
+ * the submission's own trace.
+ */
 export function contextOf(ref: StepRef, contexts: TenantContexts): TraceContext {
   const tenants = contexts.get(ref.subjectId);
   const spanId = spanIdOf(ref);

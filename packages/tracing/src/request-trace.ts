@@ -10,8 +10,9 @@ export function newRoot(): { traceId: string; spanId: string } {
 }
 
 /**
- * Traces one request. The request that created a submission is the root of the submission's trace, and
- * is traced if the submission is. Chance decides about any other request.
+ * Traces one request. The span of a request that created a submission is the root of the
+ * submission's trace, and is recorded if the submission is traced. Chance decides about any other
+ * request.
  */
 export function traceRequest(
   headers: OfferedHeaders,
@@ -74,7 +75,9 @@ function describe({ method, route, status, tenantId, submissionId }: RequestEnd)
   };
 }
 
-/** A refusal is an error of the client, and not of the server's span. */
+/**
+ * The error of the server's span. A refusal (4xx) is an error of the client, so the span has none.
+ */
 function errorOf(status: number | undefined): string | undefined {
   if (status === undefined) return 'aborted';
   return status >= 500 ? String(status) : undefined;

@@ -4,7 +4,10 @@ import type { BatchSpan } from './tracing.ts';
 
 type EndedBatch = Omit<BatchSpan, 'startMs' | 'endMs'> & { readonly durationMs: number };
 
-/** Follows the statements that several submissions shared. Returns how to stop. */
+/**
+ * Calls `onBatch` for each statement that several submissions shared. Returns a function that ends
+ * this.
+ */
 export function followStatements(onBatch: (batch: EndedBatch) => void): () => void {
   const listener = (message: unknown): void => {
     if (!isSharedStatement(message)) return;

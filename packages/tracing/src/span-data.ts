@@ -4,9 +4,15 @@ import type { SpanAttributes } from './tracing.ts';
 
 /** Where a span belongs, before the contexts of tenants are looked up. */
 type Belongs =
-  /** A step of a subject. `isSubmission` is false if its parent does not exist. */
+  /**
+   * A step of a subject. `isSubmission` is false for an event that is about no submission. Its span
+   * then has no step as its parent.
+   */
   | { readonly kind: 'step'; readonly ref: StepRef; readonly isSubmission: boolean }
-  /** A span with its own context. `parent` is that of a caller. */
+  /**
+   * A span that is not a step. It has its own ids. `parent` is the context of the caller, if there
+   * is one.
+   */
   | {
       readonly kind: 'own';
       readonly traceId: string;

@@ -9,7 +9,7 @@ interface StepDefinition {
   readonly kind: SpanKindName;
   /** The step whose span is the parent. Null for the root. */
   readonly parent: StepName | null;
-  /** The parent has the same key, because both can occur several times. */
+  /** True if the span of the parent step has the same key. Both steps can occur several times. */
   readonly sharesKey?: true;
   readonly attributes: Readonly<Record<string, string>>;
 }
@@ -91,19 +91,22 @@ export const steps: Readonly<Record<StepName, StepDefinition>> = {
   },
 };
 
-/** One span of a subject's trace. `key` tells apart spans of a step that can occur several times. */
+/**
+ * One span of a subject's trace. `key` tells apart the spans of a step that can occur several
+ * times.
+ */
 export interface StepRef {
   readonly step: StepName;
   /** The UUID of the submission, or of the event that is about none. */
   readonly subjectId: string;
   readonly key?: string | undefined;
-  /** Tells apart the failed tries of one step. It is no part of its children's reference. */
+  /** Tells apart the failed attempts of one step. Children name their parent without it. */
   readonly attempt?: string | undefined;
 }
 
 /**
- * The span id of a step. It is derived, so a service knows the parent of its span although another
- * process recorded it and nothing was sent along.
+ * The span id of a step. It is computed from the reference of the step. So a service knows the id
+ * of the parent span even if another process recorded that span.
  */
 export function spanIdOf({ step, subjectId, key = '', attempt = '' }: StepRef): string {
   const place = `${subjectId}/${step}/${key}/${attempt}`;

@@ -1,7 +1,10 @@
 import type { StepRef } from './steps.ts';
 import type { SpanAttributes, Tracing } from './tracing.ts';
 
-/** The attributes of a step by its result. Null if the result is a repetition, which is not recorded. */
+/**
+ * The attributes of a step by its result. Null if the result is a repetition, which is not
+ * recorded.
+ */
 type AttributesOf<Result> = (result: Result) => SpanAttributes | null;
 
 /**

@@ -4,7 +4,7 @@ import type { OfferedHeaders } from './trace-context.ts';
 /** Texts are cut at a limit. An undefined attribute is left out. */
 export type SpanAttributes = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** When something began and ended, as `Tracing.nowMs` tells it. */
+/** When something began and ended, by the clock of `Tracing.nowMs`. */
 interface Took {
   readonly startMs: number;
   /** The default is now. */
@@ -20,7 +20,10 @@ export interface StepSpan extends StepRef, Took {
   readonly isSubmission?: boolean;
 }
 
-/** Work that several members shared, such as a job or a statement. Its span links to their spans. */
+/**
+ * Work that several members shared, such as a job or a statement. The span of the work links to the
+ * spans of the members.
+ */
 export interface BatchSpan extends Took {
   readonly name: string;
   readonly kind: 'client' | 'consumer';
@@ -42,14 +45,17 @@ export interface RequestEnd {
 /** The span of a tenant's request. */
 export interface RequestTrace {
   /**
-   * The request has created this submission: its span is the root of the submission's trace. Resolves
-   * when the tenant's context is stored. Never rejects.
+   * Call it when the request has created this submission. The span of the request then is the root
+   * of the submission's trace. Resolves when the tenant's context is stored. Never rejects.
    */
   created(submissionId: string): Promise<void>;
   end(end: RequestEnd): void;
 }
 
-/** Records the spans of one service. No method throws, rejects, or waits for the collector. */
+/**
+ * Records the spans of one service. No method throws or rejects. Only `close` waits for the
+ * collector.
+ */
 export interface Tracing {
   readonly isOn: boolean;
   /** True if the steps of this submission are recorded. Every service answers alike. */
@@ -64,7 +70,7 @@ export interface Tracing {
   recordBatch(span: BatchSpan): void;
   /** The headers that continue a traced step at another server. Empty if it is not traced. */
   headersOf(ref: StepRef): Promise<Readonly<Record<string, string>>>;
-  /** Exports what is recorded, within a limit. */
+  /** Exports the recorded spans. Waits for the collector only for a limited time. */
   close(): Promise<void>;
 }
 

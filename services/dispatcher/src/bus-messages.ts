@@ -7,7 +7,10 @@ import type { NodeLink } from './links/links.ts';
 import { makeOffer, revokeOffer } from './offering/node-offers.ts';
 import { stopRun } from './runs/runs.ts';
 
-/** Handles a message from another dispatcher, a gateway, a reconciler or this dispatcher itself. */
+/**
+ * Handles a message from the bus. The sender is a dispatcher (also this one), a gateway, a
+ * reconciler or `svc`.
+ */
 export function onBusMessage(dispatcher: Dispatcher, message: DispatcherMessage): void {
   switch (message.kind) {
     case 'make_offer':
@@ -42,9 +45,12 @@ export function onBusMessage(dispatcher: Dispatcher, message: DispatcherMessage)
   }
 }
 
-/** A dispatcher of an older version sends only the registry's epoch of the newer link. */
+/**
+ * True if `link` is older than the link in the message. A dispatcher of an older version sends no
+ * `linkEpoch`. Then the epochs of the fleet registry decide.
+ */
 function isOlder(link: NodeLink, { epoch, linkEpoch }: NodeLinked): boolean {
   if (linkEpoch !== undefined) return link.linkEpoch < linkEpoch;
-  // A link with epoch 0 is entering the registry now, and its own entry finds the newer link.
+  // Epoch 0: `enterFleet` has not entered this link yet. It then notices the newer link itself.
   return link.epoch !== 0 && link.epoch < epoch;
 }

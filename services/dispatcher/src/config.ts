@@ -48,8 +48,9 @@ export const dispatcherConfig = Type.Object({
 export type DispatcherConfig = Static<typeof dispatcherConfig>;
 
 /**
- * Checks the rules that span several variables (CONTRACT 7). TLS needs both of its files.
- * Production never uses plain `ws` to homes, and has no simulated nodes. Throws `ConfigError`.
+ * Checks the rules that span several variables (CONTRACT 7). TLS needs both of its files. In
+ * production, node links need TLS or a trusted proxy, usage caps are unchanged, and there are no
+ * simulated nodes. Throws `ConfigError`.
  */
 export function assertConsistent(config: DispatcherConfig): void {
   const files = [config.NODE_LINK_TLS_CERT_FILE, config.NODE_LINK_TLS_KEY_FILE];

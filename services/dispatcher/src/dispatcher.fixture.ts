@@ -37,7 +37,10 @@ import { submissionRows } from './submission-rows.fixture.ts';
 
 export type Dispatching = Awaited<ReturnType<typeof startDispatching>>;
 
-/** Starts dispatchers for a test file. Each test leaves them without links and open offers. */
+/**
+ * Starts dispatchers for a test file. After each test, closes the links and waits for the open
+ * offers.
+ */
 export async function useDispatching(
   options?: Parameters<typeof startDispatching>[0],
 ): Promise<Dispatching> {
@@ -98,7 +101,7 @@ export async function startDispatching({
     prefix,
     clock: time.clock,
     links: running.map(({ port }) => `ws://127.0.0.1:${port}`),
-    /** Starts one more dispatcher. Its index is the number of those before it. */
+    /** Starts one more dispatcher. It gets the next index. */
     async startAnother(): Promise<void> {
       running.push(await start());
     },
@@ -121,9 +124,14 @@ export async function startDispatching({
       offered.push(posted.replied);
       return posted;
     },
-    /** Holds submissions and enqueues a few jobs with many each. Returns the replies. */
+    /**
+     * Holds submissions and enqueues them in a few jobs, each with many submissions. Returns the
+     * replies.
+     */
     postJobs: (jobs: Parameters<typeof postJobs>[1]) => postJobs(context, jobs),
-    /** Ends the links and waits for the offerings of a test, so that they do not reach the next. */
+    /**
+     * Ends the links and waits for the offerings of a test. They do not affect the next test then.
+     */
     async settled() {
       await Promise.all(linked.splice(0).map((node) => node.cut()));
       await Promise.all(offered.splice(0));
@@ -173,10 +181,13 @@ async function openQueues(server: TestRedis) {
   };
 }
 
-/** Messages to dispatchers, and changes and reads of Redis. */
+/** Sends messages to dispatchers, and reads and changes Redis. */
 function messages(redis: Redis) {
   return {
-    /** Ends the time after Redis has lost the fleet, when a search without a result is repeated. */
+    /**
+     * Makes the fleet registry look old. In a new registry, a search without a result would be
+     * repeated.
+     */
     ageFleet: () => redis.set(`{${prefix}}:fleet:born`, 0),
     cancelled: (submissionId: string) => publishCancelled(redis, prefix, submissionId),
     /** Publishes that an operator has changed a node, as `svc` does. */

@@ -177,7 +177,8 @@ describe('a run that has ended elsewhere', () => {
 });
 
 /**
- * Moves the dispatchers' time forward in steps, with a frame in each so that the link stays alive.
+ * Moves the time of the dispatchers forward in steps. The node sends a frame in each step, because
+ * a silent link would be closed.
  */
 async function pass(node: ScriptedNode, ms: number): Promise<void> {
   const stepMs = linkSilentMs / 3;

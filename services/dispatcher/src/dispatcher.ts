@@ -19,15 +19,24 @@ export type OfferingEvent =
   /** The submission has ended in another way, for example by a cancel. */
   | { readonly kind: 'stopped' };
 
-/** Shared by the parts of one dispatcher process. Ids are UUIDs; an offer's id is a wire id. */
+/**
+ * The state and resources that the parts of one dispatcher process share. Ids are UUIDs; the id of
+ * an offer is a wire id.
+ */
 export interface Dispatcher extends DispatcherObserver {
-  /** One id per process: after a restart it is another dispatcher. */
+  /**
+   * Each start of the process has a new id. For the other dispatchers it is then another
+   * dispatcher.
+   */
   readonly id: string;
   readonly store: Store;
   readonly producer: Producer;
   readonly fleet: FleetRegistry;
   readonly bus: DispatcherBus;
-  /** Sends the result of a submission to the gateway that waits. Throws if Redis is unreachable. */
+  /**
+   * Sends a reply about a submission to the gateway that waits on `channel`. Throws if Redis is
+   * unreachable.
+   */
   reply(channel: string, reply: Reply): Promise<void>;
   readonly links: Links;
   /** The submissions that this dispatcher is offering, by id. */
@@ -40,8 +49,9 @@ export interface Dispatcher extends DispatcherObserver {
 }
 
 /**
- * Logs a failure of `work`, and never throws. For work that may be lost, because the fleet registry
- * and the bus repair themselves, and reconcilers find the rest. `task` completes "could not …".
+ * Does not wait for `work`, and only logs its failure. This is for work that may be lost: the fleet
+ * registry and the bus repair themselves, and reconcilers find the rest. `task` completes the
+ * message "could not …".
  */
 export function inBackground(dispatcher: Dispatcher, task: string, work: Promise<unknown>): void {
   work.catch((error: unknown) =>

@@ -15,7 +15,7 @@ afterEach(async () => {
 
 /** An offer to a node of the second dispatcher, which the first dispatcher coordinates. */
 async function offerAcross() {
-  // While only the first dispatcher runs, it takes the job. Its nodes do not answer.
+  // At first only the first dispatcher runs, so it takes the job. Its nodes do not answer.
   const silent = await Promise.all([1, 2, 3, 4].map(() => service.connect({ slots: 1 })));
   const { replied } = await service.post();
   await Promise.race(silent.map((node) => node.next('offer')));
@@ -33,7 +33,7 @@ test('a stop lets the open offers of another coordinator come to their end', asy
   await replied;
 });
 
-/** True if the dispatcher takes no more links because it stops. */
+/** True if the dispatcher refuses new links with 503, because it stops. */
 async function isStopping(): Promise<boolean> {
   const { nodeId } = await service.newNode();
   return await service.connect({ nodeId, secret: 'wrong' }).then(

@@ -8,9 +8,10 @@ import type { NodeLink } from './links/links.ts';
 const reconnectMsMax = 1_000;
 
 /**
- * Hands all nodes to other dispatchers (CONTRACT 7), after the last submission that this one coordinates.
- * If Redis says that there is another dispatcher, half of the nodes go first, so that the other half takes
- * offers until the first is linked again.
+ * Hands all nodes to other dispatchers (CONTRACT 7). The caller first waits for the submissions
+ * that this dispatcher coordinates. If Redis knows another dispatcher, this one closes half of the
+ * links first. The other half takes offers while the first nodes connect again. It closes after
+ * `reconnectMsMax`.
  */
 export async function handBackLinks(dispatcher: Dispatcher): Promise<void> {
   const { fleet, links, timers } = dispatcher;
@@ -26,9 +27,10 @@ function halfOf(links: readonly NodeLink[]): NodeLink[] {
 }
 
 /**
- * Takes the nodes out of the fleet, so that no dispatcher reserves a slot here any more. Closes each link
- * (1012) when its open offers have ended and the frames that it has received are handled. Another
- * dispatcher may coordinate these offers. An offer ends within `offerTimeoutMs`. The runs go on.
+ * Takes the nodes out of the fleet, so no dispatcher reserves a slot on these links any more.
+ * Closes each link (1012) when its open offers have ended and its received frames are handled. An
+ * offer ends within `offerTimeoutMs`, also if another dispatcher coordinates it. The runs of the
+ * nodes go on.
  */
 async function handBack(dispatcher: Dispatcher, links: readonly NodeLink[]): Promise<void> {
   const { fleet } = dispatcher;
@@ -39,7 +41,7 @@ async function handBack(dispatcher: Dispatcher, links: readonly NodeLink[]): Pro
       const left = fleet.leave(link.nodeId, link.linkId, { movesWithinMs: dispatchDeadlineMs });
       inBackground(dispatcher, 'take a link out of the fleet', left);
       await link.greeted;
-      // The link is draining, so that no offer is sent after the work that is in progress now.
+      // The link is draining, so only the work that is in progress now can still send an offer.
       await link.work.idle();
       await Promise.all([...link.offers.values()].map(({ ended }) => ended.promise));
       await link.work.idle();

@@ -1,7 +1,7 @@
 import type { BadFrameCode, FrameFromNode } from '@svc/contracts';
 import type { OfferAnswer } from '@svc/domain';
 
-/** Takes what the parts of a dispatcher report to its metrics. */
+/** Receives the counts and durations that the parts of a dispatcher report for its metrics. */
 export interface DispatcherObserver {
   countBadFrame(code: BadFrameCode): void;
   /** The time from a frame to the end of its handling. */

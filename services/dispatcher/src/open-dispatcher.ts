@@ -70,7 +70,8 @@ export async function openDispatcher(
     isSandbox: config.SVC_ENVIRONMENT === 'sandbox',
     ...metrics.observer,
   };
-  // Listens before it accepts links, so that it receives offers for its own nodes.
+  // Waits for the subscription before links are accepted. Without it, offers for the nodes of these
+  // links would be lost.
   await bus.listening(redisWaitMsMax);
   return { dispatcher, redis };
 }

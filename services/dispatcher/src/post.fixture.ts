@@ -7,9 +7,12 @@ import { holdSubmission, type Store } from '@svc/store';
 export interface PostOptions {
   readonly tier?: Tier;
   readonly payloadText?: string;
-  /** The hold. A submission that is settled needs the worst case of its rate card. */
+  /**
+   * The amount of the hold. It must cover the worst case of the rate card if the submission is
+   * settled.
+   */
   readonly maxMicros?: bigint;
-  /** Facts inside the job: this host, sent `agoMs` ago by the fixture's clock. */
+  /** The job then contains facts: this host, sent `agoMs` ago by the clock of the fixture. */
   readonly says?: { readonly targetHost: string; readonly agoMs: number };
   /** Runs between the hold and the job. */
   readonly meanwhile?: (id: string) => Promise<unknown>;

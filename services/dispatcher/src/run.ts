@@ -27,7 +27,10 @@ interface RunOptions {
   readonly logger: Logger;
   readonly clock?: Clock;
   readonly timers?: Timers;
-  /** Limits the refused upgrades from one address. The default is generous. */
+  /**
+   * Limits the refused upgrades from one address. Without it, `createFailureLimit` uses its
+   * default.
+   */
   readonly refusedUpgrades?: RatePolicy;
 }
 

@@ -4,8 +4,8 @@ export interface Timer {
 }
 
 /**
- * The timers of a dispatcher. They are an argument, like its clock. A test can run through hours of
- * offers, slots and links in milliseconds, and in an order that it chooses.
+ * The timers of a dispatcher. Tests pass their own timers and clock, and so run through hours of
+ * offers in milliseconds, in an order that they choose.
  */
 export interface Timers {
   /** Calls `run` once, at least `delayMs` from now. Does not keep the process alive. */

@@ -1,8 +1,8 @@
 import type { GatewayDeps } from './deps.ts';
 
 /**
- * Announces a committed change to other services. A failure is only logged: without Redis, the
- * reconcilers and a node's next frame make up for the lost announcement.
+ * Notifies other services of a committed change. A failure is only logged. Without Redis, the
+ * reconcilers and a node's next frame replace the lost message.
  */
 export async function announce(
   { logger }: Pick<GatewayDeps, 'logger'>,

@@ -14,7 +14,10 @@ import { type Endpoint, operatorEndpoint, tenantEndpoint } from './http/endpoint
 import { type HttpServer, startHttpServer } from './http/http-server.ts';
 import { createRequestLines } from './http/request-lines.ts';
 
-/** An app with a few endpoints, one tenant and one operator. It tests the checks before handlers. */
+/**
+ * An app with a few endpoints, one tenant and one operator. Tests use it for the checks that run
+ * before a handler.
+ */
 
 const tenantUuid = newId();
 export const tenantId = toWireId('tnt', tenantUuid);

@@ -17,7 +17,10 @@ export interface AppOptions extends SignedOptions, RequestObserver {
   readonly endpoints: readonly Endpoint[];
   /** The proxies whose forwarded address is trusted. If omitted, no proxy is trusted. */
   readonly trustProxy?: string;
-  /** If set, requests that these proxies do not report as TLS are refused. */
+  /**
+   * If set, a request is refused unless it came over TLS or one of these proxies reports TLS for
+   * it.
+   */
   readonly tlsOnly?: TrustedProxies;
   readonly newId: () => string;
   readonly logger: Logger;
@@ -26,9 +29,9 @@ export interface AppOptions extends SignedOptions, RequestObserver {
 }
 
 /**
- * The tenant API over HTTP. The checks run in the order of CONTRACT 3: unparsable request,
- * route and method, size, signature, query parameters, then the checks of the endpoint itself.
- * Behind a proxy in production, a request without TLS is refused together with the unparsable ones.
+ * The tenant API over HTTP. The checks run in the order of CONTRACT 3: unparsable request, route
+ * and method, size, signature, query parameters. The checks of the endpoint itself follow. In
+ * production behind a proxy, the first check also refuses a request without TLS.
  */
 export function createApp(options: AppOptions): Express {
   const app = express();
@@ -83,7 +86,10 @@ const badRequestDetail =
   'The request is malformed. Send HTTP/1.1 with a Host header and a valid, percent-encoded path.';
 const pathPattern = /^[^?]*/;
 
-/** Refuses requests that Node accepts although they have an undecodable path or no Host header. */
+/**
+ * False for a request that Node accepts although its target has forbidden characters, its path
+ * cannot be decoded or it has no Host header.
+ */
 function isParsable(request: IncomingMessage): boolean {
   const target = request.url ?? '';
   if (/[^\x21-\x7e]/.test(target)) return false;
@@ -108,7 +114,7 @@ function methodNotAllowed(endpoints: readonly Endpoint[]): Answer {
   );
 }
 
-/** Returns undefined if the client has disconnected. */
+/** The answer of an endpoint, or of a failure in it. Undefined if the client has disconnected. */
 async function answerOf(
   endpoint: Endpoint,
   request: Request,
@@ -124,7 +130,10 @@ async function answerOf(
   }
 }
 
-/** Answers 503 if a dependency is unavailable. Any other error is a bug: details go to the log only. */
+/**
+ * Answers 503 if a dependency is unavailable. Any other error is a bug and gets 500. The details
+ * are only in the log.
+ */
 function answerOfError(error: unknown, exchange: Exchange, logger: Logger): Answer {
   const fields = { err: error, requestId: exchange.requestId, route: exchange.route };
   if (isUnavailable(error) || error instanceof QueueUnavailable) {

@@ -66,9 +66,9 @@ export const gatewayConfig = Type.Object({
 export type GatewayConfig = Static<typeof gatewayConfig>;
 
 /**
- * Checks the rules that span several variables. TLS needs both of its files. Production needs TLS.
- * Trusted proxies are addresses, blocks or names of blocks; trusting every address is not possible.
- * Throws `ConfigError`.
+ * Checks the rules that the schema cannot express. TLS needs both of its files. Production needs
+ * TLS, from the gateway or from a trusted proxy. Trusted proxies are addresses, CIDR blocks or
+ * names of blocks. Throws `ConfigError`.
  */
 export function assertConsistent(config: GatewayConfig): void {
   if ((config.TLS_CERT_FILE === undefined) !== (config.TLS_KEY_FILE === undefined)) {
@@ -99,7 +99,10 @@ export function tlsOnlyOf(config: GatewayConfig): TrustedProxies | undefined {
   return parseTrustedProxies(config.TRUST_PROXY);
 }
 
-/** Reads the certificate and key. Null for plain HTTP. Throws `ConfigError`. */
+/**
+ * Reads the certificate and key. Null for plain HTTP. Throws `ConfigError` if a file cannot be
+ * read.
+ */
 export function tlsOf(config: GatewayConfig): { cert: string; key: string } | null {
   const { TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile } = config;
   if (certFile === undefined || keyFile === undefined) return null;

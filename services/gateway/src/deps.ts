@@ -26,14 +26,17 @@ export interface GatewayDeps {
   readonly signupInFlightMax: number;
   readonly limiter: RateLimiter;
   readonly store: Store;
-  /** Connected with role `producer`, so that commands fail fast. */
+  /** A connection of role `producer`: its commands fail fast while Redis is unreachable. */
   readonly redis: ReturnType<typeof connectRedis>;
   readonly redisPrefix: string;
   readonly producer: Producer;
   readonly enqueueDispatch: EnqueueDispatch;
   readonly replies: ReplyListener;
   readonly pricing: Pricing;
-  /** Keys the hashes of requests, because their contents are easy to guess. */
+  /**
+   * The secret key of request hashes and of hidden numbers in cursors. Without a key, the easily
+   * guessed contents of a request could be found from its hash.
+   */
   readonly requestHashKey: Uint8Array;
   readonly keyUses: KeyUses;
   readonly eventWaiters: EventWaiters;

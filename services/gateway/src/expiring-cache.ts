@@ -2,8 +2,9 @@ import type { Clock } from '@svc/runtime';
 
 export interface ExpiringCache<Value> {
   /**
-   * Returns a value loaded at most `ageMsMax` ago; without it, at most `ttlMs` ago. With 0 it is loaded
-   * now. Throws the error of a failed load, uncached.
+   * Returns the value of `key`. It was loaded less than `ageMsMax` ago (default `ttlMs`). With 0 it
+   * is loaded again. An absent value is never older than `ttlMs`. Throws the error of a failed load
+   * and does not cache it.
    */
   get(key: string, ageMsMax?: number): Promise<Value>;
 }
@@ -14,11 +15,10 @@ interface Entry<Value> {
 }
 
 /**
- * Caches loaded values, at most `entriesMax` of them, and removes the least recently used first. A
- * caller that does not say how old its value may be gets one of at most `ttlMs`. Callers that ask
- * while a value is loading share that load. Age counts from the start of the load, so every returned
- * value was true at most that long ago. Absent values are cached separately, at most `absentMax` and
- * for at most `ttlMs`, so that they never evict present ones.
+ * Caches loaded values, at most `entriesMax` of them. The least recently used value is removed
+ * first. Callers share a load in flight if it began recently enough for their `ageMsMax`. The age
+ * of a value counts from the start of its load. Absent values have a separate cache with at most
+ * `absentMax` entries, so that they cannot evict present ones.
  */
 export function createExpiringCache<Value>({
   load,
@@ -37,7 +37,9 @@ export function createExpiringCache<Value>({
 }): ExpiringCache<Value> {
   const present = new Map<string, Entry<Value>>();
   const absent = new Map<string, Entry<Value>>();
-  /** Has at most one entry for each waiting caller. */
+  /**
+   * The loads in flight. This map needs no limit, because each entry belongs to a waiting caller.
+   */
   const loading = new Map<string, Entry<Value>>();
 
   function loadEntry(key: string, nowMs: number): Entry<Value> {
@@ -78,7 +80,10 @@ export function createExpiringCache<Value>({
   };
 }
 
-/** The map stays in the order of use, so its first entry is the least recently used one. */
+/**
+ * Adds an entry, and removes the first one if there are more than `entriesMax`. `get` moves a
+ * present entry to the end, so the first present entry is the least recently used one.
+ */
 function keep<Kept>(
   entries: Map<string, Kept>,
   entriesMax: number,

@@ -37,7 +37,10 @@ import { afterAll } from 'vitest';
 import { gatewayConfig } from './config.ts';
 import { run } from './run.ts';
 
-/** How the fake dispatcher handles a submission. */
+/**
+ * How the fake dispatcher handles a submission. `accept_look` replies `look` instead of
+ * `dispatched` after the commit. `accept_silently` sends no reply. `ignore` does nothing.
+ */
 type Dispatching = 'accept' | 'accept_look' | 'accept_silently' | 'reject' | 'ignore';
 
 export interface TestTenant {
@@ -69,7 +72,10 @@ export interface GatewayFixture {
   operator(): Promise<Pick<TestTenant, 'uuid' | 'send'>>;
   /** Advances the clock of the gateways' caches, but not the clock that checks signatures. */
   advanceCaches(ms: number): void;
-  /** Stands between the gateways and the database. The fixture itself connects directly. */
+  /**
+   * A proxy between the gateways and the database, with which a test can block the database. The
+   * fixture itself connects directly.
+   */
   readonly gate: DatabaseGate;
   /** Stops the Redis server. */
   endRedis(): Promise<void>;
@@ -177,7 +183,9 @@ async function startDispatcher(
   };
 }
 
-/** Handles one dispatch job. Returns the reply to the gateway, or null for none. */
+/**
+ * Handles one submission of a dispatch job. Returns the reply to the gateway, or null for no reply.
+ */
 async function dispatchOne(
   fixture: GatewayFixture,
   submissionId: string,

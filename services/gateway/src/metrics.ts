@@ -1,7 +1,10 @@
 import { createDurations, type createMetrics, exposeGauge } from '@svc/runtime';
 import type { RequestObserver } from './http/exchange.ts';
 
-/** Other methods share one label, because a client may invent any number of them. */
+/**
+ * All other methods share the label `other`. A client may invent methods, and each would otherwise
+ * create a new time series.
+ */
 const methods = new Set(['GET', 'HEAD', 'POST', 'PATCH', 'PUT', 'DELETE', 'OPTIONS']);
 
 /** Counts and times requests by the pattern of their route, their method and their status. */

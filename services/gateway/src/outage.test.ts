@@ -114,11 +114,13 @@ test('while Postgres does not answer, every creation is 503 within the dispatch 
       tenant.send({ ...creation, body: { ...body, idempotencyKey: `key-${index}` } }),
     ),
   );
-  // Twice the deadline allows for a machine busy with other tests. A hanging statement takes 15 s.
+  // The limit is twice the deadline, because other tests may keep the machine busy. A hanging
+  // statement takes 15 s.
   expect(performance.now() - startedMs).toBeLessThan(2 * dispatchDeadlineMs);
   for (const answer of answers) {
     expect(expectation(answer)).toMatchObject({ status: 503, body: { code: 'unavailable' } });
   }
-  // Without this the gateways would wait for the hanging statements.
+  // Closing the gate ends the hanging statements. Otherwise the gateways would wait for them when
+  // they close.
   await gateways.gate.close();
 });

@@ -108,7 +108,7 @@ export async function run(
       tracing,
       ...logging,
     });
-    // Redis is not checked, because reads, cancels and balances work without it.
+    // Readiness does not depend on Redis, because reads, cancels and balances work without it.
     const ready = () => missingForReads(store);
     const adminPort = await openAdmin(opening, { redis, store, metrics, ready, tls });
     const server = await startHttpServer({
@@ -163,7 +163,7 @@ function openKeys(
   return { keys: createKeys(store, clock), keyUses, failures: createFailureLimit({ clock }) };
 }
 
-/** The proxies that are trusted, and those that must report TLS. */
+/** `trustProxy` names the trusted proxies. `tlsOnly` is set if they must report TLS. */
 function proxiesOf(config: GatewayConfig) {
   const tlsOnly = tlsOnlyOf(config);
   return {
@@ -182,8 +182,8 @@ function pricingOf(store: Store, loadSurgeMicros: () => Promise<bigint>, clock: 
 }
 
 /**
- * Waits until the reply channel is subscribed. A creation whose reply comes before that waits a
- * second longer for its answer.
+ * Waits until the reply channel is subscribed, at most `redisWaitMsMax`. A reply before the
+ * subscription is lost, and its creation is answered up to a second later.
  */
 async function waitForReplies(replies: ReplyListener, clock: Clock): Promise<void> {
   const giveUpAtMs = clock.monotonicMs() + redisWaitMsMax;

@@ -75,6 +75,7 @@ test('a head that is missing although old entries exist is a fault once, and is 
     `SELECT action, position, (SELECT position FROM audit_head) AS head
      FROM audit_log JOIN audit_chain ON entry_id = id ORDER BY id DESC LIMIT 1`,
   );
-  // The new head covers the entry, so that its removal would be found.
+  // The new head covers this audit entry. If somebody removed the entry, a later pass would find
+  // the fault.
   expect(last).toMatchObject({ action: 'audit.head_missing', head: last?.position });
 });

@@ -10,7 +10,8 @@ export interface AuditHeadDeps {
 }
 
 /**
- * Seals the head of the audit log's chain every minute and verifies the entries that were appended.
+ * Every minute verifies the entries of the audit log that were appended since its last head, and
+ * seals the new head.
  */
 export function startAuditHead(deps: AuditHeadDeps, lifecycle: Lifecycle): void {
   const { logger } = deps;
@@ -19,9 +20,9 @@ export function startAuditHead(deps: AuditHeadDeps, lifecycle: Lifecycle): void 
 }
 
 /**
- * Returns a function that runs one pass. The head is logged, so that a copy exists outside the
- * database. It is also remembered, so that a restored or removed head in the database does not hide
- * a change from this process.
+ * Returns a function that verifies and seals once. It logs the head, so a copy exists outside the
+ * database. It also remembers the last head without faults. If somebody restores or removes the
+ * head in the database, this process still finds the change.
  */
 export function createHeadSealer(deps: AuditHeadDeps): () => Promise<void> {
   const { store, logger, setAuditFaults } = deps;

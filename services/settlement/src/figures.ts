@@ -15,7 +15,10 @@ import {
 } from '@svc/runtime';
 import { readServiceFigures, type Store } from '@svc/store';
 
-/** A scrape shows figures of this age at most, so that its cost does not depend on its frequency. */
+/**
+ * The interval of reads. A scrape shows the figures of the last read, so more scrapes do not cause
+ * more reads.
+ */
 const figuresIntervalMs = 15_000;
 
 export interface FiguresDeps {
@@ -28,7 +31,8 @@ export interface FiguresDeps {
 
 /**
  * Reads the figures of the whole service in Postgres and Redis: first at the start, then every 15
- * seconds. Every settlement process does so, so that they remain while one is down.
+ * seconds. Each settlement process reads them all. The figures therefore remain while another
+ * process is down.
  */
 export async function startFigures(
   deps: FiguresDeps & { readonly logger: Logger },
@@ -48,8 +52,8 @@ export async function startFigures(
 }
 
 /**
- * Returns a function that reads the figures once. It rejects if Postgres or Redis cannot be read, and
- * still shows the figures of the other. The age of each group is a metric.
+ * Returns a function that reads the figures once. If Postgres or Redis cannot be read, it rejects,
+ * but still sets the figures of the other one. A metric shows when each of the two was last read.
  */
 function createFigures(deps: FiguresDeps): () => Promise<void> {
   const { registry, clock } = deps;

@@ -33,7 +33,7 @@ async function createHousekeeping(timeZone?: string) {
   return { fixture, deps, gauges, start: () => startHousekeeping(deps, lifecycle) };
 }
 
-/** Stores a report of a submission whose id has that time. */
+/** Stores a usage report whose submission id contains the time `at`. */
 async function report({ database }: SettlementFixture, at: string): Promise<void> {
   await database.query(
     'INSERT INTO usage_reports (submission_id, at) VALUES (svc_uuid_floor($1::timestamptz), svc_now())',
@@ -41,7 +41,7 @@ async function report({ database }: SettlementFixture, at: string): Promise<void
   );
 }
 
-/** The partition of the report with that id. */
+/** The partition of the usage report whose submission id contains the time `at`. */
 async function partitionOf({ database }: SettlementFixture, at: string): Promise<string> {
   const [row] = await database.query<{ name: string }>(
     'SELECT tableoid::regclass::text AS name FROM usage_reports WHERE submission_id = svc_uuid_floor($1::timestamptz)',
@@ -58,7 +58,7 @@ const setClock = ({ advance, database }: SettlementFixture, at: string) =>
     )
     .then(([row]) => advance(row?.ms ?? 0));
 
-/** An audit at once, as if it were due. */
+/** Audits at once, also if no audit is due. */
 const audit = (deps: Auditing): Promise<void> => createAuditor(deps).audit({ isDueOnly: false });
 
 test('the background audit reports the number of ledger faults and its time', async () => {

@@ -3,10 +3,13 @@ import { makePartitions, type Store } from '@svc/store';
 import { type Auditing, createAuditor } from './ledger-audit.ts';
 import { purge, type PurgeDeps } from './purge.ts';
 
-/** Partitions are created months ahead, so that a day without housekeeping does no harm. */
+/**
+ * The interval at which partitions are created. They are created months ahead, so a day without
+ * housekeeping does no harm.
+ */
 const partitionsIntervalMs = 3_600_000;
 const purgeIntervalMs = 60_000;
-/** How often a process asks whether an audit is due, and shows the last one. */
+/** The interval at which a process starts an audit that is due, and shows the last one. */
 const auditPollMs = 60_000;
 
 export interface Partitioning {
@@ -18,9 +21,9 @@ export interface Partitioning {
 export interface Housekeeping extends Auditing, Partitioning, PurgeDeps {}
 
 /**
- * Starts the periodic tasks: the partitions of the coming months, beginning immediately, the audit
- * of the ledger, and the purge of personal data. A failure is logged as an error and shown by a
- * metric. It never stops the service from starting.
+ * Starts three periodic tasks: the partitions of the coming months, the audit of the ledger, and
+ * the purge of personal data. Creates partitions once before it returns. A failure is logged, and
+ * does not stop the service from starting.
  */
 export async function startHousekeeping(
   housekeeping: Housekeeping,
@@ -51,12 +54,12 @@ export async function startHousekeeping(
 }
 
 /**
- * Creates the missing partitions; exported for its test. While a partition is missing, its rows go
- * to the default partition, so that nothing is lost. Throws if the database cannot be asked.
+ * Creates the missing partitions; exported for its test. The rows of a missing partition go to the
+ * default partition, so no row is lost. Throws if Postgres is unreachable.
  */
 export async function ensurePartitions(deps: Partitioning): Promise<void> {
   const { store, logger, setPartitionsMissing } = deps;
-  // A failed check must not leave the count of the previous one.
+  // NaN means that the number is unknown. It remains if the check below fails.
   setPartitionsMissing(Number.NaN);
   const { made, missing, errors } = await makePartitions(store);
   setPartitionsMissing(missing.length);

@@ -4,27 +4,36 @@ import { type LedgerAuditStatus, readLedgerAudit, runLedgerAudit, type Store } f
 export interface Auditing {
   readonly store: Store;
   readonly logger: Logger;
-  /** NaN if no fault is known and the last audit failed, or none has ended. */
+  /**
+   * The number of known faults. NaN if no fault is known, and the last audit failed or no audit has
+   * ended.
+   */
   readonly setLedgerFaults: (count: number) => void;
-  /** Unix time in seconds, by the database's clock. 0 if no audit has ended. */
+  /**
+   * The end of the last audit: Unix time in seconds, by the clock of the database. 0 if no audit
+   * has ended.
+   */
   readonly setLedgerAuditedAt: (seconds: number) => void;
   readonly setLedgerFullAuditedAt: (seconds: number) => void;
   /** The part of the ledger that the full pass has read, from 0 to 1. */
   readonly setLedgerFullAuditRatio: (ratio: number) => void;
-  /** 1 if the last audit failed or its state cannot be read, else 0. */
+  /** 1 if the last audit failed, or if its status is missing or cannot be read. Else 0. */
   readonly setLedgerAuditFailed: (failed: number) => void;
 }
 
 export interface Auditor {
-  /** Audits if no other process does, then shows the result. Throws if the audit fails. */
+  /**
+   * Audits unless another process does. With `isDueOnly`, it audits only if an audit is due. Then
+   * shows the last result. Throws if the audit fails.
+   */
   readonly audit: (options: { readonly isDueOnly: boolean }) => Promise<void>;
-  /** Shows the last audit, of any process. Throws if it cannot be read. */
+  /** Sets the metrics to the last audit of any process. Throws if its status cannot be read. */
   readonly show: () => Promise<void>;
 }
 
 /**
- * Creates the auditor of this process. It remembers the last state that it has read, so that an
- * earlier state that is put back does not hide a fault from it.
+ * Creates the auditor of this process. It remembers the number of the last state that it has read.
+ * If somebody puts an earlier state back to hide a fault, the auditor reports a fault.
  */
 export function createAuditor(deps: Auditing): Auditor {
   const { store, logger } = deps;

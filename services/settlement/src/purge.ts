@@ -19,17 +19,17 @@ export interface PurgeDeps {
 }
 
 /**
- * The most pages of one pass. A backlog is purged over several passes, while other work goes on.
+ * The most pages of one pass. Further passes purge the rest of a backlog, so other work goes on.
  */
 const pagesMax = 200;
 
 const expired = { reconciler: 'purge', kind: 'expired' } as const;
 
 /**
- * One pass that deletes personal data older than `PAYLOAD_RETENTION_DAYS`, one page per
- * transaction. It needs no input: the next pass continues with the rest. Two workers never purge
- * the same data twice. A submission that cannot be purged is retried with backoff and does not
- * block others. Throws if the database does not answer, or if anything could not be purged.
+ * Deletes personal data older than `PAYLOAD_RETENTION_DAYS` in one pass, page by page. The next
+ * pass finds the rest in Postgres. Two workers never purge the same data twice. A submission that
+ * cannot be purged is retried with backoff and does not block others. Throws if the database does
+ * not answer, or if anything could not be purged.
  */
 export async function purge({
   store,

@@ -113,7 +113,7 @@ test('several reconcilers at once reconcile each submission once', async () => {
   expect(once.toSorted()).toEqual(['failed', 'lease_expired', 'stale_pending', 'submitted']);
 });
 
-/** Their outcome cannot be unsealed, so that no settlement of them succeeds. */
+/** Makes the outcomes of these submissions unreadable. Each settlement of them then fails. */
 const breakOutcomes = (submissionIds: readonly string[]) =>
   fixture.database.query(
     `UPDATE submissions SET outcome_kind = 'failed', failure_code = 'captcha', outcome_sealed = '\\x00'
@@ -150,7 +150,7 @@ test('three hundred submissions that cannot be reconciled block the next ones in
   await fixture.advance(unsettledGraceMs);
   await expect(reconcile(fixture.deps)).rejects.toThrow('300 of 301 could not be reconciled');
   expect((await fixture.stateOf(submissionId)).state).toBe('submitted');
-  // All of them are in backoff.
+  // The 300 broken submissions are in backoff, so this pass skips them and does not throw.
   await reconcile(fixture.deps);
 });
 

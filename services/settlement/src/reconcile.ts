@@ -35,14 +35,14 @@ const failureCodes: Record<'not_started' | 'lease_expired' | 'run_limit', Servic
 };
 
 /**
- * One pass: finds overdue submissions in Postgres and reconciles them (CONTRACT 7, "Nothing
- * hangs"). Its only input is the position at which the last pass stopped, so that lost messages do
- * not matter. Each submission is checked again when it is reconciled, so that passes may repeat and
- * overlap.
+ * Reconciles overdue submissions in one pass over Postgres (CONTRACT 7, "Nothing hangs"). It
+ * depends on no message, so lost messages do not matter. Each submission is checked again when it
+ * is reconciled, so passes may repeat and overlap.
  *
- * It processes all candidates, page by page. A candidate that fails is retried with backoff, so
- * that it does not block others. In the end it is a dead letter, which `svc status` lists. Throws
- * if the database does not answer, or if anything could not be reconciled.
+ * A pass reads up to `pagesMax` pages, and the next pass continues after the last of them. A
+ * candidate that fails is retried with backoff and does not block others. After five failures it is
+ * a dead letter, which `svc status` lists. Throws if the database does not answer, or if anything
+ * could not be reconciled.
  */
 export async function reconcile(
   deps: ReconcileDeps,
@@ -53,8 +53,8 @@ export async function reconcile(
   for (let page = 0; page < pagesMax; page += 1) {
     const { after } = progress;
     const found = await findOverdue(deps.store, { after, limit: candidatesMax });
-    // Set before the page is processed, so that a page that aborts this pass does not block the
-    // next.
+    // The position moves before the page is processed. If the page aborts this pass, the next pass
+    // starts after that page.
     progress.after = found.next;
     looked += found.candidates.length;
     errors.push(...(await reconcilePage(deps, found.candidates)));
@@ -80,7 +80,7 @@ async function reconcilePage(
       if (await reconcileOne(deps, one)) toSettle.push(one.subjectId);
     } catch (error) {
       failed.set(one.subjectId, error);
-      // Each of the others would wait for the same silent server.
+      // Postgres did not answer. Each further candidate would wait for it too.
       if (isAnswerLost(error)) break;
     }
   }
@@ -153,8 +153,8 @@ function logReconciled(
 }
 
 /**
- * If this message is lost, the only cost is time: the dispatcher answers the node's next frame
- * about the submission with `cancel`.
+ * Makes the dispatcher of the node send `cancel`. A lost message only delays this: the dispatcher
+ * also answers the next `start` or `usage` with `cancel`.
  */
 async function cancelOnNode(deps: ReconcileDeps, submissionId: string): Promise<void> {
   try {

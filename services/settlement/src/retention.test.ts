@@ -7,7 +7,7 @@ import { createSettlementFixture } from './settlement.fixture.ts';
 
 const dayMs = 24 * 3_600_000;
 
-/** An event of this moment without a delivery, four months before the clock of the fixture. */
+/** Creates an event without a delivery, and moves the clock four months forward. */
 async function createRetention() {
   const fixture = await createSettlementFixture();
   onTestFinished(() => fixture.close());

@@ -9,30 +9,35 @@ import {
 } from '@svc/store';
 
 const intervalMs = 600_000;
-/** A backlog of events is deleted over several rounds, while other work goes on. */
+/**
+ * The most pages of events in one pass. Further passes delete the rest of a backlog, so other work
+ * goes on.
+ */
 const eventPagesMax = 2_000;
 
 export interface RetentionDeps extends Retention {
   readonly store: Store;
   readonly logger: Logger;
-  /** Partitions that should be gone, and are not. NaN if they could not be counted. */
+  /** The number of old partitions that could not be dropped. NaN if this number is unknown. */
   readonly setPartitionsOverdue: (count: number) => void;
   readonly countEventsDeleted: (count: number) => void;
   /** The most events of one transaction. */
   readonly batchMax?: number;
-  /** How often a round asks for a lock that another session has. */
+  /** How many times, and with which pauses, a pass tries to get a lock that another session has. */
   readonly lockPauses?: LockPauses;
 }
 
-/** Deletes old rows every ten minutes. A round without old rows is three short statements. */
+/**
+ * Deletes old rows every ten minutes. A pass that finds no old rows runs three short statements.
+ */
 export function startRetention(deps: RetentionDeps, lifecycle: Lifecycle): void {
   const { logger } = deps;
   runUntilClosed(lifecycle, { name: 'retention', intervalMs, run: () => retain(deps), logger });
 }
 
 /**
- * One round; exported for its test. Drops old partitions, then deletes the events whose deliveries are
- * gone. Throws if anything could not be deleted.
+ * Runs one pass; exported for its test. Drops old partitions, then deletes the events whose
+ * deliveries are gone. Throws if a partition could not be dropped or events could not be deleted.
  */
 export async function retain(deps: RetentionDeps): Promise<void> {
   const { store, logger, usageDays, deliveryDays, setPartitionsOverdue } = deps;

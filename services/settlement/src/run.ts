@@ -19,7 +19,8 @@ import { createSolanaMetrics } from './solana/metrics.ts';
 import { startSolana } from './solana/start.ts';
 
 /**
- * Opens the worker's resources in order. `close` waits for running work and closes them in reverse.
+ * Opens the resources of the worker in order. `close` waits for the jobs in progress, and closes
+ * the resources in reverse order.
  */
 export function run(
   config: SettlementConfig,

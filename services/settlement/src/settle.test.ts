@@ -20,7 +20,7 @@ beforeEach(async () => {
   await fixture.redis.flush();
 });
 
-/** The tenants that the deliverers were notified of. */
+/** Consumes wake-up jobs until `count` tenants were announced. Returns their ids. */
 async function announcedTenants(count: number): Promise<string[]> {
   const ids: string[] = [];
   const consumer = createConsumer({

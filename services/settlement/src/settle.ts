@@ -13,7 +13,7 @@ export interface SettleDeps {
   readonly countSettled: (state: string) => void;
   /** The time from the stored outcome to the settlement. */
   readonly timeSettlement: (lagMs: number) => void;
-  /** By the final state of the submission. */
+  /** Counts a settlement whose usage was capped, by the final state of the submission. */
   readonly countUsageCapped: (state: string) => void;
 }
 
@@ -23,10 +23,9 @@ export interface UnsettledSubmission {
 }
 
 /**
- * Settles stored outcomes and notifies the webhook deliverer of the events that were written with
- * them (CONTRACT 4). Idempotent: a settled
- * submission does not change. The store settles concurrent calls together; a failure affects only
- * its own submission. Returns those that could not be settled.
+ * Settles stored outcomes, and announces the deliveries that were written with them (CONTRACT 4).
+ * Idempotent: a settled submission does not change. The store combines concurrent calls, but a
+ * failure affects only its own submission. Returns the submissions that could not be settled.
  */
 export async function settleEach(
   deps: SettleDeps,
@@ -55,7 +54,10 @@ export async function settleSubmissions(
   throw new AggregateError(errors, `${errors.length} submissions could not be settled`);
 }
 
-/** Returns the tenant if this submission's end wrote deliveries for it. */
+/**
+ * Settles one submission. Returns the id of its tenant if the settlement wrote deliveries,
+ * otherwise an empty list.
+ */
 async function settleOne(deps: SettleDeps, submissionId: string): Promise<string[]> {
   try {
     const [ended] = await traced(
@@ -90,7 +92,10 @@ function logSettled(deps: SettleDeps, ended: Ended): void {
   );
 }
 
-/** A delivery that is not announced is due in Postgres, and its reconciler finds it there. */
+/**
+ * Announces deliveries, and only logs a failure. A delivery that is not announced is due in
+ * Postgres, where the reconciler of deliveries finds it.
+ */
 async function announceAfterCommit(
   { producer, logger }: SettleDeps,
   tenantIds: readonly string[],

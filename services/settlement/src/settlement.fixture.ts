@@ -5,13 +5,15 @@ import type { TestDatabaseOptions } from '@svc/testkit';
 import { noTracing } from '@svc/tracing';
 import type { ReconcileDeps } from './reconcile.ts';
 
-/** Well above the low-balance threshold; below it there would be one more event. */
+/**
+ * Well above the low-balance threshold. A balance below the threshold would cause one more event.
+ */
 export const grantedCredits = 5_000;
 export const heldCredits = 200;
 
 export type SettlementFixture = Awaited<ReturnType<typeof createSettlementFixture>>;
 
-/** Submissions in every state up to `settling`, on real servers. */
+/** Creates submissions in each state up to `settling`, on a real Postgres and Redis. */
 export async function createSettlementFixture(databaseOptions: TestDatabaseOptions = {}) {
   const fixture = await openWorkerFixture(databaseOptions);
   const { database, store, producer, connection } = fixture;

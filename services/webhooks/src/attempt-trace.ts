@@ -3,7 +3,7 @@ import type { OutboundOutcome } from '@svc/runtime';
 import type { ClaimedAttempt } from '@svc/store';
 import type { StepRef, Tracing } from '@svc/tracing';
 
-/** The span of an attempt. */
+/** The names of an attempt's span. */
 interface DeliverStep {
   readonly ref: StepRef;
   /** False if the event is about no submission. The event then has its own trace. */
@@ -12,7 +12,10 @@ interface DeliverStep {
 
 const submissionIdPattern = /"submissionId":"(sub_[0-7][0-9a-z]{25})"/;
 
-/** Each attempt has a span, named by its delivery, its round and its number. */
+/**
+ * Names the span of an attempt. Each attempt has its own span, with delivery, round and number as
+ * its key.
+ */
 export function deliverStep(attempt: ClaimedAttempt): DeliverStep {
   const { deliveryId, eventId, round, attemptNumber, body } = attempt;
   const [, wireId = ''] = submissionIdPattern.exec(body ?? '') ?? [];
@@ -22,7 +25,10 @@ export function deliverStep(attempt: ClaimedAttempt): DeliverStep {
   return { ref, isSubmission: submissionId !== undefined };
 }
 
-/** Records a sent attempt. The span has neither the URL nor its host, because both may be secret. */
+/**
+ * Records the span of an attempt if it is traced. The span has neither the URL nor its host,
+ * because both may be secret.
+ */
 export function recordDeliverSpan(
   tracing: Tracing,
   attempt: ClaimedAttempt,
@@ -50,7 +56,7 @@ export function recordDeliverSpan(
   });
 }
 
-/** The reason itself may contain a host. */
+/** The kind of error for the span. The reason itself is left out, because it may contain a host. */
 function errorOf(outcome: OutboundOutcome): string | undefined {
   switch (outcome.kind) {
     case 'responded':

@@ -23,13 +23,15 @@ export interface AttemptDeps {
   readonly random: () => number;
   readonly logger: Logger;
   readonly countAttempt: (verdict: AttemptVerdict['kind']) => void;
-  /** Times a sent attempt. `nowMs` is Unix time at its end. */
+  /**
+   * Records the duration of an attempt in the metrics. `nowMs` is Unix time at the attempt's end.
+   */
   readonly timeAttempt: (attempt: ClaimedAttempt, outcome: OutboundOutcome, nowMs: number) => void;
   /** The limit of one request, from the DNS look-up to the last byte of the response. */
   readonly timeoutMs?: number;
 }
 
-/** An attempt that was sent, with its outcome. */
+/** An attempt that was sent or refused, with its outcome. */
 export interface MadeAttempt {
   readonly attempt: ClaimedAttempt;
   readonly outcome: OutboundOutcome;
@@ -38,10 +40,7 @@ export interface MadeAttempt {
 
 const userAgent = 'svc-webhooks/1';
 
-/**
- * Sends a claimed attempt and decides what follows (CONTRACT 6). Never
- * throws.
- */
+/** Sends a claimed attempt and decides what follows (CONTRACT 6). Never throws. */
 export async function makeAttempt(
   deps: AttemptDeps,
   attempt: ClaimedAttempt,
@@ -80,7 +79,7 @@ export async function recordMade(deps: AttemptDeps, made: MadeAttempt): Promise<
     ...observed(outcome),
     verdict: made.verdict,
   });
-  // The store exhausts a delivery if the retry would come after 72 hours.
+  // The store exhausts a delivery if the retry would come 72 hours or more after the round began.
   const isOver = made.verdict.kind === 'retry' && status === 'exhausted';
   const verdict: AttemptVerdict = isOver ? { kind: 'exhausted' } : made.verdict;
   logAttempt(deps, attempt, outcome, verdict);

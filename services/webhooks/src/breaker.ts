@@ -1,14 +1,17 @@
 /**
- * A circuit breaker for an endpoint that keeps timing out (CONTRACT 6). Each timeout
- * occupies a connection for 15 s. While the breaker is open, attempts are postponed and none is
- * used up. Each deliverer has its own breakers, in memory.
+ * A circuit breaker for an endpoint that keeps timing out (CONTRACT 6). Each timeout occupies a
+ * connection for 15 s. While the breaker is open, attempts are postponed and not used up. Each
+ * deliverer keeps its own breakers in memory.
  */
 export interface Breaker {
-  /** A new URL of the tenant starts with a closed breaker. */
+  /** The URL of the last attempt. Timeouts of one URL do not count for another. */
   readonly url: string | null;
   /** Consecutive timeouts. */
   readonly timeouts: number;
-  /** By the monotonic clock. After this, one attempt at a time probes the endpoint. */
+  /**
+   * The breaker is open until this time of the monotonic clock. After it, one attempt at a time
+   * probes the endpoint.
+   */
   readonly openUntilMs: number;
 }
 
@@ -19,8 +22,9 @@ export const breakerTimeoutsMax = 5;
 const breakerPauseMsMax = 30_000;
 
 /**
- * The breaker after an attempt. Any response closes it. The timeout number `breakerTimeoutsMax` and
- * each further one open it, at most for `nextIntervalMs`, the next interval of the schedule.
+ * The breaker after an attempt. Any outcome that is not a timeout closes it. The consecutive
+ * timeout number `breakerTimeoutsMax` and each further one open it for `nextIntervalMs`, the next
+ * interval of the schedule, but at most for `breakerPauseMsMax`.
  */
 export function afterAttempt(
   breaker: Breaker,

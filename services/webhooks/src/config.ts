@@ -35,7 +35,10 @@ export const webhooksConfig = Type.Object({
 });
 export type WebhooksConfig = Static<typeof webhooksConfig>;
 
-/** The limits of concurrent requests. Throws `ConfigError` if they do not agree. */
+/**
+ * The limits of concurrent requests. Throws `ConfigError` if the limit of one endpoint is over the
+ * limit of all.
+ */
 export function requestLimitsOf({
   WEBHOOK_ENDPOINT_REQUESTS: endpointRequestsMax,
   WEBHOOK_REQUESTS_MAX: requestsMax,
@@ -46,7 +49,7 @@ export function requestLimitsOf({
   );
 }
 
-/** The schedule in seconds. Throws `ConfigError`. */
+/** The intervals between attempts, in seconds. Throws `ConfigError` if the variable is invalid. */
 export function backoffSecondsOf(config: WebhooksConfig): readonly number[] {
   const parsed = parseBackoffSeconds(config.WEBHOOK_BACKOFF_SECONDS);
   if (parsed !== undefined) return parsed;

@@ -16,10 +16,10 @@ const claimFailedPauseMs = 1_000;
 const drainMs = 7_000;
 
 /**
- * Sends the deliveries that are due (CONTRACT 6). It claims due deliveries of the endpoints
- * that have capacity: many endpoints in one statement, and one statement at a time. Endpoints that
- * get capacity meanwhile are in the next statement. Then it makes the attempts that it has claimed.
- * An attempt is claimed only when it can be sent immediately, so that none is used up in a queue.
+ * Sends the deliveries that are due (CONTRACT 6). One statement at a time claims due deliveries for
+ * several endpoints that have capacity. Endpoints that get capacity meanwhile are in the next
+ * statement. A claimed attempt counts, so it is claimed only when it can be sent immediately and
+ * never waits in a queue.
  */
 export class Deliverer {
   readonly #deps: DelivererDeps;
@@ -48,8 +48,8 @@ export class Deliverer {
   }
 
   /**
-   * Deliveries of these tenants may be due. The claim at a tenant's settings finds its endpoints with
-   * due deliveries. An unnecessary call does no harm.
+   * Deliveries of these tenants may be due. The claim for the URL of a tenant's settings also finds
+   * the tenant's endpoints with due deliveries. An unnecessary call does no harm.
    */
   wake(tenantIds: readonly string[]): void {
     for (const tenantId of tenantIds) this.#schedule.wake(tenantId);
@@ -62,7 +62,7 @@ export class Deliverer {
     this.#pump();
   }
 
-  /** Attempts that are claimed, sent or recorded. */
+  /** Attempts that are being claimed, sent or recorded. */
   get inFlight(): number {
     return this.#schedule.inFlight;
   }
@@ -78,7 +78,7 @@ export class Deliverer {
     this.#pump();
   }
 
-  /** Resolves as soon as nothing is in flight and no known delivery can be sent. */
+  /** Resolves as soon as nothing is in flight and no endpoint can be claimed for. */
   idle(): Promise<void> {
     return new Promise((resolve) => {
       this.#idlers.push(resolve);
@@ -143,9 +143,9 @@ export class Deliverer {
 
   async #run(endpoint: Endpoint, attempt: ClaimedAttempt): Promise<void> {
     const made = await makeAttempt(this.#deps, attempt, this.#ending.signal);
-    // The endpoint has capacity again from here on, because recording does not concern it. Only an
-    // endpoint that is gone stays occupied until that is recorded, so that nothing more is sent to
-    // it.
+    // Recording does not occupy the endpoint, so its capacity is free from here on. After a 410 it
+    // is freed only once that is recorded. Otherwise the free capacity would start another request
+    // to it.
     const isGone = made.verdict.kind === 'gone';
     if (!isGone) this.#answered(endpoint, made);
     try {

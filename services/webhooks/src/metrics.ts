@@ -17,7 +17,10 @@ export function createWebhooksMetrics() {
   return {
     registry,
     countAttempt: createCounter(registry, 'svc_webhook_attempts_total'),
-    /** Times a sent attempt. `nowMs` is Unix time at its end. */
+    /**
+     * Records the duration of an attempt and, for the first attempt of a delivery, its lag. `nowMs`
+     * is Unix time at the attempt's end.
+     */
     timeAttempt: (
       { deliveryId, round, attemptNumber }: ClaimedAttempt,
       outcome: OutboundOutcome,

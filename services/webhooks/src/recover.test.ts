@@ -47,7 +47,7 @@ test('deliveries that cannot be ended do not block others from being ended or se
   await expect(recover()).rejects.toThrow('2 aged deliveries could not be ended');
   expect((await fixture.read(aged)).status).toBe('exhausted');
   expect(woken).toContain(dueTenantId);
-  // Both are in backoff, so that the next pass has no failure.
+  // Both broken deliveries are in backoff, so this pass does not try them and does not fail.
   await recover();
 });
 

@@ -22,24 +22,27 @@ export interface RecoverDeps {
 }
 
 /**
- * The most tenants with pending deliveries in one statement, and the most statements in one pass.
+ * The most tenants or endpoints that one statement reads, and the most such statements in one pass.
  */
 const endpointsMax = 1_000;
 const statementsMax = 20;
-/** The same limits for deliveries whose round is too old. */
+/** The most deliveries with an old round that one page has, and the most pages in one pass. */
 const agedMax = 500;
 const agedPagesMax = 20;
-/** Only every so many passes: nobody can see what it deletes. */
+/**
+ * One of this many passes runs `tidyEndpoints`. That is enough, because no tenant can see what it
+ * deletes.
+ */
 const tidyEveryPasses = 60;
 const tidiedMax = 500;
 const aged = { reconciler: 'webhook', kind: 'aged_delivery' } as const;
 
 /**
  * The reconciler of deliveries. Each pass finds in Postgres the deliveries that are due and not in
- * flight, such as retries that no timer remembers and deliveries that Redis has lost. It also ends
- * deliveries after 72 hours. Its only input is the position at which the last pass stopped, and it
- * needs no Redis. Waking an endpoint unnecessarily does no harm. Deliveries that cannot be ended
- * are retried with backoff and block no others. Throws if Postgres does not answer, or if a
+ * flight, such as retries without a timer and deliveries whose wake-up job was lost. It wakes their
+ * endpoints, which does no harm if it is unnecessary. It also ends deliveries after 72 hours. It
+ * continues where the last pass stopped and works without Redis. Deliveries that cannot be ended
+ * are retried with backoff and block no others. A pass throws if Postgres does not answer, or if a
  * delivery could not be ended.
  */
 export function createRecovery({ store, producer, deliverer, logger }: RecoverDeps) {
@@ -50,7 +53,7 @@ export function createRecovery({ store, producer, deliverer, logger }: RecoverDe
 
   return async function recover(): Promise<void> {
     await followPause();
-    // First, because it is more urgent and a single row cannot make it fail.
+    // Waking comes before ending, because it is more urgent and a single row cannot make it fail.
     await wakeDue();
     await wakeDueTargets();
     await endAged();
@@ -58,7 +61,7 @@ export function createRecovery({ store, producer, deliverer, logger }: RecoverDe
     passes += 1;
   };
 
-  /** Ends events that no tenant can read any more, and deletes endpoints that are gone. */
+  /** Ends events that no tenant can read any more, and deletes retired endpoints. */
   async function tidyEndpoints(): Promise<void> {
     const dropped = await dropUnreadableEvents(store, tidiedMax);
     const deleted = await deleteRetiredEndpoints(store, tidiedMax);
@@ -103,7 +106,7 @@ export function createRecovery({ store, producer, deliverer, logger }: RecoverDe
     throw new AggregateError(errors, `${errors.length} aged deliveries could not be ended`);
   }
 
-  /** Without Redis the last known pause state stays. */
+  /** Pauses the deliverer while the queue is paused. Without Redis the last known state stays. */
   async function followPause(): Promise<void> {
     try {
       deliverer.setPaused(await producer.isPaused('webhook'));

@@ -4,16 +4,16 @@ import { afterAttempt, closedBreaker, isProbed, type Breaker } from './breaker.t
 /** The state of a destination while the deliverer works with it. */
 export interface Endpoint {
   readonly tenantId: string;
-  /** The endpoint's row. Null for the URL of the tenant's settings. */
+  /** The id of the endpoint. Null for the URL of the tenant's settings. */
   readonly targetId: string | null;
   /** Requests that are in flight or being claimed. */
   inFlight: number;
   /** True if deliveries may be due there. */
   due: boolean;
-  /** The tenant's attempts of this hour are used up until then, by the monotonic clock. */
+  /** The tenant's attempts of this hour are used up until this time of the monotonic clock. */
   cappedUntilMs: number;
   breaker: Breaker;
-  /** True while a timer is set that places the endpoint again. */
+  /** True while a timer is set that calls `#place` for the endpoint again. */
   isResting: boolean;
 }
 
@@ -27,8 +27,8 @@ export interface ScheduleOptions {
   /** The most concurrent requests to one endpoint. */
   readonly endpointRequestsMax: number;
   /**
-   * The most concurrent requests in total. Connections and memory depend on this, not on the
-   * backlog.
+   * The most concurrent requests in total. The use of connections and memory depends on this limit
+   * and not on the backlog.
    */
   readonly requestsMax: number;
   readonly monotonicMs: () => number;
@@ -38,34 +38,36 @@ export interface ScheduleOptions {
 
 /** The share of the request slots that is reserved for endpoints with nothing in flight. */
 const reservedShare = 0.25;
-/** The most that one statement claims. */
+/**
+ * One statement claims for at most this many endpoints. It takes no further endpoint once it asks
+ * for `claimedAttemptsMax` attempts or more.
+ */
 const claimedEndpointsMax = 64;
 const claimedAttemptsMax = 128;
 /**
- * Only retries within this time, and at most this many, have a timer. The reconciler finds the
- * others.
+ * A retry has a timer only if it is due within this time and fewer than `rememberedMax` timers are
+ * set. The reconciler finds the other retries.
  */
 const rememberedMsMax = 60_000;
 const rememberedMax = 4_096;
 /**
- * Added to each timer. If it fires slightly late, the delivery is due. If it fired early, only the
- * reconciler would find the delivery.
+ * The margin that is added to each timer of `wakeAfter`. A timer that fires slightly early then
+ * still finds the delivery due. Otherwise only the reconciler would find the delivery.
  */
 const timerMarginMs = 25;
 
 /**
  * Decides which endpoint is next (docs/decisions/0013). Endpoints that may have due deliveries take
- * turns, each with a bounded number of requests. Endpoints whose attempts are postponed are
- * skipped. Everything is in memory and none of it must survive, because Postgres has the due
- * deliveries.
+ * turns, each with a limited number of requests. Endpoints whose attempts are postponed are
+ * skipped. The state is in memory and may be lost, because Postgres has the due deliveries.
  */
 export class Schedule {
   readonly #options: ScheduleOptions;
   readonly #reserved: number;
   readonly #endpoints = new Map<string, Endpoint>();
   /**
-   * Endpoints that may have due deliveries, have capacity and are not postponed, in the order of
-   * claiming.
+   * The endpoints that the next claims may ask for, in this order. They may have due deliveries and
+   * are not postponed.
    */
   readonly #ready = new Set<Endpoint>();
   readonly #timers = new Set<NodeJS.Timeout>();
@@ -89,7 +91,10 @@ export class Schedule {
     return count;
   }
 
-  /** Deliveries may be due at the URL of the tenant's settings, or at one of its endpoints. */
+  /**
+   * Notes that deliveries may be due at the endpoint `targetId`. Null means the URL of the tenant's
+   * settings.
+   */
   wake(tenantId: string, targetId: string | null = null): void {
     const key = targetId ?? tenantId;
     const endpoint = this.#endpoints.get(key) ?? newEndpoint(tenantId, targetId);
@@ -98,7 +103,7 @@ export class Schedule {
     this.#place(endpoint);
   }
 
-  /** Calls `wake` after the delay. The reconciler finds deliveries for which no timer is kept. */
+  /** Calls `wake` after the delay. If it sets no timer, the reconciler finds the delivery. */
   wakeAfter(tenantId: string, targetId: string | null, delayMs: number): void {
     if (delayMs > rememberedMsMax || this.#remembered >= rememberedMax) return;
     this.#remembered += 1;
@@ -109,8 +114,8 @@ export class Schedule {
   }
 
   /**
-   * Returns the endpoints to claim for, with their capacity. The capacity counts as in flight from
-   * here on.
+   * Returns the endpoints to claim for, with their capacity. This capacity counts as in flight
+   * until `claimed` returns the unused part.
    */
   take(): Asked[] {
     const asked: Asked[] = [];
@@ -132,7 +137,7 @@ export class Schedule {
     return asked;
   }
 
-  /** The result of a claim. Undefined if the claim failed. */
+  /** Takes over the result of a claim. `claim` is undefined if the claim failed. */
   claimed({ endpoint, ask }: Asked, claim: EndpointClaim | undefined): void {
     const unused = ask.attemptsMax - (claim?.attempts.length ?? 0);
     endpoint.inFlight -= unused;
@@ -145,7 +150,10 @@ export class Schedule {
     for (const targetId of claim?.dueTargetIds ?? []) this.wake(endpoint.tenantId, targetId);
   }
 
-  /** The endpoint has answered or timed out. The attempt is not recorded yet. */
+  /**
+   * An attempt has its outcome, so the endpoint has capacity again. The attempt still counts in the
+   * total until `recorded`.
+   */
   answered(
     endpoint: Endpoint,
     attempt: { readonly url: string; readonly timedOut: boolean; readonly nextIntervalMs: number },
@@ -156,7 +164,7 @@ export class Schedule {
     this.#place(endpoint);
   }
 
-  /** The attempt is complete. */
+  /** An attempt is recorded and no longer counts in the total. */
   recorded(): void {
     this.#inFlight -= 1;
   }
@@ -165,7 +173,10 @@ export class Schedule {
     for (const timer of this.#timers) clearTimeout(timer);
   }
 
-  /** The number of further requests for the endpoint. The breaker limits it to one probe. */
+  /**
+   * How many more requests the endpoint may get. A breaker that only allows probes limits them to
+   * one at a time.
+   */
   #roomAt({ breaker, inFlight }: Endpoint): number {
     return (isProbed(breaker) ? 1 : this.#options.endpointRequestsMax) - inFlight;
   }
@@ -222,7 +233,10 @@ function newEndpoint(tenantId: string, targetId: string | null): Endpoint {
   };
 }
 
-/** An idle endpoint without timeouts has no state worth keeping. */
+/**
+ * An idle endpoint without timeouts has no state worth keeping. If the tenant's attempts of the
+ * hour are used up, the next claim reports that again.
+ */
 function isForgettable({ due, inFlight, breaker, isResting }: Endpoint): boolean {
   return !due && inFlight === 0 && breaker.timeouts === 0 && !isResting;
 }

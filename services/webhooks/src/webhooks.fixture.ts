@@ -30,7 +30,7 @@ const grantedCredits = 10_000;
 
 export type WebhooksFixture = Awaited<ReturnType<typeof createWebhooksFixture>>;
 
-/** Deliveries to a real endpoint, on real servers. */
+/** The dependencies of a deliverer with real servers, and a receiver of its webhooks. */
 export async function createWebhooksFixture() {
   const fixture = await openWorkerFixture();
   const { database, store } = fixture;
@@ -57,7 +57,9 @@ export async function createWebhooksFixture() {
     secret: tenantWebhookSecret,
     deps,
     tenant: (webhookUrl = receiver.url) => fixture.tenant(grantedCredits, webhookUrl),
-    /** Creates an event of the tenant that is committed and due: a cancelled submission. */
+    /**
+     * Creates a due delivery: a submission is held and cancelled. Returns the id of the delivery.
+     */
     async delivery(tenantId: string): Promise<string> {
       const { id: submissionId } = await fixture.hold(tenantId);
       const cancelled = await cancelSubmission(store, { submissionId, tenantId, by: 'tenant' });

@@ -4,9 +4,12 @@ import type { World } from '../../faults/world/types.ts';
 /** A fault with the alerts that belong to it. */
 export interface LiveFault {
   readonly name: string;
-  /** These alerts must fire within `noticeSecondsMax`, so that somebody is called in a minute. */
+  /**
+   * These alerts must fire within `noticeSecondsMax`. An operator is then called within a minute of
+   * the fault.
+   */
   readonly must: readonly string[];
-  /** Consequences of the fault, which may fire. All other alerts are false. */
+  /** Alerts on consequences of the fault. They may fire. Any other alert that fires is wrong. */
   readonly may: readonly string[];
   strike(world: World): Promise<void> | void;
   heal(world: World): Promise<void> | void;

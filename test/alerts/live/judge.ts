@@ -3,17 +3,25 @@ import type { LiveFault } from './faults.ts';
 /** The seconds within which the alerts of a fault must fire. */
 export const noticeSecondsMax = 60;
 
-/** The alerts of one run. */
+/** The alerts that one call of `runTrial` saw. */
 export interface Watched {
   /** The alerts that fired before the fault. */
   readonly quiet: readonly string[];
-  /** The seconds from the fault to each alert. */
+  /**
+   * For each alert that fired after the fault: the seconds from the fault until the alert fired.
+   */
   readonly fired: ReadonlyMap<string, number>;
-  /** The seconds from the end of the fault until its alerts had ended. Undefined if they did not. */
+  /**
+   * The seconds from the repair of the fault until no alert of `must` fired any more. Undefined if
+   * one of them still fired after two minutes.
+   */
   readonly endedSeconds: number | undefined;
 }
 
-/** The faults of the alerts of a run, in words. */
+/**
+ * The differences between the alerts of a run and those that its fault must and may cause, in
+ * words.
+ */
 export function alertFaults(
   { must, may }: Pick<LiveFault, 'must' | 'may'>,
   { quiet, fired, endedSeconds }: Watched,

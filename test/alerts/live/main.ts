@@ -12,10 +12,11 @@ import { addActiveTenants, measureScrapes, scrapeMsMax } from './scrapes.ts';
 import { runTrial } from './trial.ts';
 
 /**
- * `pnpm alerts:live [--only NAME] [--out DIR] [--rate R] [--quiet S] [--seconds S]
- * [--after S] [--tenants N] [--without-fault]`: a real stack under load with a real Prometheus and a fault. It says which
- * alerts fire after how many seconds, and saves pictures of the dashboards a minute after the fault.
- * `--without-fault` is the negative control. The last line is the verdict.
+ * `pnpm alerts:live [--only NAME] [--out DIR] [--rate R] [--quiet S] [--seconds S] [--after S]
+ * [--tenants N] [--without-fault]`: runs a real stack under load with a real Prometheus, once for
+ * each fault. It prints which alerts fire, and how many seconds after the fault. It saves pictures
+ * of the dashboards a minute after the fault. `--without-fault` is the negative control. The last
+ * line is the verdict.
  */
 endEarlyInOrder();
 const { values } = parseArgs({

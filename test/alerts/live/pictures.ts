@@ -8,7 +8,10 @@ const drawMs = 2_500;
 /** Three rows of three. The web interface reads at most ten graphs from its address. */
 const graphsOfPicture = 9;
 
-/** Shows the graphs in three columns without their controls, so that one look sees them all. */
+/**
+ * CSS that shows the graphs in three columns without their controls. One picture then has all of
+ * them.
+ */
 const style = `
   .navbar { position: static; }
   #graph_container { display: grid; grid-template-columns: repeat(3, 1fr); gap: 8px; }
@@ -45,7 +48,10 @@ export async function takePictures(
   return files;
 }
 
-/** The pictures of a dashboard. The title of a panel is a comment of its query. */
+/**
+ * The pages that show the queries of a dashboard, with at most nine graphs each. Each query starts
+ * with a PromQL comment that has the title of its panel.
+ */
 function pagesOf({ uid, panels }: Board) {
   const queries = panels.flatMap(([title, { queries: own }]) =>
     Object.entries(own).map(([legend, query]) =>

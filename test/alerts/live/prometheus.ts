@@ -28,7 +28,7 @@ interface AlertsAnswer {
   };
 }
 
-/** The interval of scrapes and of alert rules. Recording rules keep their own. */
+/** The interval of scrapes and of alert rules. Recording rules keep their own interval. */
 const intervalSeconds = 2;
 
 export async function startPrometheus(
@@ -72,7 +72,9 @@ export async function startPrometheus(
   };
 }
 
-/** The scrape jobs have the names that docs/OPERATIONS.md asks for. */
+/**
+ * The configuration of Prometheus. Its scrape jobs have the names that docs/OPERATIONS.md asks for.
+ */
 function configuration(services: readonly ServiceUnderTest[]): string {
   const interval = `${intervalSeconds}s`;
   return stringify({

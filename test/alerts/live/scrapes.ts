@@ -10,20 +10,20 @@ import type { World } from '../../faults/world/types.ts';
 export interface ScrapeCost {
   readonly name: string;
   readonly wallMs: number;
-  /** CPU of the process from one scrape to the next, which includes its other work. */
+  /** CPU time of the process between two scrapes. It includes other work of the process. */
   readonly cpuMs: number;
   readonly bytes: number;
 }
 
-/** The milliseconds that a scrape may take. */
+/** A scrape must take less time than this. */
 export const scrapeMsMax = 50;
 const scrapes = 20;
 const atOnce = 8;
 const webhooksBoundMs = 60_000;
 
 /**
- * Signs up this many tenants with an endpoint each. Each submits one application. Resolves when all
- * of their webhooks have arrived.
+ * Signs up `count` tenants, each with a webhook endpoint. Each tenant submits one application.
+ * Resolves when each tenant has received a webhook.
  */
 export async function addActiveTenants(world: World, count: number): Promise<void> {
   const receiver = await createWebhookReceiver();

@@ -18,10 +18,13 @@ export interface TrialOptions {
   readonly perSecond: number;
   readonly quietSeconds: number;
   readonly faultSeconds: number;
-  /** The least time after the fault. An alert on the last minutes may fire after it. */
+  /**
+   * The least time to watch alerts after the repair of the fault. An alert on the last minutes may
+   * fire only then.
+   */
   readonly afterSeconds: number;
   readonly say: (line: string) => void;
-  /** Called when the alerts of the fault must have fired. */
+  /** Called `noticeSecondsMax` after the fault. All alerts of `must` should then have fired. */
   readonly onNotice: (prometheus: Prometheus) => Promise<void>;
   /** Called at the end, while the services still run without load. */
   readonly onEnd?: (world: World) => Promise<void>;
@@ -30,10 +33,16 @@ export interface TrialOptions {
 const endSecondsMax = 120;
 const seed = 1;
 const lookMs = 500;
-/** Nodes decline these, so the service answers 503, which alerts on its availability count. */
+/**
+ * The load leaves out this behaviour. Nodes decline its offers and the gateway answers 503, which
+ * the alerts on availability would count.
+ */
 const without = ['sandbox.decline'];
 
-/** One stack with load and Prometheus: a quiet time, the fault, and the time after it. */
+/**
+ * Runs one stack with load and Prometheus through a quiet time, the fault, and the time after the
+ * fault.
+ */
 export async function runTrial(options: TrialOptions): Promise<Watched> {
   const { programs, perSecond, onEnd } = options;
   const world = await startWorld({ size: shortSize });
@@ -89,7 +98,10 @@ async function watch(
   return { quiet: [...quiet.keys()], fired, endedSeconds };
 }
 
-/** Notes when each alert is first seen, until so many seconds after `sinceMs`. */
+/**
+ * Writes into `seen` when each alert is first seen, in seconds after `sinceMs`. Resolves
+ * `untilSeconds` after `sinceMs`.
+ */
 async function noteAlerts(
   prometheus: Prometheus,
   seen: Map<string, number>,

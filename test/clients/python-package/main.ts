@@ -6,9 +6,9 @@ import process from 'node:process';
 import { pythonTools } from '../../support/python-tools.ts';
 
 /**
- * `pnpm clients:python`: mypy and ruff on the Python client, the wheel and the source distribution, and
- * both as installed in new environments. The wheel runs the whole table of behaviours, also with httpx.
- * The last line is the verdict.
+ * `pnpm clients:python`: checks the Python client with mypy and ruff, and builds its wheel and its
+ * source distribution. Both are installed in new environments and used there. The wheel also runs
+ * the whole table of behaviours, also with httpx. The last line is the verdict.
  */
 const checkoutDir = path.resolve(import.meta.dirname, '../../..');
 const clientDir = path.join(checkoutDir, 'clients/python');

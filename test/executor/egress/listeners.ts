@@ -9,7 +9,7 @@ export interface Listeners {
   close(): void;
 }
 
-/** Listens on every address of the machine. A port is taken for TCP and for UDP. */
+/** Listens on each address of the machine, on each port for TCP and for UDP. */
 export async function listenEverywhere(ports: readonly number[]): Promise<Listeners> {
   const contacts: string[] = [];
   const servers = ports.map((port) =>

@@ -11,9 +11,10 @@ import { probeAll } from './probes.ts';
 
 /**
  * `node test/executor/egress/main.ts --port N… --address A… [--interface I] [--unguarded]`: lets a
- * page contact these addresses in every way, through the guarded proxy. Prints the contacts of this
- * machine, the packets that left by the interface, and the hosts that the proxy refused.
- * `--unguarded` uses an ordinary browser without the proxy, to show that contacts would be seen.
+ * page contact these addresses in every way of probes.ts, through the guarded proxy. Prints the
+ * contacts of this machine, the packets that left by the interface, and the hosts that the proxy
+ * refused. `--unguarded` uses an ordinary browser without the proxy, to show that contacts would be
+ * seen.
  */
 const { values } = parseArgs({
   options: {
@@ -41,7 +42,10 @@ const sitePort = typeof bound === 'object' && bound !== null ? bound.port : 0;
 const listeners = await listenEverywhere(ports);
 const hosts = [...values.address, 'localhost', 'inward.example', 'changing.example'];
 const targets = hosts.flatMap((host) => ports.map((port) => `${host}:${port}`));
-/** `changing.example` has a public address first, and then one of this machine. */
+/**
+ * The answers of the look-ups of `changing.example`: a public address first, then one of this
+ * machine.
+ */
 const changing = [['93.184.216.34'], ['127.0.0.1']];
 const proxy = await startEgressProxy({
   hostMap: new Map([['site.example:80', { address: '127.0.0.1', port: sitePort }]]),
@@ -50,10 +54,12 @@ const proxy = await startEgressProxy({
     return ['127.0.0.1'];
   },
 });
-/** The place of the sent packets in a line of `/proc/net/dev`, after the name. */
+/**
+ * The index of the sent packets in a line of `/proc/net/dev`, counted after the interface's name.
+ */
 const sentPacketsColumn = 9;
 
-/** The packets that this machine has sent to its network. */
+/** The packets that this machine has sent by the interface. */
 function sentPackets(): number {
   if (values.interface === undefined) return 0;
   const lines = readFileSync('/proc/self/net/dev', 'utf8').split('\n');

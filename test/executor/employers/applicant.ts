@@ -25,7 +25,7 @@ export interface Applicant {
 export const consentLabel = 'I have read the privacy notice and agree to it.';
 const resumeBytesDefault = 20_000;
 
-/** A text file whose every line has the canary, so that a piece of it is recognised. */
+/** A file whose content repeats the canary. Any piece of it is then recognised. */
 function fileOf(name: string, canary: string, bytes: number): ApplicantFile {
   const content = Buffer.alloc(bytes, `${canary} `);
   const sha256 = createHash('sha256').update(content).digest('hex');
@@ -35,7 +35,7 @@ function fileOf(name: string, canary: string, bytes: number): ApplicantFile {
 const text = (value: string): Answer => ({ kind: 'text', text: value });
 const options = (...labels: readonly string[]): Answer => ({ kind: 'options', labels });
 
-/** Their answers to questions that are not standard ones, in the words of the forms. */
+/** The applicant's answers to questions that are not standard ones, in the words of the forms. */
 function questionsOf(motivation: string) {
   return [
     { question: 'Country', answer: 'Ireland +353' },
@@ -123,7 +123,10 @@ export function createApplicant(tag: string, resumeBytes = resumeBytesDefault): 
   return { profile, answers, canaries };
 }
 
-/** The values that the server must receive for a field. Empty if the applicant does not answer it. */
+/**
+ * The values that the server must receive for a field. Empty if the applicant does not answer the
+ * field, and for a file.
+ */
 export function expectedValues(field: Field, { answers }: Applicant): string[] {
   const answer = answers.get(field.ask);
   switch (answer?.kind) {

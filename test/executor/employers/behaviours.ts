@@ -16,7 +16,10 @@ export const behaviours = [
   'success',
   'posting-closed',
   'visible-challenge',
-  /** A script of a captcha service that shows nothing. The application is accepted. */
+  /**
+   * A page with the script of a captcha service that shows nothing. The server accepts the
+   * application.
+   */
   'invisible-captcha',
   /** The server receives the application and answers that its captcha failed. */
   'captcha-refused',

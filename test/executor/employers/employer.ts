@@ -34,17 +34,17 @@ export function whyNotShown(ats: Ats, behaviour: Behaviour): string | undefined 
 }
 
 export interface Employer {
-  /** The address of the application page. Its host is reached by `hosts` only. */
+  /** The address of the application page. Only the map in `hosts` leads to its host. */
   readonly url: string;
   readonly port: number;
-  /** For `--map-host`: each name with its port, and the address of the server. */
+  /** The value for `--map-host`: each name with its port, and the address of the server. */
   readonly hosts: ReadonlyMap<string, { readonly address: string; readonly port: number }>;
   readonly fields: readonly Field[];
-  /** Every application that arrived whole, in order. */
+  /** Each application that arrived whole, in the order of arrival. */
   submissions(): readonly Submission[];
   /** Method, host and path of every request. */
   requests(): readonly string[];
-  /** The faults of a received application, one sentence each. */
+  /** The faults of a received application, with one sentence for each. */
   differences(applicant: Applicant, received: Submission): string[];
   bytes(): Bytes;
   close(): Promise<void>;
@@ -55,7 +55,7 @@ export interface EmployerOptions {
   readonly behaviour?: Behaviour;
   /** Called when an application has arrived whole, before it is answered. */
   readonly onSubmission?: () => void;
-  /** The form asks only these questions. */
+  /** If given, the form asks only these questions. */
   readonly asks?: readonly Ask[];
   /** Files that the server offers, by path, for profiles that name the address of a file. */
   readonly files?: ReadonlyMap<string, ApplicantFile>;
@@ -66,7 +66,7 @@ const unanswered: Partial<Record<Behaviour, Pick<Field, 'ask' | 'label' | 'isReq
   'optional-empty': { ask: 'pronouns', label: 'Which pronouns do you use?', isRequired: false },
 };
 
-/** The form's questions. Some behaviours add one, as a text, next to the last text of its kind. */
+/** The questions of the form. Some behaviours add one more, which is a text field. */
 function fieldsOf({ fields, extraName }: AtsFixture, behaviour: Behaviour): readonly Field[] {
   const extra = unanswered[behaviour];
   return extra === undefined ? fields : [...fields, { ...extra, name: extraName, control: 'text' }];

@@ -20,7 +20,7 @@ export type Ask =
   | 'veteran'
   | 'disability'
   | 'consent'
-  /** No applicant answers these two. */
+  /** No applicant answers the last two. */
   | 'colour'
   | 'pronouns';
 

@@ -78,7 +78,8 @@ export function startAgentProcess(options: AgentOptions): AgentProcess {
       cwd: checkout,
       env: {
         ...cleanEnvironment(),
-        // Agents of other tests run with other options of V8, which does not read their compiled code.
+        // Agents of other tests use other options of V8. V8 does not read code that was compiled
+        // with those.
         NODE_COMPILE_CACHE: path.join(checkout, '.local/cache/compile-killed'),
         HOME: options.homeDir,
         TMPDIR: options.homeDir,

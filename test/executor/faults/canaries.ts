@@ -16,7 +16,10 @@ function textOf(file: string): string {
   }
 }
 
-/** The places below these directories that hold a value of the applicant's profile. */
+/**
+ * The files below these directories that contain a value of the applicant's profile, in their name
+ * or their text.
+ */
 export function canariesIn(dirs: readonly string[], { canaries }: Applicant): string[] {
   return dirs.flatMap(filesBelow).flatMap((file) => {
     const content = `${path.basename(file)}\n${textOf(file)}`;

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { planRun, targets } from './plan.ts';
 import { describeEnd, runTrial } from './trial.ts';
 
-/** CONTRACT 10, "At most once": the short form of `pnpm executor:faults`. */
+/** The short form of `pnpm executor:faults` (CONTRACT 10, "At most once"). */
 const runs = 16;
 const seed = 2;
 

@@ -20,15 +20,20 @@ export interface Lane {
   takeLogs(): string;
   /** Starts the agent if it does not run, and waits for its link. */
   revive(): Promise<void>;
-  /** Kills everything that the target names. */
+  /** Kills the agent. It stays down until `revive`. */
   killAgent(): Promise<void>;
   killBrowsers(): void;
-  /** Calls `act` at every application that an employer receives, until it is replaced. */
+  /**
+   * Calls `act` at each application that an employer receives, until the next call of `onReceipt`.
+   */
   onReceipt(act: (() => void) | undefined): void;
   close(): Promise<void>;
 }
 
-/** Starts the employers, the link's end and the agent, from `bundle` or, with a bug, from its source. */
+/**
+ * Starts the employers, the link's end and the agent. The agent starts from `bundle`, or from its
+ * source if it has a bug.
+ */
 export async function openLane({
   binary,
   bundle,

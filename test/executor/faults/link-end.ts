@@ -14,9 +14,9 @@ export const nodeId = 'nod_01kajh8z2wf5xav9c3q7m4n6rt';
 /** The end of a submission, as the service knows it. */
 export type Ended =
   | WireOutcome
-  /** A new link did not name the submission, so the node does not know it. */
+  /** A new link did not name the submission, so the node has lost it. */
   | { readonly type: 'lost' }
-  /** Another instance asked to begin it. */
+  /** The node reported `stopped`, after another instance had asked to begin the submission. */
   | { readonly type: 'stopped' };
 
 interface Assigned {
@@ -39,7 +39,10 @@ export interface LinkEnd {
   readonly url: string;
   /** Resolves when the node has a link. */
   linked(): Promise<void>;
-  /** Assigns a submission; resolves when the node got `begin`, or when it ended before. */
+  /**
+   * Assigns a submission. Resolves when the node got `begin`, or when the submission ended before
+   * that.
+   */
   assign(submissionId: string, payloadText: string): Promise<void>;
   ended(submissionId: string): Promise<Ended>;
   /** Breaks the link without a close frame. */
@@ -138,7 +141,7 @@ function offerAll(state: State): void {
   }
 }
 
-/** A link that does not name an assigned submission proves that the node has lost it. */
+/** Ends assigned submissions that a new link does not name, because the node has lost them. */
 function endMissing(state: State, running: readonly string[]): void {
   for (const [submissionId, submission] of state.submissions) {
     if (
@@ -180,7 +183,8 @@ function receive(state: State, socket: WebSocket, frame: FrameFromNode): void {
       end(state, socket, frame.submissionId, { type: 'stopped' });
       break;
     case 'decline':
-      // The slot of the submission before is free a moment after its acknowledgement.
+      // Offer again later: the node frees the slot of the previous submission a moment after its
+      // `ack`.
       setTimeout(() => offerAll(state), offerAgainMs);
       break;
     case 'usage':

@@ -5,9 +5,9 @@ import { submissionBugs } from '../../faults/injected-bugs/submission-bugs.ts';
 import { runTrial } from './trial.ts';
 
 /**
- * `pnpm executor:faults --runs N [--seed S] [--lanes L] [--bug NAME | --bugs]`: kills the agent, the
- * browser, both or the link at random moments of a run, restarts and repeats. Prints each violation,
- * the ends of the runs and a verdict. With `--bugs`, runs until each injected bug of the fence is
+ * `pnpm executor:faults --runs N [--seed S] [--lanes L] [--bug NAME | --bugs]`: kills the agent,
+ * the browser, both or the link at random moments of each run. Prints each violation, the ends of
+ * the runs and a verdict. With `--bugs`, it makes runs until each injected bug of the fence is
  * caught.
  */
 const { values } = parseArgs({

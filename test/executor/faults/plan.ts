@@ -5,13 +5,15 @@ import type { Ats, Behaviour } from '../employers/behaviours.ts';
 export const targets = ['none', 'agent', 'browser', 'both', 'link'] as const;
 type Target = (typeof targets)[number];
 
-/** When it is killed. */
+/** The moment at which the target is killed. */
 type Moment =
-  /** A part of the usual duration of the run, counted from `begin`. */
+  /** After a fraction of the usual duration of the run, counted from `begin`. */
   | { readonly kind: 'time'; readonly fraction: number }
   /** After the journal has recorded `submitting`. */
   | { readonly kind: 'submitting'; readonly delayMs: number }
-  /** After the employer has received the application, and before it answers if the delay is 0. */
+  /**
+   * After the employer has received the application. If the delay is 0, this is before it answers.
+   */
   | { readonly kind: 'receipt'; readonly delayMs: number };
 
 export interface RunPlan {

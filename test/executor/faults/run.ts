@@ -17,11 +17,11 @@ export interface RunReport {
   readonly ended: Ended;
   readonly received: number;
   readonly violations: readonly string[];
-  /** Counts again: an application may arrive after the outcome. */
+  /** Counts the received applications again, because one may arrive after the outcome. */
   countAgain(): number;
 }
 
-/** A run that has no outcome after this time hangs. */
+/** A run without an outcome after this time counts as one that hangs. */
 const endedMsMax = 150_000;
 
 function countOf(employer: Employer, { answers }: Applicant): number {
@@ -62,7 +62,10 @@ async function strike(lane: Lane, { target, againAfterMs }: RunPlan): Promise<vo
   await lane.revive();
 }
 
-/** Strikes at the moment of the plan. Returns the end of the strike, or undefined if none came. */
+/**
+ * Prepares the strike at the moment of the plan. `stop` cancels a strike that has not begun, and
+ * waits for one that has.
+ */
 function planStrike(lane: Lane, plan: RunPlan, submissionId: string, usualMs: number) {
   let struck: Promise<void> | undefined;
   const act = (): void => {
@@ -88,14 +91,14 @@ function planStrike(lane: Lane, plan: RunPlan, submissionId: string, usualMs: nu
   };
 }
 
-/** The contradictions to the promises of CONTRACT 10, "At most once". */
+/** The violations of the promises of CONTRACT 10, "At most once". */
 function violationsOf(ended: Ended, received: number): string[] {
   if (received > 1) return [`the employer received ${received} applications`];
   if (ended.type === 'completed' && received === 0) return ['completed without an application'];
   if (ended.type !== 'failed') return [];
   const { code, message, submitted } = ended.failure;
   if (received === 0) {
-    // The forms and the applicants are in order, so only the node or the way to the site can fail.
+    // The forms and the applicants are correct, so only the node or the way to the site can fail.
     return ['node_error', 'site_unreachable'].includes(code) ? [] : [`${code}: ${message}`];
   }
   if (submitted === false) return [`${code} denies an application that arrived`];
@@ -112,7 +115,10 @@ async function endedInTime(lane: Lane, submissionId: string): Promise<Ended | un
   }
 }
 
-/** Runs one submission on the lane and strikes once, or more often with restarts. */
+/**
+ * Runs one submission on the lane. Strikes as planned, and again after each restart if the plan
+ * says so.
+ */
 export async function runOnce(
   lane: Lane,
   plan: RunPlan,

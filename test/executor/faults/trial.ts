@@ -12,7 +12,7 @@ export interface TrialOptions {
   readonly binary: string;
   /** The bundle of the agent. */
   readonly bundle: string;
-  /** Puts a bug into the agent, which then starts from its source. */
+  /** The name of a bug in the agent, which then starts from its source. */
   readonly bug?: string;
   /** Ends the trial at the first violation. */
   readonly endsWhenBroken?: boolean;
@@ -22,13 +22,13 @@ export interface TrialOptions {
 export interface TrialReport {
   readonly runs: number;
   readonly violations: readonly string[];
-  /** The runs by their end, such as `completed` or `node_error, not submitted`. */
+  /** The number of runs by their end, such as `completed` or `node_error, not submitted`. */
   readonly ends: ReadonlyMap<string, number>;
-  /** The runs whose application arrived. */
+  /** The number of runs whose application arrived. */
   readonly received: number;
 }
 
-/** The duration of a run before the first undisturbed one has been timed. */
+/** The assumed duration of a run, until the first undisturbed run has been timed. */
 const usualMsDefault = 2_500;
 
 export function describeEnd(ended: Ended): string {

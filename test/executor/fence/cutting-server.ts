@@ -6,7 +6,7 @@ import https from 'node:https';
 import net from 'node:net';
 import { selfSigned } from '../../../packages/testkit/src/self-signed.ts';
 
-/** How a browser speaks with the employer. No browser speaks HTTP/2 without TLS. */
+/** The protocols between the browser and the employer. No browser speaks HTTP/2 without TLS. */
 export const protocols = ['http1', 'http1-tls', 'http2-tls'] as const;
 export type Protocol = (typeof protocols)[number];
 
@@ -23,7 +23,7 @@ export interface CuttingServer {
   readonly port: number;
   /** Every request other than GET that arrived, as `METHOD path`. */
   readonly received: string[];
-  /** Resolves with the first submission request, or after this time without one. */
+  /** Resolves at the first submission request, or after `timeoutMs` without one. */
   arrivedWithin(timeoutMs: number): Promise<void>;
   setCut(cut: Cut): void;
   /** How many connections were cut. */
@@ -34,7 +34,7 @@ export interface CuttingServer {
 /** The whole answer to a submission. */
 export const confirmation = 'Thank you for your application, number 4711.';
 export const applyPath = '/apply';
-/** Answers with 307, which asks for the application at another address. */
+/** The path whose answer is a 307, which asks for the application at another address. */
 export const movedPath = '/moved';
 
 const page = `<!doctype html><title>Apply</title>
@@ -86,7 +86,9 @@ async function listen(server: net.Server): Promise<number> {
   return address.port;
 }
 
-/** Counts the bytes of one direction, and returns the part of a chunk that may pass. */
+/**
+ * Counts the bytes of one direction. The returned function gives the part of a chunk that may pass.
+ */
 function meterFor(limit: () => number | undefined): (chunk: Buffer) => Buffer {
   let passed = 0;
   return (chunk) => {
@@ -117,7 +119,7 @@ export async function startCuttingServer(protocol: Protocol): Promise<CuttingSer
     });
   });
   origin.prependListener('request', note);
-  // Cut connections are what the test is about.
+  // Errors of cut connections are expected here.
   origin.on('sessionError', () => {});
   origin.on('clientError', (_error, socket: net.Socket) => socket.destroy());
   const originPort = await listen(origin);

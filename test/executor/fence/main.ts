@@ -6,19 +6,19 @@ import { acceptCertificate, launchTestBrowser } from './test-browser.ts';
 import { runTrial, type Sender, senders, type Trial, type TrialEnd } from './trials.ts';
 
 /**
- * `node test/executor/fence/main.ts [--every N] [NAME…]`: runs the named trials, or without a name
- * cuts the submission at every Nth byte of its answer and of its request, over each protocol. Prints
- * each fault and a verdict.
+ * `node test/executor/fence/main.ts [--every N] [NAME…]`: runs the named trials. Without a name, it
+ * cuts the submission at every Nth byte of its answer and at a sample of the bytes of its request,
+ * over each protocol. Prints each fault and a verdict.
  */
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { every: { type: 'string', default: '1' } },
 });
 const every = Number(values.every);
-/** The bytes of a request with its TLS handshake. A sample of them is cut. */
+/** The most bytes of a request with its TLS handshake. The trials cut at a sample of them. */
 const requestBytesMax = 3_000;
 const requestStepBytes = 37;
-/** No answer is longer. */
+/** The longest answer has fewer bytes. */
 const answerBytesMax = 5_000;
 
 const browser = await launchTestBrowser([acceptCertificate(certificateHash())]);

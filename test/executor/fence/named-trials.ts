@@ -2,7 +2,7 @@ import type { Trial } from './trials.ts';
 
 const none = { kind: 'none' } as const;
 const atOnce = { kind: 'answer', bytes: 0 } as const;
-/** Inside the body: the head of the answer has about 120 bytes. */
+/** A cut inside the body. The head of the answer has about 120 bytes. */
 const inBody = { kind: 'answer', bytes: 140 } as const;
 
 /** The trials that find the injected bugs of the fence, by name. */

@@ -16,7 +16,10 @@ export interface TestBrowser {
   close(): Promise<void>;
 }
 
-/** Accepts one certificate. To accept all would make the browser connect twice. */
+/**
+ * The flag that accepts one certificate. A flag that accepts all would make the browser connect
+ * twice.
+ */
 export function acceptCertificate(hash: string): string {
   return `--ignore-certificate-errors-spki-list=${hash}`;
 }

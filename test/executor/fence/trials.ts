@@ -17,10 +17,10 @@ import type { TestBrowser } from './test-browser.ts';
 export const senders = {
   form: `document.getElementById('form').submit()`,
   fetch: `void fetch('${applyPath}', { method: 'POST', body: 'name=Ada' })`,
-  /** Sends again when it failed, and once more. */
+  /** Sends again when the request failed, up to three requests in all. */
   retryingFetch: `{ const send = () => fetch('${applyPath}', { method: 'POST', body: 'name=Ada' });
     window.done = send().catch(send).catch(send).catch(() => {}); }`,
-  /** Sends three times at once, and again a little later. */
+  /** Sends three requests at once, and one more when they have ended. */
   doubleFetch: `{ const send = () => fetch('${applyPath}', { method: 'POST', body: 'name=Ada' }).catch(() => {});
     window.done = Promise.all([send(), send(), send()]).then(send); }`,
   keepalive: `void fetch('${applyPath}', { method: 'POST', body: 'name=Ada', keepalive: true })`,
@@ -32,14 +32,16 @@ export const senders = {
 } as const;
 export type Sender = keyof typeof senders;
 
-/** A request that does not wait for the journal arrives in this time. */
+/**
+ * The wait for a request that does not wait for the journal. Such a request arrives in this time.
+ */
 const earlyRequestMs = 700;
 
 export interface Trial {
   readonly protocol: Protocol;
   readonly sender: Sender;
   readonly cut: Cut;
-  /** The journal cannot be written. */
+  /** True if the journal cannot be written. */
   readonly isJournalBroken?: boolean;
 }
 
@@ -85,7 +87,7 @@ export async function runTrial(browser: TestBrowser, trial: Trial): Promise<Tria
   });
 }
 
-/** The same without a fence. Resolves when the browser has given up. */
+/** Like `runTrial`, without a fence. Resolves when the browser has given up. */
 export async function runUnfenced(browser: TestBrowser, protocol: Protocol): Promise<string[]> {
   return await withSite(browser, protocol, async ({ page, server }) => {
     await page.goto(siteOf(protocol).url);

@@ -9,7 +9,7 @@ import { payloadTextOf, runJobInAgent, withStateDir } from '../run-job.ts';
 export interface Figures {
   readonly seconds: number;
   readonly cpuSeconds: number;
-  /** 0 without samples. */
+  /** 0 if the job has no samples of its memory. */
   readonly peakPssBytes: number;
   /** The metered bytes divided by what the employer's sockets counted. */
   readonly ratioOfBytes: number;
@@ -56,7 +56,7 @@ function pssOf(pid: number): number {
   }
 }
 
-/** The proportional memory of all processes below this one. */
+/** The proportional memory (PSS) of all processes below this one. */
 function pssOfChildren(): number {
   const all = parents();
   const below = new Set([process.pid]);
@@ -68,8 +68,8 @@ function pssOfChildren(): number {
 }
 
 /**
- * An applicant whose resume has an address, because a payload cannot hold a file of this size. The
- * server of the employer offers it.
+ * An applicant whose resume has an address, because a payload cannot contain a file of this size.
+ * The employer's server offers the file at that address.
  */
 function applicantWithAddress(tag: string) {
   const { profile, answers } = createApplicant(tag, resumeBytes);
@@ -82,8 +82,8 @@ function applicantWithAddress(tag: string) {
 }
 
 /**
- * Runs one job. Throws if it does not complete. Samples of the memory cost CPU, so a job with samples
- * has no other figures that count.
+ * Runs one job. Throws if it does not complete. Samples of the memory cost CPU, so the other
+ * figures of a job with samples do not count.
  */
 export async function measureJob(
   binary: string,

@@ -16,14 +16,14 @@ export interface CellReport extends Cell {
   readonly seconds: number;
 }
 
-/** Every adapter with every behaviour that its system can show. */
+/** The cells of the matrix: each adapter with each behaviour that its system can show. */
 export const cells: readonly Cell[] = atsNames.flatMap((ats) =>
   behaviours
     .filter((behaviour) => whyNotShown(ats, behaviour) === undefined)
     .map((behaviour) => ({ ats, behaviour })),
 );
 
-/** The combinations that do not exist, each with the reason. */
+/** The combinations that a system cannot show, each with the reason. */
 export const notShown: readonly (Cell & { readonly reason: string })[] = atsNames.flatMap((ats) =>
   behaviours.flatMap((behaviour) => {
     const reason = whyNotShown(ats, behaviour);
@@ -33,7 +33,7 @@ export const notShown: readonly (Cell & { readonly reason: string })[] = atsName
 
 const maxNodeSeconds = 100;
 
-/** The greenhouse pages share one adapter. */
+/** The adapter of a system. The three Greenhouse systems share one. */
 function adapterOf(ats: Ats): string {
   return ats.startsWith('greenhouse') ? 'greenhouse' : ats;
 }
@@ -78,7 +78,7 @@ function faultsOfFailure(expected: Expected & { kind: 'failed' }, { outcome }: R
   return faults;
 }
 
-/** No value of the profile leaves the node, except to the employer. */
+/** Checks that what the node sent contains no value of the profile. */
 function faultsOfPrivacy({ canaries }: Applicant, sent: string): string[] {
   return canaries.filter((canary) => sent.includes(canary)).map((canary) => `it sent ${canary}`);
 }

@@ -7,7 +7,10 @@ export type Expected =
   | {
       readonly kind: 'failed';
       readonly code: Failure['code'];
-      /** The employer received the application. Otherwise the failure proves that nothing was sent. */
+      /**
+       * True if the employer received the application. Otherwise the failure must prove that
+       * nothing was sent.
+       */
       readonly isReceived: boolean;
       /** A label that the message must contain. */
       readonly label?: string;

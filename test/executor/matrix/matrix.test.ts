@@ -7,7 +7,10 @@ import { startEmployer } from '../employers/employer.ts';
 import { payloadTextOf, runJobInAgent, withStateDir } from '../run-job.ts';
 import { type Cell, cells, notShown, runCell } from './cell.ts';
 
-/** CONTRACT 10: a part of `pnpm executor:matrix`, with each system and each behaviour. */
+/**
+ * The cells of `pnpm executor:matrix` that this test runs (CONTRACT 10). Together they contain each
+ * system and each behaviour.
+ */
 const chosen: readonly string[] = [
   'greenhouse success',
   'greenhouse captcha-refused',

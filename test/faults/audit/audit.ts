@@ -10,17 +10,18 @@ import { auditOutcomes, auditReplays } from './outcomes.ts';
 import { auditRuns } from './runs.ts';
 
 /**
- * The whole audit, from outside: tenants' API, receivers' logs, nodes' logs, the answers that
- * clients got, and at last the rows of the ledger. It uses its own arithmetic and the contract
- * alone.
+ * Runs the whole audit from outside. It reads the tenants' API, the logs of receivers and nodes,
+ * the answers that clients got, and last the rows of the ledger. It uses only its own arithmetic
+ * and the contract.
  */
 export async function audit(world: World, tenants: readonly LoadTenant[]): Promise<Findings> {
   const findings = new Findings();
   const { seen } = world;
-  // Read before the records, so that the records must have everything that these logs have.
+  // Read the logs before the records. The records must then contain everything that the logs
+  // contain.
   const lines = readNodes(world);
   const records: FinalRecord[] = [];
-  // One after the other, because a statement of a long run is large and is needed only here.
+  // Read one tenant after the other, because the account statement of a long run is large.
   for (const tenant of tenants) {
     const books = await readBooks(world, tenant);
     auditBooks(findings, books, seen.grants);

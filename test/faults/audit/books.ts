@@ -28,7 +28,7 @@ export interface TenantBooks {
   readonly tenant: LoadTenant;
   readonly balance: Json;
   readonly records: readonly FinalRecord[];
-  /** Newest first. */
+  /** The account statement, with the newest line first. */
   readonly statement: readonly Json[];
   readonly deliveries: readonly Json[];
 }

@@ -76,8 +76,8 @@ function describeWebhook({ event, attempt }: ReceivedWebhook): string {
 }
 
 /**
- * Attempts are numbered before they are sent: no attempt number of a delivery arrives twice, and
- * none is above eight.
+ * Checks that attempts are numbered before they are sent: no attempt number of a delivery arrives
+ * twice, and none is above eight. Also checks that all attempts of a delivery carry the same event.
  */
 function auditAttempts(findings: Findings, received: readonly ReceivedWebhook[]): void {
   const byDelivery = Map.groupBy(received, ({ deliveryId }) => deliveryId);

@@ -45,7 +45,10 @@ const signs: Readonly<Record<string, bigint>> = {
   reversal: -1n,
 };
 
-/** Oldest line first: each balance is the previous balance plus the line's amount. */
+/**
+ * Checks the statement from its oldest line on: each balance is the previous balance plus the
+ * line's amount.
+ */
 function auditStatement(findings: Findings, { tenant, balance, statement }: TenantBooks): void {
   let expected = 0n;
   for (const line of statement.toReversed()) {
@@ -69,8 +72,8 @@ function auditStatement(findings: Findings, { tenant, balance, statement }: Tena
 }
 
 /**
- * One hold of the quoted maximum. Then charge and release, each at most once, which add up to the
- * hold.
+ * Checks that a submission has one hold of the quoted maximum, at most one charge and at most one
+ * release. Charge and release add up to the hold.
  */
 function auditLines(findings: Findings, record: FinalRecord, lines: readonly Json[]): void {
   const of = (type: string) => lines.filter((line) => line['type'] === type);
@@ -99,7 +102,10 @@ const weights: Readonly<Record<string, bigint>> = {
 };
 const tierTenths: Readonly<Record<string, bigint>> = { standard: 10n, priority: 15n, instant: 25n };
 
-/** `clamp(base + Σ weight × usage, min, max) × tier × surge` of the default card, rounded half up. */
+/**
+ * The price of the default rate card: `clamp(base + Σ weight × usage, min, max) × tier × surge`,
+ * rounded half up.
+ */
 function chargeOf({ usage, tier, surgeMicros }: FinalRecord): bigint {
   let sum = 20n * trillion;
   for (const [unit, weight] of Object.entries(weights)) {

@@ -78,7 +78,7 @@ function auditApplication(
 
 const replaysAtOnce = 16;
 
-/** A replay of each key that got a `201` gets the same answer. */
+/** Checks that a replay of each key whose creation is known gets the same answer. */
 export async function auditReplays(
   findings: Findings,
   world: World,

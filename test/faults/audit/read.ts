@@ -7,7 +7,10 @@ import type { World } from '../world/types.ts';
 const triesMax = 20;
 const pageSize = 100;
 
-/** Reads as a tenant and repeats the request if no answer came. Throws if no answer can be had. */
+/**
+ * Reads as a tenant. Repeats the request until it is answered with `200`, at most `triesMax` times.
+ * Then throws.
+ */
 export async function readObject(
   world: World,
   { signer }: LoadTenant,

@@ -25,7 +25,7 @@ export function auditRuns(
   }
 }
 
-/** Only the node that the commit of `dispatched` names gets the submission. */
+/** Checks that only the node that the commit of `dispatched` names gets the submission. */
 function expectDispatched(
   findings: Findings,
   { submissionId, node }: Logged<DecidedLine>,
@@ -43,7 +43,8 @@ function expectDispatched(
 }
 
 /**
- * By key, because the employer knows the key only. Two submissions of one application count as two.
+ * Checks the executions by key, because the employer knows only the key. Two executions with one
+ * key are a violation, also if they belong to two submissions.
  */
 function auditExecutions(
   findings: Findings,
@@ -69,7 +70,8 @@ function auditExecutions(
 }
 
 /**
- * A node may act only after the commit of `running`. The record of a begun submission shows when.
+ * Checks that a node acts only after the commit of `running`. The record of a begun submission has
+ * `startedAt`.
  */
 function expectBegun(findings: Findings, subject: string, record: FinalRecord | undefined): void {
   findings.expect(
@@ -85,8 +87,8 @@ function isAcknowledged(line: NodeLine): line is OutcomeLine {
 }
 
 /**
- * An acknowledged outcome is the submission's outcome, or its late outcome, or arrived after
- * another end.
+ * Checks that an acknowledged outcome is stored: as the submission's outcome, or as its late
+ * outcome.
  */
 function expectKept(findings: Findings, line: OutcomeLine, record: FinalRecord | undefined): void {
   const reported = line.outcome === 'completed' ? 'submitted' : 'failed';

@@ -13,8 +13,7 @@ export interface Fault {
 }
 
 /**
- * The possible targets. They are fixed before the run, so that a seed gives the same schedule
- * again.
+ * The possible targets. They are fixed before the run. A seed then gives the same schedule again.
  */
 export interface Targets {
   readonly services: readonly { readonly service: ServiceName; readonly name: string }[];
@@ -34,7 +33,7 @@ export interface FaultKind {
   readonly kind: string;
   /** The weight of this kind relative to the others. */
   readonly weight: number;
-  /** Undefined if this machine or this stack has no target for it. */
+  /** Draws a fault of this kind. Undefined if this machine or this stack has no target for it. */
   plan(random: Random, targets: Targets, pace: Pace): Fault | undefined;
 }
 
@@ -42,7 +41,7 @@ export interface FaultKind {
 interface Lasting {
   /** As the report prints it, without the duration. */
   readonly name: string;
-  /** Added to the duration of the pace, so that the fault has an effect. */
+  /** Added to the duration that the pace gives. A shorter fault might have no effect. */
   readonly atLeastMs?: number;
   readonly strike: Fault['strike'];
   readonly heal: Fault['heal'];
@@ -83,7 +82,7 @@ export function momentaryKind(
   };
 }
 
-/** For people, in seconds. */
+/** A duration as text, in seconds. */
 export function seconds(ms: number): string {
   return `${(ms / 1000).toFixed(1)} s`;
 }

@@ -57,8 +57,8 @@ const pause: FaultKind = {
 };
 
 /**
- * The offset is shorter than the signature window (300 s). Signed requests stay valid, so that only
- * code that trusts a process's clock fails.
+ * The offset of 4 min is shorter than the signature window (300 s), so signed requests stay valid.
+ * Only code that trusts a process's clock fails.
  */
 const wrongClock = lastingKind('a clock that is off', 6, (random, { services }) => {
   const name = random.pick(services)?.name;

@@ -13,13 +13,16 @@ const catalogue: readonly FaultKind[] = [
   ...slowPostgresFaults,
 ];
 
-/** After this many faults each kind has struck. */
+/** The number of kinds. After this many faults, each kind has struck. */
 export const kindsCount = catalogue.length;
 
 /** The chance that two faults strike at once. */
 const pairChance = 0.12;
 
-/** Sorted by name, because the order of start depends on the machine. */
+/**
+ * The targets of a world. They are sorted by name, because the order of start depends on the
+ * machine.
+ */
 export function targetsOf(world: World): Targets {
   return {
     services: world.services

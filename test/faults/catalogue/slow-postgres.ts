@@ -12,8 +12,7 @@ import { wireOf } from './wires.ts';
  */
 const delaysMs = [80, 160, 250] as const;
 /**
- * The one-way delays that pass before the second fault strikes. By then submissions are at every
- * step.
+ * The second fault strikes after this many one-way delays. By then submissions are at every step.
  */
 const waysBefore = 8;
 
@@ -37,7 +36,7 @@ function speedUp(world: World, { wires }: Slow): void {
   for (const name of wires) wireOf(world, name).heal();
 }
 
-/** Slow until submissions are at every step, and for `extraMs` longer. */
+/** Slows Postgres down, and waits until submissions are at every step and then for `extraMs`. */
 async function slowDownFor(world: World, slow: Slow, extraMs: number): Promise<void> {
   slowDown(world, slow);
   await sleep(waysBefore * slow.delayMs + extraMs);

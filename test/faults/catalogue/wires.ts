@@ -20,7 +20,7 @@ const cut = momentaryKind('connections cut', 18, (random, { wires }) => {
   return { name: `connections cut: ${name}`, strike: (world) => wireOf(world, name).cut() };
 });
 
-/** A kind that does one thing to one wire until it is healed. */
+/** A kind whose fault does one thing to one wire until the fault is healed. */
 function onOneWire(
   kind: string,
   weight: number,

@@ -9,15 +9,18 @@ import type { Answer, Question } from '../load/http.ts';
 import { canonical, type Json, listOf, microsOf, objectOf, textOf } from '../load/json.ts';
 
 /**
- * Milliseconds of the recorder's clock: before the request is sent, and when its answer has
- * arrived.
+ * The time of an exchange, in milliseconds of the recorder's clock. It begins before the request is
+ * sent, and ends when the answer has arrived.
  */
 export interface Interval {
   readonly beginMs: number;
   readonly endMs: number;
 }
 
-/** The events that one request and its answer add to the history. Undefined if no answer came. */
+/**
+ * The events that one request and its answer add to the history. `answer` is undefined if none
+ * came.
+ */
 export function recordsOfExchange(
   question: Question,
   answer: Answer | undefined,
@@ -53,7 +56,7 @@ interface Known {
   readonly timed: { readonly beginMs: number; readonly endMs: number | null };
 }
 
-/** The outcome stays open without an answer, or with an answer that does not decide it. */
+/** True if the outcome stays open: no answer came, or the answer does not decide it. */
 function isOpen(answer: Answer | undefined): boolean {
   return answer === undefined || answer.code === 'unavailable' || answer.status === 500;
 }
@@ -70,7 +73,10 @@ function parsed({ body = '{}' }: Question): Json {
   return objectOf(JSON.parse(body));
 }
 
-/** Refusals decided before the look-up of the key prove nothing about it (CONTRACT 3). */
+/**
+ * The statuses of refusals that are decided before the look-up of the key. They prove nothing about
+ * the key (CONTRACT 3).
+ */
 const beforeTheKey: ReadonlySet<number> = new Set([400, 401, 404, 405, 408, 413, 415, 429, 431]);
 
 function ofCreation(question: Question, { tenant, answer, timed: at }: Known): HistoryRecord[] {
@@ -205,7 +211,10 @@ function ofDetail(record: Json, source: string, { tenant, interval }: Known): Hi
   ];
 }
 
-/** Tenants ask only for ids that they have seen, so 404 means that the submission was rejected. */
+/**
+ * Records a submission that is answered with 404 as rejected. Tenants ask only for ids that they
+ * have seen, so 404 has no other reason.
+ */
 function ofMissing(path: string, { answer, interval }: Known): HistoryRecord[] {
   const submissionId = /^\/v1\/submissions\/([^/]+)$/u.exec(path)?.[1];
   if (answer?.status !== 404 || submissionId === undefined) return [];

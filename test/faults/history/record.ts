@@ -29,7 +29,10 @@ const endOf: Readonly<Record<string, Status>> = {
   'submission.cancelled': 'cancelled',
 };
 
-/** Records one attempt as it arrives at `url`, and the end of a submission if it is its event. */
+/**
+ * Records one attempt as it arrives at `url`. If its event ends a submission, this end is recorded
+ * too.
+ */
 export function recordWebhook(
   recorder: Recorder,
   { tenant, url }: { readonly tenant: string; readonly url: string },
@@ -67,8 +70,8 @@ function reached(
 const lookEveryMs = 200;
 
 /**
- * Follows the nodes' logs. An action of a node is recorded at the time at which its line is read,
- * because it had happened by then and the node's clock is another one. `stop` reads the rest.
+ * Follows the nodes' logs. It records an action of a node with the time at which it reads the line:
+ * the action has then happened, and the node's own clock may differ. `stop` reads the rest.
  */
 export function followNodes(
   recorder: Recorder,

@@ -3,8 +3,8 @@ import { injectedBugs } from './catalogue.ts';
 import { applyEdit } from './injected-bug.ts';
 
 /**
- * Loaded into a process before its own code (`node --import`). The modules that it loads then have
- * the bug that `FAULTS_BUG` names. No file is changed.
+ * Loaded into a process before its own code (`node --import`). The process then loads its modules
+ * with the bug that `FAULTS_BUG` names. No file is changed.
  */
 const name = process.env['FAULTS_BUG'];
 const bug = injectedBugs.find((one) => one.name === name);

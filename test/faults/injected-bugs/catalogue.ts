@@ -9,7 +9,7 @@ import { waitBugs } from './wait-bugs.ts';
 
 /**
  * Each bug breaks one of the three promises. Some bugs also remove a second guard that would hide
- * them.
+ * the bug.
  */
 export const injectedBugs: readonly InjectedBug[] = [
   ...moneyBugs,

@@ -2,7 +2,10 @@ import type { InjectedBug } from './injected-bug.ts';
 
 const holding = 'packages/store/src/submissions/hold.ts';
 
-/** A cache in the process: the answer of `read` for this key, for `ageMs`. */
+/**
+ * The source of a cache in the process. It answers with the value of `read` for `key`, again for
+ * `ageMs`.
+ */
 function cached(key: string, read: string, ageMs: string): string {
   return `(async (cache, key) => {
     const known = cache.get(key);

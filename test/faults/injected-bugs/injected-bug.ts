@@ -6,7 +6,7 @@ export interface InjectedBug {
   readonly edits: readonly SourceEdit[];
   /** The test that catches it, if the faults run cannot. */
   readonly caughtBy?: string;
-  /** Removed from the database too, so that the database does not refuse the bug. */
+  /** Statements that remove the database's own guard, which would otherwise refuse the bug. */
   readonly sql?: readonly string[];
 }
 
@@ -19,7 +19,8 @@ export interface SourceEdit {
 }
 
 /**
- * The file's source with the bug. Throws if the code has changed: then update the edit.
+ * The file's source with the bug. Throws if `from` does not occur exactly once. Then update the
+ * edit.
  */
 export function applyEdit(source: string, { file, from, to }: SourceEdit): string {
   const parts = source.split(from);

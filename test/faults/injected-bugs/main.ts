@@ -10,8 +10,8 @@ import type { InjectedBug } from './injected-bug.ts';
 endEarlyInOrder();
 
 /**
- * `pnpm faults:bugs [NAME…] [--seed S] [--rate R]`: runs the faults against each injected bug, with
- * more faults each time until they catch it. It prints a table of the promises that caught each
+ * `pnpm faults:bugs [NAME…] [--seed S] [--rate R]`: runs the faults against each injected bug, and
+ * again with more faults if they did not catch it. Prints a table of the promises that caught each
  * bug.
  */
 const { values, positionals } = parseArgs({
@@ -21,9 +21,12 @@ const { values, positionals } = parseArgs({
     rate: { type: 'string', default: '12' },
   },
 });
-/** Each kind once, then more. */
+/** The numbers of faults of the two runs. The first run has each kind once. */
 const faultCounts = [kindsCount, 48];
-/** Short, because many of the bugs prevent the system from ever coming to rest. */
+/**
+ * The limit of the time to come to rest. It is short, because with many of the bugs the system
+ * never comes to rest.
+ */
 const restBoundMs = 25_000;
 /** How many violations are printed in full, on the standard error. */
 const printedMax = 6;

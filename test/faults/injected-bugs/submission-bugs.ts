@@ -5,7 +5,7 @@ const fence = `${browser}/fence/open-submit-fence.ts`;
 const gate = `${browser}/fence/gate.ts`;
 const caughtBy = 'pnpm executor:faults';
 
-/** Each bug breaks the promise that one application at most leaves a node (CONTRACT 10). */
+/** Each bug breaks the promise that at most one application leaves a node (CONTRACT 10). */
 export const submissionBugs: readonly InjectedBug[] = [
   {
     name: 'submit-before-the-journal',

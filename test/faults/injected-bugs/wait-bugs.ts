@@ -5,8 +5,8 @@ const calls = 'packages/store/src/connection/calls.ts';
 const reconcile = 'services/settlement/src/reconcile.ts';
 
 /**
- * Mutations that need one interleaving or one lost answer. The load of the faults run does not
- * produce these. `caughtBy` names the test that catches each.
+ * Bugs that show only in one interleaving or after one lost answer. The load of the faults run does
+ * not produce these. `caughtBy` names the test that catches each bug.
  */
 export const waitBugs: readonly InjectedBug[] = [
   {

@@ -24,8 +24,8 @@ export interface Answer {
 }
 
 /**
- * False for an answer that leaves the outcome open or says nothing about it, so that the request is sent
- * again. A cut host may deliver a part of a request, which is answered with 408.
+ * False for an answer that leaves the outcome open or says nothing about it. The tenant then sends
+ * the request again. A cut host may deliver a part of a request, which is answered with 408.
  */
 export function isDecisive(answer: Answer | undefined): answer is Answer {
   return (
@@ -36,7 +36,10 @@ export function isDecisive(answer: Answer | undefined): answer is Answer {
   );
 }
 
-/** Longer than any wait of the service (8 s), shorter than the tenants' patience. */
+/**
+ * The timeout of a request. It is longer than any wait of the service (8 s), and shorter than the
+ * tenants' patience.
+ */
 const timeoutMsDefault = 12_000;
 
 export interface Http {
@@ -46,8 +49,8 @@ export interface Http {
 }
 
 /**
- * Connections are kept alive, as a tenant's own client does, so that cuts hit connections in use.
- * The load bounds their number. With a bound here, a request could time out while it waits for a
+ * Keeps connections alive, as a tenant's own client does. Cuts then hit connections in use. The
+ * load limits their number. With a limit here, a request could time out while it waits for a
  * connection.
  */
 export function createHttp(): Http {

@@ -8,7 +8,7 @@ export interface LoadWorld {
   readonly seen: Seen;
   readonly tenants: readonly LoadTenant[];
   readonly operator: Signer;
-  /** As tenants reach them, through a wire that a fault may cut. */
+  /** The URLs at which tenants reach the gateways, through wires that a fault may cut. */
   readonly gatewayUrls: readonly string[];
 }
 

@@ -21,18 +21,22 @@ export interface LoadOptions {
 }
 
 /**
- * A new application is skipped while so many seconds' applications are in flight. Otherwise the
- * backlog of an outage would arrive at once at its end, and a busy machine would never recover.
+ * A new application is skipped while the applications of this many seconds are in flight. Otherwise
+ * the backlog of an outage would arrive at once at its end, and a busy machine would never recover.
  */
 const inFlightSecondsMax = 10;
 const triesMax = 12;
 /**
- * The actions of an impatient tenant. The service alone must then find out how the request ended.
+ * The patience of an impatient tenant, which sends one request. The service alone must then find
+ * out how the request ended.
  */
 const onlyOnce = { triesMax: 1, givesUp: true } as const;
 const poorGrantCredits = 150;
 
-/** A steady stream of applications, each begun on time or skipped, independent of earlier ones. */
+/**
+ * Starts a steady stream of applications. Each is begun on time or skipped, and does not wait for
+ * earlier ones.
+ */
 export function startLoad(world: LoadWorld, options: LoadOptions): Load {
   const { perSecond, random } = options;
   const inFlight = new Set<Promise<void>>();
@@ -101,7 +105,9 @@ function newApplication(
   return seen.add(application(tenant, `load-${number}`, behaviour, random.pick(tiers)));
 }
 
-/** `jobContext.key` tells the employer which application has arrived. */
+/**
+ * An application of a tenant. `jobContext.key` shows the employer which application has arrived.
+ */
 export function application(
   tenant: LoadTenant,
   key: string,
@@ -124,7 +130,7 @@ export function application(
 
 /** The requests of one tenant for one application. */
 async function live(world: LoadWorld, wanted: Application, random: Random): Promise<void> {
-  // Drawn together, so that the random numbers do not depend on the order of answers.
+  // Draw all random numbers first, so they do not depend on the order of answers.
   const plan = {
     isImpatient: random.chance(0.4),
     isDoubled: random.chance(0.1),
@@ -147,7 +153,7 @@ async function live(world: LoadWorld, wanted: Application, random: Random): Prom
   const again = { triesMax, givesUp: true };
   if (plan.isReplayed) await create(world, wanted, again, random.nat(8));
   if (!plan.isRead) return;
-  // Twice, so that the second answer can contradict the state seen in between.
+  // Read twice. The second answer can then contradict the state that the first one showed.
   for (const turn of [0, plan.afterMs]) {
     await sleep(plan.afterMs);
     await read(world, wanted, turn);
@@ -156,7 +162,7 @@ async function live(world: LoadWorld, wanted: Application, random: Random): Prom
 
 interface Patience {
   readonly triesMax: number;
-  /** Accepts a refusal as final. */
+  /** True if the tenant accepts a refusal as final. */
   readonly givesUp: boolean;
 }
 
@@ -207,7 +213,7 @@ async function read(world: LoadWorld, wanted: Application, turn: number): Promis
   world.seen.noteRead(wanted, answer);
 }
 
-/** A balance must add up at any time during the run. */
+/** Reads a tenant's balance, which must add up at any time during the run. */
 async function readBalance(world: LoadWorld, random: Random): Promise<void> {
   const { http, seen } = world;
   const tenant = random.pick(world.tenants);
@@ -238,7 +244,10 @@ async function grantToPoor(world: LoadWorld, number: number, random: Random): Pr
   await grant(world, tenant, `poor-${number}`, poorGrantCredits);
 }
 
-/** Repeated under its reference until an answer comes, so that it has certainly happened once. */
+/**
+ * Grants credits. Repeats the request under its reference until it succeeds, at most `2 × triesMax`
+ * times. A grant that succeeded has happened exactly once.
+ */
 export async function grant(
   world: Pick<LoadWorld, 'http' | 'seen' | 'operator' | 'gatewayUrls'>,
   tenant: LoadTenant,

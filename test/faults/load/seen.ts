@@ -17,7 +17,7 @@ export interface Application {
   isFirstAnswered: boolean;
   /** The last definite refusal, if nothing has been created. */
   refusedWith: string | undefined;
-  /** An end that an answer has shown. It must stay the end. */
+  /** The ends that answers have shown. An end must not change. */
   readonly ends: SeenEnd[];
 }
 
@@ -71,8 +71,8 @@ export class Seen {
   }
 
   /**
-   * An answer to `POST /v1/submissions`. `wasCreated`: the tenant knew of the creation when it
-   * asked. One of two parallel requests may be refused before the other succeeds.
+   * Records an answer to `POST /v1/submissions`. `wasCreated`: the tenant knew of the creation when
+   * it asked. Without it, one of two parallel requests may be refused before the other succeeds.
    */
   noteCreation(
     application: Application,
@@ -117,7 +117,7 @@ export class Seen {
       this.complain(application.key, 'was created in another state than dispatched');
   }
 
-  /** An answer to a cancel. */
+  /** Records an answer to a cancel. */
   noteCancel(application: Application, answer: Answer | undefined): void {
     this.count('cancel', answer);
     if (!isDecisive(answer)) return;
@@ -134,7 +134,7 @@ export class Seen {
     }
   }
 
-  /** An answer to `GET /v1/submissions/:id`. */
+  /** Records an answer to `GET /v1/submissions/:id`. */
   noteRead(application: Application, answer: Answer | undefined): void {
     this.count('read', answer);
     if (!isDecisive(answer)) return;

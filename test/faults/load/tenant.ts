@@ -1,7 +1,7 @@
 import type { WebhookReceiver } from '@svc/local';
 import type { Signer } from './http.ts';
 
-/** A customer of the run. */
+/** A tenant of the run. */
 export interface LoadTenant {
   readonly name: string;
   readonly tenantId: string;
@@ -10,9 +10,10 @@ export interface LoadTenant {
   /** Undefined if it has no URL. Then it must get no webhook. */
   readonly receiver: WebhookReceiver | undefined;
   /**
-   * The first URL of its endpoint, which may move to any path below. Undefined without a receiver.
+   * The first URL of its endpoint. The tenant may move the endpoint to any path below. Undefined
+   * without a receiver.
    */
   readonly webhookUrl: string | undefined;
-  /** Has credit for a few submissions only. It gets a little more from time to time. */
+  /** True if it has credit for a few submissions only. It gets a little more from time to time. */
   readonly isPoor: boolean;
 }

@@ -19,13 +19,16 @@ function memberOf(value: unknown, name: string): unknown {
   return new Map<string, unknown>(Object.entries(Object(value))).get(name);
 }
 
-/** The agent's own journal, observed: its phases are the contract between agent and service. */
+/**
+ * Wraps the agent's own journal and logs each phase. The phases are the contract between agent and
+ * service.
+ */
 function overheard(journal: Journal): Journal {
   note({ what: 'started', active: journal.found.map(({ submissionId }) => submissionId) });
   const ended = new Map<string, { outcome: 'completed' | 'failed'; code: string | null }>();
   for (const entry of journal.found) {
     if (entry.phase === 'ended') ended.set(entry.submissionId, outcomeOf(entry));
-    // An earlier process began it. The agent reports that without writing it down first.
+    // An earlier process began it. The agent reports its failure without writing an outcome first.
     if (entry.phase === 'begun' || entry.phase === 'submitting') {
       ended.set(entry.submissionId, { outcome: 'failed', code: 'node_error' });
     }
@@ -88,5 +91,5 @@ startAgent({
   log: (level, msg, fields = {}) =>
     void process.stdout.write(`${JSON.stringify({ level, at: Date.now(), ...fields, msg })}\n`),
 });
-// It always ends by a kill. The journal has its runs.
+// The process has no orderly stop. Its journal keeps the runs.
 process.on('SIGTERM', () => process.exit(0));

@@ -1,15 +1,15 @@
 import { existsSync, openSync, readFileSync, writeSync } from 'node:fs';
 
 /**
- * A log of what a node under test did, written outside the service before each action completes. It
- * is one append of the kernel, so a kill -9 right after it loses nothing. `executed` is what the
- * employer sees.
+ * A log of what a node under test did, written outside the service before each action completes.
+ * Each line is one append of the kernel, so a kill -9 right after it loses nothing. `executed` is
+ * what the employer sees.
  */
 export type NodeLine = StartedLine | DecidedLine | OutcomeLine | ExecutedLine;
 
 interface StartedLine {
   readonly what: 'started';
-  /** The content of its journal. */
+  /** The submissions in the node's journal. */
   readonly active: readonly string[];
 }
 
@@ -46,10 +46,7 @@ export function readNodeLog(node: string, file: string): Logged<NodeLine>[] {
     .map((line): Logged<NodeLine> => ({ ...JSON.parse(line), node }));
 }
 
-/**
- * Submissions that one node still has to run or report, by its log. Empty if nothing will come of
- * them.
- */
+/** The submissions that one node still has to run or report, by its log. */
 export function activeRunsOf(lines: readonly NodeLine[]): ReadonlySet<string> {
   let active = new Set<string>();
   for (const line of lines) {

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 
-/** The environment that lets a process be asked for its memory (collect-preload.ts). */
+/** The environment with which a process reports its memory when asked (collect-preload.ts). */
 export function collecting(dir: string, name: string): NodeJS.ProcessEnv {
   return { FAULTS_MEMORY_FILE: fileOf(dir, name) };
 }

@@ -25,7 +25,8 @@ export async function measure(world: World): Promise<Figure[]> {
       unit: 'MB',
       value: residentMb(process.pid()),
     });
-    // Tenants decide how many connect at once, so their connections to a gateway are counted apart.
+    // Tenants decide how many connections they open. Their connections to a gateway are not
+    // counted.
     const ofTenants = world.wires.get(`tenants - ${process.name}`)?.connections() ?? 0;
     figures.push({
       name: `descriptors of ${process.name}`,

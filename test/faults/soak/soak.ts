@@ -15,9 +15,7 @@ export interface SoakOptions {
   readonly seed: number;
   readonly size: WorldSize;
   readonly say: (line: string) => void;
-  /**
-   * The figures that grew and those that did not, printed before the audit, which takes its time.
-   */
+  /** Called with all trends before the audit starts, because the audit takes its time. */
   readonly onTrends: (trends: readonly Trend[]) => void;
 }
 

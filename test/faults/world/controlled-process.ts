@@ -9,7 +9,7 @@ export interface ProcessPlan {
   /** Starts the process elsewhere, for example in a network namespace. */
   readonly prefix?: readonly string[];
   readonly env: NodeJS.ProcessEnv;
-  /** The environment for later processes, so that they have the same addresses as the first. */
+  /** The environment for later processes. It gives them the same addresses as the first one. */
   readonly envAgain: (first: ReadyLine) => NodeJS.ProcessEnv;
   readonly clockFile: string;
   readonly logFile: string;
@@ -23,15 +23,21 @@ export interface ControlledProcess {
   isUp(): boolean;
   /** False after `kill` or `stop`, until `start`. */
   isWanted(): boolean;
-  /** kill -9. It stays down until `start`. */
+  /** Ends the process with `kill -9`. It stays down until `start`. */
   kill(): Promise<void>;
-  /** Starts it again, with retries, because a server that it needs may be down too. */
+  /**
+   * Starts the process again. Repeats failed starts, because a server that it needs may be down
+   * too.
+   */
   start(): Promise<void>;
-  /** SIGSTOP: it does nothing, and its connections stay open. */
+  /** Stops the process with SIGSTOP. It does nothing, and its connections stay open. */
   pause(): void;
   resume(): void;
   setClockOffset(ms: number): void;
-  /** How it ended without an order. A service must survive the failure of its dependencies. */
+  /**
+   * Each time that the process ended without an order, and how. A service must survive the failure
+   * of its dependencies.
+   */
   readonly deaths: readonly string[];
   stop(): Promise<void>;
 }
@@ -115,7 +121,9 @@ async function launch(place: Place): Promise<void> {
   void watch(place, launched);
 }
 
-/** A process that ends without an order is recorded and started again. */
+/**
+ * Waits for the end of a process. If it ended without an order, records this and starts it again.
+ */
 async function watch(place: Place, launched: ServiceProcess): Promise<void> {
   const how = await launched.exited;
   if (place.current !== launched) return;

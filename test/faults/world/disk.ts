@@ -14,8 +14,9 @@ export interface Disk {
 const sizeText = '3g';
 
 /**
- * A `tmpfs` if this process may mount one, so that its size can make it full. Otherwise an ordinary
- * directory. `fsync` costs nothing in memory: the runs test processes that die, not hosts.
+ * Opens a directory. It is a `tmpfs` if this process may mount one, and a smaller size makes it
+ * full. Otherwise it is an ordinary directory. `fsync` costs nothing in memory: the runs test
+ * processes that die, not hosts.
  */
 export function openDisk(dir: string): Disk {
   mkdirSync(dir, { recursive: true, mode: 0o755 });

@@ -2,7 +2,7 @@ import type { TcpTarget } from './tcp-proxy.ts';
 
 interface Host {
   readonly address: string;
-  /** The command prefix that starts a process there. */
+  /** The command prefix that starts a process on this host. */
   readonly prefix: readonly string[];
 }
 
@@ -10,7 +10,7 @@ interface Host {
 export interface Hosts {
   /** The host of a service or a node, by the name of its process: `gateway 0`. */
   of(processName: string): Host;
-  /** The address of this process for the services, which send webhooks to it. */
+  /** The address at which the services reach this process. They send webhooks to it. */
   readonly tenantsAddress: string;
   /**
    * Connects tenants to gateways, and nodes to dispatchers, without a wire through this process.

@@ -14,7 +14,10 @@ export interface PostgresUnderTest {
    * without a wire.
    */
   clusterUrl?(): string;
-  /** `immediate` stops without a checkpoint. Postgres replays its log at the next start. */
+  /**
+   * Stops Postgres in the mode `immediate`, without a checkpoint. It replays its log at the next
+   * start.
+   */
   stopImmediately(): Promise<void>;
   start(): Promise<void>;
   stop(): Promise<void>;
@@ -31,7 +34,7 @@ export function throughProxy(databaseUrl: string, proxyPort: number): string {
 const connectionsMax = 300;
 const startAttemptsMax = 50;
 
-/** Durable as in production: a commit survives any stop. */
+/** Opens a Postgres that is durable as in production: a commit survives any stop. */
 export async function openPostgres(dir: string): Promise<PostgresUnderTest> {
   const begin = () => startPostgres({ dir, durable: true, connectionsMax });
   let server: RunningPostgres | undefined = await begin();

@@ -10,9 +10,9 @@ export interface RedisUnderTest {
   isUp(): boolean;
   /** The address of a cluster, as services get it. They then reach it without a wire. */
   clusterUrl?(): string;
-  /** kill -9. Writes that are not in its file yet are lost. */
+  /** Ends Redis with `kill -9`. Writes that are not in its file yet are lost. */
   kill(): Promise<void>;
-  /** `empty` starts it without its file, like a replaced machine. */
+  /** Starts Redis. With `empty`, it starts without its file, like a replaced machine. */
   start(options?: { readonly empty?: boolean }): Promise<void>;
   /** Sends one command. Resolves with the raw answer. Throws if no answer comes. */
   command(line: string): Promise<string>;
@@ -41,7 +41,8 @@ export async function openRedis(dir: string): Promise<RedisUnderTest> {
     });
   };
   /**
-   * After a full disk Redis may refuse its own file. Its operator then starts it without the file.
+   * Starts Redis, without its file if Redis refuses the file. This happens after a full disk, and
+   * an operator would do the same.
    */
   const launchAtAnyRate = async (empty: boolean): Promise<void> => {
     try {
@@ -53,7 +54,7 @@ export async function openRedis(dir: string): Promise<RedisUnderTest> {
     }
   };
   let starting: Promise<void> | undefined;
-  // Two faults may both start it again.
+  // Two faults may both start Redis again. The second one waits for the start of the first.
   const start = async ({ empty = false } = {}): Promise<void> => {
     if (server !== undefined) return;
     starting ??= launchAtAnyRate(empty).finally(() => (starting = undefined));

@@ -10,7 +10,7 @@ const clockPreload = path.join(import.meta.dirname, 'clock-preload.ts');
 const bugPreload = path.join(import.meta.dirname, '../injected-bugs/bug-preload.ts');
 const nodeEntry = path.join(import.meta.dirname, '../node/main.ts');
 
-/** Modules that Node loads before the process's own code. */
+/** The environment that makes Node load the preload modules before the process's own code. */
 function preloads(
   world: World,
   name: string,
@@ -38,8 +38,8 @@ function placeOf(world: World, name: string) {
 }
 
 /**
- * A service process with its own wires to Postgres and to Redis. A gateway also has a wire to
- * tenants.
+ * Starts a service process with its own wires to Postgres and to Redis. A gateway also has a wire
+ * to tenants.
  */
 export async function startService(
   world: World,
@@ -81,7 +81,7 @@ function portOf({ ready }: { ready: { port?: number } }): { port: number } | und
   return ready.port === undefined ? undefined : { port: ready.port };
 }
 
-/** A node that reaches one dispatcher after another, as through a load balancer. */
+/** Starts a node that reaches one dispatcher after another, as through a load balancer. */
 export async function startNode(
   world: World,
   services: readonly ServiceUnderTest[],

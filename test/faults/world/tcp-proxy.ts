@@ -94,7 +94,7 @@ export async function startTcpProxy(
 
 interface Wire {
   cut(): void;
-  /** The fault has changed. */
+  /** Applies a changed fault to the bytes that are held. */
   look(): void;
 }
 

@@ -30,7 +30,10 @@ const poorCredits = 900;
 const wantedLimit = 100_000;
 const names = ['Ada', 'Ben', 'Cem', 'Dot'];
 
-/** The kinds of tenants: from signup, without a URL, with hardly any credit. */
+/**
+ * Creates the operator and the tenants: some from signup, one without a URL, one with hardly any
+ * credit, and the probe tenant.
+ */
 export async function populate(world: World, random: Random): Promise<Population> {
   const operatorRecord = await svc(['operator', 'create', '--name', 'faults'], world.env);
   const record = new Map<string, unknown>(Object.entries(operatorRecord ?? {}));
@@ -87,7 +90,9 @@ async function openReceiver(world: World, name: string, failing: Failing | 'neve
   return { receiver, url, listen };
 }
 
-/** A forged or stale signature is a complaint. The receiver still answers as usual. */
+/**
+ * Verifies a signature. A forged or stale one is a complaint. The receiver still answers as usual.
+ */
 function verify(seen: Seen, webhook: ReceivedWebhook, secret: string): void {
   try {
     verifyWebhook(webhook, secret);
@@ -98,8 +103,8 @@ function verify(seen: Seen, webhook: ReceivedWebhook, secret: string): void {
 }
 
 /**
- * One event in five is refused at its first attempt or at its first three. Each is accepted in the
- * end.
+ * The answer to a webhook. One delivery in five is refused at its first one to three attempts, and
+ * accepted in the end.
  */
 function fail({ random, patience }: Failing, { deliveryId }: ReceivedWebhook): WebhookAnswer {
   const left = patience.get(deliveryId) ?? (random.chance(0.2) ? 1 + random.nat(3) : 0);

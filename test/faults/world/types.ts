@@ -16,11 +16,11 @@ export interface WorldOptions {
   readonly bug?: InjectedBug | undefined;
   /** The file that a service starts from. By default its source, which an injected bug needs. */
   readonly entryOf?: ((service: ServiceName) => string) | undefined;
-  /** Each process can be asked how much memory it uses (soak/collected.ts). */
+  /** True if each process can be asked how much memory it uses (soak/collected.ts). */
   readonly reportsMemory?: boolean;
   /** Opens clusters in place of single servers. Each gets a directory for its files. */
   readonly servers?: Servers | undefined;
-  /** By default everything runs on this host. */
+  /** The hosts of the processes. By default everything runs on this host. */
   readonly hosts?: Hosts | undefined;
   /** Records the history of the run. Undefined if the run has none. */
   readonly recorder?: Recorder;

@@ -17,7 +17,7 @@ import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
 import type { World, WorldOptions } from './types.ts';
 
 const reconcileIntervalMs = 250;
-/** Seven retries within a minute, so that a run sees all of them. */
+/** The delays before the seven retries. They take about a minute, so a run sees all of them. */
 const backoffSeconds = '1,1,2,4,8,15,30';
 
 export async function startWorld(options: WorldOptions): Promise<World> {
@@ -82,7 +82,10 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   }
 }
 
-/** No fault strikes its wire. It follows Postgres to each new address. */
+/**
+ * The auditor's connections to Postgres. No fault strikes their wire, which follows Postgres to
+ * each new address.
+ */
 async function auditorsPool(
   postgres: PostgresUnderTest,
   closers: (() => Promise<void> | void)[],

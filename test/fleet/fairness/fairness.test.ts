@@ -10,8 +10,9 @@ import { keptConnections, send, signedBy } from '../../support/wire.ts';
 import { waitUntilTime } from './pace.ts';
 
 /**
- * The part of `pnpm fleet:fairness` with the whole stack: two gateways, two dispatchers, and nodes that run
- * each submission for 1 to 3 s. One tenant asks alone, and then next to a tenant 50 times as fast.
+ * The part of `pnpm fleet:fairness` with the whole stack: two gateways, two dispatchers, and nodes
+ * that run each submission for 1 to 3 s. One tenant submits alone, and then concurrently with a
+ * tenant that submits 50 times as often.
  */
 const seconds = Number(process.env['FAIRNESS_SECONDS'] ?? 0);
 const slowPerSecond = Number(process.env['FAIRNESS_PER_SECOND'] ?? 1);
@@ -20,9 +21,12 @@ const partMin = 0.9;
 const nodes = 4;
 const slotsPerNode = 5;
 const runMs = 2_000;
-/** The first asks of a trial are not counted. */
+/** Submissions in this time at the start of a trial are not counted. */
 const warmUpMs = 15_000;
-/** A refusal for want of a slot comes at once. A later answer shows that the machine is too slow. */
+/**
+ * An answer later than this is not measured. A refusal for want of a slot comes at once, so a late
+ * answer shows that the machine is too slow.
+ */
 const lateMs = 3_000;
 const unmeasuredPartMax = 0.02;
 
@@ -54,7 +58,10 @@ async function linkNode(stack: TestStack, index: number): Promise<void> {
   });
 }
 
-/** Asks at random times (Poisson) and counts the answers after the warm-up. */
+/**
+ * Submits at random times (Poisson) until `endMs`, and counts the answers to submissions after the
+ * warm-up.
+ */
 async function load(
   stack: TestStack,
   tenant: TenantCredentials,

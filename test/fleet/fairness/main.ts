@@ -4,9 +4,10 @@ import { parseArgs } from 'node:util';
 import { runMs, type Tally, tryRegistry, withRegistryRedis } from './registry.ts';
 
 /**
- * `pnpm fleet:fairness [--seconds S] [--stack-seconds S] [--rate R] [--seed S] [--registry-only]`: a
- * tenant that submits R times a second, alone and next to a tenant 50 times as fast. First with the fleet
- * registry at several ratios of load to capacity, then with the whole stack. The last line is the verdict.
+ * `pnpm fleet:fairness [--seconds S] [--stack-seconds S] [--rate R] [--seed S] [--registry-only]`:
+ * measures what a tenant with R submissions a second gets, alone and next to a tenant 50 times as
+ * fast. The first trials use only the fleet registry, at several ratios of load to capacity. The
+ * last trial uses the whole stack. The last line is the verdict.
  */
 const { values } = parseArgs({
   options: {
@@ -19,7 +20,10 @@ const { values } = parseArgs({
 });
 const partMin = 0.9;
 const timesAsFast = 50;
-/** Slots of the fleet, from a flood that almost fits to one that asks for many times the capacity. */
+/**
+ * The numbers of slots to try. The flood almost fits into the first one, and asks for many times
+ * the last one.
+ */
 const slotCounts = [100, 60, 40, 20, 10] as const;
 const standardKeepsFree = 0.1;
 

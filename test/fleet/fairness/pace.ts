@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Waits until `atMs` on the clock of `performance.now()`. The load of a trial is paced by real time. */
+/** Waits until `atMs` on the clock of `performance.now()`. Real time paces the load of a trial. */
 export async function waitUntilTime(atMs: number): Promise<void> {
   const waitMs = atMs - performance.now();
   if (waitMs > 1) await delay(waitMs);

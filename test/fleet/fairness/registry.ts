@@ -14,9 +14,10 @@ import {
 import { createRandom, type Random } from '../../simulation/random.ts';
 
 /**
- * The trial with the fleet registry alone: a real Redis, two dispatchers, and a clock that jumps from ask
- * to ask. So its counts do not depend on the load of the machine. If it is not fair, the registry does not
- * learn the tenant and grants every free slot to the first ask, which is the rule before decision 40.
+ * A trial with the fleet registry alone: a real Redis, two dispatchers, and a clock that jumps from
+ * one ask for a slot to the next. Its counts do not depend on how busy the machine is. With
+ * `isFair` false, the registry does not learn the tenant and grants every free slot to the first
+ * ask. Decision 40 replaced that rule.
  */
 export interface RegistryTrial {
   readonly seed: number;
@@ -39,9 +40,9 @@ export interface Tallies {
 
 const slotsPerNode = 2;
 const startMs = 1_795_000_000_000;
-/** A run takes half of this to one and a half times this. */
+/** A submission runs for 0.5 to 1.5 times this. */
 export const runMs = 2_000;
-/** The asks of this first time are not counted. */
+/** Asks in this time at the start of a trial are not counted. */
 const warmUpMs = 10_000;
 
 export async function withRegistryRedis<T>(
@@ -86,7 +87,7 @@ export async function tryRegistry(
       excludeNodeIds: [],
       submissionId: `${tenant}-${index}`,
       tenantId: trial.isFair ? tenant : undefined,
-      // The run: the slot is free again when the reservation expires.
+      // The reservation simulates the run: when it expires, the slot is free again.
       ttlMs: runMs * (0.5 + fractionOf(random)),
     });
     if (atMs < warmUpMs) continue;
@@ -115,7 +116,7 @@ async function join(registry: FleetRegistry, slots: number): Promise<void> {
   }
 }
 
-/** From 0, and below 1. */
+/** A random number, at least 0 and less than 1. */
 const fractionOf = ({ nat }: Random): number => nat(1_000_000) / 1_000_000;
 
 interface Ask {

@@ -1,16 +1,22 @@
 import { setImmediate as turn } from 'node:timers/promises';
 
-/** The number of quiet turns of the event loop in a row after which nothing is in flight. */
+/**
+ * After this number of turns of the event loop in a row with nothing in flight, the run has
+ * settled.
+ */
 const quietTurns = 3;
 const stuckAfterMs = 30_000;
 
 /**
- * Counts calls and messages in flight between the parts of a run, so that a run can wait for all of
- * them.
+ * Counts the calls and messages in flight between the parts of a run. A run can wait until none is
+ * left.
  */
 export class Activity {
   #inFlight = 0;
-  /** Messages between dispatchers that Redis has delivered and their reader has not handled yet. */
+  /**
+   * For each dispatcher, the messages that were sent to it and that it has not handled yet.
+   * Negative while it has handled a message that is not counted as sent yet.
+   */
   readonly #mail = new Map<string, number>();
 
   async during<T>(work: () => Promise<T>): Promise<T> {
@@ -23,8 +29,8 @@ export class Activity {
   }
 
   /**
-   * A message is on its way to this dispatcher (+1), or has arrived (-1). Both may come in either
-   * order.
+   * Adds `count` to the messages in flight to a dispatcher: +1 for one that was sent, -1 for one
+   * that arrived. The two may be counted in either order.
    */
   mail(dispatcherId: string, count: number): void {
     const left = (this.#mail.get(dispatcherId) ?? 0) + count;

@@ -30,7 +30,7 @@ export class Auditor {
   readonly violations: string[] = [];
   readonly sightings = new Map<string, Sighting>();
 
-  /** An offer counts as open for at least this long after its node has received it. */
+  /** An offer that has not ended counts as open for `openForMs` after it was sent. */
   constructor(openForMs = offerTimeoutMs) {
     this.#openForMs = openForMs;
   }
@@ -59,7 +59,10 @@ export class Auditor {
     return sighting;
   }
 
-  /** An offer is sent. A node gets it at most once, and at most two offers are open. */
+  /**
+   * Records an offer. A node gets at most one offer of a submission, and at most two offers of it
+   * are open at once.
+   */
   offered(nodeId: string, submissionId: string, offerId: string, nowMs: number): void {
     const { askedNodes, openOffers } = this.of(submissionId);
     if (askedNodes.has(nodeId)) this.complain(submissionId, `${nodeId} got two offers`);
@@ -70,12 +73,12 @@ export class Auditor {
       this.complain(submissionId, `${openOffers.size} offers are open`);
   }
 
-  /** The offer was answered or revoked, or its link is closed. */
+  /** Records that an offer was answered or revoked, or that its link is closed. */
   offerEnded(submissionId: string, offerId: string): void {
     this.of(submissionId).openOffers.delete(offerId);
   }
 
-  /** One node gets the payload, once. */
+  /** Records that a node gets the payload. Only one node may get it, and only once. */
   assigned(nodeId: string, submissionId: string): void {
     const { assignedTo } = this.of(submissionId);
     if (assignedTo.size > 0)
@@ -83,14 +86,14 @@ export class Auditor {
     assignedTo.add(nodeId);
   }
 
-  /** `begin` may be repeated, but only to the assigned node. */
+  /** Records a `begin`. It may be repeated, but only to the assigned node. */
   sentBegin(nodeId: string, submissionId: string): void {
     const { assignedTo, beginSentTo } = this.of(submissionId);
     if (!assignedTo.has(nodeId)) this.complain(submissionId, `${nodeId} may begin, unassigned`);
     beginSentTo.add(nodeId);
   }
 
-  /** The node acts. This must happen at most once. */
+  /** Records that a node acts. This must happen at most once for each submission. */
   acted(nodeId: string, submissionId: string): void {
     const { actedBy } = this.of(submissionId);
     actedBy.push(nodeId);

@@ -11,8 +11,8 @@ export interface Playground {
 
 /**
  * One possible step, as a fast-check command. It picks its target from the state when it runs, and
- * does nothing without a target. If `isAwaited`, the next command waits for all its effects.
- * Otherwise the two race.
+ * does nothing without a target. If `isAwaited`, it ends when all its effects have happened.
+ * Otherwise the next command races with these effects.
  */
 export class Command<World extends Playground> implements fc.AsyncCommand<object, World> {
   readonly #name: string;

@@ -6,7 +6,7 @@ import { pick } from './pick.ts';
 import { compareTaken } from './slots.ts';
 import type { World } from './world.ts';
 
-/** From an instant to beyond every limit of the contract. */
+/** The spans by which the clock advances: from 1 ms to half an hour. */
 const spansMs = [
   1, 50, 50, 100, 100, 300, 300, 300, 500, 1_000, 1_000, 2_000, 2_000, 3_000, 5_000, 5_000, 6_000,
   10_000, 15_000, 30_000, 30_000, 59_000, 60_000, 61_000, 120_000, 300_000, 600_000, 1_800_000,
@@ -29,7 +29,10 @@ function dieSoon(world: World, n: number): void {
   pick(world.alive, n >> 3)?.mortal.dieAt(1 + (n % 3), moment);
 }
 
-/** A link ends while its dispatcher waits for a statement. */
+/**
+ * Cuts the link of a node immediately before or after one of the next three statements of a
+ * dispatcher.
+ */
 function cutSoon(world: World, n: number): void {
   const node = pick(world.nodes, n >> 3);
   const moment = n % 2 === 0 ? 'before' : 'after';

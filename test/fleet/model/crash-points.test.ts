@@ -6,9 +6,9 @@ import { passVerdict } from './verdict.ts';
 import { World } from './world.ts';
 
 /**
- * Each point between a commit and its frame, with each part that can fail there: the rows of the
- * table in docs/decisions/0016 that 0018 has not replaced. In each case the auditor checks that
- * nothing is executed twice, that no slot leaks and that the money adds up.
+ * Tests each point between a commit and its frame, with each part that can fail there. The points
+ * are the rows of the table in docs/decisions/0016 that 0018 has not replaced. In each case the
+ * auditor checks that nothing is executed twice, that no slot leaks and that the money adds up.
  */
 const rig = await useRig();
 
@@ -25,7 +25,9 @@ interface Point {
   readonly step: Step;
   readonly at: At;
   readonly name: string;
-  /** The end of the submission, with its failure if it has one, by fault. */
+  /**
+   * For each fault, the last state of the submission, followed by its failure code if it has one.
+   */
   readonly ends: Readonly<Record<Fault, string>>;
 }
 
@@ -115,7 +117,7 @@ function strike(world: World, node: ModelNode, fault: Fault): void {
   if (fault === 'dispatcher killed' || fault === 'both killed') world.alive[0]?.mortal.die();
 }
 
-/** The submission's status on the wire, and its failure. */
+/** The submission's state in Postgres, followed by its failure code if it has one. */
 async function endOf({ tenantId }: World): Promise<string> {
   const [row] = await rig.query<{ state: string; failure_code: string | null }>(
     'SELECT state, failure_code FROM submissions WHERE tenant_id = $1',
@@ -124,7 +126,7 @@ async function endOf({ tenantId }: World): Promise<string> {
   return [row?.state, row?.failure_code].filter((part) => part !== null).join(' ');
 }
 
-/** One submission's life with a fault at one point. The surviving parts go on as usual. */
+/** Runs one submission, with `fault` at `point`. The surviving parts go on as usual. */
 async function live(world: World, point: Point, fault: Fault): Promise<void> {
   const [node] = world.nodes;
   const [dispatcher] = world.alive;

@@ -30,7 +30,7 @@ export interface Ground {
   readonly activity: Activity;
   readonly logger: Logger;
   readonly prefix: string;
-  /** Takes the settlement jobs. Nothing else is enqueued. */
+  /** Takes the settlement jobs. A dispatcher enqueues nothing else. */
   readonly producer: Producer;
   readonly replied: (submissionIds: readonly string[]) => void;
   readonly peers: () => readonly ModelDispatcher[];
@@ -100,7 +100,7 @@ export class ModelDispatcher {
     return !this.mortal.isDead;
   }
 
-  /** Counts messages, so that a run can wait for those in flight. */
+  /** The bus, with its messages counted. A run can then wait for the messages in flight. */
   #countedBus(): DispatcherBus {
     const { activity, peers } = this.#ground;
     return {
@@ -124,7 +124,7 @@ export class ModelDispatcher {
   take(job: DispatchJob): void {
     const done = takeDispatch(this.logic, job)
       .catch((error: unknown) => {
-        // Deadlines still expire in a dead process, but without effect.
+        // In a dead dispatcher, deadlines still expire. An error that follows from this is ignored.
         if (!this.mortal.isDead) throw error;
       })
       .finally(() => this.#jobs.delete(done));

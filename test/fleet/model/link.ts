@@ -30,7 +30,7 @@ export class ModelLink implements LinkTransport, NodeLinkEnd {
     this.#service = service;
   }
 
-  /** From the service to the node. */
+  /** Sends a frame from the service to the node. */
   send(text: string): void {
     queueMicrotask(() => {
       if (this.#state === 'open') this.#node.receive(text);
@@ -52,7 +52,7 @@ export class ModelLink implements LinkTransport, NodeLinkEnd {
     if (this.#state === 'open') this.#service?.receive(JSON.stringify(frame));
   }
 
-  /** Both sides notice it. */
+  /** Closes the link. Both sides notice it. */
   cut(): void {
     const wasOpen = this.#state === 'open';
     if (this.#state === 'closed') return;
@@ -61,7 +61,7 @@ export class ModelLink implements LinkTransport, NodeLinkEnd {
     this.#service?.closed();
   }
 
-  /** The node notices it. The service notices only the missing pings. */
+  /** Closes the link at the node. The service notices it only after `linkSilentMs`. */
   cutUnnoticed(): void {
     if (this.#state !== 'open') return;
     this.#state = 'swallowing';
@@ -70,8 +70,8 @@ export class ModelLink implements LinkTransport, NodeLinkEnd {
   }
 
   /**
-   * The service's process has died. The node gets the frames sent before, and then the end of its
-   * link.
+   * Ends the link after the death of its dispatcher. The node first gets the frames that were sent
+   * before.
    */
   serviceDied(): void {
     this.#service = undefined;

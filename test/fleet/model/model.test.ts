@@ -6,7 +6,10 @@ import { openRig } from './rig.ts';
 const seed = Number(process.env['FLEET_SEED'] ?? Date.now() % 1_000_000);
 const runs = 60;
 
-/** The commands that must have run often enough for the test to mean anything. */
+/**
+ * The least numbers of submissions and executions in all runs. With fewer, the test would prove
+ * nothing.
+ */
 const atLeast = { submissions: 300, executed: 120 };
 
 test(`whatever happens to the fleet, a submission is executed at most once and ends (FLEET_SEED=${seed})`, async () => {

@@ -1,13 +1,16 @@
 import type { Store } from '@svc/store';
 import type { Activity } from './activity.ts';
 
-/** `before`: the statement is never sent. `after`: it is executed, and no caller learns of it. */
+/**
+ * When a fault strikes: `before` a statement is sent, or `after` it was executed and before the
+ * caller has the answer.
+ */
 export type Moment = 'before' | 'after';
 
 /**
  * A process that can be killed at any point where it waits for an answer. A request that it has
- * sent may still be executed, but the process runs no more code. This is the effect of `kill -9`, at
- * the exact place that a test chooses.
+ * sent may still be executed, but the process runs no more code. This is the effect of `kill -9`,
+ * at the exact place that a test chooses.
  */
 export class Mortal {
   #isDead = false;
@@ -43,12 +46,14 @@ export class Mortal {
     this.strikeAt(calls, moment, () => this.die());
   }
 
-  /** The same with any other fault. */
+  /** Calls `strike` before or after statement number `calls`, counted from now. */
   strikeAt(calls: number, moment: Moment, strike: () => void): void {
     this.#fuse = { calls, moment, strike };
   }
 
-  /** Its statements do not reach Postgres until the returned function is called. */
+  /**
+   * Stalls the process: its statements reach Postgres only after the returned function is called.
+   */
   stall(): () => void {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#stalled = promise;
@@ -58,7 +63,7 @@ export class Mortal {
     };
   }
 
-  /** Cancels the planned death. */
+  /** Cancels the planned fault. */
   spare(): void {
     this.#fuse = undefined;
   }
@@ -78,7 +83,7 @@ export class Mortal {
     }
   }
 
-  /** The same for a statement, at which the process may have to die. */
+  /** Like `outside`, for a statement. The planned fault may strike before or after it. */
   async #statement<T>(work: () => Promise<T>): Promise<T> {
     await this.#stalled;
     this.#burn('before');
@@ -97,8 +102,8 @@ export class Mortal {
   }
 
   /**
-   * The store as this process sees it. A transaction counts as one statement: it is executed or
-   * not.
+   * The store as this process sees it. A transaction counts as one statement, so a fault strikes
+   * before or after the whole transaction.
    */
   store(store: Store): Store {
     const db = this.#client(store.db);
@@ -109,7 +114,7 @@ export class Mortal {
     return { ...store, db, query, transaction };
   }
 
-  /** The typed client or one of its models. */
+  /** Wraps the typed client or one of its models. Each call of a method counts as one statement. */
   #client<Client extends object>(client: Client): Client {
     return new Proxy(client, {
       get: (target, name) => {

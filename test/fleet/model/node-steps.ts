@@ -2,17 +2,18 @@ import type { Auditor, OutcomeFrame } from './auditor.ts';
 import type { JournalRun, ModelNode } from './node.ts';
 import { pick } from './pick.ts';
 
-/**
- * The possible next actions of nodes and of a tenant, both in memory and between real processes.
- */
+/** The fleet that the steps below act on. It is in memory, or made of real processes. */
 export interface Fleet {
   readonly auditor: Auditor;
   readonly nodes: readonly ModelNode[];
   /** Submissions by their wire ids. */
   readonly submissions: readonly string[];
-  /** Where nodes can connect. */
+  /** The live dispatchers, to which nodes can connect. */
   readonly alive: readonly { connect(node: ModelNode): void }[];
-  /** The message of a cancel to the dispatchers may be lost. */
+  /**
+   * Cancels a submission. Without `isAnnounced`, a fleet in memory loses the message to the
+   * dispatchers.
+   */
   cancel(submissionId: string, how: { readonly isAnnounced: boolean }): Promise<void>;
 }
 
@@ -39,7 +40,9 @@ export function answerOffer(fleet: Fleet, n: number, answer: 'accept' | 'decline
   chosen?.node.answer(chosen.offer, answer);
 }
 
-/** An answer to an offer that is long over, or a second answer to an open one. */
+/**
+ * Accepts an offer that is no longer open: it was answered, it was revoked, or its link is closed.
+ */
 export function acceptLate(fleet: Fleet, n: number): void {
   const node = pick(linked(fleet), n);
   if (node === undefined) return;
@@ -88,13 +91,18 @@ export function endRun(fleet: Fleet, n: number, type: OutcomeFrame['type']): voi
   chosen?.node.end(chosen.run, outcomeOf(fleet, chosen.run, type));
 }
 
-/** A bad frame, unless its `start` is being committed. The node does not record that it sent it. */
+/**
+ * Completes a submission that has not begun. This is a bad frame, unless its `start` is being
+ * committed. The node's journal does not keep the outcome.
+ */
 export function completeEarly(fleet: Fleet, n: number): void {
   const chosen = pick(runsIn(fleet, 'assigned'), n);
   chosen?.node.report(outcomeOf(fleet, chosen.run, 'completed'));
 }
 
-/** The node was ordered to stop, but had already finished. */
+/**
+ * Completes a submission that the node was ordered to stop, as if it had finished before the order.
+ */
 export function endStoppedRun(fleet: Fleet, n: number): void {
   const node = pick(
     linked(fleet).filter(({ stopping }) => stopping.size > 0),
@@ -129,7 +137,7 @@ export function cutLink(fleet: Fleet, n: number, how: { readonly isNoticed: bool
   else link?.cutUnnoticed();
 }
 
-/** Unlinked nodes reconnect, all or one. Or a linked node opens a newer link. */
+/** Connects all unlinked nodes, or one of them. If all are linked, a node may open a newer link. */
 export function connectNode(fleet: Fleet, n: number): void {
   const away = fleet.nodes.filter(({ link }) => link === undefined);
   if (n % 2 === 0) {
@@ -169,7 +177,7 @@ export async function cancelOne(
   if (submissionId !== undefined) await fleet.cancel(submissionId, how);
 }
 
-/** Every node does its next step by itself, once, so that most runs make progress. */
+/** Lets every linked node do its next step, once. This makes most runs progress. */
 export function lively(fleet: Fleet, n: number): void {
   for (const node of linked(fleet)) {
     for (const offer of node.offers.values()) node.answer(offer, 'accept');

@@ -10,13 +10,13 @@ export interface JournalRun {
   outcome?: OutcomeFrame;
 }
 
-/** A link, from the node's side. */
+/** A link, as its node sees it. */
 export interface NodeLinkEnd {
   readonly isOpen: boolean;
   fromNode(frame: FrameFromNode): void;
-  /** Both sides notice it. */
+  /** Closes the link. Both sides notice it. */
   cut(): void;
-  /** The node notices it. The service notices only its silence. */
+  /** Closes the link at the node. The service notices only the silence. */
   cutUnnoticed(): void;
 }
 
@@ -28,8 +28,8 @@ interface ReceivedOffer {
 const restarted = { code: 'node_error', message: 'restarted' } as const;
 
 /**
- * A node as in the contract, as an object. By itself it only does what a frame obliges it to do, so
- * the run decides what it does and when. `journal` survives a restart.
+ * A node in memory that keeps the contract. By itself it does only what a frame obliges it to do.
+ * The run decides everything else. `journal` survives a restart.
  */
 export class ModelNode {
   readonly id: string;
@@ -38,15 +38,15 @@ export class ModelNode {
   readonly journal = new Map<string, JournalRun>();
   readonly offers = new Map<string, ReceivedOffer>();
   readonly pastOffers: ReceivedOffer[] = [];
-  /** Ordered to stop, and `stopped` not sent yet. */
+  /** The submissions that the node was ordered to stop and has not reported as `stopped`. */
   readonly stopping = new Set<string>();
   link: NodeLinkEnd | undefined;
-  /** The offers on its present link. */
+  /** The submissions that were offered on the present link. */
   readonly offeredHere = new Set<string>();
   isDraining = false;
-  /** True if the present link's hello was answered. */
+  /** True if the hello of the present link was answered. */
   isWelcome = false;
-  /** Counts the starts of its process. Its hello names the current one. */
+  /** Counts the starts of the node's process. Its hello names the current one. */
   #starts = 1;
   readonly #accepted = new Map<string, { readonly submissionId: string; readonly atMs: number }>();
   readonly #auditor: Auditor;
@@ -76,7 +76,7 @@ export class ModelNode {
     };
   }
 
-  /** The link is closed, and with it every offer. */
+  /** Forgets the link, which is closed, and everything that ended with it. */
   unlinked(): void {
     this.link = undefined;
     this.isWelcome = false;
@@ -89,7 +89,7 @@ export class ModelNode {
     this.stopping.clear();
   }
 
-  /** The process has died. Begun submissions are never begun again. */
+  /** Restarts the process. A submission that had begun fails, and is never begun again. */
   restarted(): void {
     this.#starts += 1;
     for (const run of this.journal.values()) {
@@ -176,7 +176,7 @@ export class ModelNode {
     }
   }
 
-  /** Stops the submissions in `stop`, and repeats unanswered reports. */
+  /** Stops the submissions in `stop`, and repeats the reports that were not acknowledged. */
   #welcomed({ stop }: FrameToNodeOf<'welcome'>): void {
     this.isWelcome = true;
     for (const submissionId of stop) this.#stop(submissionId);
@@ -202,7 +202,7 @@ export class ModelNode {
       return;
     }
     if (this.#nowMs() - accepted.atMs > acceptedOfferVoidAfterMs) return;
-    // It may have asked about this one before the assignment, and been ordered to stop.
+    // The node may have named this submission before the assignment, and been ordered to stop it.
     this.stopping.delete(submissionId);
     this.journal.set(submissionId, { submissionId, phase: 'assigned', actions: 0 });
   }
@@ -218,7 +218,10 @@ export class ModelNode {
     this.#auditor.acted(this.id, submissionId);
   }
 
-  /** `stopped` is acknowledged too, but the journal keeps only an outcome. */
+  /**
+   * Removes an acknowledged outcome from the journal. A `stopped` is acknowledged too, but has no
+   * outcome in the journal.
+   */
   #acknowledged(submissionId: string): void {
     if (this.journal.get(submissionId)?.phase !== 'ended') return;
     this.journal.delete(submissionId);

@@ -8,7 +8,7 @@ export interface PropertyOptions {
   readonly rig: Rig;
   readonly runs: number;
   readonly seed: number;
-  /** fast-check's path to one run, which repeats it. */
+  /** fast-check's path to one run. With it, only that run is repeated. */
   readonly path?: string;
   /** Shrinks a counterexample, which takes time. */
   readonly shrinks?: boolean;
@@ -29,7 +29,7 @@ export interface PropertyReport {
 const commandsMax = 200;
 
 /**
- * Drives the dispatcher's logic on the real store and registry with links in memory, in runs of up
+ * Drives the dispatcher's logic on the real store and registry, with links in memory. A run has up
  * to 200 commands. An auditor records the links (CONTRACT 7). It checks that no submission is
  * executed by two nodes or twice by one, every submission ends, no slot leaks, and the money adds
  * up.

@@ -24,8 +24,8 @@ const author: Author = { actor: { kind: 'local', name: 'model' }, requestId: nul
 export const grantedMicros = 100_000n * microsPerCredit;
 
 /**
- * The database's time is a row here, and it changes only when a run moves it. Other tests replace a
- * function instead, but every statement would be planned again after each step.
+ * The time of the database is a row, which changes only when a run moves it. Other tests replace
+ * the function `svc_now()` for each new time, but then Postgres would plan every statement again.
  */
 const clockSql = `
   CREATE TABLE fleet_model_clock (now timestamptz NOT NULL);
@@ -41,9 +41,9 @@ export async function openRig({
   redisUrl,
   masterKey,
 }: {
-  /** For the services' role. */
+  /** The URL for the services' role. */
   readonly databaseUrl: string;
-  /** For the owner, who moves the clock. */
+  /** The URL for the owner, who moves the clock. */
   readonly ownerUrl: string;
   readonly redisUrl: string;
   readonly masterKey: string;

@@ -16,11 +16,11 @@ export interface Row {
   readonly outcome_by: string | null;
   readonly late_outcome_status: string | null;
   readonly begun: boolean;
-  /** True if it was dispatched before its deadline. */
+  /** True if it was dispatched before its deadline. Null if it was never dispatched. */
   readonly in_time: boolean | null;
   readonly ran_ms: number | null;
   readonly actions: number | null;
-  /** The node reported more than the cap for the run time. */
+  /** True if the node reported more than the cap for the run time. */
   readonly is_capped: boolean;
   /** The price of its usage by the default rate card, in micros. */
   readonly used: string;
@@ -53,7 +53,7 @@ export async function readRows(query: Query, tenantId: string): Promise<Map<stri
 
 const ended = new Set(['submitted', 'failed', 'cancelled', 'rejected']);
 
-/** One submission: it has ended as its node reported, at the right price. */
+/** Checks one submission: it has ended as its node reported, at the right price. */
 export function compareRow(auditor: Auditor, wireId: string, row: Row): void {
   const seen = auditor.of(wireId);
   const complain = (what: string): void => auditor.complain(wireId, what);
@@ -70,7 +70,7 @@ export function compareRow(auditor: Auditor, wireId: string, row: Row): void {
   compareCharge(row, complain);
 }
 
-/** An acknowledged outcome is stored, and every stored outcome was reported. */
+/** Checks that an acknowledged outcome is stored and that a stored outcome was reported. */
 function compareOutcome(auditor: Auditor, wireId: string, row: Row): void {
   const { outcomes, acknowledged, actionsReported } = auditor.of(wireId);
   const complain = (what: string): void => auditor.complain(wireId, what);
@@ -88,7 +88,7 @@ function compareOutcome(auditor: Auditor, wireId: string, row: Row): void {
 /** The cap of a run that has just begun (CONTRACT 7, "Usage"). */
 const actionsCapMin = 100;
 
-/** The stored actions were reported, or are the cap below a higher report. */
+/** True if the stored actions were reported, or if they are the cap and a report was higher. */
 function isReported({ actions, is_capped }: Row, reported: ReadonlySet<number>): boolean {
   if (actions === null || actions === 0 || reported.has(actions)) return true;
   return is_capped && actions >= actionsCapMin && Math.max(...reported) > actions;
@@ -96,7 +96,10 @@ function isReported({ actions, is_capped }: Row, reported: ReadonlySet<number>):
 
 const multipliers: Readonly<Record<string, number>> = { standard: 1, priority: 1.5, instant: 2.5 };
 
-/** The default rate card, in separate arithmetic, in micros. */
+/**
+ * The price that is due, in micros. It is calculated from the default rate card, without the
+ * product's code.
+ */
 function dueMicros(row: Row): number {
   const multiplier = ((multipliers[row.tier] ?? Number.NaN) * Number(row.surge)) / 1e6;
   if (row.state === 'submitted')
@@ -114,7 +117,7 @@ function compareCharge(row: Row, complain: (what: string) => void): void {
     complain(`held ${hold}, charged ${charge}, released ${release} of ${row.max}`);
 }
 
-/** The tenant's account: the grants less the charges, and nothing held. */
+/** Checks the tenant's account: it has the grants less the charges, and nothing is held. */
 export async function compareAccount(
   query: Query,
   tenantId: string,

@@ -3,14 +3,14 @@ import { fleetRefreshIntervalMs, keyPrefix } from '@svc/queue';
 import type { World } from './world.ts';
 
 /**
- * Until then the slots of nodes that never sent `stopped` are free, and all links have been entered
- * again.
+ * After this time every slot is free again, also those of nodes that never sent `stopped`. The
+ * dispatchers have then entered all their links in the registry again.
  */
 const slotsBackMs = 31_000;
 
 /**
- * During a run, the registry counts a slot as taken only for a submission that its link knows.
- * Accepts on an older link are left out, because the next entry of the link corrects them.
+ * Checks during a run that the registry counts a slot as taken only for a submission that its link
+ * knows. Accepts on an older link are left out, because the next entry of the link corrects them.
  */
 export async function compareTaken(world: World): Promise<void> {
   await world.settled();
@@ -31,7 +31,7 @@ export async function compareTaken(world: World): Promise<void> {
   }
 }
 
-/** With nothing in flight, every slot is free: at its link, and in the registry. */
+/** Checks, with nothing in flight, that every slot is free at its link and in the registry. */
 export async function compareSlots(world: World): Promise<void> {
   await world.advance(slotsBackMs);
   await world.advance(fleetRefreshIntervalMs);

@@ -28,7 +28,7 @@ export class ModelTime implements Clock {
     return this.#nowMs;
   }
 
-  /** Timers that do nothing when `isAlive` is false. */
+  /** Timers that call `run` only if `isAlive` returns true at that time. */
   timers(isAlive: () => boolean): Timers {
     return {
       after: (delayMs, run): Timer => {

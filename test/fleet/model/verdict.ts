@@ -4,15 +4,16 @@ import { compareSlots, compareTaken } from './slots.ts';
 import type { World } from './world.ts';
 
 /**
- * Longer than the dispatch deadline and its grace, than the start deadline and the lease, and than
+ * The spans by which the clock advances at the end. The first is longer than the dispatch deadline
+ * and its grace, the second longer than the start deadline and the lease. The third is longer than
  * the run limit.
  */
 const waitsMs = [6_001, 60_001, 1_800_001];
 
 /**
  * Advances the clock until every submission has ended and every slot is free. Then the rows must
- * agree with what the auditor saw. `isHealed`: the nodes reconnect before the clock moves,
- * otherwise only after.
+ * agree with what the auditor saw. With `isHealed`, the nodes reconnect before the clock advances,
+ * otherwise only after that.
  */
 export async function passVerdict(
   world: World,
@@ -48,7 +49,9 @@ export async function passVerdict(
   return auditor.violations;
 }
 
-/** Every node is linked and has sent and received everything. */
+/**
+ * Links every node again, sends its pending `stopped` frames and waits until nothing is in flight.
+ */
 async function bringBack(world: World): Promise<void> {
   for (const [index, node] of world.nodes.entries()) {
     node.isDraining = false;

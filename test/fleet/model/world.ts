@@ -45,7 +45,7 @@ export class World implements Fleet {
   readonly time: ModelTime;
   readonly #ground: Ground;
   readonly #settleDeps: SettleDeps;
-  /** The dispatchers share short slots between them. */
+  /** The tenants. If slots are short, the dispatchers share them between these tenants. */
   readonly tenantIds: readonly string[];
   readonly prefix = 'model';
   /** The jobs that wait in the settlement queue. */

@@ -3,11 +3,11 @@ import type { TestStack } from '@svc/testkit';
 import type { Auditor } from '../model/auditor.ts';
 
 /**
- * The real node agents of a stack, each a process with a journal on its disk. Their actions are
- * read from their logs, in which each writes once that it has begun a submission.
+ * The real node agents of a stack. Each is a process with a journal on its disk. An agent logs
+ * `begun` once for each submission that it begins, and these logs are read.
  */
 export interface Agents {
-  /** kill -9, and at once another process on the same journal. */
+  /** Kills the agent with `kill -9`, and at once starts another process on the same journal. */
   restart(index: number): Promise<void>;
   /** Reports to the auditor the agents that acted since the last call. */
   report(auditor: Auditor): void;

@@ -6,7 +6,10 @@ import { pick } from '../model/pick.ts';
 import type { ProcessWorld } from './world.ts';
 
 const spansMs = [100, 1_000, 2_000, 5_000, 6_001, 30_000, 60_001, 61_000, 300_001, 1_800_001];
-/** Agents obey the types of these payloads. The model's nodes act as the run decides. */
+/**
+ * The types of the payloads. A real agent behaves as the type says. A model's node acts as the run
+ * decides.
+ */
 const behaviours = ['sandbox.succeed', 'sandbox.slow', 'sandbox.fail', 'model', 'model'];
 const agentsCount = 2;
 

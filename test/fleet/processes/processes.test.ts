@@ -12,7 +12,7 @@ import { processCommands } from './commands.ts';
 import { freeSlots, passVerdict } from './verdict.ts';
 import { ProcessWorld, type ScriptedCredentials } from './world.ts';
 
-/** `pnpm fleet:processes --runs N --seed S` sets both. */
+/** `pnpm fleet:processes --runs N --seed S` sets both variables. */
 const runs = Number(process.env['FLEET_RUNS'] ?? 2);
 const seed = Number(process.env['FLEET_SEED'] ?? Date.now() % 1_000_000);
 const commandsMax = 60;
@@ -52,7 +52,7 @@ test(
   },
 );
 
-/** One stack for all runs: two dispatchers, and two agents that restart by themselves. */
+/** Opens one stack for all runs, with two dispatchers and two real agents. */
 async function openRig() {
   const stack = await startStack({ dispatchers: 2, nodes: agentsCount });
   const { databaseUrl, redisUrl } = stack;

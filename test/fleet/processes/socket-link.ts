@@ -33,7 +33,7 @@ export class SocketLink implements NodeLinkEnd {
     this.#socket?.terminate();
   }
 
-  /** Reads nothing any more, not even a ping, and sends nothing. */
+  /** Stops reading, also of pings, and stops sending. The service notices only the silence. */
   cutUnnoticed(): void {
     this.#leaveNode();
     this.#socket?.pause();

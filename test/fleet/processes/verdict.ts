@@ -7,7 +7,8 @@ import type { ProcessWorld } from './world.ts';
 type Fleet = ReturnType<typeof createFleetRegistry>;
 
 /**
- * Longer than the dispatch deadline and its grace, than the start deadline and the lease, and than
+ * The spans by which the clock advances at the end. The first is longer than the dispatch deadline
+ * and its grace, the second longer than the start deadline and the lease. The third is longer than
  * the run limit.
  */
 const waitsMs = [6_001, 60_001, 1_800_001];
@@ -17,7 +18,7 @@ const endsWithinMs = 30_000;
  */
 const slotsBackWithinMs = 45_000;
 
-/** The verdict of the model, with real processes whose reconcilers run by themselves. */
+/** Like the verdict of the model, for real processes. Their reconcilers run by themselves. */
 export async function passVerdict(
   world: ProcessWorld,
   expected: { readonly fleet: Fleet; readonly agentSlots: number; readonly grantedMicros: bigint },
@@ -52,7 +53,7 @@ async function countUnended({ stack, tenantId }: ProcessWorld): Promise<number> 
   return rows.length;
 }
 
-/** Every node of the run is linked again and has sent and received everything. */
+/** Links every node again and waits until it has sent and received everything. */
 async function bringBack(world: ProcessWorld): Promise<void> {
   for (const [index, node] of world.nodes.entries()) {
     node.isDraining = false;
@@ -74,7 +75,10 @@ async function bringBack(world: ProcessWorld): Promise<void> {
   });
 }
 
-/** The number of all slots. All must be free. */
+/**
+ * Waits until the fleet has `slots` slots and all of them are free. Throws after
+ * `slotsBackWithinMs`.
+ */
 export async function freeSlots(fleet: Fleet, slots: number): Promise<void> {
   let last = '';
   await waitUntil(

@@ -16,7 +16,8 @@ export interface ScriptedCredentials {
 }
 
 /**
- * An offer counts as open for less than its 2 s, because frames of two sockets arrive in any order.
+ * The auditor counts an offer as open for only 1 s of its 2 s. Frames of two sockets arrive in any
+ * order, so it may see the end of an offer late.
  */
 const openForMs = 1_000;
 /** The time for the processes to react to an awaited command before the next one. */
@@ -60,8 +61,8 @@ export class ProcessWorld implements Fleet, Playground {
   }
 
   /**
-   * The submissions seen on the links. The run does not know the ids of others and cannot cancel
-   * them.
+   * The submissions that were seen on the links. The run does not know other ids, so it cannot
+   * cancel other submissions.
    */
   get submissions(): string[] {
     return [...this.auditor.sightings.keys()];
@@ -83,12 +84,15 @@ export class ProcessWorld implements Fleet, Playground {
     void link.ended.then(() => this.#links.delete(link));
   }
 
-  /** Processes do not report that they are done, so a run continues after a moment in any state. */
+  /**
+   * Waits for `awaitedMs`. Processes do not report that they are done, so the run continues in any
+   * state.
+   */
   async settled(): Promise<void> {
     await delay(awaitedMs);
   }
 
-  /** Does not wait for the answer, which comes when a node has accepted or none will. */
+  /** Submits without waiting for the answer, which comes when a node has accepted or none will. */
   post(tier: Tier, atsType: string): void {
     const posted = this.#client.submit(application(`key ${this.#posts.length}`, atsType, tier));
     this.#posts.push(posted.catch(() => {}));

@@ -13,7 +13,7 @@ export type IsWorkedOn = (nodeId: string, key: string) => boolean;
  */
 export class Auditor {
   readonly violations: string[] = [];
-  /** The rows as last read, by id. */
+  /** The submissions as last read, by their ids. */
   rows = new Map<string, Row>();
   readonly #events = new Set<string>();
   /** How often a node began to act, by idempotency key. */
@@ -94,7 +94,10 @@ export class Auditor {
       this.complain('account', `${in_flight} in flight, not ${inFlight.length}`);
   }
 
-  /** Called at the end of a run: every submission has ended, and completed work was executed. */
+  /**
+   * Called at the end of a run. Reports each submission that has not ended, and each submitted one
+   * that no node executed.
+   */
   lookAtEnd(): void {
     for (const { key, state } of this.rows.values()) {
       if (!isTerminal(state)) this.complain(key, `never ended: ${state}`);

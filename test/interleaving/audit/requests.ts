@@ -12,7 +12,8 @@ interface Asked {
 }
 
 /**
- * Longer than a creation waits, even if each of its statements is as slow as the seed can make it.
+ * A request without an answer after this time is a violation. A creation takes less, also when the
+ * seed makes each of its statements as slow as it can.
  */
 const answeredWithinMs = 60_000;
 

@@ -23,11 +23,11 @@ export interface Account {
   readonly balance: string;
   readonly held: string;
   readonly in_flight: number;
-  /** True if the tenant must be notified. */
+  /** True if the tenant has a webhook URL that is not disabled. Its events then need deliveries. */
   readonly notified: boolean;
 }
 
-/** One statement, so that all rows come from one snapshot. */
+/** Reads submissions and accounts in one statement. All rows then come from one snapshot. */
 const auditSql = `
   SELECT (SELECT jsonb_agg(r) FROM (
     SELECT s.id, s.tenant_id, s.idempotency_key AS key, s.state, s.node_id, s.outcome_by,

@@ -6,8 +6,9 @@ import { orderBugs } from '../injected-bugs/catalogue.ts';
 
 /**
  * Runs the product's own modules on a simulated machine. Their timers, clocks and random ids come
- * from globals.ts and crypto.ts, and the agent's socket from ws.ts. No file is changed, and
- * libraries keep the real ones. This module must run before the product is loaded.
+ * from globals.ts and crypto.ts, and the agent's socket comes from ws.ts. No file on disk is
+ * changed. Libraries keep the real timers, clocks and ids. This module must run before the product
+ * is loaded.
  */
 const checkout = path.resolve(import.meta.dirname, '../../..');
 const root = `${pathToFileURL(checkout).href}/`;
@@ -36,7 +37,10 @@ function textOf(source: string | ArrayBuffer | NodeJS.TypedArray): string {
   return typeof source === 'string' ? source : new TextDecoder().decode(source);
 }
 
-/** Added to the first line, so that line numbers in errors stay correct. */
+/**
+ * Adds an import of the simulated globals that the module uses. The import goes on the first line,
+ * which keeps the line numbers of errors correct.
+ */
 function withSimulatedGlobals(text: string): string {
   if (text.startsWith('#!')) return text;
   const names = globalNames.filter((name) => new RegExp(`(?<![.\\w])${name}\\b[.(]`).test(text));
@@ -56,8 +60,9 @@ function bugEdits(): readonly SourceEdit[] {
 }
 
 /**
- * A limit that the driver measures in real time. Real time passes while the seed holds a transaction.
- * On a busy machine the limit would end a transaction at a moment that the seed has not chosen.
+ * Edits that raise a limit which the driver measures in real time. Real time passes while the seed
+ * holds a transaction. On a busy machine the usual limit would end the transaction at a moment that
+ * the seed has not chosen.
  */
 const realLimits: readonly SourceEdit[] = [
   {

@@ -8,7 +8,7 @@ export interface Host {
   monotonicMs(): number;
   /** Calls `run` once, after at least `delayMs`. Returns a function that clears the timer. */
   after(delayMs: number, run: () => void): () => void;
-  /** A random integer from 0 to below `below`. */
+  /** A random integer, at least 0 and less than `below`. */
   nat(below: number): number;
 }
 

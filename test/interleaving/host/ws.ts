@@ -8,12 +8,12 @@ export interface Upgrade {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The requests of a node's socket to the simulated network. */
+/** Opens links. The simulated network implements it for the socket of a node. */
 export interface Dialer {
   dial(socket: SimulatedSocket, upgrade: Upgrade): void;
 }
 
-/** The network that a simulated process dials into. */
+/** The network that each simulated process dials into, by its `Host`. */
 export const dialers = new WeakMap<object, Dialer>();
 
 const connecting = 0;
@@ -29,7 +29,7 @@ export class SimulatedSocket extends EventEmitter {
   readonly bufferedAmount = 0;
   readyState = connecting;
   isPaused = false;
-  /** The network sets it, and receives the frames that this end sends. */
+  /** Receives each frame that this end sends. The network sets this callback. */
   onSend: (text: string) => void = () => {};
   onClose: (code: number) => void = () => {};
 
@@ -62,7 +62,7 @@ export class SimulatedSocket extends EventEmitter {
     this.isPaused = false;
   }
 
-  /** The connection is gone. The event is emitted once, in a later turn, as `ws` does. */
+  /** Marks this end as closed. Emits `close` once, after the current code, as `ws` does. */
   ended(code: number): void {
     if (this.readyState === closed) return;
     this.readyState = closed;

@@ -3,7 +3,10 @@ import type { InjectedBug } from '../../faults/injected-bugs/injected-bug.ts';
 /** A bug that only an order of events shows, and a seed whose run finds it. */
 export interface OrderBug extends InjectedBug {
   readonly seed: number;
-  /** The action that is frequent in its runs (world/actions.ts), so that few runs are needed. */
+  /**
+   * The action (world/actions.ts) that is frequent in the runs with this bug. Few runs then find
+   * it.
+   */
   readonly focus: string;
   /** The violation that the auditor reports for it. */
   readonly foundAs: RegExp;

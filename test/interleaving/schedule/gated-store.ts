@@ -140,7 +140,7 @@ export class GatedStore {
             ticket = this.#scheduler.ticket('hears COMMIT');
             return result;
           } finally {
-            // After this point Postgres commits or rolls back.
+            // The calls inside the transaction are done. Now Postgres commits or rolls back.
             quiet.begin(session);
           }
         }),

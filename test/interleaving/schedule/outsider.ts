@@ -17,7 +17,7 @@ export function gatedOutsider<T extends object>(
     readonly scheduler: Scheduler;
     readonly process: SimulatedProcess;
     readonly name: string;
-    /** If undefined, it never fails. */
+    /** Creates the error of a failed call. Without it, no call fails. */
     readonly failure?: () => Error;
   },
 ): T {

@@ -9,7 +9,7 @@ export interface ProcessScheduler {
   forget(process: SimulatedProcess): void;
 }
 
-/** The process was killed. Its pending work never returns. */
+/** The error of work that `orKilled` ends because its process was killed. */
 export class ProcessKilled extends Error {
   override readonly name = 'ProcessKilled';
 }
@@ -17,12 +17,12 @@ export class ProcessKilled extends Error {
 const never = new Promise<never>(() => {});
 
 /**
- * One simulated process. All its code runs inside `run`, so that its clock, timers and ids belong
- * to it and end with it.
+ * One simulated process. All its code runs inside `run`. The code then uses the clock, timers and
+ * ids of this process, and the timers end with the process.
  */
 export class SimulatedProcess implements Host {
   readonly name: string;
-  /** How far the clock of this host is ahead. */
+  /** How far the clock of this process is ahead of the simulated time. Negative if it is behind. */
   readonly skewMs: number;
   readonly #scheduler: ProcessScheduler;
   readonly #death = Promise.withResolvers<never>();

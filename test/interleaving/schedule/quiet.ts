@@ -1,12 +1,13 @@
 import { immediatesWaiting } from '../host/host.ts';
 
-/** A real call is in progress: a statement, a call to Redis or a write to disk. */
+/** A real call in progress: a statement, a call to Redis or a write to disk. */
 export interface Asking {
   readonly isStatement: boolean;
 }
 
 /**
- * After this time the statement waits for a lock, or the machine is busy. Postgres is asked which.
+ * If a call has no answer after this time, a statement waits for a lock or the machine is busy.
+ * Postgres is then asked which of the two it is.
  */
 const lookAfterMs = 1;
 const stuckAfterMs = 20_000;
@@ -18,15 +19,15 @@ const stuckAfterMs = 20_000;
  */
 export class Quiet {
   /**
-   * The number of calls in progress by source. A killed transaction rolls back in addition to its
-   * last statement.
+   * The number of calls in progress for each `Asking`. A killed transaction counts twice: for its
+   * last statement and for its rollback.
    */
   readonly #asking = new Map<Asking, number>();
   /** Statements seen waiting for a lock since a lock was last released. */
   readonly #blocked = new Set<Asking>();
   readonly #countLockWaits: () => Promise<number>;
   #wake: (isAnswered: boolean) => void = () => {};
-  /** How often a statement was seen waiting for a lock. */
+  /** How often statements were seen waiting for a lock. */
   lockWaits = 0;
 
   constructor(countLockWaits: () => Promise<number>) {
@@ -42,7 +43,10 @@ export class Quiet {
     this.#asking.set(asking, (this.#asking.get(asking) ?? 0) + 1);
   }
 
-  /** With `keepsLocks`, this answer cannot have released another statement. */
+  /**
+   * Ends a call. With `keepsLocks`, the call released no lock, so the blocked statements still
+   * wait.
+   */
   end(asking: Asking, { keepsLocks = false }: { readonly keepsLocks?: boolean } = {}): void {
     const left = (this.#asking.get(asking) ?? 0) - 1;
     if (left > 0) this.#asking.set(asking, left);
@@ -52,7 +56,10 @@ export class Quiet {
     this.#wake(true);
   }
 
-  /** `keepsLocks`: see `end`. A failed statement aborts its transaction, and so releases locks. */
+  /**
+   * Runs `work` as one call. `keepsLocks`: see `end`. A failed statement aborts its transaction,
+   * which releases the locks.
+   */
   async during<T>(
     asking: Asking,
     work: () => Promise<T>,
@@ -82,7 +89,7 @@ export class Quiet {
     }
   }
 
-  /** Waits briefly for the next answer. */
+  /** Waits up to `lookAfterMs` for the next answer. Resolves with true if one came. */
   async #isAnswered(): Promise<boolean> {
     return await new Promise<boolean>((resolve) => {
       const timer = setTimeout(() => this.#wake(false), lookAfterMs);

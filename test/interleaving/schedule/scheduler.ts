@@ -4,7 +4,7 @@ import { Quiet } from './quiet.ts';
 import { Trace } from './trace.ts';
 import { Treatments } from './treatments.ts';
 
-/** `fail`: the held call is lost, or its answer is. */
+/** With `fail`, the held call or its answer is lost. */
 export type Fate = 'go' | 'fail';
 
 /** An event that waits until the seed releases it. */
@@ -14,7 +14,7 @@ interface Held {
   readonly name: string;
   readonly sinceMs: number;
   readonly canFail: boolean;
-  /** True if it may wait for a lock. */
+  /** True if the event sends a statement that may wait for a lock. */
   readonly mayWait: boolean;
   frozenUntilStep: number;
   readonly release: (fate: Fate) => void;
@@ -36,7 +36,7 @@ interface SimulatedTimer {
   readonly run: () => void;
 }
 
-/** The rank of an event among others, and how long it is delayed. */
+/** The order number of an event, and the step until which the event is delayed. */
 export interface Ticket {
   readonly sequence: number;
   readonly frozenUntilStep: number;
@@ -51,7 +51,7 @@ export interface Rates {
 }
 
 /**
- * The longest time that a call is in transit. A connection that stood still for longer is broken.
+ * The longest time that a call is in transit. After a longer silence the connection would break.
  */
 const transitMsMax = 3_000;
 /** The longest stall of a process. After this Postgres ends its transaction. */
@@ -61,14 +61,14 @@ const treatedChance = 0.4;
 const stallStepsMin = 10;
 const stallStepsMax = 160;
 /**
- * The delay of slow events. It is long enough for a node to link to another dispatcher and to get
- * work there.
+ * The most steps by which a slow event is delayed. In this time a node can link to another
+ * dispatcher and get work there.
  */
 const slowStepsMax = 500;
 
 /**
- * Holds every effect of a simulated process outside itself, and releases one at a time, as the seed
- * decides. Between two releases it waits until nothing runs.
+ * Holds each call that a simulated process makes to the outside, and each answer. Releases them one
+ * at a time, in the order that the seed decides. Between two releases it waits until nothing runs.
  */
 export class Scheduler {
   readonly random: Random;
@@ -113,8 +113,8 @@ export class Scheduler {
   }
 
   /**
-   * Draws a ticket in advance. Two answers that arrive together then have the order of their
-   * requests, and not that of their arrival.
+   * Draws the ticket of an event before the event is held. An answer gets its ticket when its
+   * request is sent. Two answers that arrive together then have the order of their requests.
    */
   ticket(name: string): Ticket {
     const isSlow = this.#rates.stall > 0 && this.#treatments.of(name) === 'slow';
@@ -124,7 +124,10 @@ export class Scheduler {
     return { sequence: (this.#sequence += 1), frozenUntilStep: this.step + stallSteps };
   }
 
-  /** Resolves when the seed releases it. Never resolves if its process is killed first. */
+  /**
+   * Holds an event. Resolves when the seed releases the event. Never resolves if the process is
+   * killed first.
+   */
   hold(
     process: SimulatedProcess,
     name: string,
@@ -136,7 +139,10 @@ export class Scheduler {
     });
   }
 
-  /** The same with a callback. A process is optional. Returns a function that cancels it. */
+  /**
+   * Holds an event like `hold`, but calls `release` with its fate. The process is optional. Returns
+   * a function that cancels the event.
+   */
   enqueue({ ticket, mayWait = false, ...event }: Event): () => void {
     const held: Held = {
       ...event,
@@ -188,8 +194,8 @@ export class Scheduler {
 
   /**
    * Releases one event that can happen now, picked by the seed. Returns false if there is none.
-   * Delayed events count only with `thaws`. While a statement waits for a lock, no further
-   * statement that may wait is sent: Postgres, and not the seed, would decide which of the two goes
+   * Delayed events count only with `thaws`. While a statement waits for a lock, no other statement
+   * that may wait is sent. Otherwise Postgres, and not the seed, would decide which of the two goes
    * first.
    */
   releaseOne({ thaws }: { readonly thaws: boolean }): boolean {
@@ -208,14 +214,14 @@ export class Scheduler {
     return true;
   }
 
-  /** Logs a failure that the product does not expect. */
+  /** Calls `onError` if `work` fails, except when its process was killed. */
   inProcess(process: SimulatedProcess, work: Promise<unknown>, onError: (error: unknown) => void) {
     work.catch((error: unknown) => {
       if (!(error instanceof ProcessKilled) && !process.isDead) onError(error);
     });
   }
 
-  /** Stalls the process. */
+  /** True if the process is stalled at the current step. */
   isStalled(process: SimulatedProcess | undefined): boolean {
     return process !== undefined && process.frozenUntilStep > this.step;
   }

@@ -3,7 +3,7 @@ import { createRandom } from '../../simulation/random.ts';
 /** How one run treats all events of one name. Most names have the common treatment. */
 type Treatment = 'slow' | 'failing' | 'plain';
 
-/** In a run, one name in this many is slow, and one in this many fails. */
+/** In a run, one name in `treatedOneIn` is slow, and another one fails. */
 const treatedOneIn = 8;
 
 /** The treatment of each name, drawn from the seed only. */

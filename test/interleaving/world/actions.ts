@@ -7,7 +7,7 @@ import type { SimulatedAgent } from './agent.ts';
 import type { Ask } from './gateway.ts';
 import { alive, type World } from './world.ts';
 
-/** An action from outside. Returns false if nothing can be acted on. */
+/** An action from outside. Returns false if it has nothing to act on. */
 type Action = (world: World) => boolean;
 
 const keysMax = 12;
@@ -65,7 +65,10 @@ function cancelOne(world: World, row: Row | undefined): boolean {
 const cancel: Action = (world) =>
   cancelOne(world, world.random.pick([...world.auditor.rows.values()]));
 
-/** Half of the cancels come together with the end of a submission. */
+/**
+ * Sets or clears the webhook URL of a tenant. Half of the time it also cancels one of the tenant's
+ * submissions. That end and its event then race with the change.
+ */
 const changeUrl: Action = (world) => {
   const { random, auditor } = world;
   const tenant = random.pick(world.tenants);
@@ -80,7 +83,10 @@ const changeUrl: Action = (world) => {
   return true;
 };
 
-/** Often the newest link, whose greeting may still be in progress. */
+/**
+ * Cuts an open link. Half of the time it is the newest one, whose greeting may still be in
+ * progress.
+ */
 const cut: Action = (world) => {
   const { live } = world.network;
   const connection = world.random.chance(0.5) ? live.at(-1) : world.random.pick(live);
@@ -91,8 +97,8 @@ const cut: Action = (world) => {
 };
 
 /**
- * Stalls a dispatcher while it greets a node. The node loses the link and links again, and there is
- * work for it.
+ * At the next hello, stalls the dispatcher that receives it, cuts the link unnoticed and creates a
+ * submission. The node can then link to another dispatcher and work there.
  */
 const stallGreeting: Action = (world) => {
   const { network, scheduler, random } = world;
@@ -121,22 +127,28 @@ const startAgent: Action = (world) => {
   return true;
 };
 
-/** Starts a second process on the same state directory, with its own temporary directory. */
+/**
+ * At the next assignment, starts a second process on the agent's state directory. It has its own
+ * temporary directory.
+ */
 const startTwin: Action = (world) => {
   world.atNextAssignment = ({ place }) => world.startAgent({ ...place, tmpDir: world.newTmpDir() });
   return true;
 };
 
 /**
- * Starts the same node on a copy of its state directory, like a machine that was cloned or
- * restored.
+ * At the next assignment, starts the same node on a copy of its state directory, like a machine
+ * that was cloned or restored.
  */
 const startClone: Action = (world) => {
   world.atNextAssignment = (agent) => startOnCopy(world, agent);
   return true;
 };
 
-/** The lock and unfinished writes are not copied. */
+/**
+ * True for a file that a copy of the state directory includes. The lock and unfinished writes are
+ * left out.
+ */
 function isOfState(file: string): boolean {
   return !/\.(lock|draft)$/.test(file);
 }
@@ -219,7 +231,10 @@ const weights: Readonly<Record<string, readonly [number, Action]>> = {
 
 const focusFactor = 15;
 
-/** The actions of one run, with a weight for each. `focus` has the largest weight. */
+/**
+ * Draws the weights of the actions for one run. The action `focus` gets `focusFactor` times its
+ * usual weight.
+ */
 export function drawActions(random: Random, focus: string | undefined): (world: World) => void {
   const drawn = Object.entries(weights).map(([name, [weight, action]]) => {
     const factor = random.pick([0, 1, 1, 3]) ?? 1;

@@ -41,7 +41,7 @@ export class SimulatedAgent {
   readonly #ground: Ground;
   readonly #acts: Acts;
   #journal: Journal | undefined;
-  /** Another process holds the lock of the state directory. */
+  /** True if another process holds the lock of the state directory. */
   isRefused = false;
 
   constructor(ground: Ground, acts: Acts, name: string, place: AgentPlace) {
@@ -167,7 +167,7 @@ export class SimulatedAgent {
   }
 }
 
-/** The idempotency key of the application. Its tenant wrote it into the payload. */
+/** The idempotency key of a submission. Its tenant wrote it into the payload's `applicationUrl`. */
 function keyOf(payloadText: string): string {
   const { applicationUrl }: { applicationUrl?: unknown } = JSON.parse(payloadText);
   return String(applicationUrl).split('/').at(-1) ?? '';

@@ -116,7 +116,10 @@ export class SimulatedDispatcher implements Listener {
   }
 }
 
-/** It implements the part of the interface of `ws` that links use. */
+/**
+ * Treats a simulated socket as a socket of `ws`. It implements the part of that interface that
+ * links use. Returns false if the socket is not open.
+ */
 function hasInterfaceOfLinks(socket: SimulatedSocket): socket is SimulatedSocket & WebSocket {
   return socket.readyState === socket.OPEN;
 }

@@ -77,7 +77,10 @@ export class SimulatedGateway {
   }
 }
 
-/** Nothing here changes what the credentials of a tenant depend on. */
+/**
+ * The answer inside the reply. No action of a simulation changes the credentials of a tenant, so
+ * `stale_credentials` is an error.
+ */
 function answerOf(reply: HoldReply): Answer {
   if (reply.kind === 'stale_credentials') throw new Error('the credentials have changed');
   return reply.answer;

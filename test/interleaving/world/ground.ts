@@ -27,7 +27,10 @@ export function storeOf(ground: Ground, process: SimulatedProcess): Store {
   return new GatedStore(process, scheduler, onCommit).over(rig.store);
 }
 
-/** The Redis of one process. Direct calls use only its channels. */
+/**
+ * The Redis of one process. Its `publish` goes to `messaging`, where the seed decides. All other
+ * calls reach the real Redis.
+ */
 export function redisOf(ground: Ground, process: SimulatedProcess): Rig['redis'] {
   const { rig, messaging } = ground;
   return new Proxy(rig.redis, {

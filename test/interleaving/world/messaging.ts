@@ -114,7 +114,7 @@ export class Messaging {
     this.#jobs.add(takeBack);
   }
 
-  /** An anomaly: the job is lost, or is delivered again. */
+  /** Hands a job to a worker. With `isStrange`, the job is either lost or delivered twice. */
   #hand(
     key: QueueKey,
     job: AnyJob,
@@ -126,7 +126,7 @@ export class Messaging {
     // A stalled process takes no job.
     const able = workers.filter(({ process }) => !this.#scheduler.isStalled(process));
     const worker = this.#scheduler.random.pick(able.length > 0 ? able : workers);
-    // No consumer takes the job yet, so it waits.
+    // No worker is alive. Half of the time the job waits, otherwise it is lost.
     if (worker === undefined) {
       if (this.#scheduler.random.chance(0.5)) this.#enqueue(key, job, attempt);
       return;
@@ -250,7 +250,9 @@ function channelOf(dispatcherId: string): string {
   return `dispatcher:${dispatcherId}`;
 }
 
-/** Only dispatchers, gateways and reconcilers publish on these channels. */
+/**
+ * A type guard for the messages of the bus. Only the product publishes here, so `kind` suffices.
+ */
 function isDispatcherMessage(message: unknown): message is DispatcherMessage {
   return typeof message === 'object' && message !== null && 'kind' in message;
 }

@@ -9,7 +9,10 @@ import type { Scheduler } from '../schedule/scheduler.ts';
 /** A process that accepts links. */
 export interface Listener {
   readonly process: SimulatedProcess;
-  /** Decides on an upgrade: opens the link on a socket, or refuses it with an HTTP status. */
+  /**
+   * Decides on an upgrade. Calls `accept` to open the link on a socket, or returns an HTTP status
+   * that refuses it.
+   */
   upgrade(
     request: IncomingMessage,
     accept: () => { readonly socket: SimulatedSocket; readonly connection: PassThrough },
@@ -101,7 +104,10 @@ export class Network implements Dialer {
   readonly #listeners: () => readonly Listener[];
   readonly connections = new Set<Connection>();
   readonly #agents = new WeakMap<SimulatedSocket, SimulatedProcess>();
-  /** Every accepted link in the order of acceptance, whatever its state. */
+  /**
+   * Every link that a dispatcher accepted, in the order of acceptance. Closed links stay in this
+   * list.
+   */
   readonly #upgraded: Connection[] = [];
   /** Called when the next hello has reached its dispatcher. */
   atNextHello: ((connection: Connection) => void) | undefined;
@@ -140,7 +146,8 @@ export class Network implements Dialer {
     isLost: boolean,
   ): void {
     const listeners = this.#listeners();
-    // A load balancer does not route to a process that does not answer.
+    // A load balancer routes only to processes that answer. If all listeners are stalled, one of
+    // them gets the link.
     const able = listeners.filter(({ process }) => !this.#scheduler.isStalled(process));
     const listener = this.#scheduler.random.pick(able.length > 0 ? able : listeners);
     if (listener === undefined || isLost) {
@@ -175,7 +182,7 @@ export class Network implements Dialer {
   }
 
   #refused({ agent, agentSocket }: Connection, statusCode: number): void {
-    // An answer without a body.
+    // An HTTP answer without a body, as the event `unexpected-response` of `ws` passes it.
     const response = { statusCode, setTimeout() {}, async *[Symbol.asyncIterator]() {} };
     agent.run(() => {
       agentSocket.emit('unexpected-response', {}, response);
@@ -202,7 +209,7 @@ export class Network implements Dialer {
     socket.onClose = (code) => toAgent.put({ endCode: code });
     agentSocket.onSend = (text) => toService.put({ text });
     toAgent.put({ opens: true });
-    // The agent has given up in the meantime, or is dead.
+    // If the agent has given up meanwhile or is dead, the dispatcher sees the link end.
     if (agent.isDead || agentSocket.readyState > agentSocket.OPEN)
       toService.put({ endCode: broken });
     return { socket, connection: new PassThrough() };
@@ -212,7 +219,7 @@ export class Network implements Dialer {
     if (!isSwallowing) toService?.put({ endCode: code });
   }
 
-  /** True if both sides consider the link open. */
+  /** The links that both sides consider open. */
   get live(): Connection[] {
     return [...this.connections].filter(
       ({ agent, agentSocket, listener, isSwallowing }) =>
@@ -223,7 +230,9 @@ export class Network implements Dialer {
     );
   }
 
-  /** The agent that has the newest link of these agents, if that link is open. */
+  /**
+   * The agent, of `agents`, that has the newest of their links. Undefined if that link is not open.
+   */
   currentOf(agents: ReadonlySet<SimulatedProcess>): SimulatedProcess | undefined {
     const newest = this.#upgraded.findLast(({ agent }) => agents.has(agent));
     return newest !== undefined && this.live.includes(newest) ? newest.agent : undefined;
@@ -251,8 +260,8 @@ export class Network implements Dialer {
   }
 
   /**
-   * The other side of each link of a killed process sees the close after the frames that were sent
-   * before.
+   * Ends the links of a killed process. The other side gets the frames that were sent before, and
+   * then the close.
    */
   killed(process: SimulatedProcess): void {
     for (const connection of this.connections) {
@@ -264,7 +273,7 @@ export class Network implements Dialer {
     }
   }
 
-  /** The heartbeat: the dispatcher hears every open link. */
+  /** The heartbeat: each agent with an open link receives a ping. */
   ping(): void {
     for (const { agent, agentSocket } of this.live) agent.run(() => agentSocket.emit('ping'));
   }

@@ -43,8 +43,8 @@ const clockSql = `
     RETURN (SELECT now FROM interleaving_clock);`;
 
 /**
- * An index for the auditor's read of all submissions of a tenant. The indexes of the product leave
- * out rejected ones.
+ * An index for the auditor, which reads all submissions of a tenant. The product's indexes do not
+ * contain rejected ones.
  */
 const indexSql = 'CREATE INDEX interleaving_submissions ON submissions (tenant_id)';
 /** Generic plans, as the services use them. They are made while the tables are empty. */
@@ -55,7 +55,10 @@ const lockWaitsSql = `
   WHERE NOT granted AND pid IN (SELECT pid FROM pg_stat_activity WHERE datname = current_database())`;
 
 const connectionsMax = 60;
-/** The distance between the times of two runs. No two runs of one seed create the same ids. */
+/**
+ * The time between the starts of two runs. Ids contain the time, so two runs of one seed do not
+ * create the same ids.
+ */
 const betweenRunsMs = 1_000;
 const hourMs = 3_600_000;
 
@@ -66,9 +69,9 @@ export async function openRig({
   redisUrl,
   masterKey,
 }: {
-  /** The pool of the services' role. */
+  /** The URL for the services' role. */
   readonly databaseUrl: string;
-  /** The pool of the owner, who advances the time and reads the rows. */
+  /** The URL for the owner, who advances the time and reads the rows. */
   readonly ownerUrl: string;
   readonly redisUrl: string;
   readonly masterKey: string;
@@ -90,7 +93,8 @@ export async function openRig({
   const store = openStore({ databaseUrl, sealer, newId, poolMax: connectionsMax });
   const redis = connectRedis(redisUrl, 'producer');
   await waitForRedis(redis, 5_000);
-  // Always the same minute, so that a seed gives the same run at any time of day.
+  // The first run starts one second after a full hour. A seed then gives the same run at any time
+  // of day.
   let startMs = Math.ceil(Date.now() / hourMs) * hourMs;
   return {
     store,

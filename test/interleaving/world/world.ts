@@ -29,7 +29,7 @@ export interface Shape {
 interface Given {
   readonly seed: number;
   readonly random: Random;
-  /** Draws the ids of the run only, so that an additional id changes nothing else. */
+  /** The source of ids. It is separate from `random`, so an additional id changes nothing else. */
   readonly ids: Random;
   readonly stateDir: string;
 }
@@ -54,11 +54,11 @@ export class World {
   dispatchers: SimulatedDispatcher[] = [];
   settlements: SimulatedSettlement[] = [];
   agents: SimulatedAgent[] = [];
-  /** Idempotency keys in use, by tenant. */
+  /** The idempotency keys of all creations, each with its tenant. */
   readonly keys: { readonly tenant: TenantCredentials; readonly key: string }[] = [];
   readonly #working = new Map<SimulatedAgent, Set<string>>();
   readonly #ground: Ground;
-  /** Called when the next assignment is on a disk. */
+  /** Called when the next assignment is on an agent's disk. */
   atNextAssignment: ((agent: SimulatedAgent) => void) | undefined;
   #isDirty = false;
   #count = 0;
@@ -176,7 +176,10 @@ export class World {
     return own.some((one) => one.process === current && this.#working.get(one)?.has(key) === true);
   }
 
-  /** Audits everything after a step. */
+  /**
+   * Checks the answers to requests. If anything was committed since the last audit, also checks the
+   * rows.
+   */
   async audit(): Promise<void> {
     this.requests.look(this.scheduler.nowMs);
     if (!this.#isDirty) return;

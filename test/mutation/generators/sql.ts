@@ -44,7 +44,10 @@ function dropConjuncts(tokens: readonly SqlToken[], [from, to]: Range): SqlEdit[
   });
 }
 
-/** TRUE and FALSE are constants already. A number or a text is a case of `CASE … WHEN`. */
+/**
+ * True if the range is one constant. TRUE and FALSE need no mutant, and a number or a text is a
+ * case of `CASE … WHEN`.
+ */
 function isConstant(tokens: readonly SqlToken[], [from, to]: Range): boolean {
   return to === from + 1 && /^(?:TRUE|FALSE|'.*|\d.*)$/s.test(tokens[from]?.word ?? '');
 }
@@ -158,7 +161,7 @@ const orders: Generator = (tokens, at) => {
   return edit(tokens, [at, clauseEnd(tokens, at + 2, orderStops)], { kind, after: '' });
 };
 
-/** The conflict is an error again instead of an outcome. */
+/** Removes ON CONFLICT DO NOTHING. A conflict is then an error. */
 const conflicts: Generator = (tokens, at) => {
   if (tokens[at]?.word !== 'ON' || tokens[at + 1]?.word !== 'CONFLICT') return [];
   const depth = tokens[at]?.depth;

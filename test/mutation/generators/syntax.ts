@@ -14,7 +14,7 @@ export interface Visit {
   /** The names of the functions and constants around the node, the outermost first. */
   readonly scope: string;
   /**
-   * The number of the innermost function around the node whose start can be recorded. 0: the
+   * The number of the innermost function around the node whose start can be recorded. 0 means the
    * module.
    */
   readonly reach: number;

@@ -104,8 +104,8 @@ const extremes: Generator = ({ node }, text) => {
 };
 
 /**
- * Skips the await of a returned value, which has no effect unless a `try` around it catches the
- * error.
+ * Removes an `await`. The await of a returned value is skipped outside a `try`, because it has no
+ * effect there.
  */
 const awaits: Generator = ({ node, parent, isTried }, text) => {
   const argument = nodeIn(node, 'argument');

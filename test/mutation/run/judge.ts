@@ -23,14 +23,14 @@ export interface TestPlan {
 /** Errors that a test also shows on a machine that is too busy. */
 const mayBeTheMachine = /timed? ?out|no answer|has ended|connection|ECONN|too many clients/i;
 const migrateMsMax = 60_000;
-/** A test file may take this much longer than it did without a mutant. */
+/** A test file may take this many times its duration without a mutant, plus `spareMs`. */
 const slowFactorMax = 5;
 const spareMs = 30_000;
 
 /**
- * Runs the tests in this order against the mutant, until one fails. If a busy machine may have
- * caused a failure, it counts only if the same test passes without the mutant and fails with it
- * again.
+ * Runs the tests in this order against the mutant, until one fails. A busy machine may have caused
+ * the failure. Such a failure counts only if the same test passes without the mutant and fails with
+ * it again.
  */
 export async function judge(
   worker: Worker,

@@ -25,7 +25,7 @@ export interface RunOptions {
   readonly workersCount: number;
   /** Runs only the nearest tests. Mutants that they miss survive. */
   readonly nearOnly: boolean;
-  /** Replaces the room's tests. */
+  /** If not empty, these files are run in place of the room's tests. */
   readonly testFiles: readonly string[];
   readonly onBaseline: (baseline: Baseline) => void;
   readonly onJudged: (judged: Judged) => void;

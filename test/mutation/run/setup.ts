@@ -20,7 +20,7 @@ declare global {
   var svcMutationReach: Set<string> | undefined;
 }
 
-/** Longer statements are data that a test inserts. */
+/** Longer statements are not recorded, because they are data that a test inserts. */
 const statementCharactersMax = 20_000;
 const statementsMax = 5_000;
 

@@ -6,7 +6,7 @@ import { withNotes } from './reach.ts';
 
 export const checkout = path.resolve(import.meta.dirname, '../../..');
 
-/** Holds the servers of the run as JSON. */
+/** The environment variable that holds the servers of the run as JSON. */
 export const serversVariable = 'MUTATION_SERVERS';
 
 /** A file of the checkout with another text. */

@@ -10,7 +10,7 @@ export class WorkerLost extends Error {
 }
 
 export interface Worker {
-  /** Throws WorkerLost. */
+  /** Resolves with the answer to the order. Throws WorkerLost if none comes within `boundMs`. */
   ask(order: Order, boundMs: number): Promise<Answer>;
   close(): Promise<void>;
 }

@@ -6,9 +6,9 @@ import { pythonTools } from '../../support/python-tools.ts';
 import { runAtLiveGateway } from '../live-gateway.ts';
 
 /**
- * `pnpm openapi:schemathesis --cases N [--seed S]`: requests that Schemathesis generates from the document,
- * signed, to a live gateway, in rounds until there are at least N. Each answer must be one that the
- * document describes. The last line is the verdict.
+ * `pnpm openapi:schemathesis --cases N [--seed S]`: sends signed requests that Schemathesis
+ * generates from the document to a live gateway, in rounds until there are at least N. Each answer
+ * must be one that the document describes. The last line is the verdict.
  */
 const { values } = parseArgs({
   options: { cases: { type: 'string', default: '20000' }, seed: { type: 'string', default: '1' } },
@@ -39,7 +39,9 @@ if ('missing' in tools) {
   process.exitCode = failures === 0 ? 0 : 1;
 }
 
-/** A run that ends without a report counts as a failure. */
+/**
+ * Runs Schemathesis once at a live gateway. A run that ends without a report counts as a failure.
+ */
 function runRound(program: string, roundSeed: number): { cases: number; failures: number } {
   const dir = path.resolve(import.meta.dirname, '../../../.local/cache/schemathesis-report');
   const report = path.join(dir, 'report.json');

@@ -66,7 +66,7 @@ export class LocalChain {
     for (const transaction of this.transactions) transaction.isFinalized = true;
   }
 
-  /** A fork that the cluster gives up: its transactions never happened. */
+  /** Removes all transactions that are not finalized, as if the cluster gave up their fork. */
   dropUnfinalized(): void {
     for (const dropped of this.transactions.filter(({ isFinalized }) => !isFinalized)) {
       this.transactions.splice(this.transactions.indexOf(dropped), 1);
@@ -167,7 +167,7 @@ export class LocalChain {
     return signature;
   }
 
-  /** Transactions of a stranger that name an address and fail, as spam does. */
+  /** Adds `count` failed transactions of a stranger that name an address, as spam does. */
   spam(key: string, count: number): void {
     for (let number = 0; number < count; number += 1) {
       this.#slot += 1;

@@ -79,7 +79,7 @@ export async function tokenAccountOf(
 const memoProgram = address('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr');
 let nonce = 0;
 
-/** Makes a transfer instruction different from every earlier one, so that its signature is new. */
+/** A memo with a text that no earlier one has. It makes the signature of its transaction new. */
 export function memo(text = ''): Instruction {
   nonce += 1;
   return getAddMemoInstruction({ memo: `${text}${nonce}` }, { programAddress: memoProgram });

@@ -6,9 +6,9 @@ import type { ChainTransaction, LocalChain, TokenBalance } from './local-chain.t
 interface RpcFaults {
   /** Every call is answered with this HTTP status. */
   status: number | null;
-  /** The newest transactions that the server does not have yet. */
+  /** The number of newest transactions that the server does not have yet. */
   lag: number;
-  /** Lists have at most this many entries, whatever the limit. */
+  /** The most entries of a list, also if the call asks for more. */
   listMax: number | null;
   /** Lists leave out these signatures. */
   readonly hidden: Set<string>;
@@ -30,7 +30,7 @@ interface RpcCall {
 
 export type RpcServer = Awaited<ReturnType<typeof startRpcServer>>;
 
-/** The JSON-RPC interface of a local chain, as unmodified `@solana/kit` uses it. */
+/** Starts the JSON-RPC interface of a local chain, as unmodified `@solana/kit` uses it. */
 export async function startRpcServer(chain: LocalChain) {
   const faults: RpcFaults = {
     status: null,

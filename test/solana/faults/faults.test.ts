@@ -5,7 +5,7 @@ import { runFaults } from './run-faults.ts';
 
 const payments = Number(process.env['SOLANA_FAULTS_RUNS'] ?? 60);
 const seed = Number(process.env['SOLANA_FAULTS_SEED'] ?? 1);
-/** Where `pnpm solana:faults` reads the verdict. */
+/** The file from which `pnpm solana:faults` reads the verdict. */
 const report = process.env['SOLANA_FAULTS_REPORT'];
 
 function inWords(verdict: Awaited<ReturnType<typeof runFaults>>): string {

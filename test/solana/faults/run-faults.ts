@@ -2,7 +2,10 @@ import { newReference } from '@svc/solana';
 import { auditLedger, type PurchaseIntent } from '@svc/store';
 import type { SolanaWorld } from '../world.ts';
 
-/** A pseudorandom number from 0 to 1 for each call. The same seed gives the same numbers. */
+/**
+ * Returns a function that gives a pseudorandom number from 0 to 1 at each call. The same seed gives
+ * the same numbers.
+ */
 function randomOf(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -26,9 +29,15 @@ export interface FaultsVerdict {
 }
 
 const paymentsPerRound = 5;
-/** A tenant has at most 100 pending intents, and some of these stay pending. */
+/**
+ * After this many payments a new tenant pays. Some intents stay pending, and a tenant may have at
+ * most 100 pending ones.
+ */
 const paymentsPerTenant = 100;
-/** After the last payment, ticks without faults until everything is read. */
+/**
+ * The most ticks without faults after the last payment. They end earlier if every payment is
+ * recorded.
+ */
 const drainTicksMax = 400;
 
 /**
@@ -82,7 +91,9 @@ export async function runFaults(
 
 const attemptsMax = 10;
 
-/** Repeats what a cut connection ended, as a tenant repeats a request. */
+/**
+ * Repeats work that fails, for example because a connection was cut, up to `attemptsMax` attempts.
+ */
 async function retried<Result>(work: () => Promise<Result>): Promise<Result> {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -93,7 +104,10 @@ async function retried<Result>(work: () => Promise<Result>): Promise<Result> {
   }
 }
 
-/** One payment, in one or two transactions, in full, in part, over, or without an intent. */
+/**
+ * Makes one payment: in one or two transactions, in full, in part, over the amount, or without an
+ * intent.
+ */
 async function payOnce(
   world: SolanaWorld,
   tenantId: string,

@@ -12,9 +12,12 @@ import {
   thanksPage,
 } from './pages.ts';
 
-/** The name under which nodes reach the demo employer. It exists nowhere else. */
+/**
+ * The host name of the demo employer. No DNS has it: the browser node maps it to a port of this
+ * machine.
+ */
 export const employerHost = 'careers.example-engines.example';
-/** The `applicationUrl` of the demo. */
+/** The URL of the form. The demo's application has it as `applicationUrl`. */
 export const employerFormUrl = `http://${employerHost}${formPath}`;
 
 export interface DemoEmployer {
@@ -28,7 +31,7 @@ export interface DemoEmployer {
 
 /** Larger forms are refused. The demo's file has some hundred bytes. */
 const bodyBytesMax = 2 * 1024 * 1024;
-/** The oldest application goes when another one arrives. */
+/** The most applications that are kept. When another one arrives, the oldest is dropped. */
 const applicationsMax = 20;
 
 interface Answer {
@@ -39,8 +42,9 @@ interface Answer {
 
 /**
  * Starts the demo employer on 127.0.0.1: an application form, and a page that shows what has
- * arrived. It keeps everything in memory. It answers only under its own two names, so that no other
- * web site can read it through a visitor's browser. `port` 0 takes any free port.
+ * arrived. It keeps everything in memory. It refuses requests for other host names than its own.
+ * Otherwise another web site could read it through a visitor's browser. `port` 0 takes any free
+ * port.
  */
 export async function startDemoEmployer({ port = 0 } = {}): Promise<DemoEmployer> {
   const applications: Application[] = [];
@@ -71,7 +75,8 @@ export async function startDemoEmployer({ port = 0 } = {}): Promise<DemoEmployer
     if (target === formPath) return { status: 200, page: formPage() };
     const confirmed = applications.find(({ number }) => target === `/thanks/${number}`);
     if (confirmed !== undefined) return { status: 200, page: thanksPage(confirmed.number) };
-    // Nodes do not get to see what other nodes have sent.
+    // Nodes use the name `employerHost`, under which they cannot read the applications of other
+    // nodes.
     if (headers.host === employerHost) return { status: 404 };
     if (target === countPath) return { status: 200, page: `${requests}` };
     return target === '/'
@@ -93,7 +98,10 @@ export async function startDemoEmployer({ port = 0 } = {}): Promise<DemoEmployer
     `127.0.0.1:${address.port}`,
     `localhost:${address.port}`,
   ]);
-  /** Refuses other names of this machine, and forms of other web sites, which name their origin. */
+  /**
+   * True if the request names one of the employer's hosts and does not come from a page of another
+   * web site. The browser states the site of that page in `Origin`.
+   */
   const isAllowed = ({ host = '', origin }: IncomingMessage['headers']) =>
     ownNames.has(host) && (origin === undefined || origin === `http://${host}`);
   return {

@@ -1,4 +1,7 @@
-/** The application form of the demo employer. Every kind of field that people meet is in it once. */
+/**
+ * The application form of the demo employer. It contains every kind of field that people usually
+ * meet.
+ */
 
 interface FieldBase {
   readonly name: string;

@@ -15,11 +15,11 @@ export const company = 'Example Engines';
 export const jobTitle = 'Analyst';
 export const formPath = '/jobs/analyst';
 
-/** The number of requests that have arrived, as text. */
+/** The path that answers with the number of submitted forms since the start, as text. */
 export const countPath = '/count';
 const pollMs = 1_000;
 
-/** Loads the page again when another application has arrived. */
+/** Reloads the page when the number of submitted forms has changed. */
 const script = `
 const { count } = document.body.dataset;
 setInterval(async () => {
@@ -32,7 +32,10 @@ function hashOf(text: string): string {
   return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 }
 
-/** No other host and no frame. The style sheet and the script are allowed by their hashes. */
+/**
+ * A page loads nothing from other hosts, and no site may show it in a frame. The style sheet and
+ * the script are allowed by their hashes.
+ */
 export const contentSecurityPolicy = [
   "default-src 'none'",
   `style-src ${hashOf(style)}`,
@@ -43,7 +46,10 @@ export const contentSecurityPolicy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Not templates of HTML, because the formatter would change the texts that have the hashes. */
+/**
+ * These elements are not `html` templates. The formatter would change the text in a template, and
+ * the text would no longer match its hash.
+ */
 const styleElement: Html = { source: `<style>${style}</style>` };
 const scriptElement: Html = { source: `<script>${script}</script>` };
 
@@ -51,7 +57,10 @@ interface Page {
   readonly title: string;
   readonly subtitle: string;
   readonly body: Html;
-  /** The page follows this count. */
+  /**
+   * The number of submitted forms that the page shows. If it is set, the page reloads when the
+   * number changes.
+   */
   readonly count?: number;
 }
 

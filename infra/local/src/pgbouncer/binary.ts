@@ -5,7 +5,7 @@ import { cacheDir } from '../paths.ts';
 import { runCommand } from '../run-command.ts';
 import { StartError } from '../start-error.ts';
 
-/** Earlier versions do not keep named statements in transaction mode. */
+/** The first version that keeps named statements in transaction mode. */
 const versionMin = [1, 21] as const;
 
 /** Debian 12 has PgBouncer 1.18, so the package and its libraries come from Debian 13. */
@@ -57,7 +57,11 @@ function isNewEnough(versionText: string): boolean {
   return Number(major) > majorMin || (Number(major) === majorMin && Number(minor) >= minorMin);
 }
 
-/** The loader must be that of the C library. PgBouncer replaces the shell and keeps its process id. */
+/**
+ * Writes a script that starts the unpacked PgBouncer with its libraries. The script calls the
+ * unpacked loader, because the loader and the C library must be of the same release. PgBouncer
+ * replaces the shell and keeps its process id.
+ */
 function writeStarter(unpacked: string): void {
   const libraries = libraryPath(unpacked).LD_LIBRARY_PATH.replaceAll(unpacked, '$root');
   const libraryDirs = libraryPath(unpacked).LD_LIBRARY_PATH.split(':');

@@ -13,7 +13,7 @@ export interface PgbouncerOptions {
   readonly dir: string;
   /** The address of any database of the server, for the role that clients use. */
   readonly databaseUrl: string;
-  /** Lines of its configuration, which override those below. */
+  /** Lines of the configuration, which override those of `writeConfiguration`. */
   readonly settings?: Readonly<Record<string, string>>;
   /** The port of an earlier start; otherwise a free one. */
   readonly port?: number;
@@ -24,9 +24,9 @@ export interface PgbouncerOptions {
 const portAttemptsMax = 3;
 
 /**
- * Starts PgBouncer in transaction mode on 127.0.0.1, before all databases of a server. `url` is the
- * address of the same database through it. It ends when this process ends in any way. Throws
- * StartError if no PgBouncer is available.
+ * Starts PgBouncer in transaction mode on 127.0.0.1, in front of all databases of a server. The
+ * returned `url` is the address of the database of `databaseUrl` through PgBouncer. PgBouncer ends
+ * when this process ends in any way. Throws StartError if no PgBouncer is available.
  */
 export async function startPgbouncer(options: PgbouncerOptions): Promise<RunningServer> {
   const binary = await pgbouncerBinary(options.onFetch);
@@ -42,7 +42,7 @@ export async function startPgbouncer(options: PgbouncerOptions): Promise<Running
       name: 'PgBouncer',
       command: [...prefix, ...dieWithParent('INT'), binary, configFile],
       logFile: path.join(options.dir, 'pgbouncer.log'),
-      // PgBouncer closes all connections at once.
+      // On SIGTERM, PgBouncer closes all connections at once.
       stopSignal: 'SIGTERM',
       isReady: () => accepts(port),
     });

@@ -18,7 +18,10 @@ export function addCompletionCommand(command: Command): void {
     });
 }
 
-/** The words that complete each command: its subcommands, argument choices and options. */
+/**
+ * For the command and all its subcommands: the words of its path, and the words that complete it
+ * (subcommands, argument choices and options).
+ */
 function completionsOf(command: Command, path: string): [string, string[]][] {
   const subcommands = command.commands.map((child) => child.name());
   const options = command.options.flatMap(({ long }) => (long === undefined ? [] : [long]));

@@ -56,7 +56,10 @@ function printFinding({ check, state, found, remedy }: Finding): void {
   if (remedy !== null) print(`         ${remedy}`);
 }
 
-/** Runs `ask` and returns the time of this machine in the middle of it. */
+/**
+ * Runs `ask` and returns its value. `askedMs` is this machine's time halfway between the start and
+ * the end of `ask`.
+ */
 async function timed<T>(ask: () => Promise<T>): Promise<{ value: T; askedMs: number }> {
   const beforeMs = Date.now();
   const value = await ask();
@@ -65,7 +68,8 @@ async function timed<T>(ask: () => Promise<T>): Promise<{ value: T; askedMs: num
 
 async function readDeployment(context: Context): Promise<Deployment> {
   const { configuration, store } = context;
-  // The first query opens a connection, which takes longer than the question itself.
+  // The first query also opens a connection, which takes longer than the query itself. It must not
+  // be the one that `timed` measures.
   const databaseTime = await databaseNow(store);
   const clock = await timed(() => readServerClock(store));
   const found = await tryRedis(context, async ({ redis, prefix }) => {
@@ -94,7 +98,10 @@ async function readDeployment(context: Context): Promise<Deployment> {
   };
 }
 
-/** The partitions that should have been dropped a day ago, if a running service says so. */
+/**
+ * The partitions that settlement should have dropped at least a day ago. Empty if no running
+ * service says for how long it keeps them.
+ */
 async function findOverdue(store: Context['store'], redis: Deployment['redis']): Promise<string[]> {
   const facts = (redis?.services ?? []).flatMap(({ facts: found }) => found ?? []);
   const usage = facts.flatMap(({ usageDays }) => usageDays ?? []);
@@ -109,7 +116,10 @@ async function findOverdue(store: Context['store'], redis: Deployment['redis']):
 
 const monthOf = ({ table, from }: PartitionRange) => `${table} ${from.toISOString().slice(0, 7)}`;
 
-/** Null if no running service says for how long it keeps personal data. */
+/**
+ * True if personal data is older than its retention and one more day. Null if no running service
+ * says for how long it keeps personal data.
+ */
 async function isPurgeLate(
   { store }: Context,
   redis: Deployment['redis'],

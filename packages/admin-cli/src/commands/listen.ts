@@ -13,8 +13,8 @@ import { describeCommand } from '../command.ts';
 import { Refusal, WrongUsage } from '../refusal.ts';
 
 /**
- * `svc listen` and `svc trigger` (CONTRACT 9): commands for a tenant's engineer. They use the API with
- * a tenant's key, and need neither the database nor an operator.
+ * `svc listen` and `svc trigger` (CONTRACT 9): commands for a tenant's engineer. They use the API
+ * with a tenant's key, and need neither the database nor an operator.
  */
 
 export function addListenCommand(command: Command): void {
@@ -40,7 +40,7 @@ function describe(command: Command, spec: CommandSpec): Command {
   return command;
 }
 
-/** Commander names options in camel case. */
+/** The values of the options under their names in `spec`. Commander stores them in camel case. */
 function valuesOf(command: Command, { options }: CommandSpec): OptionValues {
   const names = ['json', ...options.map(({ name }) => name)];
   const given: OptionValues = command.opts();

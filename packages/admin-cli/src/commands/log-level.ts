@@ -20,7 +20,7 @@ import { isHeard } from './service-status.ts';
 const services = ['gateway', 'dispatcher', 'settlement', 'webhooks'] as const;
 type Service = (typeof services)[number];
 
-/** `configured` ends a set level before its time. */
+/** The level to set. `configured` ends a level that was set, before its duration is over. */
 type LevelWord = SettableLogLevel | 'configured';
 const levelWords: readonly LevelWord[] = ['trace', 'debug', 'info', 'warn', 'error', 'configured'];
 
@@ -91,7 +91,7 @@ async function logLevel(
   });
 }
 
-/** The audit log has the change before the services do. */
+/** Sets or clears the level in Redis. The audit entry is committed only if this succeeds. */
 async function change(
   { store, by }: Context,
   { redis, prefix }: RedisContext,

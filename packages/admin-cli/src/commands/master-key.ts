@@ -88,8 +88,13 @@ interface PassedColumn {
 const waitPollMs = 500;
 
 /**
- * Runs one pass over all sealed data. If the previous version sealed the database, it waits until no
- * service seals in the old format, then repeats passes until one finds nothing to reseal.
+ * Reseals all sealed data under the first key, and returns the counts of each column. One pass is
+ * enough if the database is `bound`: all values are sealed for their complete place.
+ *
+ * If not, services may still write values in the format of the previous version. After the first
+ * pass, the function waits until no service does, except with `--alone`. It then repeats passes
+ * until one finds nothing to reseal. `endReseal` makes the services refuse the old format. The
+ * table `environment` comes last, because its value marks the end.
  */
 async function resealAll(
   { store }: Context,

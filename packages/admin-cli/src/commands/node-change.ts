@@ -23,7 +23,10 @@ interface RotateOptions extends CommandOptions {
   readonly force?: boolean;
 }
 
-/** The option for the slot limit of a node. It overrides what the node asks for (CONTRACT 7). */
+/**
+ * The option for the slot limit of a node. A node that asks for more slots gets this number
+ * (CONTRACT 7, "Slots").
+ */
 export const slotsMaxOption = [
   '--slots-max <number>',
   `the most slots that the node may have, 1 to ${slotsMaxMax}`,
@@ -32,7 +35,10 @@ export const slotsMaxOption = [
 
 const overlapMsDefault = 24 * 3_600_000;
 
-/** Adds the commands that change a node. The dispatcher with its link applies changes at once. */
+/**
+ * Adds the commands that change a node. The dispatcher that holds the link of the node applies a
+ * change at once.
+ */
 export function addNodeChangeCommands(node: Command): void {
   addCommand(node, 'drain', {
     does: 'stop offers to a node, also after reconnects; it finishes what it runs',
@@ -143,7 +149,10 @@ async function rotate(context: Context, nodeId: string, options: RotateOptions):
   }
 }
 
-/** Notifies dispatchers after the commit. Without Redis they notice within a few seconds. */
+/**
+ * Notifies the dispatchers of the change, and settlement of the lost submissions, after the commit.
+ * Without Redis the services find both in Postgres within a few seconds.
+ */
 async function notify(
   context: Context,
   nodeId: string,

@@ -25,7 +25,7 @@ export async function linksOf(
   return read.kind === 'away' ? null : read.value;
 }
 
-/** A node as commands show it. `linked` is null if unknown. */
+/** A node as commands show it. `linked` is null if Redis cannot be reached (`links` is null). */
 export function nodeRow({ id, ...node }: NodeRecord, links: FleetLinks | null): Row {
   const link = links?.get(id);
   return {

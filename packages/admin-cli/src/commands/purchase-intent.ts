@@ -104,7 +104,7 @@ function rowOf(intent: PurchaseIntent): Row {
 
 const tooLarge = 'paid, but its credits do not fit into the balance of the tenant';
 
-/** Why the intent is not credited. Null for a credited one. */
+/** The reason for which the intent is not credited. Null if it is credited. */
 function reasonOf(intent: PurchaseIntent): string | null {
   const missing = intent.amountUsdcMicros - intent.paidUsdcMicros;
   const part = `${formatCredits(missing > 0n ? missing : 0n)} USDC are missing`;

@@ -84,13 +84,16 @@ function retryFailed(context: Context, key: QueueKey, options: CommandOptions): 
   });
 }
 
-/** The reconcilers of each queue. */
+/** The reconcilers whose dead letters `retry-failed` retries, by queue. */
 const reconcilersOf: Partial<Record<QueueKey, readonly ReconcilerName[]>> = {
   settlement: ['settlement', 'purge'],
   webhook: ['webhook'],
 };
 
-/** Makes their dead letters due at the next pass instead of after their backoff. */
+/**
+ * Makes all rows that the reconcilers of the queue failed at due in the next pass, without waiting
+ * for their backoff. `madeDue` is their number.
+ */
 async function retryPutOff({ store }: Context, key: QueueKey): Promise<{ madeDue?: number }> {
   const reconcilers = reconcilersOf[key];
   if (reconcilers === undefined) return {};

@@ -2,7 +2,7 @@ import type { RateCardAnswer } from '@svc/contracts';
 import { type RateCard, rateCardToJson } from '@svc/domain';
 
 export interface CardChange {
-  /** Such as `ats.application/standard/base`. */
+  /** The place of the figure in the card, such as `ats.application/standard/base`. */
   readonly path: string;
   /** Null if the old card does not have this figure. */
   readonly before: string | null;
@@ -37,8 +37,9 @@ function collect(figures: Map<string, string>, path: string, value: unknown): vo
 }
 
 /**
- * Copies missing typical usage from the old card. The API shows cards without it, so a card that was
- * read from the API, changed and applied keeps its estimates.
+ * Copies the typical usage of `from` to each job type of `card` that has none. The API shows cards
+ * without typical usage. So an operator can read a card from the API, change it and apply it
+ * without losing its estimates.
  */
 export function inheritTypicalUsage(card: RateCard, from: RateCard): RateCard {
   return {

@@ -73,7 +73,10 @@ export function addRateCardCommands(rateCard: Command): void {
     .action((options: RateCardOptions) => withContext((context) => history(context, options)));
 }
 
-/** The card that prices a tenant's quotes, or the default card. */
+/**
+ * The card that prices the quotes of `tenantId`, or the default card without a tenant. Throws
+ * Refusal for an unknown tenant or if there is no card.
+ */
 async function cardInForce({ store }: Context, tenantId: string | undefined): Promise<RateCard> {
   if (tenantId !== undefined && (await findTenant(store, tenantId)) === null) throw unknownTenant();
   const card =

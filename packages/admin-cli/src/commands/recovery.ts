@@ -11,7 +11,7 @@ interface EndOptions extends CommandOptions {
   readonly force?: boolean;
 }
 
-/** `svc recovery …` (CONTRACT 9): the decision of an operator after a restore. */
+/** `svc recovery …` (CONTRACT 9): the commands for the recovery after a restore from a backup. */
 export function addRecoveryCommands(group: Command): void {
   addCommand(group, 'begin', {
     does: 'refuse creations after a restore, until nodes have reported and an operator ends it',

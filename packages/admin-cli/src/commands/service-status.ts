@@ -44,7 +44,10 @@ interface LiveStatus {
 /** The most dead letters that are listed, oldest first. The count includes all of them. */
 const deadLettersListedMax = 20;
 
-/** Reads all parts in parallel. Each part is limited or counted with an index. */
+/**
+ * Reads all parts of the status in parallel. Each query has a limit or counts by an index, so that
+ * it stays cheap in a large database.
+ */
 export async function readServiceStatus(context: Context): Promise<ServiceStatus> {
   const { configuration, store } = context;
   const [databaseTime, inFlight, nodes, ledger, deadLetters, live] = await Promise.all([

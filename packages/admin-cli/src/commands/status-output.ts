@@ -6,7 +6,7 @@ import { deadLetterLines, deadLettersRecord } from './dead-letters.ts';
 import { queueCells, queueColumns } from './queue-table.ts';
 import { isHeard, type ServiceStatus } from './service-status.ts';
 
-/** The services without which jobs do not complete. */
+/** The services that must run. If one of them is missing, jobs do not complete. */
 const services = ['gateway', 'dispatcher', 'settlement', 'webhooks'];
 const states = ['pending', 'dispatched', 'running', 'settling'] as const;
 
@@ -109,7 +109,7 @@ function fleetLines({ nodes, live }: ServiceStatus, widthMax: number | undefined
   );
 }
 
-/** Null before the first audit. */
+/** The last audit of the ledger as JSON. Null if no audit has ended or failed yet. */
 function ledgerRecord(ledger: ServiceStatus['ledger']): object | null {
   if (ledger === null || (ledger.at === null && ledger.failedAt === null)) return null;
   const { step: _step, faults, ...rest } = ledger;

@@ -34,7 +34,10 @@ async function showStatus(context: Context, options: StatusOptions): Promise<voi
   for (const line of statusLines(status, terminalWidth())) print(line);
 }
 
-/** Redraws the alternate screen of a terminal. Without a terminal, or as JSON, prints each status. */
+/**
+ * Shows the status again and again until SIGINT or SIGTERM. On a terminal it redraws the alternate
+ * screen. Without a terminal or with `--json` it prints each status below the previous one.
+ */
 async function watch(context: Context, options: StatusOptions): Promise<void> {
   const stopping = new AbortController();
   const stop = (): void => stopping.abort();
@@ -57,14 +60,18 @@ async function watch(context: Context, options: StatusOptions): Promise<void> {
   }
 }
 
-// Switch to the terminal's alternate screen without a cursor, and back to the unchanged main screen.
+// `enterScreen` opens the terminal's alternate screen and hides the cursor. `leaveScreen` shows the
+// cursor again and returns to the main screen, which has not changed.
 const enterScreen = '\u001B[?1049h\u001B[?25l';
 const leaveScreen = '\u001B[?25h\u001B[?1049l';
 const home = '\u001B[H';
 const clearLineRest = '\u001B[K';
 const clearBelow = '\u001B[J';
 
-/** Overwrites the screen in place, so that it does not flicker. Lines that do not fit are omitted. */
+/**
+ * On a screen, overwrites the lines in place to avoid flicker, and omits lines that do not fit.
+ * Otherwise prints all lines and an empty one.
+ */
 function draw(lines: readonly string[], onScreen: boolean): void {
   if (!onScreen) {
     for (const line of [...lines, '']) print(line);

@@ -141,7 +141,10 @@ async function cancel(context: Context, id: string, options: CommandOptions): Pr
   }
 }
 
-/** Notifies the node and the tenant at once. Without Redis they learn of the cancel a moment later. */
+/**
+ * Notifies the dispatcher of the node, and the webhooks service, at once. Without Redis the node
+ * stops at its next report, and the webhooks service finds the delivery in Postgres a moment later.
+ */
 async function notify(context: Context, { id, tenantId }: OperatorSubmission): Promise<void> {
   const notified = await tryRedis(context, async ({ redis, prefix, producer, queue }) => {
     await queue.publishCancelled(redis, prefix, id);

@@ -5,7 +5,10 @@ import { Refusal } from '../refusal.ts';
 /** The job types that this build can dispatch. */
 const jobTypesKnown = ['ats.application'];
 
-/** All job types if `--allow` is missing, none for `--allow none`. Throws Refusal for unknown ones. */
+/**
+ * The job types that a tenant may submit: those of `--allow`, all if the option is missing, none
+ * for `--allow none`. Throws Refusal for an unknown job type, or for `none` next to others.
+ */
 export function allowedJobTypes(allow: readonly string[] | undefined): string[] {
   if (allow === undefined) return jobTypesKnown;
   if (allow.includes('none')) {
@@ -22,7 +25,7 @@ export function allowedJobTypes(allow: readonly string[] | undefined): string[] 
   return [...new Set(allow)];
 }
 
-/** The normalised URL. Throws Refusal if webhooks must not be sent to it. */
+/** Checks and normalises a webhook URL. Throws Refusal if webhooks must not be sent to it. */
 export function acceptedUrl({ configuration }: Context, url: string): string {
   const allowPrivateNetworks = configuration.WEBHOOK_ALLOW_PRIVATE_NETWORKS === '1';
   const check = checkWebhookUrl(url, { allowPrivateNetworks });

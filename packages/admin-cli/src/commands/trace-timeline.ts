@@ -17,7 +17,8 @@ export function timelineOf(trace: SubmissionTrace): TimelineEntry[] {
     ...ending(trace),
     ...trace.events.flatMap(eventLines),
   ];
-  // The sort is stable, so entries of one transaction keep the order of their causes.
+  // The sort is stable. Entries with the same time, such as those of one transaction, keep the
+  // order above, in which a cause comes before its effect.
   return lines.toSorted((a, b) => a.at.getTime() - b.at.getTime());
 }
 

@@ -47,7 +47,10 @@ async function trace({ store, by }: Context, id: string, options: CommandOptions
   printTimeline(timeline);
 }
 
-/** On a narrower terminal the lines omit the date; the record above shows it. */
+/**
+ * On a terminal with fewer columns the timeline shows times without their date. The record above
+ * the timeline shows the date as `created`.
+ */
 const wholeTimesFrom = 120;
 
 /** Prints each line with the time since the previous one. */

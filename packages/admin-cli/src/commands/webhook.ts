@@ -36,7 +36,10 @@ const listedMax = 1_000;
 /** The most deliveries that one transaction recovers. */
 const recoveredMax = 500;
 
-/** `svc webhook …` (CONTRACT 9). It sends stored bytes again and moves no money. */
+/**
+ * `svc webhook …` (CONTRACT 9). `redeliver` and `recover` send the stored bytes again and move no
+ * money.
+ */
 export function addWebhookCommands(webhook: Command): void {
   addCommand(webhook, 'list', {
     does: 'list the newest deliveries',
@@ -185,7 +188,10 @@ async function found(delivery: Promise<DeliveryRecord | null>): Promise<Delivery
   return record;
 }
 
-/** True if an endpoint's response text is stored. It may repeat personal data. */
+/**
+ * True if an attempt stores a text that the endpoint answered. Such a text may repeat personal
+ * data, so reading it is audited.
+ */
 function hasResponse({ attempts }: DeliveryRecord): boolean {
   return attempts.some(({ response }) => response !== null && response !== '');
 }

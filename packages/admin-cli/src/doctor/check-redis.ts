@@ -1,7 +1,7 @@
 import { clusterSlotCount } from '@svc/queue';
 import { type Deployment, fault, type Finding, isLocal, ok, warning } from './finding.ts';
 
-/** BullMQ needs Redis 6.2. */
+/** BullMQ needs Redis 6.2 or later. */
 const versionMin = 6.2;
 const memoryWarningPart = 0.8;
 

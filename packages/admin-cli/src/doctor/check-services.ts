@@ -52,7 +52,10 @@ function versions({ redis, build }: Deployment): Finding {
   );
 }
 
-/** Every process may open all connections of its pool at the same moment. */
+/**
+ * Compares the connections that Postgres allows with the sum of all pools. All processes may fill
+ * their pools at the same moment.
+ */
 function pools({ redis, database }: Deployment): Finding {
   const unknown = redis?.services.filter(({ facts }) => facts === undefined).length ?? 0;
   const poolsMax = (redis?.services ?? []).map(({ facts }) => facts?.poolMax ?? 0);
@@ -75,7 +78,7 @@ function pools({ redis, database }: Deployment): Finding {
   return ok('pools', found);
 }
 
-/** Compares every clock with the one of Postgres. */
+/** Compares the clocks of this machine, of Redis and of the services with the clock of Postgres. */
 function clocks({ databaseClock, redis }: Deployment): Finding[] {
   const hereAheadMs = databaseClock.askedMs - databaseClock.now.getTime();
   const here = { name: 'this machine', aheadMs: hereAheadMs };

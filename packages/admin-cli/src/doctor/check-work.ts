@@ -4,7 +4,7 @@ import { type Deployment, fault, type Finding, ok, warning } from './finding.ts'
 
 const fullAuditAgeMsMax = 36 * 3_600_000;
 
-/** The checks of what the services do by themselves. */
+/** The checks of the background work: ledger audits, dead letters and retention. */
 export function checkWork(deployment: Deployment): Finding[] {
   return [ledger(deployment), deadLetters(deployment), retention(deployment)];
 }

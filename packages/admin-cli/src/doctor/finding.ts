@@ -14,11 +14,11 @@ export interface Finding {
 /** What `svc doctor` knows of a deployment. */
 export interface Deployment {
   readonly environment: 'sandbox' | 'production';
-  /** This build. */
+  /** The version and the schema of this `svc`. */
   readonly build: { readonly version: string; readonly schema: string };
   readonly databaseUrl: string;
   readonly redisUrl: string | undefined;
-  /** The clock of Postgres, and the time of this machine in the middle of the question. */
+  /** The clock of Postgres, and this machine's time halfway through the query that read it. */
   readonly databaseClock: { readonly now: Date; readonly askedMs: number };
   readonly database: DatabaseHealth;
   /** Partitions of the coming months that do not exist, such as `deliveries 2027-01`. */
@@ -26,7 +26,10 @@ export interface Deployment {
   readonly ledger: LedgerAuditStatus | null;
   readonly databaseTime: Date;
   readonly deadLetters: number;
-  /** True if personal data is older than the retention and one more day. Null if it is not known. */
+  /**
+   * True if personal data is older than the retention and one more day. Null if no running service
+   * reports its retention.
+   */
   readonly isPurgeLate: boolean | null;
   /** Partitions that are more than a day older than the retention, such as `deliveries 2026-01`. */
   readonly partitionsOverdue: readonly string[];
@@ -35,9 +38,9 @@ export interface Deployment {
     readonly health: RedisHealth;
     /** Null unless `REDIS_URL` names a cluster. */
     readonly cluster: ClusterHealth | null;
-    /** The time of this machine, in the middle of the question that `health` answers. */
+    /** This machine's time halfway through the request that read `health`. */
     readonly askedMs: number;
-    /** Without silent ones. */
+    /** The processes that announce themselves. Silent ones are left out. */
     readonly services: readonly HeardInstance[];
   } | null;
 }
@@ -56,7 +59,10 @@ export function fault(check: string, found: string, remedy: string): Finding {
 
 const localHosts = ['', 'localhost', '127.0.0.1', '[::1]'];
 
-/** True if all hosts of the URL are this machine or a socket, so that no network is between. */
+/**
+ * True if every host of the URL is this machine or a Unix socket. The connection then crosses no
+ * network.
+ */
 export function isLocal(url: string): boolean {
   const [, authority = ''] = /^[a-z+]+:\/\/(?:[^/?#]*@)?([^/?#]*)/.exec(url) ?? [];
   return authority.split(',').every((host) => {

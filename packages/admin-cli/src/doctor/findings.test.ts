@@ -89,7 +89,7 @@ const sound: Deployment = {
   redis,
 };
 
-/** The findings that are not `ok`, as `state check`. */
+/** The findings that are not `ok`, each as a text: its state and its check. */
 const badOf = (change: Partial<Deployment>) =>
   findingsOf({ ...sound, ...change })
     .filter(({ state }) => state !== 'ok')

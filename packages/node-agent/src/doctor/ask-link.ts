@@ -5,7 +5,7 @@ import { type LinkRefusal, refusalBytesMax } from '../link-refusal.ts';
 
 export interface LinkQuestion {
   readonly link: string;
-  /** Without them the service answers 401. */
+  /** Without `id` and `secret` the request is unsigned, and the service answers 401. */
   readonly id: string | undefined;
   readonly secret: string | undefined;
   readonly nowMs: () => number;
@@ -36,8 +36,8 @@ function codeOf(error: unknown): string {
 }
 
 /**
- * Sends a signed request to the link that is no upgrade, so that it does not end the link of an
- * agent that runs. A service that accepts the signature answers 400.
+ * Sends a signed request to the path of the link, but without an upgrade. An upgrade would end the
+ * link of a running agent. A service that accepts the signature answers 400.
  */
 export async function askLink(question: LinkQuestion): Promise<LinkAnswer> {
   const url = new URL(nodeLinkPath, question.link.replace(/^ws/i, 'http'));
@@ -67,7 +67,8 @@ export async function askLink(question: LinkQuestion): Promise<LinkAnswer> {
     return { kind: 'unreachable', code: codeOf(error) };
   }
   const serviceMs = date === undefined ? Number.NaN : Date.parse(date);
-  // The time of the answer is somewhere between sending and receiving. A date has whole seconds.
+  // Assumes that the service answered halfway between sending and receiving. The `date` header is
+  // cut to whole seconds, so half a second is added.
   const aheadMs = (sentMs + question.nowMs()) / 2 - (serviceMs + 500);
   const aheadSeconds = Number.isNaN(aheadMs) ? undefined : Math.round(aheadMs / 1_000);
   return { kind: 'answered', status, body, aheadSeconds };

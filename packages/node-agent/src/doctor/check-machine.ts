@@ -6,7 +6,9 @@ import { startEgressProxy } from '../executors/browser/egress/proxy.ts';
 import type { NodeOptions } from '../options.ts';
 import { type Finding, fail, pass } from './finding.ts';
 
-/** A browser's directory, its cache and uploads need less than this. */
+/**
+ * The least free space. The profile directory, the cache and the uploads of a browser need less.
+ */
 const freeBytesMin = 1024 ** 3;
 const bytesPerGb = 1e9;
 /** A public host that is always there. The check opens a connection and sends nothing on it. */
@@ -34,7 +36,10 @@ export async function checkDisk({ stateDir }: NodeOptions): Promise<Finding> {
     : pass('disk', `${stateDir} has ${free} free.`);
 }
 
-/** Starts the browser with its sandbox and, if that fails, without it. */
+/**
+ * Starts the browser as the options say. If that fails, starts it without its sandbox, to find out
+ * whether the browser or the sandbox is the cause.
+ */
 export async function checkBrowser(options: NodeOptions): Promise<Finding[]> {
   let binary: string;
   try {

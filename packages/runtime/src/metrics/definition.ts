@@ -12,8 +12,8 @@ export interface MetricDefinition {
   readonly type: 'counter' | 'gauge' | 'histogram';
   readonly services: readonly MetricService[];
   /**
-   * `process`: each process has its own value, so processes are added. `shared`: each process shows
-   * the same value of the whole service, so the largest counts.
+   * `process`: each process has its own value, and a query adds the values. `shared`: each process
+   * shows a value of the whole service, and a query takes the largest.
    */
   readonly scope: 'process' | 'shared';
   /** The values of each label, for the documentation. They are few and known in advance. */
@@ -21,6 +21,6 @@ export interface MetricDefinition {
   readonly help: string;
   /** The upper bounds of a histogram, in its unit. */
   readonly buckets?: readonly number[];
-  /** The condition under which it exists. Omitted if it always exists. */
+  /** The condition under which the metric exists. Omitted if it always exists. */
   readonly onlyIf?: string;
 }

@@ -6,7 +6,7 @@ const inFlightState = '`pending`, `dispatched`, `running`, `settling`';
 
 /**
  * The figures of the whole service in Postgres and Redis. Each settlement process reads them every
- * 15 seconds, with a bound on the rows. A scrape reads memory only.
+ * 15 seconds, and limits the rows that it reads. A scrape reads memory only.
  */
 export const figureMetrics = {
   svc_queue_jobs: {

@@ -1,6 +1,6 @@
 import type { MetricDefinition } from './definition.ts';
 
-/** The metrics of gateways, dispatchers and deliverers. */
+/** The metrics of the gateway, dispatcher and webhooks services. */
 export const serviceMetrics = {
   svc_gateway_request_duration_seconds: {
     type: 'histogram',
@@ -12,7 +12,8 @@ export const serviceMetrics = {
       status: 'the HTTP status, or `none`',
     },
     help: 'Duration of requests. Its count is the number of requests',
-    // From a read answered by caches to a creation that waits for the dispatch deadline.
+    // The bounds range from a read that caches answer to a creation that waits for the dispatch
+    // deadline.
     buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 6, 10],
   },
   svc_gateway_requests_in_flight: {

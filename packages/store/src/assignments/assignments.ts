@@ -12,7 +12,10 @@ const findNotOpen = statement(
   'SELECT id FROM submissions WHERE id = ANY($id) AND state <> ALL($open)',
 );
 
-/** Returns those of the submissions that have ended, settled or not. */
+/**
+ * Returns the ids of those submissions that are no longer open: an outcome is stored, or they have
+ * ended.
+ */
 export async function findEnded(store: Store, submissionIds: readonly string[]): Promise<string[]> {
   const rows = await findNotOpen<{ id: string }>(store.query, {
     id: submissionIds,

@@ -6,13 +6,12 @@ import type { Store } from '../connection/store.ts';
 export type RunCommit = { kind: 'running'; requestId: string } | { kind: 'refused' };
 
 /**
- * Lets a node begin a submission. The statement takes a submission that is `dispatched` to this
- * node. It also takes a `running` one if the same instance of the agent began it before. That
- * repeat renews the lease and is safe, because the instance has stored that it began. Any other
- * instance is refused, because it cannot know what the first one has done. An agent that sends no
- * instance id may begin once (CONTRACT 7, "Instances"). `refused`: the submission has
- * ended, belongs to another node, or was begun by another instance. Calls that wait at the same
- * time share one statement.
+ * Lets a node begin a submission. It takes a submission that is `dispatched` to this node. It also
+ * takes a `running` one that the same instance of the agent began. Such a repeat renews the lease.
+ * It is safe, because the instance has stored that it began. Another instance is refused, because
+ * it cannot know what the first one has done. An agent without an instance id may begin once
+ * (CONTRACT 7, "Instances"). `refused`: the submission has ended, belongs to another node, or was
+ * begun by another instance. Calls that wait at the same time share one statement.
  */
 export function commitRunning(store: Store, begin: Begin): Promise<RunCommit> {
   return beginInBatch(store, begin);
@@ -31,9 +30,9 @@ const beginInBatch = batched<Begin, RunCommit>({
 });
 
 /**
- * The node is compared with `IS NOT DISTINCT FROM`, here and in every statement that knows the id.
- * No index serves that operator, so the planner uses the primary key and not the index of a node's
- * assignments. It chose that index while the table was small.
+ * The node is compared with `IS NOT DISTINCT FROM`, as in other statements that know the
+ * submission's id. No index serves that operator, so the planner uses the primary key. With `=` it
+ * could use the index of a node's assignments, because that was cheap while the table was small.
  */
 const beginRuns = statement(
   { id: 'uuid[]', node_id: 'uuid[]', instance_id: 'text[]', from: 'text[]', to: 'text' },
@@ -49,7 +48,8 @@ const beginRuns = statement(
 
 async function commitAllRunning(store: Store, begins: readonly Begin[]): Promise<RunCommit[]> {
   const outcomes = new Map<Begin, RunCommit>();
-  // A submission may occur once in a statement. If two nodes ask for it, each gets its own answer.
+  // A submission may occur only once in a statement. If a batch has it twice, the statement runs
+  // again for the rest, so that each call gets its own answer.
   for (let left = begins; left.length > 0;) {
     const byId = new Map(left.map((begin) => [begin.submissionId, begin]));
     const asked = [...byId.values()];

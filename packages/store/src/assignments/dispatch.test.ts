@@ -162,7 +162,10 @@ test('the run limit counts from dispatch, by tier, however often the lease is re
   expect(await storeServiceFailure(store, limit)).toEqual({ kind: 'stored', nodeId });
 });
 
-/** A store that loses the first answer to a statement of several accepts, after its commit. */
+/**
+ * A store that loses the first answer to a statement with several accepts, after the statement's
+ * commit.
+ */
 function losingAnAnswer(store: Store): Store {
   let isLost = false;
   const query: Store['query'] = async (text, values) => {
@@ -188,7 +191,8 @@ test('accepts whose statement was committed and whose answer was lost are recogn
   const losing = losingAnAnswer(store);
   const accepts = [
     { submissionId: a.id, nodeId: one, offers: acceptOf('ofr_1', one) },
-    // Two more accepts of one submission: another offer of the same node, and another node.
+    // The batch also has two more accepts of the first submission: another offer of the same node,
+    // and another node.
     { submissionId: a.id, nodeId: one, offers: acceptOf('ofr_2', one) },
     { submissionId: a.id, nodeId: other, offers: acceptOf('ofr_3', other) },
     { submissionId: b.id, nodeId: other, offers: acceptOf('ofr_4', other) },
@@ -202,7 +206,7 @@ test('accepts whose statement was committed and whose answer was lost are recogn
   };
   const lost = { kind: 'not_pending' };
   expect(commits).toEqual([won, lost, lost, won]);
-  // A later call does not win either, even with the same arguments.
+  // A later call gets no submission either, also with the same arguments.
   for (const accept of accepts) expect(await commitDispatched(losing, { ...accept })).toEqual(lost);
 });
 

@@ -24,9 +24,9 @@ export interface DispatchableSubmission {
   jobType: string;
   payloadText: string;
   requestId: string;
-  /** Until the dispatch deadline, `dispatchDeadlineMs` at most. */
+  /** Milliseconds until the dispatch deadline, `dispatchDeadlineMs` at most. */
   remainingMs: number;
-  /** The database's clock when it was loaded. */
+  /** The database's time when the submission was loaded. */
   loadedAt: Date;
 }
 
@@ -101,7 +101,7 @@ async function loadAll(
 }
 
 export type DispatchCommit =
-  /** `receipt`: for the node, which returns it after a restore (`recovery/receipts.ts`). */
+  /** `receipt`: the node keeps it and returns it after a restore (`recovery/receipts.ts`). */
   | { kind: 'dispatched'; payloadText: string; requestId: string; receipt: string }
   | { kind: 'not_pending' };
 
@@ -118,24 +118,27 @@ const dispatchInBatch = batched<Dispatch, DispatchCommit>({
 
 /**
  * Assigns a submission to one node, for good. It does so only while the submission is pending and
- * before its deadline, so that the first accept to commit wins (CONTRACT 7, "At most
- * once"). The caller may send the payload to the node only after this has returned `dispatched`.
- * `offers`: the nodes that the submission was offered to.
+ * before its deadline. The first accept that commits wins (CONTRACT 7, "At most once"). The caller
+ * may send the payload to the node only after this has returned `dispatched`. `offers`: the nodes
+ * that the submission was offered to.
  *
  * Calls that wait at the same time share one statement; each gets its own outcome. If the answer is
- * lost, the batch runs again. With `offers`, a call then finds out whether its first run was
- * committed. Every answer comes within the time for which the node keeps its accepted offer.
+ * lost, the batch runs again. A call with `offers` then finds out whether its first run was
+ * committed. A call is answered or rejected within `acceptedOfferVoidAfterMs`, while the node still
+ * keeps its accepted offer.
  */
 export function commitDispatched(store: Store, dispatch: Dispatch): Promise<DispatchCommit> {
   return dispatchInBatch(store, dispatch);
 }
 
 /**
- * The statement finds rows by a condition on ids instead of a join, and takes the state as a parameter.
- * It does not ask for the payload, because a check gives every pending submission one. The planner can
- * therefore only use the primary key (see `roleSettings`). The parameters of a row are at the position
- * of its id. If two accepts of one submission are in one statement, the first one decides. If it is
- * committed, the second comes too late; if it is refused, the submission is no longer pending.
+ * The statement finds rows by a condition on ids instead of a join, and takes the state as a
+ * parameter. It has no condition on the payload, because a check gives every pending submission
+ * one. The planner can therefore only use the primary key (see `roleSettings`). The parameters of a
+ * row are at the position of its id.
+ *
+ * If one batch has two accepts of one submission, only the first one is in the statement. The
+ * second one gets `not_pending`.
  */
 const assignNodes = statement(
   { id: 'uuid[]', node_id: 'uuid[]', offers: 'text[]', from: 'text[]', to: 'text' },
@@ -200,8 +203,8 @@ const findAssigned = statement(
 
 /**
  * Finds the dispatches that were committed although their first answer was lost. Each row must have
- * the same node and the accept of the same offer. An offer is accepted once, and only the call that
- * made it runs again. The accept of another call can therefore not be mistaken for it.
+ * the same node and the accept of the same offer. An offer is accepted once, and only the call with
+ * that accept runs again. A dispatch of another call is therefore never returned.
  */
 async function findCommitted(
   store: Store,
@@ -224,9 +227,10 @@ async function findCommitted(
 }
 
 /**
- * Replaces the record of the offers of a submission. It is called if the statement that ended the
- * offering did not know the final record: another offer was still open, or a cancel ended the
- * offering. A committed accept stays `accepted`. A record of an earlier build does not change.
+ * Replaces the offers that are recorded for a submission. It is called if the statement that ended
+ * the offering did not know all answers: another offer was still open, or a cancel ended the
+ * offering. A committed accept stays `accepted`. Offers that an earlier build recorded do not
+ * change.
  */
 export async function recordOffers(
   store: Store,

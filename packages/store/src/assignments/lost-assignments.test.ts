@@ -22,7 +22,7 @@ async function createAssignments() {
   return { ...fixture, nodeId, dispatched, running };
 }
 
-/** Runs `statement` in a separate transaction, which commits when `work` waits for it. */
+/** Runs `statement` in a separate transaction, which commits as soon as `work` waits for it. */
 async function commitWhileWaiting<T>(
   fixture: Fixture,
   statement: string,

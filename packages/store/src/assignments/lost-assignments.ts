@@ -8,23 +8,23 @@ import { nodeEndingsSql } from './node-endings.ts';
 import { sealServiceFailure } from './service-failures.ts';
 
 /**
- * Assignments that end as `node_lost` because a dispatcher found out something about their node,
- * not because a deadline passed. A dispatcher may wait for Postgres for seconds. Meanwhile its node
- * may open a new link and begin the submission. Each finding therefore names what must still be
- * true. The transaction checks it while it has the lock on the node's row. A new upgrade, a hello
- * and `svc node enable` wait for that lock. Submissions are locked before the node's row, as in
- * every other transaction.
+ * Assignments that end as `node_lost` because of something that a dispatcher knows about their
+ * node, and not because of a deadline. A dispatcher may wait for Postgres for seconds. In the
+ * meantime the node may open a new link and begin the submission. `endUnnamed` and
+ * `endAfterDisable` therefore check their condition while they have the lock on the node's row. A
+ * new upgrade, a hello and `svc node enable` wait for that lock. Submissions are locked before the
+ * node's row.
  */
 
 export type HelloFinding =
   | { readonly kind: 'lost'; readonly submissionIds: readonly string[] }
-  /** The node has a newer link. The report of this link does not count. */
+  /** The node has a newer link. The hello of this link does not count. */
   | { readonly kind: 'superseded' };
 
 /**
- * Ends those of `submissionIds` that are assigned to this node and have not ended: the hello of the
- * link `linkEpoch` did not name them. Does nothing if the node has a newer link (CONTRACT 7,
- * "Instances").
+ * Ends those of `submissionIds` that are assigned to this node and have no outcome. The caller
+ * passes the submissions that the hello of the link `linkEpoch` did not name. Does nothing if the
+ * node has a newer link (CONTRACT 7, "Instances").
  */
 export async function endUnnamed(
   store: Store,
@@ -38,15 +38,16 @@ export async function endUnnamed(
       [nodeId, linkEpoch],
     );
     if (current.length === 0) return { kind: 'superseded' };
-    // The node may have ended them after the backup was made. Its reports say so.
+    // During a recovery, the node may have ended them after the backup was made. The node will
+    // report so.
     if ((await recoveryInForce({ query })) !== null) return { kind: 'lost', submissionIds: [] };
     return { kind: 'lost', submissionIds: await endAsLost(store, query, locked) };
   });
 }
 
 /**
- * Ends a submission that this process has committed as `dispatched` and whose payload it will never
- * send, because the link ended before. Only this process could have sent the payload, so the node's
+ * Ends a submission that this process has committed as `dispatched` but will never send to the
+ * node, because the link ended first. Only this process could send the payload, so the node's
  * current link does not matter. Returns false if the submission is no longer `dispatched` to this
  * node.
  */
@@ -62,7 +63,7 @@ export async function endUnsent(
 
 /**
  * Ends the submissions that were committed to a node while an operator disabled it. Does nothing if
- * the node has been enabled again meanwhile. Returns the submissions that the caller must settle.
+ * the node is enabled again. Returns the submissions that the caller must settle.
  */
 export async function endAfterDisable(store: Store, nodeId: string): Promise<readonly string[]> {
   return store.transaction(async (query) => {
@@ -81,7 +82,7 @@ interface Locked {
   readonly tenantId: string;
 }
 
-/** Locks and returns the node's assignments that have not ended. */
+/** Locks and returns the node's assignments that have no outcome. */
 export async function lockAssignments(query: Query, nodeId: string): Promise<Locked[]> {
   return await lockAssignedTo<Locked>(query, { node_id: nodeId, state: assignedStates });
 }

@@ -62,7 +62,10 @@ async function createFailingNode() {
       return await storeOutcome(store, { submissionId, nodeId, outcome });
     },
   };
-  /** The rest of the quarantine in seconds. Null if the node is not in quarantine. */
+  /**
+   * The milliseconds until the end of the quarantine, rounded up to seconds. Null if the node is
+   * not in quarantine.
+   */
   const quarantine = async (): Promise<number | null> => {
     const until = (await findNode(store, nodeId))?.quarantinedUntil ?? null;
     const [row] = await fixture.database.query<{ now: Date }>('SELECT svc_now() AS now');

@@ -4,15 +4,14 @@ import { errorsBeforeQuarantine, quarantineMs, unfinishedBeforeQuarantine } from
 const stepsSql = `ARRAY[${quarantineMs.join(', ')}]`;
 
 /**
- * Counts how the assignments of nodes end, in the statement that ends them, and quarantines a node
- * that does not finish its jobs (CONTRACT 7, "Quarantine"). The caller's CTE `ended` has
- * a row for each ended assignment: `node_id`, `dispatched_at`, `outcome_by`, `failure_code`. The
- * CTE `quarantined` then has the ids of the quarantined nodes.
+ * SQL that counts how the assignments of nodes end, in the statement that ends them. It quarantines
+ * a node that does not finish its jobs (CONTRACT 7, "Quarantine"). The caller's CTE `ended` has a
+ * row for each ended assignment: `node_id`, `dispatched_at`, `outcome_by`, `failure_code`. The CTE
+ * `quarantined` then has the ids of the nodes that this statement quarantines.
  *
- * A node's own outcome other than `node_error` clears its counts. The next, longer quarantine starts
- * only if the node fails an assignment that it got after the previous quarantine. Submissions are
- * locked before nodes, and nodes in the order of their ids. A node without anything to count is not
- * written.
+ * A node's own outcome other than `node_error` clears its counts. A longer quarantine follows only
+ * if the node fails an assignment that it got after the previous one. Submissions are locked before
+ * nodes, and nodes in the order of their ids. A node with nothing to count is not written.
  */
 export const nodeEndingsSql = `
   tally AS (

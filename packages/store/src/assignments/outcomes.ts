@@ -57,11 +57,10 @@ export type StoreOutcomeResult =
   | { kind: 'not_yours' };
 
 /**
- * Stores the outcome that a node reports, durably. The dispatcher acknowledges it only after that
- * (CONTRACT 7). A `failed` is accepted before `begin` too; a `completed` is accepted
- * only after it (otherwise `not_begun`). If the submission has already ended without an outcome of
- * its node, the first report is kept as a late outcome, with its event. A late outcome changes no
- * money and no status.
+ * Stores the outcome that a node reports. The dispatcher acknowledges the report only after the
+ * commit (CONTRACT 7). A `failed` is accepted before `begin` too. A `completed` before `begin` gets
+ * `not_begun`. If the submission has ended without an outcome of its node, the first report is kept
+ * as a late outcome, with its event. A late outcome changes no money and no status.
  *
  * Calls that wait at the same time share one statement. A report that the statement does not take
  * is then handled alone.
@@ -188,8 +187,8 @@ async function recordLateOutcome(
      WHERE id = $1::uuid AND late_outcome_status IS NULL`,
     [submissionId, status, row.now],
   );
-  // Locked until the commit, so that an event written after a change of the URL goes to the new
-  // URL.
+  // The tenant's row is locked until the commit. An event that is written after a change of the URL
+  // therefore goes to the new URL.
   const [tenant] = await query<Destinations>(
     `SELECT ${destinationColumns('t')} FROM tenants t WHERE id = $1::uuid FOR SHARE OF t`,
     [row.tenant_id],

@@ -15,10 +15,10 @@ const serviceFailureMessages: Record<ServiceFailureCode, string> = {
 export type ServiceFailureResult = { kind: 'stored'; nodeId: string } | { kind: 'refused' };
 
 /**
- * Ends a submission because a deadline has passed (CONTRACT 7, "Nothing hangs"). The
- * statement checks the deadline again by the database's clock. It refuses if the lease was renewed
- * meanwhile or an outcome is stored. `node_lost` means here that the lease has run out.
- * `lost-assignments.ts` handles the findings about a node's link.
+ * Ends a submission because a deadline has passed (CONTRACT 7, "Nothing hangs"). The statement
+ * checks the deadline again by the database's clock. It refuses if the lease was renewed in the
+ * meantime or if an outcome is stored. The code `node_lost` means here that the lease has expired.
+ * `lost-assignments.ts` handles a node that is lost for another reason.
  */
 export async function storeServiceFailure(
   store: Store,

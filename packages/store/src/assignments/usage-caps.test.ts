@@ -26,7 +26,7 @@ async function createRuns() {
       const outcome = { kind: 'completed', usage: reported, result: {} } as const;
       await storeOutcome(store, { submissionId, nodeId, outcome });
     },
-    /** The stored usage, and how long the run had lasted at its outcome. */
+    /** The stored usage, and the run time up to the outcome. */
     stored: async (submissionId: string) => {
       const [row] = await database.query<{
         usage: Usage;
@@ -106,7 +106,7 @@ test('cut usage is charged at the cap, reported when it settles, and left out of
   await complete(honest, usage({ actions: '8' }));
   const ended = await settle(store, [inflated, honest]);
   expect(ended.map(({ usageCapped }) => usageCapped)).toEqual([true, false]);
-  // Base 20 and 0.5 per action: far below the 200 that are held.
+  // The charge is 20 credits and 0.5 per action, which is far below the 200 credits that are held.
   expect(Number(ended[0]?.chargedMicros)).toBeLessThan(150e6);
   const figures = await database.query(
     'SELECT settled_count::int AS settled, actions::float8 AS actions FROM job_type_usage',

@@ -66,7 +66,10 @@ const usageColumnNames =
 /** The columns that `raisedUsageSql` gives values for. */
 export const raisedColumnNames = `${usageColumnNames}, usage_capped`;
 
-/** Zero while the database's clock is behind `started_at`, which can happen after a failover. */
+/**
+ * The seconds since `begin`. Zero before `begin`, and while the database's clock is behind
+ * `started_at`, which can happen after a failover.
+ */
 const elapsedSeconds =
   'extract(epoch FROM GREATEST(svc_now(), s.started_at) - COALESCE(s.started_at, svc_now()))';
 
@@ -81,17 +84,18 @@ export const usageParameters = {
 } as const;
 
 /**
- * An unreported unit stays null. Without the CASE, LEAST would ignore the null and return the cap.
+ * SQL for the smaller of the amount and the cap. A unit that was not reported stays null: without
+ * the CASE, LEAST would ignore the null and return the cap.
  */
 function cut(amount: string, cap: string): string {
   return `CASE WHEN ${amount} IS NULL THEN NULL ELSE LEAST(${amount}, ${cap}) END`;
 }
 
 /**
- * SQL for the new values of the usage columns of `s`; the row's report is at position `i`. A value
- * never decreases. Time is cut to whole milliseconds. Node-seconds are cut to the time since
- * `begin`, and the other units to the cap of `capUsage` in the domain. The last value is true if
- * any unit was cut.
+ * SQL for the new values of the usage columns of `s`. The row's report is at position `i`. A value
+ * never decreases. Seconds are cut to whole milliseconds. Node-seconds are cut to the time since
+ * `begin`, and the other units to the cap of `capUsage` in the domain. The last value,
+ * `usage_capped`, is true if a report exceeded such a cap. It stays true.
  */
 export const raisedUsageSql = raisedUsage();
 
@@ -113,8 +117,9 @@ function raisedUsage(): string {
 }
 
 /**
- * The position of a row's parameters, looked up once per row. The ids are a condition of the
- * statement and not a join, so that the planner can only use the primary key (see `dispatch.ts`).
+ * The position `i` of a row's parameters, looked up once per row. The statement finds rows by a
+ * condition on ids instead of a join, so that the planner can only use the primary key (see
+ * `dispatch.ts`).
  */
 export const placeOfRow = '(SELECT array_position($id, s.id) AS i OFFSET 0) place';
 
@@ -137,7 +142,7 @@ const raiseUsage = statement(
   SELECT id FROM updated`,
 );
 
-/** The submissions whose report was recorded. */
+/** The ids of the submissions whose report was recorded. */
 async function updateUsage(
   store: Store,
   reports: readonly UsageReport[],
@@ -175,9 +180,9 @@ export function usageValues(
 }
 
 /**
- * Runs a statement in which a submission may occur only once. If there are several reports about
- * one submission, they run one after another, in their order. Returns the statement's answer for
- * each report; null if the statement did not take it.
+ * Runs a statement in which a submission may occur only once. Several reports about one submission
+ * run one after another, in their order. Returns the statement's answer for each report. The answer
+ * is null if the statement did not take the report.
  */
 export async function eachOnce<Report extends NodeReport, Answer>(
   reports: readonly Report[],

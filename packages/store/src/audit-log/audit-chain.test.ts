@@ -18,7 +18,7 @@ const note = (query: Query, action: string) =>
     after: null,
   });
 
-/** A log of five entries that the owner can change: no trigger refuses it. */
+/** A log of five entries. No trigger refuses a change by the owner. */
 async function tamperable(): Promise<Fixture> {
   const fixture = await createFixture();
   for (const n of [1, 2, 3, 4, 5]) await note(fixture.store.query, `entry.${n}`);
@@ -128,7 +128,7 @@ test('an entry with a chosen number and time does not hide that the head is miss
   const { store, database, advance } = await createFixture();
   await note(store.query, 'entry.1');
   await advance(3_600_000);
-  // The services' role may insert it.
+  // The services' role may insert such an entry, with an early id and a late time.
   await database.query(`INSERT INTO audit_log (id, at, actor_kind, action, subject_kind)
     VALUES (-5, '2100-01-01', 'signup', 'entry.first', 'service')`);
   expect((await verifyAudit(store)).faults).toEqual([{ kind: 'head_missing' }]);

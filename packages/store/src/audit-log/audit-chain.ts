@@ -6,9 +6,9 @@ import { appendAudit, type AuditedChange, type Author } from './audit.ts';
 /**
  * The audit log is a hash chain. The database gives each entry a position, in the order of commits,
  * and a hash over its text and the previous hash. An owner of the database could rewrite the whole
- * chain. The head detects this, because it is sealed under the master key. Two changes show only
- * when the chain is compared with a head that was noted elsewhere: entries that were written after
- * the head was sealed are removed, or an older head is put back.
+ * chain. The head reveals this, because it is sealed under the master key. The sealed head does not
+ * reveal two changes: removed entries that were written after it was sealed, and an older sealed
+ * head that was put back. A head that was noted elsewhere reveals both.
  */
 
 /** A position in the chain. Its hash fixes everything before it. */
@@ -49,8 +49,8 @@ const insertedMax = 100;
 const headOverdueMinutes = 10;
 
 /**
- * The text of an entry `l` that is hashed. It equals the result of svc_audit_text without a call of
- * it.
+ * SQL for the text of an entry `l` that is hashed. It equals the result of `svc_audit_text`,
+ * without the call.
  */
 const textSql = `jsonb_build_array(l.id, (extract(epoch FROM l.at) * 1000)::bigint, l.actor_kind,
   l.actor_id, l.actor_name, l.action, l.subject_kind, l.subject_id, l.before, l.after, l.request_id)::text`;
@@ -76,7 +76,8 @@ export async function verifyAudit(store: Store, noted?: AuditHead): Promise<Audi
 
 /**
  * Verifies the entries that were appended since the head was sealed, and seals the new end. If
- * there is a fault, the head does not move, so that the next call finds the fault again.
+ * there is a fault, the head does not move, so that the next call finds the fault again. If a head
+ * is missing, that is recorded in the log, and the whole chain is verified and sealed.
  */
 export async function sealAuditHead(
   store: Store,
@@ -159,7 +160,10 @@ async function walkChain(
   return { entries, head, faults };
 }
 
-/** `previous` is null if the hash before is not known. The row's own hash is trusted then. */
+/**
+ * `previous` is null if the hash of the entry before is not known. The hash of this entry is then
+ * trusted.
+ */
 function faultOf(entry: ChainEntry, previous: Uint8Array | null): AuditFault | null {
   const { position, entryId, text } = entry;
   if (text === null) return { kind: 'removed', position, entryId };
@@ -169,7 +173,8 @@ function faultOf(entry: ChainEntry, previous: Uint8Array | null): AuditFault | n
 }
 
 /**
- * An entry and its chain row are committed together, so that no page sees one without the other.
+ * Reads a page of the chain with the texts of its entries. An entry and its row in the chain are
+ * committed together, so a page has both or neither.
  */
 async function readPage(store: Store, after: bigint): Promise<ChainEntry[]> {
   const rows = await store.query<{
@@ -186,7 +191,10 @@ async function readPage(store: Store, after: bigint): Promise<ChainEntry[]> {
   return rows.map(({ entry_id: entryId, ...row }) => ({ ...row, entryId }));
 }
 
-/** If `after` is given, only entries that are numbered after the entry at that position. */
+/**
+ * Finds entries that are in the log but not in the chain. With `after`, it checks only entries that
+ * are numbered after the entry at that position.
+ */
 async function findInserted({ query }: Store, after = 0n): Promise<AuditFault[]> {
   const rows = await query<{ id: bigint }>(
     `SELECT l.id FROM audit_log l

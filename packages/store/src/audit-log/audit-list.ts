@@ -20,7 +20,7 @@ export interface AuditFilter {
   since: Date | null;
   /** Exclusive. */
   until: Date | null;
-  /** Older than this entry. */
+  /** Only entries that are older than this one. */
   beforeId: bigint | null;
   limit: number;
 }
@@ -64,7 +64,7 @@ function isTenant({ actorKind }: Pick<AuditEntry, 'actorKind'>): boolean {
 function conditionsOf(filter: AuditFilter): Prisma.AuditEntryWhereInput {
   const { actorId, action, subjectId, since, until, beforeId } = filter;
   return {
-    // The kinds are named because the indexes begin with them.
+    // The condition lists all kinds, because the indexes begin with the kind.
     ...(actorId === null ? {} : { actorKind: { in: ['operator', 'tenant'] }, actorId }),
     ...(action === null ? {} : { action }),
     ...(subjectId === null ? {} : { subjectKind: { in: subjectKinds }, subjectId }),

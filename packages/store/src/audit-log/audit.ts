@@ -2,8 +2,8 @@ import { toWireId } from '@svc/domain';
 import type { Query } from '../connection/query.ts';
 
 /**
- * Who makes a change: an operator or a tenant, identified by its key, a person who signs up, or, in
- * a sandbox, the account on the machine that has the master key. Ids are UUIDs.
+ * Who makes a change: an operator, a tenant, a person who signs up, or the account on the sandbox's
+ * machine that has the master key. Ids are UUIDs.
  */
 export type Actor =
   | { readonly kind: 'operator'; readonly id: string }
@@ -12,7 +12,7 @@ export type Actor =
   | { readonly kind: 'local'; readonly name: string }
   | { readonly kind: 'signup' };
 
-/** Passed to every function that changes something for an actor: the actor and the request. */
+/** The actor and the request. Functions that change something for an actor take it. */
 export interface Author {
   readonly actor: Actor;
   readonly requestId: string | null;
@@ -34,7 +34,10 @@ export interface AuditedChange {
       | 'submission'
       | 'delivery'
       | 'service';
-    /** In wire form. For the service itself a name, such as `surge` or `rate-card:3`. */
+    /**
+     * The subject's id in wire form. For the service it is a name, such as `surge` or
+     * `rate-card:3`.
+     */
     readonly id: string;
   };
   readonly before: object | null;

@@ -3,8 +3,8 @@ import type { Store } from '../connection/store.ts';
 import { appendAudit, type AuditedChange, type Author } from './audit.ts';
 
 /**
- * Writes an audit entry before personal data is shown to an operator. `submissionId` and `deliveryId`
- * are UUIDs. The third form is a list of `count` records.
+ * Writes an audit entry before personal data is shown to an operator. `submissionId` and
+ * `deliveryId` are UUIDs. `list` names a list of which `count` records are shown.
  */
 export async function auditReading(
   store: Store,
@@ -30,9 +30,9 @@ function readingOf(reading: Parameters<typeof auditReading>[1]): AuditedChange {
 const read = { before: null, after: null } as const;
 
 /**
- * Writes the audit entry of a change outside of Postgres, for example in Redis. The entry is committed
- * after `act` succeeds, and is not written if `act` throws. A transaction stays open during `act`, so
- * `act` must be short.
+ * Writes the audit entry of a change outside Postgres, for example in Redis. The entry is committed
+ * after `act` succeeds, and is not written if `act` throws. A transaction stays open during `act`,
+ * so `act` must be short.
  */
 export async function withAudit<T>(
   store: Store,

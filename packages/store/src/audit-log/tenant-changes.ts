@@ -15,8 +15,9 @@ export interface TenantChange {
   readonly tenantId: string;
   readonly action: TenantAction;
   /**
-   * The members before and after, with names as on the wire. The tenant reads both. They hold no secrets, and a
-   * URL without its query (`withoutQuery`). An endpoint or key is named by `endpointId` or `keyId`.
+   * The changed members before and after the change, with names as on the wire. The tenant reads
+   * both. They hold no secrets, and a URL without its query (`withoutQuery`). An endpoint or key is
+   * identified by `endpointId` or `keyId`.
    */
   readonly before: object | null;
   readonly after: object | null;
@@ -24,7 +25,8 @@ export interface TenantChange {
 
 /**
  * Records a change of a tenant's settings, webhook endpoints or keys, in the transaction of the
- * change (CONTRACT 12). Every such change calls this function, so that `GET /v1/audit` is complete.
+ * change (CONTRACT 12). All such changes must call this function. Otherwise `GET /v1/audit` would
+ * lack them.
  */
 export async function recordTenantChange(
   query: Query,
@@ -35,7 +37,9 @@ export async function recordTenantChange(
   await appendAudit(query, by, { action, subject, before, after });
 }
 
-/** Who made a change, as its tenant sees it. An account on the sandbox's machine is `local`. */
+/**
+ * The author of a change, as its tenant sees it. An account on the sandbox's machine is `local`.
+ */
 export function changedBy(actor: Actor): SettingsChangedBy {
   if (actor.kind === 'operator') return { operator: toWireId('op', actor.id) };
   if (actor.kind === 'local') return { operator: 'local' };
@@ -54,8 +58,8 @@ export interface TenantAuditEntry {
 }
 
 /**
- * A page of a tenant's changes, newest first, older than the entry `beforeId`. Reads one range of the
- * index by subject.
+ * A page of a tenant's changes, newest first, older than the entry `beforeId`. Reads one range of
+ * the index by subject.
  */
 export async function listTenantChanges(
   { query }: Store,

@@ -8,8 +8,8 @@ import { isAnswerLost } from './errors.ts';
 export type Attempt = 'first' | 'repeat';
 
 /**
- * Takes inputs and returns one output for each, in their order. A `repeat` of an input that is done
- * already must return the output that was lost.
+ * Takes inputs and returns one output for each, in their order. In a `repeat`, an input may be done
+ * already. The function must then return the output that was lost.
  */
 export type Run<Input, Output> = (
   inputs: readonly Input[],
@@ -25,8 +25,8 @@ interface Lost {
  * Runs the calls as one batch and answers them all. A failed batch runs again:
  *
  * - The answer was lost (a broken connection, a silent server): the batch runs once more as a
- *   whole, as a `repeat`. If that answer is lost too, all its calls are rejected. Run one by one,
- *   each call would wait for the same silent server.
+ *   whole, as a `repeat`. If that answer is lost too, all its calls are rejected. Running them one
+ *   by one would make each call wait for the same silent server.
  * - The server refused the batch: its inputs run one by one, so that the failure of one caller does
  *   not fail the others.
  */
@@ -73,7 +73,8 @@ function resolveAll<Input, Output>(
 }
 
 /**
- * Stops as soon as the server does not answer. The remaining calls are rejected without being sent.
+ * Runs the calls one by one. As soon as an answer is lost, the remaining calls are rejected without
+ * being sent.
  */
 async function attemptOneByOne<Input, Output>(
   run: Run<Input, Output>,

@@ -6,7 +6,10 @@ import { BatchOverflow } from './errors.ts';
 import { reported, type Shared } from './shared-statements.ts';
 import type { Store } from './store.ts';
 
-/** A batch is not split below this size, because a separate statement costs more than the wait. */
+/**
+ * Waiting inputs are not split into batches below this size, because one more statement costs more
+ * than a longer wait.
+ */
 const batchShareMin = 16;
 /** The most inputs that wait in memory. Further calls are rejected with `BatchOverflow`. */
 export const batchWaitingMax = 10_000;
@@ -18,9 +21,9 @@ const answerMsDefault = 10_000;
 
 interface BatchOptions {
   /**
-   * The most batches in flight at once. Waiting inputs are split among the batches that may start.
-   * Without this, callers that were answered together would ask again together, and one batch would
-   * carry them all while the others were idle.
+   * The most batches in flight at once; default 1. Waiting inputs are split among the batches that
+   * may start. Without the split, callers that were answered together would call again together.
+   * One batch would carry them all, and the others would be idle.
    */
   readonly inFlightMax?: number;
   /** The most inputs in one statement. The default is the store's. */
@@ -30,8 +33,8 @@ interface BatchOptions {
 }
 
 /**
- * A function of a store whose calls share statements: those that wait at the same time for the same
- * store are one batch (`createBatcher`).
+ * Makes a function of a store whose calls share statements. Calls that wait at the same time for
+ * the same store form one batch (`createBatcher`).
  */
 export function batched<Input, Output>(
   options: BatchOptions & {
@@ -39,7 +42,10 @@ export function batched<Input, Output>(
       store: Store,
       ...batch: Parameters<Run<Input, Output>>
     ) => ReturnType<Run<Input, Output>>;
-    /** How to report the statements that several submissions shared. If omitted, they are not reported. */
+    /**
+     * How to report the statements that several submissions shared. If omitted, they are not
+     * reported.
+     */
     readonly shared?: Shared<Input>;
   },
 ): (store: Store, input: Input) => Promise<Output> {
@@ -64,12 +70,13 @@ export function batched<Input, Output>(
 }
 
 /**
- * Coalesces calls. Calls of one turn of the event loop form a batch, and calls that arrive while a
- * batch runs form the next one. Apart from a batch in flight, a call waits one turn at most. A call
- * that comes alone is a batch of one.
+ * Coalesces calls into batches. Calls of one turn of the event loop form a batch. Calls that arrive
+ * while `inFlightMax` batches run wait for the next ones. Without a batch in flight, a call waits
+ * one turn. A call that comes alone is a batch of one.
  *
- * A call returns the outcome of its input alone. It rejects if its statement failed. It rejects with
- * `AnswerOverdue` after `answerMsMax`; the input may then have been done, or may still be done.
+ * A call returns the outcome of its input alone. It rejects if its statement failed. It rejects
+ * with `AnswerOverdue` after `answerMsMax`. The input may then have been done, or may still be
+ * done.
  */
 export function createBatcher<Input, Output>(
   options: BatchOptions & { readonly run: Run<Input, Output> },
@@ -82,8 +89,8 @@ export function createBatcher<Input, Output>(
   } = options;
   const waiting: Call<Input, Output>[] = [];
   /**
-   * `inFlight`: drain loops, which run until nothing waits. `running`: loops with a batch in
-   * flight.
+   * `inFlight` counts the drain loops; a loop ends when no call waits. `running` counts the loops
+   * whose batch is not answered yet.
    */
   let inFlight = 0;
   let running = 0;
@@ -91,15 +98,16 @@ export function createBatcher<Input, Output>(
   async function drain(): Promise<void> {
     inFlight += 1;
     // The turn lets all received socket data arrive before a batch starts. That includes the
-    // answers to the last batch, whose callers may ask again. Without it batches were half as
-    // large.
+    // answers to the last batch, whose callers may call again. Without this turn, batches were half
+    // as large.
     await nextTurn();
     while (waiting.length > 0) {
       const share = Math.ceil(waiting.length / (inFlightMax - running));
       const batch = openCalls(waiting.splice(0, Math.min(sizeMax, Math.max(share, batchShareMin))));
       if (batch.length === 0) continue;
       running += 1;
-      // The loop goes on when all callers of the batch are answered, even if the batch still runs.
+      // The loop continues as soon as all callers of the batch have an answer. The batch may then
+      // still run, for example after `AnswerOverdue`.
       const answered = Promise.all(batch.map((call) => call.answered));
       await Promise.race([runBatch(run, batch), answered]);
       running -= 1;

@@ -8,7 +8,7 @@ import { openStore, type Store } from './store.ts';
 
 let fixture: Fixture;
 let store: Store;
-/** How many broken connections the pool has reported. */
+/** The number of broken connections that the pool has reported. */
 let broken: number;
 
 beforeEach(async () => {
@@ -21,7 +21,7 @@ beforeEach(async () => {
   onTestFinished(() => store.close());
 });
 
-/** Ends a session of Postgres, like a restart or the limit on idle transactions. */
+/** Ends a session of Postgres, as a restart or `idle_in_transaction_session_timeout` does. */
 async function breakConnection(pid: number): Promise<void> {
   await fixture.database.query('SELECT pg_terminate_backend($1)', [pid]);
   await waitUntil(async () => broken > 0, { what: 'the client to notice it' });

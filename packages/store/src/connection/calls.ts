@@ -1,12 +1,12 @@
 import { AnswerOverdue } from './errors.ts';
 
-/** A call to the database that is answered, or rejected, in time. */
+/** A call to the database. It is answered or rejected within its time limit. */
 export interface Call<Input, Output> {
   readonly input: Input;
   readonly answer: Promise<Output>;
   readonly resolve: (output: Output) => void;
   readonly reject: (error: unknown) => void;
-  /** Resolves as soon as the call is answered. */
+  /** Resolves as soon as the call is answered or rejected. */
   readonly answered: Promise<void>;
   isAnswered: boolean;
 }
@@ -23,7 +23,7 @@ export function createCall<Input, Output>(input: Input, answerMsMax: number): Ca
   return call;
 }
 
-/** The calls that are not answered yet. */
+/** The calls that are neither answered nor rejected yet. */
 export function openCalls<Input, Output>(
   calls: readonly Call<Input, Output>[],
 ): Call<Input, Output>[] {

@@ -1,6 +1,7 @@
 /**
- * Parts as one value, with the byte offsets at which each begins and ends. A statement cuts them out
- * with `substring`. One binary parameter is cheaper than an array, whose elements are sent as text.
+ * All parts as one value, with the byte offsets at which each part begins and ends. A statement
+ * takes a part out with `substring`. One binary parameter is cheaper than an array, because the
+ * driver sends the elements of an array as text.
  */
 export function concatenated(parts: readonly Uint8Array[]) {
   const from: number[] = [];

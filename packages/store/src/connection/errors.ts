@@ -52,13 +52,16 @@ const serializationFailure = '40001';
 const deadlockDetected = '40P01';
 const lockNotAvailable = '55P03';
 
-/** True if the same transaction can be run again. */
+/**
+ * True if a transaction failed only because of concurrent ones: a deadlock or a serialization
+ * failure. It can be run again.
+ */
 export function isTransient(error: unknown): boolean {
   const state = sqlState(error);
   return state === serializationFailure || state === deadlockDetected;
 }
 
-/** True if a statement gave up a lock that another session has. */
+/** True if a statement gave up waiting for a lock that another session has. */
 export function isLockTimeout(error: unknown): boolean {
   return sqlState(error) === lockNotAvailable;
 }
@@ -94,9 +97,11 @@ export function isAnswerLost(error: unknown): boolean {
   return isUnavailable(error) && sqlState(error) !== lockNotAvailable;
 }
 
-// P1001 unreachable, P1002 timed out, P1008 operation timed out, P1017 closed, P2024 pool, P2028 transaction.
+// P1001 unreachable, P1002 timed out, P1008 operation timed out, P1017 closed, P2024 pool, P2028
+// transaction.
 const unreachableCodes = new Set(['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2028']);
-// The driver adapter's names for them if a raw query failed (its code P2010 is unspecific).
+// The driver adapter's names for the same errors. A raw query that fails has only the unspecific
+// code P2010.
 const unreachableKinds = new Set([
   'DatabaseNotReachable',
   'ConnectionClosed',

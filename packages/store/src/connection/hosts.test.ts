@@ -8,7 +8,7 @@ import { openStore, type Store } from './store.ts';
 
 const one = 'SELECT 1 AS one';
 
-/** The URL with these addresses instead of the address in it. */
+/** The URL with these hosts in place of its host. */
 function withHosts(databaseUrl: string, hosts: readonly string[]): string {
   const { host } = new URL(databaseUrl);
   return databaseUrl.replace(host, hosts.join(','));
@@ -37,7 +37,7 @@ test('a store follows its server from one host of its URL to the next', async ()
   expect(await other.query(one, [])).toEqual([{ one: 1 }]);
   expect(gates.map((gate) => gate.roundTrips() > 0)).toEqual([true, false]);
   await gates[0]?.close();
-  // A connection that was idle may still fail its next statement.
+  // The next statement on a connection that was idle may still fail.
   const isBack = () =>
     other.query(one, []).then(
       () => true,
@@ -112,7 +112,7 @@ test('a service starts if commits wait for the standby', async () => {
   expect((await assertReady(other, 'sandbox', options)).kind).toBe('ready');
 });
 
-/** A store that finds the objects of the schema `shadow` before those of Postgres. */
+/** A store whose sessions find the objects of the schema `shadow` before those of Postgres. */
 async function openShadowed(database: TestDatabase, store: Store): Promise<Store> {
   await database.query('GRANT USAGE ON SCHEMA shadow TO PUBLIC');
   await database.query('GRANT SELECT ON ALL TABLES IN SCHEMA shadow TO PUBLIC');

@@ -3,8 +3,9 @@ import { Client, type ClientConfig, Pool, type PoolClient, type PoolConfig } fro
 import { isUnavailable, StandbyReached } from './errors.ts';
 
 /**
- * One URL for each host of `databaseUrl`, in its order. Like libpq, a URL may list the servers of one
- * cluster: `postgresql://user@a:5432,b:5432/database`. The driver itself accepts one host only.
+ * One URL for each host of `databaseUrl`, in the order in which the hosts are listed. As in libpq,
+ * a URL may list the servers of one cluster: `postgresql://user@a:5432,b:5432/database`. The driver
+ * itself accepts one host only.
  */
 export function urlsOfHosts(databaseUrl: string): readonly [string, ...string[]] {
   const [, start = '', authority = '', rest = ''] =
@@ -14,8 +15,8 @@ export function urlsOfHosts(databaseUrl: string): readonly [string, ...string[]]
 }
 
 /**
- * A pool on the hosts of `databaseUrl`. With several hosts, every new connection goes to the one that
- * accepts writes (`target_session_attrs=read-write` of libpq).
+ * A pool on the hosts of `databaseUrl`. With several hosts, every new connection goes to the one
+ * that accepts writes (`target_session_attrs=read-write` of libpq).
  */
 export function createPool(databaseUrl: string, config: PoolConfig): Pool {
   const urls = urlsOfHosts(databaseUrl);
@@ -23,7 +24,11 @@ export function createPool(databaseUrl: string, config: PoolConfig): Pool {
   return new FailoverPool(urls, config);
 }
 
-/** Connects to the host of `databaseUrl` that accepts writes. The caller ends the client. */
+/**
+ * Connects to the first host of `databaseUrl` that accepts writes. If the URL has one host only, it
+ * is not checked. `configOf` makes the configuration from the URL of a host. The caller ends the
+ * client.
+ */
 export async function connectClient(
   databaseUrl: string,
   configOf: (url: string) => ClientConfig,
@@ -51,15 +56,15 @@ async function assertWritable(client: Pick<Client, 'query'>): Promise<void> {
   if (rows[0]?.standby !== false) throw new StandbyReached();
 }
 
-/** The host that new connections go to. */
+/** The host that new connections go to: `urls[at]`. */
 interface Turn {
   readonly urls: readonly string[];
   at: number;
 }
 
 /**
- * Tries the next host if one cannot be reached or is a standby. A caller gets an error only if no host
- * accepts writes.
+ * A pool that tries the next host if one cannot be reached or is a standby. A call fails if no host
+ * accepts writes, or if all connections of the pool stay in use.
  */
 class FailoverPool extends Pool {
   readonly #turn: Turn;
@@ -71,8 +76,7 @@ class FailoverPool extends Pool {
         super({ ...clientConfig, connectionString: turn.urls[turn.at] ?? '' });
       }
     }
-    // The pool waits for the promise, which its types do not say.
-    // oxlint-disable-next-line typescript/no-misused-promises
+    // The pool awaits the promise of `onConnect`, but the types of the pool do not say so.
     super({ ...config, Client: HostClient, onConnect: assertWritable });
     this.#turn = turn;
   }
@@ -95,9 +99,9 @@ class FailoverPool extends Pool {
       try {
         return await super.connect();
       } catch (error) {
-        // A pool whose connections are all in use says nothing about the host.
+        // If all connections of the pool are in use, the error says nothing about the host.
         if (isPoolExhausted(error) || !isUnavailable(error)) throw error;
-        // Another caller may have moved on already.
+        // Another caller may have chosen the next host in the meantime.
         if (turn.at === tried) turn.at = (tried + 1) % turn.urls.length;
         if (left <= 1) throw error;
       }

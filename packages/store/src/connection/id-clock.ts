@@ -1,6 +1,6 @@
 /**
- * A reading of the database's clock is used for this long. A failed reading is repeated after
- * `retryMs`.
+ * The age at which a reading of the database's clock is replaced. After a failure the next reading
+ * begins after `retryMs`.
  */
 const readingMsMax = 60_000;
 const retryMs = 1_000;
@@ -14,8 +14,8 @@ export interface IdClock {
 
 /**
  * The time that goes into ids. It is the database's time, so that an id falls into the partition of
- * its month even if the host's clock is wrong. The process reads the database's clock and advances
- * the reading by its own monotonic clock. The host's clock is used only before the first reading.
+ * its month if the host's clock is wrong. The process reads the database's clock and advances the
+ * reading by its own monotonic clock. The host's clock is used only before the first reading.
  */
 export function createIdClock(
   readDatabaseMs: () => Promise<number>,
@@ -37,7 +37,7 @@ export function createIdClock(
     read,
     nowMs() {
       const nowMs = monotonicMs();
-      // A later id tries again after a failure.
+      // A failure is ignored. The next id after `retryMs` begins another reading.
       if (nowMs >= readAgainAtMs) read().catch(() => {});
       return aheadMs === undefined ? Date.now() : Math.round(nowMs + aheadMs);
     },

@@ -10,7 +10,7 @@ import { openStore, type Store } from './store.ts';
 
 let fixture: Fixture;
 let gate: DatabaseGate;
-/** Connects to the database through the gate. */
+/** A store that connects to the database through the gate. */
 let store: Store;
 
 beforeEach(async () => {
@@ -102,7 +102,8 @@ test('while Postgres is silent, a price is rejected within the dispatch deadline
     rateCardOfVersion(store, 1),
   ]);
   expect(performance.now() - startedMs).toBeLessThan(2 * dispatchDeadlineMs);
-  // The limit of a connection and the one of an answer run out together. Both are `unavailable`.
+  // The time limits for a connection and for an answer end at the same time. Both errors mean
+  // `unavailable`.
   for (const one of asked) {
     expect(one.status === 'rejected' && isUnavailable(one.reason)).toBe(true);
   }

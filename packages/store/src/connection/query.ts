@@ -4,12 +4,12 @@ import { DatabaseError, type Pool, type PoolClient, type QueryResultRow } from '
 import { TransactionExpired } from './errors.ts';
 
 export interface TransactionOptions {
-  /** All statements read the same snapshot, and none may write. */
+  /** True: all statements read the same snapshot, and none may write. */
   readonly isSnapshot?: boolean;
   /**
-   * BEGIN is sent with the first statements, which saves waiting for its answer. The statements that
-   * `work` sends before its first answer must write nothing: they are answered only if the transaction
-   * has begun.
+   * True: BEGIN is sent together with the first statements, which saves one round trip. The
+   * statements that `work` sends before its first answer must only read, because they run outside a
+   * transaction if BEGIN fails. `work` gets their answers only if the transaction has begun.
    */
   readonly opensWithReads?: boolean;
   /** The time limit; default 10 s. */
@@ -33,9 +33,9 @@ function queryOf(connection: Pick<PoolClient, 'query'>): Query {
 }
 
 /**
- * Runs each statement on a connection of the pool. A statement that Postgres refused has left its
- * connection usable, and the next statement takes that connection: `pool.query` would close it, and
- * the next one might meet the locks of the refused one.
+ * Runs each statement on a connection of the pool. If Postgres refuses a statement, the connection
+ * goes back to the pool. `pool.query` would close it; the next statement would run on another
+ * connection and could wait for locks that the closing session still has.
  */
 export function queryOnPool(pool: Pool): Query {
   return async <Row extends QueryResultRow>(text: string, values: readonly unknown[]) => {
@@ -52,7 +52,7 @@ export function queryOnPool(pool: Pool): Query {
   };
 }
 
-/** True if Postgres refused a statement and keeps the connection. */
+/** True if Postgres refused a statement. The connection is then still usable. */
 function isRefusal(error: unknown): boolean {
   return error instanceof DatabaseError && error.severity === 'ERROR';
 }
@@ -60,8 +60,8 @@ function isRefusal(error: unknown): boolean {
 const beginSnapshot = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
 
 /**
- * Returns the connection to the pool. If the connection may still be busy or cannot be rolled back,
- * it is closed, and the server rolls back.
+ * Runs `work` in a transaction on `client`, and then returns `client` to the pool. If the
+ * connection may still be busy or cannot be rolled back, it is closed, and the server rolls back.
  */
 export async function inTransaction<Result>(
   client: PoolClient,
@@ -85,7 +85,8 @@ export async function inTransaction<Result>(
   const query = queryOf(client);
   try {
     const begun = onConnection(() => client.query(isSnapshot ? beginSnapshot : 'BEGIN'));
-    // Its rejection is thrown where it is awaited. Without this handler it could end the process.
+    // A rejection of `begun` is thrown at an `await` below. Without this handler, a rejection
+    // before that would end the process.
     begun.catch(() => {});
     if (!opensWithReads) await begun;
     const result = await work(

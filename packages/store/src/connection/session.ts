@@ -6,22 +6,23 @@ import { statementName } from './query.ts';
  * The settings of the services' role in every session. `svc migrate` sets them on the role. A store
  * sends none of them, because a pooler in transaction mode refuses start parameters.
  *
- * Parameters must bound an index directly, because plans are generic: `id > COALESCE(…)`, never `…
- * IS NULL OR id > …`. A statement that finds rows by their ids has no condition of a partial index: it
- * takes the states as a parameter, and does not ask whether there is a payload. Otherwise the planner
- * may read the whole partial index, if that was small when the table was last analysed: measured, 180
- * pages instead of 2 for an assignment.
+ * Plans are generic, so a parameter must bound an index directly: `id > COALESCE(…)`, never `… IS
+ * NULL OR id > …`. A statement that finds rows by their ids must not match a partial index. It
+ * takes the states as a parameter and has no condition on the payload. Otherwise the planner may
+ * read a whole partial index that was small when the table was last analysed.
  */
 export const roleSettings: Readonly<Record<string, string>> = {
-  // The driver drops the offset of times, and arithmetic with days follows the session's zone.
+  // The driver drops the offset of times, and arithmetic with days uses the time zone of the
+  // session.
   TimeZone: 'UTC',
-  // An answer keeps its promise only if the commit before it is on disk.
+  // The service answers after a commit. The commit must then be on disk.
   synchronous_commit: 'on',
   // Compiling a statement costs more than running it.
   jit: 'off',
-  // Plans are kept. A full scan, planned on a small table, would be used after it has grown.
+  // Plans are kept. A full scan that was planned for a small table would still be used after the
+  // table has grown.
   enable_seqscan: 'off',
-  // One plan for all values. A hold takes 0.7 ms instead of 1.2 ms.
+  // One plan serves all values. A hold takes 0.7 ms instead of 1.2 ms.
   plan_cache_mode: 'force_generic_plan',
   statement_timeout: `${statementTimeoutMs / 1_000}s`,
   lock_timeout: '5s',
@@ -29,8 +30,8 @@ export const roleSettings: Readonly<Record<string, string>> = {
 };
 
 /**
- * Settings that a session of the owner sets explicitly. The owner may be the services' role too, and
- * a migration must not end at the time limits of a service.
+ * Settings that a session of the owner sets explicitly. The owner and the services' role may be the
+ * same role. A migration must not end at the time limits of a service.
  */
 const ownersSettings = [
   'TimeZone=UTC',
@@ -45,9 +46,9 @@ const ownersSettings = [
   .join(' ');
 
 /**
- * The connection options of the owner for `databaseUrl`, with `settings` (`-c name=value …`) and the
- * owner's settings. The owner's settings win over the `options` in the URL. The connection must go
- * to Postgres directly, because a pooler refuses these options.
+ * The connection options of the owner for `databaseUrl`, with `settings` (`-c name=value …`) and
+ * the owner's settings. The owner's settings win over the `options` in the URL. The connection must
+ * go to Postgres directly, because a pooler refuses these options.
  */
 export function pinnedSession(
   databaseUrl: string,
@@ -66,9 +67,12 @@ export function pinnedSession(
 export interface SessionCheck {
   /** The settings that differ from `roleSettings`, such as `jit is on instead of off`. */
   readonly wrongSettings: readonly string[];
-  /** A pooler gives each transaction any session of Postgres. */
+  /** True if a pooler is in between, which gives each transaction any session of Postgres. */
   readonly isPooled: boolean;
-  /** False if a pooler passes the names of statements on, so that clients mix them up. */
+  /**
+   * False if a pooler sends the names of statements to Postgres unchanged. Two clients with the
+   * same name would then share a session's statement.
+   */
   readonly keepsStatements: boolean;
 }
 
@@ -76,7 +80,7 @@ const sessionSql = `SELECT pg_backend_pid() AS pid,
     EXISTS (SELECT FROM pg_prepared_statements WHERE name = $1) AS has_own_name,
     ARRAY(SELECT current_setting(name) FROM unnest($2::text[]) WITH ORDINALITY AS s (name, at) ORDER BY at) AS found`;
 
-/** Reads back what a session of Postgres has. */
+/** Reads the settings of a session and finds out whether a pooler is in between. */
 export async function checkSession(client: PoolClient): Promise<SessionCheck> {
   const wanted = Object.entries(roleSettings);
   const name = statementName(sessionSql);
@@ -87,7 +91,8 @@ export async function checkSession(client: PoolClient): Promise<SessionCheck> {
   });
   const [row] = rows;
   assertInvariant(row !== undefined, 'a session has settings');
-  // The driver keeps the process id that the other end has sent. A pooler sends another number.
+  // The driver keeps the process id that the server sent at the start. A pooler sends another
+  // number.
   const isPooled = Reflect.get(client, 'processID') !== row.pid;
   return {
     wrongSettings: wanted.flatMap(([setting, value], at) =>

@@ -2,7 +2,7 @@ import { channel } from 'node:diagnostics_channel';
 import { type SharedStatement, sharedStatements } from '@svc/domain';
 import type { Run } from './batch-run.ts';
 
-/** How to report a statement: its intent, and the submission of an input. */
+/** How to report a statement: its intent, and the id of the submission of each input. */
 export interface Shared<Input> {
   readonly intent: SharedStatement['intent'];
   readonly submissionIdOf: (input: Input) => string;
@@ -10,7 +10,10 @@ export interface Shared<Input> {
 
 const statements = channel(sharedStatements);
 
-/** Reports the batches of `run` that several submissions shared, if anybody subscribes. */
+/**
+ * Wraps `run`. It reports the batches of two or more inputs on a diagnostics channel, if anybody
+ * subscribes.
+ */
 export function reported<Input, Output>(
   shared: Shared<Input> | undefined,
   run: Run<Input, Output>,

@@ -29,12 +29,12 @@ export interface Place {
   readonly row: string;
 }
 
-/** How far a database is sealed for complete places (`sealing-phase.ts`). */
+/** The phase of sealing all values of a database for their complete places (`sealing-phase.ts`). */
 export type SealingPhase = 'previous' | 'resealing' | 'bound';
 
-/** Seals a value for its place, so that it cannot be opened at another one. */
+/** Seals values. A value is sealed for its place and cannot be opened at another one. */
 export interface Sealer {
-  /** The first bytes of every value that is sealed for its complete place under the current key. */
+  /** The first bytes of a value that is sealed for its complete place under the current key. */
   readonly prefix: Uint8Array;
   phase: SealingPhase;
   seal(place: Place, plaintext: Uint8Array | string): Uint8Array;
@@ -53,8 +53,8 @@ export interface StoreOptions {
   /** How long a call waits for a connection; default 5 s. */
   connectTimeoutMs?: number;
   /**
-   * How long a call waits for the answer; default 15 s. Longer than `statement_timeout`, so that only
-   * a connection that is cut silently reaches it.
+   * How long a call waits for the answer; default 15 s. It is longer than `statement_timeout`, so
+   * Postgres answers first unless the connection is cut silently.
    */
   answerTimeoutMs?: number;
   /** The most calls that share a statement; default 64. */
@@ -74,7 +74,7 @@ export interface PoolFigures {
   readonly limit: number;
 }
 
-/** The first argument of every function of this package. */
+/** An open database. Most functions of this package take it as their first argument. */
 export interface Store {
   /** Typed calls, for plain reads off the hot path (decision 24). */
   readonly db: Models;
@@ -104,7 +104,7 @@ export interface Store {
   ): Promise<Result>;
   /** The state of the pool at this moment. */
   readonly poolFigures: (this: void) => PoolFigures;
-  /** Batches of calls, and the calls in them, since the start (`batched`). */
+  /** The number of batches since the start (`batched`), and of the calls in them. */
   readonly batches: { count: number; calls: number };
   /** Reads the settings of one session back. */
   readonly checkSession: () => Promise<SessionCheck>;
@@ -121,12 +121,13 @@ const rowTypes = new TypeOverrides();
 rowTypes.setTypeParser(types.builtins.INT8, BigInt);
 
 /**
- * Opens a pool on the database. It connects on first use, to Postgres or to a pooler in transaction
- * mode. A URL with several hosts follows a failover (`hosts.ts`). It sends no settings: the role has them (`roleSettings`), and `assertReady` checks them.
+ * Opens a pool of connections to Postgres, or to a pooler in transaction mode. The pool connects on
+ * first use. With several hosts in the URL, it follows a failover (`hosts.ts`). It sends no
+ * settings: the role has them (`roleSettings`), and `assertReady` checks them.
  *
- * Statements are named by the hash of their text, because an unnamed one is parsed and planned each
- * time (measured: twice the CPU). There must therefore be few texts: lists are passed as arrays or
- * as one JSON parameter, never as a list of placeholders.
+ * A statement is named by the hash of its text, because Postgres parses and plans an unnamed one
+ * each time (measured: twice the CPU). There must therefore be few texts. Lists are passed as
+ * arrays or as one JSON parameter, never as a list of placeholders.
  */
 export function openStore(options: StoreOptions): Store {
   const onError = options.onConnectionError ?? (() => {});
@@ -142,8 +143,8 @@ export function openStore(options: StoreOptions): Store {
     application_name: options.applicationName ?? 'svc',
   });
   pool.on('error', onError);
-  // The pool removes its listener from a client in use. Without this listener, a client whose
-  // connection is cut before it gets another one would end the process.
+  // The pool removes its own error listener while a client is in use. Without this listener, a cut
+  // connection of such a client would end the process.
   pool.on('connect', (client) => client.on('error', onError));
   const adapter = new PrismaPg(pool, {
     statementNameGenerator: (query) => statementName(query.sql),
@@ -187,15 +188,15 @@ export function openStore(options: StoreOptions): Store {
     },
     async close() {
       await db.$disconnect();
-      // Prisma ends the pool only if it has used it.
+      // Prisma has ended the pool only if a typed call was made.
       if (!pool.ended) await pool.end();
     },
   };
 }
 
 /**
- * Loads the query compiler of the typed client. This blocks the process for a tenth of a second, so a
- * service that uses typed calls does it before it accepts requests (decision 24).
+ * Loads the query compiler of the typed client, which blocks the process for a tenth of a second. A
+ * service with typed calls therefore calls it before it accepts requests (decision 24).
  */
 export async function loadTypedClient({ db }: Store): Promise<void> {
   await db.environment.findFirst({ select: { id: true } });

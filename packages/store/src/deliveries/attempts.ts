@@ -34,8 +34,8 @@ export interface AttemptRecord {
 }
 
 /**
- * The status of the delivery after this attempt. Null if the delivery was claimed again meanwhile,
- * or has ended.
+ * The status of the delivery after this attempt. Null if the attempt moved nothing, because the
+ * delivery was claimed again in the meantime or has ended.
  */
 export interface RecordedAttempt {
   status: DeliveryStatus | null;
@@ -51,9 +51,10 @@ const recordInBatch = batched<AttemptRecord, RecordedAttempt>({
 
 /**
  * Records the result of an attempt and moves the delivery accordingly. If the delivery was claimed
- * again meanwhile, or has ended, the attempt is logged and moves nothing. If the retry would come
- * 72 hours or more after the round began, the delivery is exhausted instead (CONTRACT 6).
- * Calls that wait at the same time share one statement.
+ * again in the meantime or has ended, the attempt is logged and the delivery does not change. If
+ * the retry would come 72 hours or more after the round began, the delivery is exhausted instead
+ * (CONTRACT 6). If the endpoint is gone, the URL is disabled and its pending deliveries are
+ * dropped. Calls that wait at the same time share one statement.
  */
 export async function recordAttempt(
   store: Store,
@@ -61,8 +62,8 @@ export async function recordAttempt(
 ): Promise<RecordedAttempt> {
   if (attempt.verdict.kind !== 'gone') return recordInBatch(store, attempt);
   return store.transaction(async (query) => {
-    // The tenant or the endpoint is locked before its deliveries, in the same order as when a URL is
-    // cleared or an endpoint is deleted, so that the two never deadlock.
+    // The tenant or the endpoint is locked before its deliveries. A change that clears the URL or
+    // deletes the endpoint takes the locks in the same order, so that the two never deadlock.
     const disabled = await disableUrl(query, attempt);
     const [recorded] = await recordAttempts(store, query, [attempt]);
     if (disabled && attempt.targetId === null) await dropPendingDeliveries(query, attempt.tenantId);
@@ -73,7 +74,10 @@ export async function recordAttempt(
 
 const goneReason = 'the endpoint answered 410 Gone';
 
-/** Disables a URL only if the one that answered 410 is still the one that is set. */
+/**
+ * Disables the URL that answered 410. Returns false if another URL is set in the meantime or the
+ * URL is already disabled.
+ */
 async function disableUrl(
   query: Query,
   { tenantId, targetId, url }: Pick<AttemptRecord, 'tenantId' | 'targetId' | 'url'>,
@@ -102,7 +106,10 @@ const statusOfVerdict: Record<AttemptVerdict['kind'], DeliveryStatus> = {
   retry: 'pending',
 };
 
-/** The deliveries are found by their ids, and the status is a parameter: see `roleSettings`. */
+/**
+ * The statement finds deliveries by their ids and takes the statuses as a parameter, so that the
+ * planner uses the primary key (see `roleSettings`).
+ */
 const recordRows = statement(
   { input: 'jsonb', delivery_id: 'uuid[]', live: 'text[]' },
   `
@@ -133,7 +140,10 @@ const recordRows = statement(
   RETURNING h.position, d.status`,
 );
 
-/** In the order given. Safe to repeat: an attempt that is already recorded does not change. */
+/**
+ * Records the attempts. The results are in the order given. It is safe to repeat: an attempt that
+ * is already recorded does not change.
+ */
 async function recordAttempts(
   store: Store,
   query: Query,

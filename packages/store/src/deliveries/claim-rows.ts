@@ -2,9 +2,12 @@ import { webhookAgeMaxMs } from '@svc/domain';
 import { statement } from '../connection/statement.ts';
 import { attemptClaimMs } from './deliveries.ts';
 
-/** A delivery that is claimed, or a destination without one: `id` is then null. */
+/**
+ * A row of a claim: a claimed delivery with its destination, or only a destination if none was
+ * claimed. `id` is then null.
+ */
 export interface ClaimedRow {
-  /** The tenant for the URL of the settings, otherwise the endpoint's row. */
+  /** The tenant's id for the URL of the settings, otherwise the id of the endpoint's row. */
   key: string;
   tenant_id: string;
   target_id: string | null;
@@ -27,25 +30,29 @@ export interface ClaimedRow {
   request_id: string | null;
 }
 
-/** The differences between a claim at the URL of the settings and a claim at an endpoint, in SQL. */
+/**
+ * The parts of SQL that differ between a claim at the URL of the settings and a claim at an
+ * endpoint.
+ */
 interface ClaimedAt {
   /** The column of `deliveries` that names the destination. */
   readonly key: string;
-  /** The status of its deliveries until they end. */
+  /** The status of the destination's deliveries until they end. */
   readonly status: 'pending' | 'queued';
   readonly endpoint: string;
   readonly room: string;
   readonly secrets: string;
-  /** More deliveries that are dropped. */
+  /** A further condition on which a delivery is dropped. It begins with `OR`; empty for none. */
   readonly unwanted: string;
 }
 
 /**
- * A claim changes no column of an index: claimed deliveries keep their place by `due_at` and are
- * skipped. They are as few as the attempts in flight.
+ * SQL of a claim. It changes no column of an index. A claimed delivery keeps its place by `due_at`,
+ * and other claims skip it by `next_attempt_at`. Claimed deliveries are as few as the attempts in
+ * flight.
  *
- * Rows that are looked up by id are found by a condition on those ids or by a lateral join of one
- * row. With a plain join the planner reads a whole table that was small when the plan was made.
+ * Rows with a known id are found by a condition on those ids or by a lateral join of one row. With
+ * a plain join, a plan that was made for a small table reads the whole table after it has grown.
  */
 const claimSql = (at: ClaimedAt): string => `
   WITH endpoint AS MATERIALIZED (
@@ -95,7 +102,10 @@ const claimSql = (at: ClaimedAt): string => `
   FROM allowed e LEFT JOIN claimed c ON c.key = e.key
     LEFT JOIN LATERAL (SELECT body_sealed, request_id FROM events WHERE id = c.event_id LIMIT 1) v ON true`;
 
-/** Endpoints of the tenant that have due deliveries. Most tenants have no endpoints, so nothing is searched. */
+/**
+ * SQL for the endpoints of the tenant that have due deliveries. For a tenant without endpoints,
+ * which most are, nothing is searched.
+ */
 const dueTargets = `CASE WHEN t.webhook_endpoint_count > 0 THEN ARRAY(
   SELECT w.id FROM webhook_endpoints w
   WHERE w.tenant_id = t.id AND w.kind = 'push' AND EXISTS (
@@ -123,8 +133,8 @@ export const claimSettingsRows = statement(
 );
 
 /**
- * The endpoints of one tenant share its attempts of the hour. A retired endpoint gets only the event
- * about its change.
+ * The endpoints of one tenant share the tenant's attempts of the hour. A retired endpoint gets only
+ * `settings.changed`, the event about its own change.
  */
 export const claimEndpointRows = statement(
   { tenant_id: 'uuid[]', target_id: 'uuid[]', asked: 'int[]', attempts_max: 'int' },

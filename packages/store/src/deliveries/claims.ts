@@ -22,14 +22,17 @@ export interface ClaimedAttempt {
   /** The valid secrets: one, or two while a rotation overlaps. */
   secrets: string[];
   /**
-   * The exact text to sign and send. Null if it cannot be unsealed; the claim still returns the
-   * others.
+   * The exact text to sign and send. Null if it cannot be unsealed. Other attempts of the claim are
+   * not affected.
    */
   body: string | null;
   requestId: string | null;
 }
 
-/** The capacity for attempts at the URL of a tenant's settings, or at one of its endpoints. */
+/**
+ * A request to claim attempts at one destination: the URL of a tenant's settings, or one of its
+ * endpoints.
+ */
 export interface EndpointAsk {
   tenantId: string;
   /** The endpoint's row. Null or omitted for the URL of the settings. */
@@ -41,25 +44,28 @@ export interface EndpointAsk {
 export interface EndpointClaim {
   tenantId: string;
   targetId: string | null;
-  /** For a claim at the settings' URL: the tenant's endpoints that have due deliveries. */
+  /**
+   * Only in a claim at the URL of the settings: the endpoints of the tenant that have due
+   * deliveries.
+   */
   dueTargetIds: string[];
   attempts: ClaimedAttempt[];
-  /** True if more deliveries may be due at this endpoint. */
+  /** True if more deliveries may be due at this destination. */
   more: boolean;
   /**
-   * Milliseconds until the next hour if the tenant's attempts of this hour are used up; otherwise
-   * 0.
+   * Milliseconds until the next clock hour if the tenant has no attempts left in this one.
+   * Otherwise 0.
    */
   postponedMs: number;
 }
 
 /**
- * Claims the deliveries that are due at these endpoints, the longest due first, up to the capacity
- * of each. Each attempt is numbered and logged before it is sent, so that a crash cannot cause a
- * ninth attempt (CONTRACT 6). If nobody records a claimed attempt, the delivery is due
+ * Claims the deliveries that are due at these destinations, the longest due first, up to the
+ * capacity of each. An attempt is numbered and logged before it is sent. A crash can therefore not
+ * cause a ninth attempt (CONTRACT 6). If nobody records a claimed attempt, the delivery is due
  * again after `attemptClaimMs`, as the next attempt. Deliveries that can never be sent (no URL,
- * attempts used up, 72 hours over) are ended instead. A tenant with a cap gets no more attempts per
- * clock hour than the cap.
+ * attempts used up, 72 hours over) are ended instead. A tenant with a cap gets at most that many
+ * attempts per clock hour.
  */
 export async function claimDue(
   store: Store,
@@ -124,7 +130,8 @@ function emptyClaim(row: ClaimedRow): EndpointClaim {
 }
 
 /**
- * A secret that cannot be unsealed is left out, so that the claim of the other tenants succeeds.
+ * The valid secrets of a destination. A secret that cannot be unsealed is left out, so that the
+ * claim still succeeds for other tenants.
  */
 function secretsOf(
   { sealer }: Store,

@@ -12,12 +12,15 @@ import {
   type ReconcileCandidate,
 } from '../reconciling/reconcile-page.ts';
 
-/** How long a claimed attempt may stay unrecorded before the delivery is due again. */
+/**
+ * The time for which a claimed attempt may stay unrecorded. After it, the delivery is due again.
+ */
 export const attemptClaimMs = 2 * webhookTimeoutMs;
 
 /**
- * The status of a delivery in the database. `queued` and `waiting` are the pending ones of an endpoint:
- * due at its URL, or to be read by the tenant.
+ * The status of a delivery in the database. `pending`, `queued` and `waiting` are all pending for
+ * the tenant: to send to the URL of the settings, to send to an endpoint's URL, or to be read by
+ * the tenant.
  */
 export type StoredDeliveryStatus = DeliveryStatus | 'queued' | 'waiting';
 
@@ -26,10 +29,10 @@ export function deliveryStatusOf(stored: StoredDeliveryStatus): DeliveryStatus {
 }
 
 /**
- * Tenants that have a delivery that is due and not in flight, in the order of their ids, after
- * `afterTenantId`. `nextAfterTenantId` is where the next call continues; null at the end. The
- * statement steps from tenant to tenant along the index of pending deliveries. Its cost depends on
- * the number of tenants, not on the backlog.
+ * Tenants with a delivery to the URL of their settings that is due and not in flight. They are in
+ * the order of their ids, after `afterTenantId`. `nextAfterTenantId` is where the next call
+ * continues; null at the end. The statement steps from tenant to tenant along the index of pending
+ * deliveries. Its cost depends on the number of tenants, not on the number of deliveries.
  */
 export async function findDueEndpoints(
   store: Store,
@@ -64,7 +67,10 @@ const dueEndpointsSql = `
   ) AS due
   FROM endpoint e ORDER BY e.position`;
 
-/** The same for endpoints: those that have a delivery that is due and not in flight. */
+/**
+ * Endpoints that have a delivery that is due and not in flight, in the order of their ids. It works
+ * as `findDueEndpoints` does for tenants.
+ */
 export async function findDueTargets(
   store: Store,
   { afterTargetId, limit }: { afterTargetId: string | null; limit: number },
@@ -102,8 +108,8 @@ const dueTargetsSql = `
   FROM target t ORDER BY t.position`;
 
 /**
- * A page of deliveries that are due and whose round began 72 hours ago or more (CONTRACT 6),
- * because their attempts were postponed repeatedly. The oldest come first.
+ * A page of deliveries that are due and whose round began at least 72 hours ago (CONTRACT 6), the
+ * oldest first. Deliveries get so old if their attempts are postponed repeatedly.
  */
 export async function findAgedRounds(
   store: Store,
@@ -136,7 +142,7 @@ const selectAged = statement(
 
 /**
  * Ends those of these deliveries that are due and whose round is still too old. A locked delivery
- * is left for the next pass. Returns how many ended.
+ * is left for the next pass of the reconciler. Returns how many deliveries ended.
  */
 export async function exhaustAgedRounds(
   store: Store,
@@ -156,9 +162,10 @@ export async function exhaustAgedRounds(
   return ended.length;
 }
 
-/** Ends the pending deliveries of a tenant that has no URL, without an attempt. */
+/** Ends the pending deliveries to the URL of a tenant's settings, without an attempt. */
 export async function dropPendingDeliveries(query: Query, tenantId: string): Promise<void> {
-  // Locked in the order of ids, as when attempts are recorded, so that the two never deadlock.
+  // The deliveries are locked in the order of their ids, as when attempts are recorded. The two
+  // therefore never deadlock.
   await query(
     `WITH pending AS MATERIALIZED (
        SELECT id FROM deliveries WHERE tenant_id = $1::uuid AND status = 'pending'
@@ -170,7 +177,7 @@ export async function dropPendingDeliveries(query: Query, tenantId: string): Pro
   );
 }
 
-/** Ends the deliveries of an endpoint that has been deleted or disabled. */
+/** Ends the pending deliveries of an endpoint, without an attempt. */
 export async function dropQueuedDeliveries(query: Query, targetId: string): Promise<void> {
   await query(
     `WITH pending AS MATERIALIZED (

@@ -2,7 +2,7 @@ import type { EndpointKind, EventType } from '@svc/domain';
 
 /** An endpoint that may get an event (CONTRACT 12). */
 export interface EventTarget {
-  /** The row with the URL and the secrets. */
+  /** The id of the endpoint's row, which has the URL and the secrets. */
   readonly targetId: string;
   /** The id that the tenant sees. Null for a former URL of the settings. */
   readonly endpointId: string | null;
@@ -11,7 +11,7 @@ export interface EventTarget {
   readonly events: readonly string[] | null;
 }
 
-/** The destinations of a tenant's events that are in force. */
+/** The active destinations of a tenant's events. */
 export interface Destinations {
   /** True if the settings have an active URL. */
   readonly notified: boolean;
@@ -20,8 +20,8 @@ export interface Destinations {
 }
 
 /**
- * SQL for the columns of `Destinations`, of a row of `tenants`. The count avoids a look at the
- * endpoints of a tenant that has none.
+ * SQL for the columns of `Destinations`, from the row `tenant` of `tenants`. For a tenant without
+ * endpoints, the count saves a look at the table of endpoints.
  */
 export function destinationColumns(tenant: string): string {
   return `${tenant}.webhook_url IS NOT NULL AND ${tenant}.webhook_disabled_at IS NULL AS notified,
@@ -38,11 +38,17 @@ export interface NewDelivery {
   readonly endpointId: string | null;
   /** Null for the URL of the settings. */
   readonly targetId: string | null;
-  /** See the migration that added them. The wire shows each as `pending`. */
+  /**
+   * `pending`: to send to the URL of the settings. `queued`: to send to an endpoint's URL.
+   * `waiting`: the tenant reads it. Tenants see all three as `pending`.
+   */
   readonly status: 'pending' | 'queued' | 'waiting';
 }
 
-/** One delivery for the settings' URL and for each endpoint that wants the event (CONTRACT 12). */
+/**
+ * One delivery for the URL of the settings, if it is active, and one for each endpoint that wants
+ * the event (CONTRACT 12).
+ */
 export function deliveriesTo(
   { notified, endpoints }: Destinations,
   type: EventType,

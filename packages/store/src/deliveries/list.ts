@@ -5,8 +5,8 @@ import { responsePlace, unsealText } from '../sealing/sealed.ts';
 import { deliveryStatusOf, type StoredDeliveryStatus } from './deliveries.ts';
 
 /**
- * One attempt of the current round. Fields are null until it is recorded, or if there was no
- * answer.
+ * One attempt of the current round. The nullable fields are null until the attempt is recorded, and
+ * if there was no answer.
  */
 export interface AttemptLine {
   number: number;
@@ -58,7 +58,7 @@ const deliveryColumns = `d.id, d.tenant_id, d.endpoint_id, d.event_id, d.type, d
     FROM delivery_attempts a WHERE a.delivery_id = d.id AND a.round = d.round
   ) AS attempts`;
 
-// Literals, so that the planner recognises the partial index for each.
+// The statuses are literals, so that the planner recognises the partial index of each status.
 const statusConditions: Record<DeliveryStatus, readonly Prisma.Sql[]> = {
   pending: [
     Prisma.sql`d.status = 'pending'`,
@@ -80,7 +80,7 @@ export async function listDeliveries(
     ...(tenantId === null ? [] : [Prisma.sql`d.tenant_id = ${tenantId}::uuid`]),
     ...(afterId === null ? [] : [Prisma.sql`d.id < ${afterId}::uuid`]),
   ];
-  // A page of each status, so that each is one range of an index.
+  // The statement reads one page per status, so that each is one range of an index.
   const pages = (status === null ? [Prisma.sql`true`] : statusConditions[status]).map(
     (condition) => Prisma.sql`(SELECT d.* FROM deliveries d
       WHERE ${Prisma.join([condition, ...conditions], ' AND ')} ORDER BY d.id DESC LIMIT ${limit})`,

@@ -4,13 +4,13 @@ import type { Store } from '../connection/store.ts';
 import { eventPlace } from '../sealing/sealed.ts';
 import { deliveriesTo, type Destinations, type NewDelivery } from './destinations.ts';
 
-/** An event for these destinations. Without one it is written but never sent. */
+/** An event for these destinations. If there are none, the event is written but never sent. */
 export interface NewEvent extends Destinations {
   tenantId: string;
   type: EventType;
   submissionId: string | null;
   requestId: string | null;
-  /** The exact bytes to be sent, given the event's id (a UUID). */
+  /** Returns the exact text to send. `eventId` is the event's id, a UUID. */
   body: (eventId: string) => string;
 }
 
@@ -34,7 +34,10 @@ export function sealEvents(store: Store, events: readonly NewEvent[]): SealedEve
   });
 }
 
-/** The deliveries to announce after the commit. A tenant reads the others itself. */
+/**
+ * The deliveries to announce after the commit. `waiting` ones are left out, because the tenant
+ * reads them itself.
+ */
 export function deliveryIdsOf(events: readonly SealedEvent[]): string[] {
   return events.flatMap(({ deliveries }) =>
     deliveries.flatMap(({ id, status }) => (status === 'waiting' ? [] : [id])),
@@ -42,8 +45,9 @@ export function deliveryIdsOf(events: readonly SealedEvent[]): string[] {
 }
 
 /**
- * The deliveries of the events, each with the position of its event from 1. They are in the order of
- * their targets, because a delivery that waits locks its endpoint: two transactions never deadlock.
+ * The columns of the events' deliveries. `delivery_event` is the position of the event, from 1. The
+ * rows are in the order of their targets: an insert of a `waiting` delivery locks its endpoint, and
+ * the same order in all transactions prevents deadlocks.
  */
 export function deliveryColumns(events: readonly SealedEvent[]) {
   const rows = events
@@ -64,8 +68,8 @@ function byTarget(a: string, b: string): number {
 }
 
 /**
- * Writes events to the outbox in the caller's transaction, with a delivery for each destination that
- * wants them. The caller announces the deliveries (`deliveryIdsOf`) after the commit.
+ * Writes events to the outbox in the caller's transaction, with a delivery for each destination
+ * that wants them. The caller announces the deliveries (`deliveryIdsOf`) after the commit.
  */
 export async function insertEvents(
   store: Store,

@@ -4,12 +4,12 @@ import type { Store } from '../connection/store.ts';
 import { Prisma } from '../generated/client.ts';
 import { attemptInFlight } from './redelivery.ts';
 
-/** Bulk redelivery for operators. It sends stored bytes only, and no money moves. */
+/** Bulk redelivery for operators. It sends stored events again and moves no money. */
 
 export interface Recovery {
   /** Deliveries that were created at this time or later. */
   since: Date;
-  /** Only of this tenant. Null: of all tenants. */
+  /** The tenant whose deliveries are recovered. Null: all tenants. */
   tenantId: string | null;
   /** The statuses that are recovered: `exhausted`, or also `dropped`. */
   statuses: readonly Extract<DeliveryStatus, 'exhausted' | 'dropped'>[];
@@ -21,22 +21,27 @@ export interface RecoveryPlace {
   id: string;
 }
 
-// Literals, so that the planner recognises the partial index for each.
+// The statuses are literals, so that the planner recognises the partial index of each status.
 const statusCondition = {
   exhausted: Prisma.sql`d.status = 'exhausted'`,
   dropped: Prisma.sql`d.status = 'dropped'`,
 };
 
-/** The deliveries that a recovery finds. Their destinations have an active URL. */
+/**
+ * The deliveries that a recovery finds. Their destinations have an active URL, and no attempt is in
+ * flight.
+ */
 function found({ since, tenantId, statuses }: Recovery): Prisma.Sql {
   const conditions = [
-    // The database's time is compared. The time in the id may come from a host.
+    // The condition compares `created_at`, which is the database's time. The time in an id may come
+    // from a host.
     Prisma.sql`d.created_at >= ${since}::timestamptz`,
     Prisma.sql`(${Prisma.join(
       statuses.map((status) => statusCondition[status]),
       ' OR ',
     )})`,
-    // An endpoint without a URL keeps its events for a day. They are not sent again.
+    // Events of an endpoint without a URL are not sent again. The tenant reads them itself, for a
+    // day.
     Prisma.sql`CASE WHEN d.target_id IS NULL THEN t.webhook_url IS NOT NULL AND t.webhook_disabled_at IS NULL
       ELSE w.kind = 'push' AND w.disabled_at IS NULL AND w.retired_at IS NULL END`,
     Prisma.raw(`NOT ${attemptInFlight}`),
@@ -57,9 +62,9 @@ export async function countRecoverable(store: Store, recovery: Recovery): Promis
 /**
  * Makes up to `limit` deliveries after `after` due immediately, the oldest first. Each begins a new
  * round of attempts under the same id. The audit entry is written in the same transaction.
- * Deliverers find the deliveries within a second. A recovered delivery is not found again, so that
- * an interrupted recovery continues when it is run again. A delivery with an attempt in flight is
- * skipped. Returns null at the end.
+ * Deliverers find the deliveries within a second. An interrupted recovery can be run again, because
+ * a recovered delivery is not found again. A delivery with an attempt in flight is skipped. Returns
+ * null if no delivery is left.
  */
 export async function recoverDeliveries(
   store: Store,

@@ -26,9 +26,10 @@ interface RedeliveryRow {
 }
 
 /**
- * Makes a delivery due immediately (CONTRACT 5). A pending delivery stays in its round;
- * any other begins a new round of attempts under the same id. The caller announces it afterwards.
- * With `operator`, the audit log records the change.
+ * Makes a delivery due immediately (CONTRACT 5). A pending delivery stays in its round; another one
+ * begins a new round of attempts under the same id. An event that the tenant reads goes behind the
+ * newest event of its endpoint instead. The caller announces the delivery afterwards. With
+ * `operator`, the audit log records the change.
  */
 export async function redeliver(
   store: Store,
@@ -36,13 +37,15 @@ export async function redeliver(
   operator: Author | null = null,
 ): Promise<RedeliveryOutcome> {
   return store.transaction(async (query): Promise<RedeliveryOutcome> => {
-    // The endpoint is locked before its deliveries, as when it is deleted.
+    // The endpoint is locked before its deliveries. A deletion of the endpoint takes the locks in
+    // the same order.
     await query(
       `SELECT 1 FROM webhook_endpoints w
        WHERE w.id = (SELECT target_id FROM deliveries WHERE id = $1::uuid AND tenant_id = $2::uuid) FOR UPDATE`,
       [deliveryId, tenantId],
     );
-    // Locked before its attempts are read. A claim updates this row, so it is either seen or waits.
+    // The delivery is locked before its attempts are read. A concurrent claim updates the same row.
+    // It is therefore either finished and visible, or it waits for this transaction.
     const locked = await query(
       'SELECT 1 FROM deliveries WHERE id = $1::uuid AND tenant_id = $2::uuid FOR UPDATE',
       [deliveryId, tenantId],
@@ -78,7 +81,7 @@ async function queueAgain(query: Query, deliveryId: string): Promise<void> {
   );
 }
 
-/** Places an event that the tenant reads behind the newest one. */
+/** Places an event that the tenant reads behind the newest event of its endpoint. */
 async function waitAgain(query: Query, deliveryId: string): Promise<void> {
   await query(
     `WITH endpoint AS (
@@ -93,8 +96,8 @@ async function waitAgain(query: Query, deliveryId: string): Promise<void> {
 }
 
 /**
- * SQL that is true if an attempt of the delivery `d` may be in flight: claimed, not recorded and not
- * expired.
+ * SQL that is true if an attempt of the delivery `d` may be in flight: claimed, not recorded and
+ * not expired.
  */
 export const attemptInFlight = `EXISTS (
   SELECT FROM delivery_attempts a
@@ -118,7 +121,7 @@ async function readLocked(query: Query, deliveryId: string): Promise<RedeliveryR
 export type WebhookTestOutcome =
   | { kind: 'queued'; deliveryId: string }
   | { kind: 'url_missing' }
-  /** One test per minute, and within the tenant's attempts of this hour. */
+  /** A test was sent less than a minute ago, or the tenant's attempts of this hour are used up. */
   | { kind: 'too_soon'; retryInMs: number };
 
 /**

@@ -1,15 +1,18 @@
 import type { Query } from '../connection/query.ts';
 
 /**
- * The most webhook attempts of a tenant per clock hour. Tenants that signed up themselves have a cap,
- * because they choose the URL and it may belong to somebody else. Others have one if an operator sets
- * it. `claimDue` counts.
+ * The cap is the most webhook attempts of a tenant per clock hour. A tenant that signed up itself
+ * has a cap, because it chooses the URL, which may belong to somebody else. Another tenant has one
+ * only if an operator sets it. `claimDue` counts the attempts.
  */
 
-/** A number that no tenant reaches. The services' role may not delete the row. */
+/**
+ * Stands for no cap: a number of attempts that no tenant reaches. The row stays, because the
+ * services' role may not delete it.
+ */
 const noCap = 2_147_483_647;
 
-/** Null removes the cap. The attempts of this hour stay counted. */
+/** Sets the cap of a tenant. Null removes it. The attempts of this hour stay counted. */
 export async function writeWebhookCap(
   query: Query,
   tenantId: string,

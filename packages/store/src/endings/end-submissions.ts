@@ -9,24 +9,25 @@ import { type Ended, endedOf, planOne } from './plans.ts';
 import { writeEndings } from './writes.ts';
 
 /**
- * Every way out of a hold: settlement, cancel, rejection. One transaction locks the accounts in the
- * order of their ids and then the submissions in the order of theirs, so that no two transactions
- * deadlock. It decides each submission purely, and writes states, ledger entries, accounts, events
- * and deliveries together. Jobs that are enqueued afterwards are only wake-up jobs.
+ * All endings: settlement, cancel, rejection. One transaction locks the accounts and then the
+ * submissions, each in the order of their ids, so that no two transactions deadlock. It decides
+ * each submission without I/O. Then it writes states, ledger entries, accounts, events and
+ * deliveries together. Jobs that are enqueued afterwards are only wake-up jobs.
  */
 
 const transientAttemptsMax = 3;
 
 export interface EndingScope {
-  /** Only submissions of this tenant. Others are treated as unknown. */
+  /** Only submissions of this tenant are ended. Others are treated as unknown. */
   readonly tenantId?: string | null;
-  /** Writes more in the same transaction. */
+  /** Writes more rows in the same transaction, such as an audit entry. */
   readonly alsoWrite?: (query: Query, ended: readonly Ended[]) => Promise<void>;
 }
 
 /**
  * Ends the submissions that the request can end. Returns the resulting state of every known
- * submission.
+ * submission. Runs a transaction again after a deadlock or a serialization failure, up to
+ * `transientAttemptsMax` times in all.
  */
 export async function endSubmissions(
   store: Store,
@@ -53,8 +54,8 @@ async function endInTransaction(
   request: EndingRequest,
   { tenantId: onlyTenantId = null, alsoWrite }: EndingScope,
 ): Promise<Ended[]> {
-  // Sent together. Postgres runs them one after another, so the second one reads after the first one
-  // has waited for its locks.
+  // Both statements are sent at once, without a wait between them. Postgres runs them one after
+  // another, so the second one begins after the first one has its locks.
   const [accounts, submissions] = await Promise.all([
     lockAccounts(query, submissionIds, onlyTenantId),
     lockSubmissions(query, submissionIds, onlyTenantId),

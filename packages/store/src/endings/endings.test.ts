@@ -49,7 +49,7 @@ test('settling charges the metered usage, releases the rest and ends the submiss
   ]);
   const kinds = settlements.flat().map(({ kind }) => kind);
   expect(kinds.filter((kind) => kind === 'moved')).toHaveLength(1);
-  // 20 + 0.5 × 30 + 0.2 × 10 + 0.5 × 8
+  // The charge is 41 credits: 20 + 0.5 × 30 + 0.2 × 10 + 0.5 × 8.
   expect(await figures(tenantId)).toEqual({ balance: 959, held: 0 });
   expect(await findSubmission(store, tenantId, submissionId)).toMatchObject({
     state: 'submitted',
@@ -144,7 +144,7 @@ test('a cancel before begin charges nothing; during a run it charges node-second
   const { submissionId } = await running(fixture, tenantId, 12_500);
   const mid = await cancelSubmission(store, { submissionId, tenantId, by: 'tenant' });
   if (mid.kind !== 'cancelled') throw new Error(mid.kind);
-  // 12.5 s and the duration of the test, at 0.5 per second.
+  // The run lasted 12.5 s and the duration of this test, at 0.5 credits per second.
   expect(Number(mid.chargedMicros)).toBeGreaterThanOrEqual(6_250_000);
   expect(Number(mid.chargedMicros)).toBeLessThan(8_750_000);
   expect(mid.chargedMicros + mid.refundedMicros).toBe(200_000_000n);

@@ -19,14 +19,14 @@ import type { LockedAccount, LockedSubmission } from './locks.ts';
 interface EndedSubmission {
   submission: LockedSubmission;
   ending: Ending;
-  /** The account's figures before this ending; `after` has the figures after it. */
+  /** The account before this ending. `after` has its figures after the ending. */
   account: LockedAccount;
   after: AccountFigures;
 }
 
 /**
- * The events of an ending (CONTRACT 6): the end of the submission, and a low balance if this
- * charge takes the balance below the threshold. A rejection has no events.
+ * The events of an ending (CONTRACT 6). One reports the end of the submission. A second one reports
+ * a low balance if this charge takes the balance below the threshold. A rejection has no events.
  */
 export function endingEvents(store: Store, ended: EndedSubmission): NewEvent[] {
   const { submission, account, after } = ended;

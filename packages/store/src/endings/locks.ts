@@ -41,8 +41,8 @@ export interface LockedSubmission {
 }
 
 /**
- * Reads only the locked rows. A joined row of `tenants` would come from the snapshot before the
- * wait for the lock, and the settings may have changed during that wait.
+ * Reads only the locked accounts. A joined row of `tenants` would come from the snapshot before the
+ * wait for the lock. The settings may have changed during that wait.
  */
 const lockAccountRows = statement(
   { submission_id: 'uuid[]', only_tenant_id: 'uuid' },
@@ -63,7 +63,10 @@ interface AccountRow {
   low_balance_threshold_micros: bigint;
 }
 
-/** Locks and returns the accounts of these submissions, in the order of their ids. */
+/**
+ * Locks and returns the accounts of these submissions. The locks are taken in the order of the
+ * tenants' ids.
+ */
 export async function lockAccounts(
   query: Query,
   submissionIds: readonly string[],
@@ -137,9 +140,9 @@ interface SubmissionRow {
 
 /**
  * Locks and returns the submissions in the order of their ids, with the settings of their tenants.
- * This statement begins after the accounts are locked, so its clock and its snapshot are not older
- * than a wait for an account. The settings cannot change until this transaction ends, because
- * `changeSettings` locks the account first.
+ * The accounts are locked before this statement begins. Its clock and its snapshot are therefore
+ * newer than any wait for an account. The settings cannot change until this transaction ends,
+ * because `changeSettings` locks the account first.
  */
 export async function lockSubmissions(
   query: Query,

@@ -27,9 +27,11 @@ export interface Ended {
   requestId: string;
   chargedMicros: bigint | null;
   refundedMicros: bigint | null;
-  /** Its node reported more than a cap allows, and the usage was cut to the cap. */
+  /** True if the node reported more than a cap allows. The usage was then cut to the cap. */
   usageCapped: boolean;
-  /** Milliseconds from its stored outcome to this call. Null without an outcome. */
+  /**
+   * Milliseconds from the moment when the outcome was stored to this call. Null without an outcome.
+   */
   outcomeAgeMs: number | null;
   deliveryIds: string[];
 }
@@ -43,8 +45,9 @@ export interface EndingPlan {
 }
 
 /**
- * Decides one locked submission by the rate card that it pinned. Null if the request does not end
- * it. Updates the account in `accounts` for the tenant's next submission.
+ * Decides how one locked submission ends, by the rate card that the submission pinned. Null if the
+ * request does not end it. Replaces the account in `accounts`, so that the tenant's next submission
+ * is decided on the new figures.
  */
 export function planOne(
   store: Store,

@@ -16,7 +16,10 @@ beforeEach(async () => {
   fixture = await createFixture();
 });
 
-/** Another process changes the settings. It locks the account as `changeSettings` does. */
+/**
+ * Begins a change of settings, like another process. It locks the account first, as
+ * `changeSettings` does.
+ */
 async function beginSettings(tenantId: string, change: string): Promise<OpenTransaction> {
   const other = await beginOther(fixture);
   await other.query('SELECT FROM credit_accounts WHERE tenant_id = $1 FOR UPDATE', [tenantId]);
@@ -123,7 +126,7 @@ test('an event that was written while a 410 disabled the URL is not sent to the 
   await queueWebhookTest(fixture.store, { tenantId, requestId: 'req-1' });
   const [attempt] = await claimFor(fixture.store, tenantId);
   if (attempt === undefined) throw new Error('nothing to claim');
-  // An event from before the 410 whose transaction commits after it.
+  // Another transaction writes a delivery before the 410 and commits after it.
   const other = await beginOther(fixture);
   await other.query(
     `INSERT INTO deliveries (id, tenant_id, event_id, type, status, next_attempt_at, created_at, round_started_at)

@@ -13,7 +13,7 @@ import type { EndingPlan } from './plans.ts';
 export interface EndingWrites {
   /** The plans of the submissions that end, in the order in which they were planned. */
   readonly moved: readonly EndingPlan[];
-  /** The account of each of their tenants, with the figures after its last ending. */
+  /** The accounts by tenant id, with the figures after the tenant's last ending. */
   readonly accounts: ReadonlyMap<string, LockedAccount>;
   readonly events: readonly SealedEvent[];
   /** The nodes that the submission was offered to, if the request names them. */
@@ -21,11 +21,11 @@ export interface EndingWrites {
 }
 
 /**
- * One statement writes states, accounts, ledger entries, events, deliveries and the running totals
+ * One statement writes states, accounts, ledger entries, events, deliveries and the usage totals
  * for `quote.estimated`. The totals include only completed work whose usage was not cut. The caller
- * has locked the submissions and the accounts. Ids are conditions and not joins, so that the
- * planner can only use the primary keys. Each row finds its parameters by its position. Entries are
- * numbered in the order given.
+ * has locked the submissions and the accounts. Rows are found by a condition on ids instead of a
+ * join, so that the planner can only use the primary keys. The parameters of a row are at the
+ * position of its id. Ledger entries are numbered in the order given.
  */
 const writeRows = statement(
   {
@@ -115,7 +115,7 @@ interface Written {
   deliveries: number;
 }
 
-/** Writes all endings. Throws if anything was not written as it was decided. */
+/** Writes all endings. Throws if the statement wrote another number of rows than was decided. */
 export async function writeEndings(
   store: Store,
   query: Query,
@@ -157,7 +157,9 @@ function endingColumns(moved: readonly EndingPlan[]) {
   };
 }
 
-/** The accounts of these tenants, and how many of their submissions end. */
+/**
+ * The new figures of the accounts of these tenants, and how many submissions of each tenant end.
+ */
 function accountColumns(
   tenantIds: readonly string[],
   moved: readonly EndingPlan[],
@@ -181,7 +183,10 @@ function accountOf(accounts: ReadonlyMap<string, LockedAccount>, tenantId: strin
   return account;
 }
 
-/** `bodies` is all bodies concatenated. Each begins and ends at its byte offsets. */
+/**
+ * The columns of the events. `bodies` is all sealed bodies as one value; `body_from` and `body_to`
+ * are the byte offsets of each.
+ */
 function eventColumns(events: readonly SealedEvent[]) {
   const { bytes, from, to } = concatenated(events.map(({ bodySealed }) => bodySealed));
   return {

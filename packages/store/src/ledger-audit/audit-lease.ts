@@ -4,7 +4,7 @@ import type { Store } from '../connection/store.ts';
 import { type AuditState, openState, sealState, type StateRow } from './audit-state.ts';
 import { type SealedCheckpoint, writeCheckpoints } from './checkpoints.ts';
 
-/** Longer than a step: a process that works renews its lease with every step. */
+/** The duration of the lease. It is longer than a step, and each step renews it. */
 const leaseMs = 60_000;
 const errorLengthMax = 300;
 
@@ -29,10 +29,10 @@ const stateColumns = `step, state_sealed, svc_now() AS now,
   EXISTS (SELECT FROM ledger_checkpoints) AS has_checkpoints`;
 
 /**
- * Takes the lease of the one process that audits. Returns null while another one has it, or, with
- * `isDueOnly`, if the next audit is not due. Every lease has a new epoch, which fences the writes of
- * the one before. The database's clock decides. A time too far in the future counts as past, so that
- * it cannot stop the audit.
+ * Takes the lease of the one process that audits. Returns null while another process has it. With
+ * `isDueOnly`, returns null also if the next audit is not due. Each lease has a new epoch, which
+ * fences the writes of the previous holder. The database's clock decides. A stored time that is
+ * further ahead than the service ever sets is ignored, so that it cannot stop the audit.
  */
 export async function takeAuditLease(
   store: Store,
@@ -57,8 +57,8 @@ export async function takeAuditLease(
 }
 
 /**
- * Writes a step: checkpoints and the state that `next` makes, in one transaction. Renews the lease.
- * Throws `AuditLeaseLost` if the epoch has passed.
+ * Writes a step: the checkpoints and the state that `next` returns, in one transaction. Renews the
+ * lease. Throws `AuditLeaseLost` if another process has the lease or has replaced the state.
  */
 export function writeStep(
   store: Store,
@@ -73,7 +73,8 @@ export function writeStep(
     );
     if (locked === undefined) throw new AuditLeaseLost();
     const { step, now } = locked;
-    // A whole audit by an operator replaces the state. A lower step is a forged one.
+    // A higher step means that a whole audit of an operator has replaced the state. A lower step is
+    // forged, and is overwritten.
     if (step > lease.state.step) throw new AuditLeaseLost();
     const state = { ...next(lease.state, now), step: lease.state.step + 1n };
     await query(
@@ -135,8 +136,8 @@ export async function readState(
 }
 
 /**
- * Replaces the state with the one that `next` makes. A process that audits at this moment loses its
- * lease. Returns the database's time. Throws if the row is missing.
+ * Replaces the state with the one that `next` returns. A process that audits at this moment loses
+ * its lease. Returns the database's time. Throws if the row is missing.
  */
 export function replaceState(
   store: Store,

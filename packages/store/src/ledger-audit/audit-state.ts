@@ -5,12 +5,15 @@ import { faultsMax, type LedgerFault, type LedgerFaultKind } from '../ledger/led
 import { ledgerAuditPlace, unsealText } from '../sealing/sealed.ts';
 
 /**
- * The state of the ledger audit. It is sealed under the master key, because the database role of
- * the services may write its row. `step` counts the writes. A process that has seen a step
- * recognises an earlier state that was put back.
+ * The state of the ledger audit. It is sealed under the master key, because the services' database
+ * role may write its row. `step` counts the writes. A process that knows the last step recognises
+ * an earlier state that was put back.
  */
 
-/** The pass that reads what is new, and the one that reads the whole ledger again. */
+/**
+ * `recent`: the pass that reads only new entries. `full`: the pass that reads the whole ledger
+ * again.
+ */
 export type AuditPass = 'recent' | 'full';
 
 interface FoundFault extends LedgerFault {
@@ -35,16 +38,16 @@ export interface FullPass {
 
 export interface AuditState {
   readonly step: bigint;
-  /** The last complete pass over what is new. `at` is null before the first one. */
+  /** The last complete recent pass. `at` is null before the first one. */
   readonly recent: { readonly pass: number; readonly at: Date | null; readonly tenants: number };
-  /** The full pass that is under way. */
+  /** The current full pass. */
   readonly full: FullPass;
   readonly lastFull: {
     readonly at: Date;
     readonly tenants: number;
     readonly submissions: number;
   } | null;
-  /** Each stays until a later pass of its kind has ended without finding it. */
+  /** A fault stays until a later pass of the same kind has ended without finding it. */
   readonly faults: readonly FoundFault[];
 }
 
@@ -65,7 +68,10 @@ export function fullPassFrom(pass: number, startedAt: Date): FullPass {
 
 const keyOf = ({ kind, subject }: LedgerFault) => `${kind} ${subject}`;
 
-/** Adds faults, at most `faultsMax` in total. A fault of the same pass and subject is replaced. */
+/**
+ * Adds faults, at most `faultsMax` in total. A fault with the same kind and subject from the same
+ * kind of pass is replaced.
+ */
 export function withFaults(
   state: AuditState,
   by: AuditPass,
@@ -100,8 +106,8 @@ export interface StateRow {
 }
 
 /**
- * Opens the state. If it was forged, removed or is older than `notedStep`, returns a new state with
- * that fault. The new state begins a full pass.
+ * Opens the state. If it was forged or removed, or is older than `notedStep`, this returns a new
+ * state with that fault. The new state begins a full pass.
  */
 export function openState(sealer: Sealer, row: StateRow, notedStep: bigint | null): AuditState {
   const { step, state_sealed: sealed, has_checkpoints: hasCheckpoints, now } = row;
@@ -135,14 +141,17 @@ export function shown(_name: string, value: unknown): unknown {
   return typeof value === 'bigint' ? `${value}n` : value;
 }
 
-/** The reverse of `shown` for texts of whole values. A detail of a fault never looks like one. */
+/**
+ * The reverse of `shown`. It converts only texts that are a bigint or a date as a whole. The detail
+ * of a fault is never such a text.
+ */
 export function revived(_name: string, value: unknown): unknown {
   if (typeof value !== 'string') return value;
   if (bigintText.test(value)) return BigInt(value.slice(0, -1));
   return dateText.test(value) ? new Date(value) : value;
 }
 
-/** The text was sealed by `sealState`, so that its shape is known. */
+/** `sealState` has made the text, so its shape is known. */
 function parseState(text: string): AuditState {
   return JSON.parse(text, revived);
 }

@@ -5,9 +5,9 @@ import { ledgerCheckpointPlace, unsealText } from '../sealing/sealed.ts';
 import { revived, shown } from './audit-state.ts';
 
 /**
- * The part of an account that the audit has verified: its entries up to a sequence, and their sums. A
- * checkpoint is sealed under the master key and bound to its account. An older checkpoint of the
- * same account is harmless: the next pass reads more entries again.
+ * A checkpoint: the part of an account that the audit has verified. It has the last verified
+ * sequence and the sums up to it. It is sealed under the master key and bound to its account. If an
+ * older checkpoint of the same account is put back, the next pass only reads more entries again.
  */
 export interface SealedCheckpoint {
   readonly tenantId: string;
@@ -25,7 +25,10 @@ export interface AccountStart {
   readonly isForged: boolean;
 }
 
-/** The next accounts after `after`, each with the place up to which it is verified. */
+/**
+ * The next accounts after `after`, each with its checkpoint. Without a valid checkpoint, the
+ * account starts at its first entry.
+ */
 export async function readStarts(
   query: Query,
   sealer: Sealer,
@@ -42,7 +45,7 @@ export async function readStarts(
     if (sealed === null) return { place: startOf(tenantId), isForged: false };
     try {
       const text = unsealText(sealer, ledgerCheckpointPlace({ tenantId }), sealed);
-      // It was sealed by `sealCheckpoint`, so that its shape is known.
+      // `sealCheckpoint` has made the text, so its shape is known.
       const { sequence, sums }: Pick<LedgerPlace, 'sequence' | 'sums'> = JSON.parse(text, revived);
       return { place: { tenantId, sequence, sums }, isForged: false };
     } catch {

@@ -15,8 +15,9 @@ import {
 } from './audit-state.ts';
 
 /**
- * The pass over the whole ledger, which trusts no checkpoint. It finds what was changed behind
- * them. Each audit reads a part of it, so that a pass takes about a day.
+ * The pass over the whole ledger, which uses no checkpoint. It therefore also finds changes of
+ * entries that a checkpoint covers. Each audit reads a part of the ledger. A pass takes about a
+ * day.
  */
 
 export interface FullLimits {
@@ -28,7 +29,10 @@ export interface FullLimits {
   readonly pagesMax: number;
 }
 
-/** Reads the next part of the full pass. Ends with the pass, and begins no other. */
+/**
+ * Reads the next part of the full pass. Returns at the latest when the pass ends, and does not read
+ * the next pass.
+ */
 export async function auditNextPart(
   store: Store,
   lease: AuditLease,
@@ -46,8 +50,8 @@ export async function auditNextPart(
 }
 
 /**
- * The rows that the pass must have read at the end of this audit. A pass that is late reads as much
- * as it may.
+ * The number of rows that the pass must have read at the end of this audit. Infinite for a pass
+ * that is late; `pagesMax` then limits the audit.
  */
 export function rowsDueOf({ startedAt }: FullPass, now: Date, rows: number): number {
   const elapsedMs = now.getTime() - startedAt.getTime() + ledgerAuditIntervalMs;
@@ -55,7 +59,7 @@ export function rowsDueOf({ startedAt }: FullPass, now: Date, rows: number): num
   return Math.ceil((rows * elapsedMs) / ledgerFullAuditMs);
 }
 
-/** About how many entries and submissions there are, as Postgres estimates them. */
+/** The approximate number of entries and submissions, as Postgres estimates it. */
 export async function ledgerRows(query: Query): Promise<number> {
   const [row] = await query<{ rows: number }>(
     `SELECT COALESCE(sum(GREATEST(reltuples, 0)), 0)::float8 AS rows FROM pg_class

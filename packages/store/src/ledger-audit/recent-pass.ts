@@ -8,21 +8,22 @@ import { withFaults, withoutEarlier } from './audit-state.ts';
 import { readStarts, sealCheckpoint } from './checkpoints.ts';
 
 /**
- * The pass over what is new. It visits every account and reads only the entries after its checkpoint.
+ * The pass over the new entries. It visits each account and reads only the entries after the
+ * account's checkpoint.
  *
- * The cut is one sequence for each account, never one for the whole ledger. Every transaction that
- * writes entries of an account holds the account's row lock until its commit, so that the entries of
- * one account become visible in the order of their sequence. An entry that commits late, behind
- * entries of other accounts, is therefore read by the next pass.
+ * A checkpoint is one sequence for each account, and not one for the whole ledger. A transaction
+ * that writes entries of an account holds the lock on the account's row until its commit. The
+ * entries of one account therefore become visible in the order of their sequence. If an entry
+ * commits after later entries of other accounts, the next pass still reads it.
  */
 
 export interface RecentLimits {
   readonly accountsPerPage: number;
-  /** Entries in a page. The accounts of a page share them. */
+  /** The most entries in a page. The accounts of a page share them. */
   readonly entriesPerPage: number;
 }
 
-/** Returns when every account was visited. Throws `AuditLeaseLost`. */
+/** Runs one recent pass. Returns when each account was visited. Throws `AuditLeaseLost`. */
 export async function auditRecent(
   store: Store,
   lease: AuditLease,
@@ -50,9 +51,9 @@ export async function auditRecent(
 
 interface Verified {
   readonly faults: readonly LedgerFault[];
-  /** Accounts whose faults the state keeps until the next full pass has ended. */
+  /** Faults of forged checkpoints. The state keeps them until the next full pass has ended. */
   readonly forged: readonly LedgerFault[];
-  /** The new places of accounts without a fault on this page. */
+  /** The new checkpoints of accounts without a fault on this page. */
   readonly moved: readonly LedgerPlace[];
   /** Places of accounts that may have more entries. */
   readonly unread: readonly LedgerPlace[];
@@ -124,8 +125,8 @@ async function auditUnread(
 
 /**
  * Writes the checkpoints and faults of a page. The checkpoint of an account with a fault does not
- * move, so that the next pass finds the fault again. Idle pages are not written: they are quick, and
- * a later write finds out if the lease was lost.
+ * move, so that the next pass finds the fault again. A page without news is not written. A lost
+ * lease is then noticed at a later write.
  */
 async function keep(
   store: Store,

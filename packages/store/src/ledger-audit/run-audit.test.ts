@@ -16,7 +16,7 @@ import {
 } from './run-audit.ts';
 
 const dayMs = 86_400_000;
-/** Only the pass over what is new. */
+/** Limits with which only the recent pass runs. */
 const recentOnly = { pagesMin: 0, pagesMax: 0 };
 const tinyPages = {
   accountsPerPage: 2,
@@ -43,7 +43,7 @@ const sorted = (faults: readonly LedgerFault[]) =>
 const kindsOf = (faults: readonly LedgerFault[]) =>
   [...new Set(faults.map(({ kind }) => kind))].toSorted();
 
-/** Bypasses the triggers and checks, like a person with too many rights. */
+/** Runs statements without the triggers and checks, like a person with too many rights. */
 async function corrupt({ database }: Fixture, ...statements: string[]): Promise<void> {
   await database.query('ALTER TABLE ledger_entries DISABLE TRIGGER USER');
   for (const sql of statements) await database.query(sql);
@@ -58,7 +58,10 @@ async function busyTenant(fixture: Fixture) {
   return { tenantId, cancelledId, pendingId };
 }
 
-/** Grants one credit in a transaction that the caller commits. `balanceOff` makes it wrong. */
+/**
+ * Grants one credit in a transaction that the caller commits. The entry's balance is wrong by
+ * `balanceOff`.
+ */
 function lateGrant({ store }: Fixture, tenantId: string, balanceOff = 0) {
   const { promise: released, resolve: commit } = Promise.withResolvers<void>();
   const { promise: written, resolve: noteWritten } = Promise.withResolvers<void>();
@@ -156,7 +159,8 @@ test('what was changed behind a checkpoint is found by the full pass, as by an a
     'held_differs_from_holds',
     'in_flight_differs_from_holds',
   ]);
-  // The pass that was under way has read some of it before the change. The one after it reads all.
+  // The full pass that runs during the change has read a part before it. The next full pass reads
+  // everything.
   for (let parts = 0, ended = 0; ended < 2; parts += 1) {
     const before = await readLedgerAudit(fixture.store);
     const now = await auditOnce(fixture, { limits: { ...tinyPages, pagesMin: 3, pagesMax: 3 } });
@@ -321,7 +325,7 @@ test('a failed audit is shown to every process until one has ended', async () =>
     failedAt: expect.any(Date),
     error: expect.stringContaining('ledger_entries'),
   });
-  // It is due at once.
+  // The next audit is due at once.
   expect(await auditOnce(fixture, { isDueOnly: true })).toMatchObject({
     isDone: true,
     failedAt: null,

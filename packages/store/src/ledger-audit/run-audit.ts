@@ -30,19 +30,22 @@ const defaultLimits: AuditLimits = {
 };
 
 export interface LedgerAuditRun {
-  /** Names this process. Unique. */
+  /** The name of this process. It must be unique. */
   readonly holder: string;
-  /** Only if the interval since the last audit is over. */
+  /** True: audits only if the interval since the last audit is over. */
   readonly isDueOnly?: boolean;
-  /** The step that this process read last (`LedgerAuditStatus`). */
+  /**
+   * The last step that this process has seen (`LedgerAuditStatus`). An older one means that the
+   * state was put back.
+   */
   readonly notedStep?: bigint | null;
   readonly limits?: Partial<AuditLimits>;
 }
 
 /**
- * Audits what is new in the ledger, and the next part of the full pass. One process does so at a
- * time. Returns false if another one does. Throws if the audit cannot be completed. The failure is
- * then noted for `readLedgerAudit`.
+ * Audits the new entries of the ledger, and the next part of the full pass. One process at a time
+ * does so. Returns false if another process audits, or if the audit is not due. Throws if the audit
+ * cannot be completed. `readLedgerAudit` then shows the failure.
  */
 export async function runLedgerAudit(
   store: Store,
@@ -57,7 +60,7 @@ export async function runLedgerAudit(
     await endAudit(store, lease);
   } catch (error) {
     if (error instanceof AuditLeaseLost) return false;
-    // If this fails too, the age of the last audit shows it.
+    // If this write fails too, operators see it by the age of the last audit.
     await noteAuditFailure(store, lease, error).catch(() => {});
     throw error;
   }
@@ -72,21 +75,24 @@ export async function runLedgerAudit(
 }
 
 export interface LedgerAuditStatus {
-  /** Counts the writes of the state. */
+  /** The number of writes of the state. */
   readonly step: bigint;
-  /** The end of the last pass that visited every account. Null if none has ended. */
+  /** The end of the last recent pass, which visits all accounts. Null if none has ended. */
   readonly at: Date | null;
   readonly tenants: number;
   /** Submissions that the last full pass verified. */
   readonly submissions: number;
-  /** Faults that no later pass has found gone. At most 100. */
+  /**
+   * The known faults, at most 100. A fault stays until a later pass of the same kind ends without
+   * it.
+   */
   readonly faults: LedgerFault[];
-  /** Set if the last audit failed. */
+  /** The time of the failure, if the last audit failed. */
   readonly failedAt: Date | null;
   readonly error: string | null;
   /** The end of the last pass over the whole ledger. Null if none has ended. */
   readonly fullAt: Date | null;
-  /** The part of the ledger that the full pass under way has read, from 0 to 1. */
+  /** The share of the ledger that the current full pass has read, from 0 to 1. */
   readonly fullRatio: number;
 }
 
@@ -113,12 +119,13 @@ export async function readLedgerAudit(
   };
 }
 
-/** Faults of the audit itself. Only complete passes end them. */
+/** Faults of the audit's own records. Only a full pass ends them. */
 const ofAudit = ['checkpoint_forged', 'audit_state_forged'];
 
 /**
- * Saves the result of a whole audit (`auditLedger`). Its faults replace those that were known, and
- * they stay until the full pass that follows has ended without them.
+ * Saves the result of a whole audit (`auditLedger`). Its faults replace the known ones, except
+ * faults of the audit's own records. They stay until the full pass after the current one ends
+ * without them.
  */
 export async function saveWholeAudit(
   store: Store,

@@ -21,8 +21,8 @@ export interface StatementLine {
 export interface EntryPlace {
   readonly id: string;
   /**
-   * The number of the entry in the ledger. Null in a cursor from a gateway of an earlier version: the
-   * entry is then found by its id among all entries of the tenant.
+   * The number of the entry in the ledger. It is null in a cursor from a gateway of an earlier
+   * version. The entry is then found by its id among all entries of the tenant.
    */
   readonly sequence: bigint | null;
 }
@@ -44,7 +44,7 @@ export interface StatementPage {
 interface ScannedEntry {
   readonly line: StatementLine;
   readonly place: EntryPlace;
-  /** Its submission was rejected. */
+  /** True if the entry's submission was rejected. */
   readonly hidden: boolean;
 }
 
@@ -52,10 +52,10 @@ const scanRowsMax = 1_000;
 const scansMax = 5;
 
 /**
- * A page of a tenant's statement, newest first (CONTRACT 5). The holds and releases of
- * rejected submissions are left out. They are skipped while reading, because ledger entries are
- * never deleted or marked. After very many of them a page may be shorter than its limit, so that a
- * page never reads more than `scansMax * scanRowsMax` rows.
+ * A page of a tenant's statement, newest first (CONTRACT 5). The holds and releases of rejected
+ * submissions are hidden. They are skipped while reading, because ledger entries are never deleted
+ * or marked. A page reads at most `scansMax * scanRowsMax` rows. After very many hidden entries it
+ * may therefore be shorter than its limit.
  */
 export async function readStatement(
   store: Store,
@@ -91,7 +91,7 @@ async function scanEntries(
   const conditions = [
     Prisma.sql`e.tenant_id = ${tenantId}::uuid AND e.type <> 'rebate_accrual'`,
     ...(type === null ? [] : [Prisma.sql`e.type = ${type}`]),
-    // Literals, so that the planner recognises the partial index for them.
+    // The types are literals, so that the planner recognises the partial index for them.
     ...(type !== null && operatorsTypes.includes(type)
       ? [Prisma.sql`e.type IN ('grant', 'rebate', 'reversal')`]
       : []),

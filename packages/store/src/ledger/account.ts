@@ -10,7 +10,7 @@ export interface Balance extends AccountFigures {
 const figuresSql = `balance_micros AS "balanceMicros", held_micros AS "heldMicros",
   rebate_accrued_micros AS "rebateAccruedMicros"`;
 
-/** Null for an unknown tenant. */
+/** Reads a tenant's balance without a lock. Null for an unknown tenant. */
 export async function readBalance(store: Store, tenantId: string): Promise<Balance | null> {
   const [row] = await store.query<Balance>(
     `SELECT ${figuresSql}, low_balance_threshold_micros AS "lowBalanceThresholdMicros"

@@ -9,7 +9,7 @@ export interface Grant {
   purchaseId: string;
   tenantId: string;
   creditsMicros: bigint;
-  /** Unique for ever. It makes a grant idempotent. */
+  /** Unique for ever. A second grant with the same reference grants nothing. */
   reference: string;
   usdMicros: bigint | null;
   note: string | null;

@@ -6,11 +6,14 @@ import { faultsMax, type LedgerFault } from './ledger-fault.ts';
 /**
  * The part of the audit that reads the ledger entries, in the order of (tenant, sequence). A
  * tenant's entries become visible in that order, because each is written while its account is
- * locked. A page may therefore end in the middle of a tenant. The next page continues from the sums
- * so far.
+ * locked. A page may end in the middle of a tenant. The next page then continues from the sums so
+ * far.
  */
 
-/** A position in the entries of a tenant. `sums` cover its entries up to it. */
+/**
+ * A position in the entries of a tenant. `sums` are the sums of the tenant's entries up to this
+ * position.
+ */
 export interface LedgerPlace {
   readonly tenantId: string;
   readonly sequence: bigint;
@@ -40,7 +43,10 @@ interface PageEnd {
 }
 
 export interface EntryPage {
-  /** Accounts that were checked: those whose last entry is in this page or that have no entries. */
+  /**
+   * The number of accounts that were checked: those whose last entry is in this page, and those
+   * without entries.
+   */
   readonly tenants: number;
   readonly entries: number;
   readonly faults: LedgerFault[];
@@ -94,13 +100,13 @@ export async function auditEntryPage(
 export interface AuditedAccount {
   readonly place: LedgerPlace;
   readonly entries: number;
-  /** False if the tenant may have more entries than were read. Its account is not checked then. */
+  /** False if the tenant may have more entries than were read. Its account is then not checked. */
   readonly isComplete: boolean;
 }
 
 /**
- * Audits up to `limit` entries of each tenant after its place, and the account of each tenant
- * without further entries.
+ * Audits up to `limit` entries of each tenant after its place. Checks the account of a tenant only
+ * if all its entries were read.
  */
 export async function auditAfter(
   query: Query,
@@ -141,7 +147,10 @@ function send<Row extends QueryResultRow>(
   return query<Row>(text, values);
 }
 
-/** SQL: the amount that an entry adds to the tenant's account of this name. */
+/**
+ * SQL for the amount that an entry adds to the tenant's account of this name. It is negative for a
+ * debit.
+ */
 const change = (account: string) =>
   `(amount_micros * ((credit_account = '${account}')::int - (debit_account = '${account}')::int))`;
 
@@ -151,7 +160,7 @@ const entryColumns = Prisma.raw(`id, tenant_id, sequence, type, debit_account, c
   ${change('tenant_available')} + ${change('tenant_held')} AS balance,
   ${change('tenant_held')} AS held, ${change('rebate')} AS rebate`);
 
-/** One row for each place, which carries its sums. */
+/** SQL of one row for each place. The row carries the sums of the place as if it were an entry. */
 function carriesOf(places: readonly LedgerPlace[]): Prisma.Sql {
   const sums = places.map((place) => place.sums);
   return Prisma.sql`
@@ -163,7 +172,9 @@ function carriesOf(places: readonly LedgerPlace[]): Prisma.Sql {
       AS c (tenant_id, sequence, balance, held, rebate)`;
 }
 
-/** The entries from a place to the end of the page. */
+/**
+ * SQL of the entries after a place up to the end of the page, and the row that carries the sums.
+ */
 function entriesBetween(from: LedgerPlace, to: PageEnd): Prisma.Sql {
   return Prisma.sql`(
     SELECT ${entryColumns} FROM ledger_entries
@@ -172,7 +183,9 @@ function entriesBetween(from: LedgerPlace, to: PageEnd): Prisma.Sql {
     UNION ALL ${carriesOf([from])})`;
 }
 
-/** The first entries of each tenant after its place. */
+/**
+ * SQL of up to `limit` entries of each tenant after its place, and the rows that carry the sums.
+ */
 function entriesAfter(places: readonly LedgerPlace[], limit: number): Prisma.Sql {
   return Prisma.sql`(
     SELECT e.* FROM unnest(${places.map(({ tenantId }) => tenantId)}::uuid[],

@@ -7,7 +7,7 @@ import { createFixture, type Fixture, usage } from '../store.fixture.ts';
 import { auditLedger } from './ledger-audit.ts';
 import type { LedgerFault } from './ledger-fault.ts';
 
-/** Two tenants with one submission for each kind of end and some in flight. */
+/** Creates three tenants. Two of them have a settled, a cancelled and an in-flight submission. */
 async function busyLedger(fixture: Fixture) {
   const { store, tenant, node, hold } = fixture;
   const tenants = [await tenant(1_000), await tenant(1_000), await tenant(0)];
@@ -27,7 +27,7 @@ async function busyLedger(fixture: Fixture) {
   return { tenantId };
 }
 
-/** The faults, which do not depend on the page size. */
+/** The kinds of the faults. Other page sizes must find the same faults. */
 const kinds = async ({ store }: Fixture) => {
   const whole = await auditLedger(store);
   for (const [entriesPerPage, accountsPerPage] of [
@@ -45,7 +45,7 @@ const kinds = async ({ store }: Fixture) => {
 const sorted = (faults: readonly LedgerFault[]) =>
   faults.map((one) => JSON.stringify(one)).toSorted();
 
-/** Bypasses the triggers and checks, like a person with too many rights. */
+/** Runs a statement without the triggers and checks, like a person with too many rights. */
 async function corrupt(fixture: Fixture, sql: string): Promise<void> {
   await fixture.database.query('ALTER TABLE ledger_entries DISABLE TRIGGER USER');
   await fixture.database.query(sql);

@@ -12,31 +12,32 @@ export interface LedgerAudit {
 }
 
 export interface LedgerAuditOptions {
-  /** Entries, accounts and submissions that are checked in one snapshot. */
+  /** The most entries, accounts and submissions that are checked in one snapshot. */
   entriesPerPage?: number;
   accountsPerPage?: number;
   submissionsPerPage?: number;
 }
 
-/** Far below the number that a statement can read within the store's time limit. */
+/** These defaults are far below what a statement can read within the store's time limit. */
 export const entriesPerPageDefault = 5_000;
 export const accountsPerPageDefault = 500;
 export const submissionsPerPageDefault = 1_000;
 export const firstId = '00000000-0000-0000-0000-000000000000';
 /**
- * The limit of a whole page. Each of its statements also has the store's limit, far above its need.
+ * The time limit of a whole page. A single statement has the store's time limit, which is far above
+ * its need.
  */
 const pageTimeoutMs = 60_000;
 export const ofOnePage = { isSnapshot: true, timeoutMs: pageTimeoutMs } as const;
 
 /**
  * Audits the whole ledger and changes nothing. It reads bounded pages, each in one snapshot, so
- * that it can run while the service works. It checks four things:
+ * that it can run while the service works. It stops at `faultsMax` faults. It checks four things:
  *
- * - every account against its entries
+ * - each account against its entries
  * - the held credits against the holds in flight
- * - the balances after each entry against the entries before it
- * - every ended submission against its charge and release
+ * - the balances after each entry against the sum of the entries up to it
+ * - the quote and the charge of each submission against its ledger entries
  */
 export async function auditLedger(
   store: Store,
@@ -126,7 +127,10 @@ const orphansSql = `
     format('%s of %s for submission %s', e.type, e.amount_micros, e.submission_id) AS detail
   FROM ledger_entries e`;
 
-/** Entries whose submission does not exist, among the submission ids after `after` up to `last`. */
+/**
+ * Faults of entries whose submission does not exist. It checks the submission ids after `after` up
+ * to `last`, or to the end if `last` is null.
+ */
 function auditOrphans(query: Query, after: string, last: string | null): Promise<LedgerFault[]> {
   return query<LedgerFault>(
     `${orphansSql}

@@ -8,7 +8,9 @@ export type LedgerFaultKind =
   | 'hold_not_ended_once'
   | 'charged_above_hold'
   | 'entry_without_submission'
-  /** A checkpoint was not sealed by this service. Its account is verified from the first entry. */
+  /**
+   * A checkpoint was not sealed by this service. The account is then audited from its first entry.
+   */
   | 'checkpoint_forged'
   /** The state of the audit was changed, removed or replaced by an earlier one. */
   | 'audit_state_forged';

@@ -9,8 +9,8 @@ export interface LedgerVerdict {
 }
 
 /**
- * Saves the summary that services of the previous version show. It is not sealed, and nothing in
- * this version reads it.
+ * Saves the summary. Services of the previous version show it. It is not sealed, and this version
+ * does not read it.
  */
 export async function saveLedgerVerdict(
   store: Store,

@@ -12,7 +12,10 @@ import { concurrentIndex, isOutsideTransaction, splitStatements } from './statem
 
 /** How migrations wait for locks. */
 export interface LockPatience {
-  /** A statement gives up a lock after this time. Requests that queue behind it wait no longer. */
+  /**
+   * A statement gives up waiting for a lock after this time. Requests that queue behind it do not
+   * wait longer.
+   */
   readonly lockTimeoutMs: number;
   /** The number of tries of one migration. */
   readonly attemptsMax: number;
@@ -25,7 +28,8 @@ const pauseMsMax = 5_000;
 
 /**
  * Applies one migration and records it as Prisma does. It is one transaction, unless its statement
- * may not run in one. If a lock is not free, it is tried again. Throws if it fails for good.
+ * cannot run in one. If a lock is not free, the migration is tried again, up to `attemptsMax` times
+ * in all. Throws if it fails.
  */
 export async function applyMigration(
   client: Client,
@@ -67,7 +71,7 @@ async function applyOnce(
   if (statements.length > 1)
     throw new Error('a statement that commits on its own must be the only one of its migration');
   const index = concurrentIndex(outside);
-  // A concurrent build locks out nobody while it waits, so it may wait as long as it takes.
+  // A concurrent build blocks no request while it waits for a lock, so it has no time limit.
   const isIndex = /INDEX CONCURRENTLY/i.test(outside);
   await client.query(`SET lock_timeout = ${isIndex ? 0 : lockTimeoutMs}`);
   const isBuilt = index !== undefined && (await hasIndex(client, index));
@@ -93,8 +97,8 @@ async function applyInTransaction(
 }
 
 /**
- * True if the index is complete. A build that was interrupted leaves an invalid index, which costs
- * every write and serves no query. It is dropped.
+ * True if the index is complete. An interrupted build leaves an invalid index, which slows down
+ * each write and serves no query. Such an index is dropped.
  */
 async function hasIndex(client: Client, index: string): Promise<boolean> {
   const { rows } = await client.query<{ valid: boolean }>(

@@ -37,7 +37,10 @@ test('the plan says which migration leaves its transaction and which one raises 
   expect(contract).toMatchObject({ inTransaction: true, raisesFloorTo: '2026_expand' });
 });
 
-/** The tables that exist, each with the file of its rows. A rewrite changes the file. */
+/**
+ * The existing tables, each with the name of the file of its rows. A rewrite of the table changes
+ * the file.
+ */
 const filesSql = `SELECT relname AS name, relfilenode AS file FROM pg_class
   WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p')`;
 /** The tables on which this session has a lock that excludes readers or writers. */
@@ -66,7 +69,8 @@ test('the plan of each migration agrees with the locks and the rewrites that Pos
   for (const migration of await readMigrations()) {
     const plan = planMigration(migration);
     const before = await namesOf(filesSql);
-    // Locks are seen in a transaction. A concurrent index build runs without one.
+    // The locks are visible until the transaction ends. A concurrent index build runs without a
+    // transaction.
     if (plan.inTransaction) await client.query('BEGIN');
     await client.query(migration.sql);
     const locked = [...(await namesOf(locksSql)).keys()].filter((name) => before.has(name));
@@ -77,16 +81,17 @@ test('the plan of each migration agrees with the locks and the rewrites that Pos
     );
     const seen =
       rewritten.length > 0 ? 'until_done' : locked.length > 0 ? 'for_a_moment' : 'nothing';
-    // Postgres shows no lock for reading a whole table, so the plan may foresee more.
+    // Postgres shows no lock for reading a whole table. The plan may therefore name a longer effect
+    // than the locks show.
     if (plan.blocks !== 'until_done' && plan.blocks !== seen)
       wrong.push(`${migration.name}: ${plan.blocks} instead of ${seen} (${locked.join(', ')})`);
   }
   expect(wrong).toEqual([]);
 });
 
-/** Migrations after this one follow the rules below. */
+/** Only migrations after this one follow the rules below. */
 const rulesBegin = '20261122230000_schema_floors';
-/** Statements that earlier builds do not survive. */
+/** Statements after which earlier builds do not work. */
 const takesAway = /^(?:DROP (?:TABLE|VIEW|FUNCTION)|ALTER TABLE .*(?:DROP COLUMN|RENAME)) /i;
 
 function isContract(sql: string): boolean {

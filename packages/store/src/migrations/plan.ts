@@ -4,9 +4,9 @@ import { floorOf, isOutsideTransaction, splitStatements } from './statements.ts'
 /**
  * The effect of a statement on requests that use the same table:
  *
- * - `nothing`: they continue.
- * - `for_a_moment`: it needs a lock that excludes them, and changes only the catalogue under it.
- * - `until_done`: they wait while it reads or writes the whole table.
+ * - `nothing`: the requests continue.
+ * - `for_a_moment`: the statement needs a lock that excludes them, but changes only the catalogue.
+ * - `until_done`: the requests wait while the statement reads or writes the whole table.
  */
 type Blocks = 'nothing' | 'for_a_moment' | 'until_done';
 
@@ -17,7 +17,10 @@ export interface PlannedMigration {
   readonly why: readonly string[];
   /** False for the one statement of a migration that commits on its own. */
   readonly inTransaction: boolean;
-  /** The migration that a build must know to work with this one. Null: every earlier build does. */
+  /**
+   * The migration that a build must know to work with this one. Null if earlier builds work with
+   * it.
+   */
   readonly raisesFloorTo: string | null;
 }
 
@@ -34,7 +37,7 @@ const none: Effect = { blocks: 'nothing', why: '' };
 const volatileDefault =
   / DEFAULT [^,]*\b(?:gen_random_uuid|uuidv7|random|clock_timestamp|nextval|svc_now)\b/i;
 
-/** The parts of `ALTER TABLE`, the first match decides. */
+/** The rules for the actions of `ALTER TABLE`. The first rule that matches decides. */
 const alterRules: readonly Rule[] = [
   {
     pattern: /^ADD COLUMN .* STORED\b/i,
@@ -108,7 +111,7 @@ const statementRules: readonly Rule[] = [
 ];
 const unrecognized: Effect = { blocks: 'until_done', why: 'read it: its effect is not known' };
 
-/** Foresees what a migration does to running services. It reads the SQL, not the database. */
+/** Estimates what a migration does to running services. It reads the SQL, not the database. */
 export function planMigration({ name, sql }: Migration): PlannedMigration {
   const statements = splitStatements(sql);
   const created = new Set(statements.map(createdTable));

@@ -10,7 +10,7 @@ import { readMigrations } from './files.ts';
 import { laterBuild } from './migrations.fixture.ts';
 import { compareSchema } from './status.ts';
 
-/** Each test migrates with a later build, whose migrations come after those of this build. */
+/** Each test migrates with a later build. Its own migrations come after those of this build. */
 
 const expand = '29990101000000_expand';
 const contract = '29990102000000_contract';
@@ -96,7 +96,7 @@ test('a migration gives up a lock that is not free, lets requests pass, and trie
   const waitingSql = `SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'nodes'::regclass`;
   const waits = async () => (await database.query(waitingSql)).length > 0;
   await waitUntil(waits, { what: 'the migration to wait for the lock' });
-  // Behind a migration that waits without a limit, this read would wait too.
+  // If the migration waited without a limit, this read would wait behind it.
   await store.query('SELECT id FROM nodes', []);
   expect(isDone).toBe(false);
   await unlock();
@@ -123,7 +123,7 @@ test('an index is built concurrently, and one that a kill left invalid is built 
      SELECT gen_random_uuid(), 'same', '\\x00', svc_now(), svc_now() FROM generate_series(1, 2)`,
   );
   const migrated = () => migrate(database.ownerUrl, database.databaseUrl, { directory });
-  // Two equal names fail the build as a kill would, with an invalid index.
+  // Two equal names make the build fail, as a kill would. An invalid index stays.
   await expect(migrated()).rejects.toThrow('Its finished part stays');
   const validSql = `SELECT indisvalid AS valid FROM pg_index WHERE indexrelid = 'later_idx'::regclass`;
   expect(await database.query(validSql)).toEqual([{ valid: false }]);
@@ -136,7 +136,8 @@ test('an index is built concurrently, and one that a kill left invalid is built 
       `SELECT checksum, applied_steps_count AS steps FROM _prisma_migrations WHERE migration_name = '${expand}'`,
     ),
   ).toEqual([{ checksum: known?.checksum, steps: 1 }]);
-  // A kill between the build and its record: the migration is applied again and keeps the index.
+  // This simulates a kill between the build and its record. The migration is applied again and
+  // keeps the index.
   const indexSql = `SELECT 'later_idx'::regclass::oid AS oid`;
   const built = await database.query(indexSql);
   await database.query(`DELETE FROM _prisma_migrations WHERE migration_name = '${expand}'`);

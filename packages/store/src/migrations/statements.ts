@@ -1,4 +1,7 @@
-/** The parts that hide a semicolon: comments, quoted text, quoted names and dollar-quoted bodies. */
+/**
+ * The parts of SQL in which a semicolon does not end a statement: comments, quoted text, quoted
+ * names and dollar-quoted bodies.
+ */
 const opaque = /--[^\n]*|\/\*[\s\S]*?\*\/|'(?:[^']|'')*'|"(?:[^"]|"")*"|(\$\w*\$)[\s\S]*?\1/;
 const token = new RegExp(`${opaque.source}|;|[^;]`, 'g');
 
@@ -37,7 +40,9 @@ export function concurrentIndex(statement: string): string | undefined {
   return pattern.exec(statement)?.[1];
 }
 
-/** The migration that a build must know to work with this one. Null if every earlier build does. */
+/**
+ * The migration that a build must know to work with this one. Null if earlier builds work with it.
+ */
 export function floorOf(statements: readonly string[]): string | null {
   const pattern = /^INSERT INTO "?schema_floors"?.* VALUES \('[^']+', '([^']+)'\)$/i;
   for (const statement of statements) {

@@ -33,8 +33,8 @@ export interface SchemaRecord {
 }
 
 /**
- * Migrations that this build works without, such as an index that only makes a query faster. Their
- * services may start while the migration is still running.
+ * Migrations that this build works without, such as an index that only makes a query faster.
+ * Services of this build may start while such a migration is still running.
  */
 const worksWithout: readonly string[] = [];
 

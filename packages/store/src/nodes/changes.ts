@@ -108,14 +108,15 @@ export async function disableNode(
 export type NodeRotation =
   | { kind: 'rotated'; node: NodeRecord }
   /**
-   * Two secrets are valid already. A third would lock out a node that still signs with the oldest.
+   * Two secrets are valid already. A third one would end the oldest. A node that still signs with
+   * the oldest could then no longer connect.
    */
   | { kind: 'two_valid' }
   | { kind: 'unknown_node' };
 
 /**
  * Gives a node a new secret, valid immediately. The previous secret stays valid for `overlapMs`.
- * While two are valid, a third is refused unless `force` drops the oldest, as for tenants.
+ * While two secrets are valid, a third is refused. With `force` the oldest is dropped instead.
  */
 export async function rotateNodeSecret(
   store: Store,

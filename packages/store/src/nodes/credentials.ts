@@ -2,7 +2,10 @@ import type { Store } from '../connection/store.ts';
 import { nodeSecretPlace, unsealText } from '../sealing/sealed.ts';
 
 interface NodeSecret {
-  /** Numbers a node's secrets. A link remembers the version that it was opened with. */
+  /**
+   * The number of the secret among the node's secrets. A link remembers the version that it was
+   * opened with.
+   */
   readonly version: number;
   readonly secret: string;
 }
@@ -54,19 +57,25 @@ export interface NodeSettings {
   readonly disabled: boolean;
   readonly draining: boolean;
   readonly slotsMax: number;
-  /** By the database's clock. Null if the node is not in quarantine. */
+  /**
+   * The end of the node's quarantine, by the database's clock. Null if the node is not in
+   * quarantine.
+   */
   readonly quarantinedUntil: Date | null;
   readonly secretVersion: number;
   /** The end of the previous secret's validity, by the database's clock. */
   readonly previousSecretExpiresAt: Date | null;
 }
 
-/** A change may become visible this much later than its `changed_at`. */
+/**
+ * A change may become visible this much later than its `changed_at`, because it is committed later.
+ */
 const commitDelayMsMax = 30_000;
 const changesMax = 10_000;
 
 /**
- * The nodes that changed since then or up to `commitDelayMsMax` before, and the database's time.
+ * The nodes that changed after `since` or up to `commitDelayMsMax` before it, and the database's
+ * time. With `since` null, the database's time counts as `since`.
  */
 export async function findChangedNodes(
   store: Store,

@@ -6,8 +6,8 @@ import type { Store } from '../connection/store.ts';
  */
 const keptMs = 3_600_000;
 /**
- * Old signatures that one call deletes at most. It is more than one, so that they do not
- * accumulate.
+ * The most old signatures that one call deletes. A call adds one and deletes more than one, so that
+ * they do not accumulate.
  */
 const deletedMax = 4;
 

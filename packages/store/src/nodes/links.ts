@@ -2,9 +2,9 @@ import { assertInvariant } from '@svc/domain';
 import type { Store } from '../connection/store.ts';
 
 /**
- * Numbers a new link of a node: one more than every link before it. The highest number is the
- * node's current link (CONTRACT 7, "Instances"). Called once the upgrade is accepted.
- * After that, reports of older links about assignments do not count.
+ * Numbers a new link of a node: one more than its last link. The link with the highest number is
+ * the node's current one (CONTRACT 7, "Instances"). It is called after the upgrade is accepted.
+ * From that moment, reports of older links about assignments do not count.
  */
 export async function takeLinkEpoch(store: Store, nodeId: string): Promise<number> {
   const [row] = await store.query<{ link_epoch: bigint }>(
@@ -17,7 +17,10 @@ export async function takeLinkEpoch(store: Store, nodeId: string): Promise<numbe
 
 /** The state of a node when its link says hello. */
 export interface HelloState {
-  /** By the database's clock. Null if the node is not in quarantine. */
+  /**
+   * The end of the node's quarantine, by the database's clock. Null if the node is not in
+   * quarantine.
+   */
   readonly quarantinedUntil: Date | null;
 }
 

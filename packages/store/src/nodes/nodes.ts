@@ -9,14 +9,15 @@ import { nodeSecretPlace } from '../sealing/sealed.ts';
 export interface NodeRecord {
   id: string;
   name: string;
-  /** The most slots it may have, even if it reports more. */
+  /** The most slots of the node that are used, also if it reports more. */
   slotsMax: number;
   draining: boolean;
   agentVersion: string | null;
   lastSeenAt: Date | null;
   disabledAt: Date | null;
   /**
-   * The node gets no offers until then, because it does not finish its jobs. Null: no quarantine.
+   * The node gets no offers until this time, because it does not finish its jobs. Null: no
+   * quarantine.
    */
   quarantinedUntil: Date | null;
   quarantineReason: QuarantineReason | null;
@@ -97,7 +98,7 @@ export async function findNode(store: Store, nodeId: string): Promise<NodeRecord
   return row === null ? null : nodeOf(row, await databaseNow(store));
 }
 
-/** Same as `findNode`, with a lock for a change. */
+/** Locks and returns a node for a change. Null for an unknown node. */
 export async function lockNode(query: Query, nodeId: string): Promise<NodeRecord | null> {
   const [locked] = await query<NodeRow & { now: Date }>(
     `SELECT id, name, slots_max AS "slotsMax", draining, agent_version AS "agentVersion",

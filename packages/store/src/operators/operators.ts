@@ -53,7 +53,7 @@ export async function createOperator(
   }
 }
 
-/** Null for an unknown operator. */
+/** Finds the credentials of an operator. Null for an unknown operator. */
 export async function findOperatorCredentials(
   store: Store,
   operatorId: string,
@@ -81,7 +81,7 @@ export function listOperators(
   });
 }
 
-/** True if an enabled operator exists. If not, the first operator is created without a key. */
+/** True if an enabled operator exists. Without one, an operator is created without a key. */
 export async function hasOperators({ db }: Store): Promise<boolean> {
   const enabled = await db.operator.findFirst({
     where: { disabledAt: null },

@@ -32,7 +32,10 @@ interface StateRow {
   held: bigint;
 }
 
-/** Each state in flight begins at the latest of these times. */
+/**
+ * The age of a submission counts from the beginning of its state, which is the latest of these
+ * times.
+ */
 const submissionsSql = `SELECT state, count(*)::int AS count,
   COALESCE(max(GREATEST(extract(epoch FROM svc_now()
     - COALESCE(outcome_at, started_at, dispatched_at, created_at)), 0)), 0)::float8 AS age,
@@ -58,8 +61,8 @@ const nodesSql = `SELECT
   FROM nodes`;
 
 /**
- * Reads the figures of the whole service for its metrics. Visits at most `figureRowsMax` submissions
- * and twice as many deliveries. Throws if Postgres is unreachable.
+ * Reads the figures of the whole service for its metrics. Visits at most `figureRowsMax`
+ * submissions and twice as many deliveries. Throws if Postgres is unreachable.
  */
 export async function readServiceFigures(store: Store): Promise<ServiceFigures> {
   const rows = await store.query<StateRow>(submissionsSql, []);

@@ -3,14 +3,19 @@ import { answeredWithin } from '../connection/calls.ts';
 import type { Query } from '../connection/query.ts';
 import type { Store } from '../connection/store.ts';
 
-/** Rate cards that one store keeps in memory. Every tenant with its own card uses one more. */
+/**
+ * The most rate cards that are kept in memory for one store. A tenant with its own card uses one
+ * more.
+ */
 const knownCardsMax = 1_000;
 
 const knownCards = new WeakMap<Store, Map<number, RateCard>>();
 
 const cardsSql = 'SELECT version, card FROM rate_cards WHERE version = ANY($1::int[])';
 
-/** One rate card, read and parsed once. Throws if the version does not exist. */
+/**
+ * The rate card of one version. It is read and parsed once. Throws if the version does not exist.
+ */
 export async function rateCardOfVersion(store: Store, version: number): Promise<RateCard> {
   const known = knownCards.get(store)?.get(version);
   if (known !== undefined) return known;

@@ -55,13 +55,16 @@ export async function insertRateCard(
   });
 }
 
-/** Below this many settled submissions the rate card's typical usage is the better estimate. */
+/**
+ * The least number of settled submissions for an average. With fewer, the typical usage of the rate
+ * card is the better estimate.
+ */
 export const typicalUsageSettledMin = 20;
 
 /**
- * The average usage of a submission of this job type, in thousandths of each unit. It comes from
- * the running totals that settlement keeps. Null if fewer than `typicalUsageSettledMin` were
- * settled.
+ * The average usage of a submission of this job type, rounded to thousandths of each unit. It comes
+ * from the totals that settlement maintains. Null if fewer than `typicalUsageSettledMin`
+ * submissions were settled.
  */
 export async function typicalUsage(store: Store, jobType: string): Promise<Usage | null> {
   const asked = store.query<Record<string, string>>(
@@ -77,7 +80,10 @@ export async function typicalUsage(store: Store, jobType: string): Promise<Usage
   return row === undefined ? null : usageOfText(row);
 }
 
-/** Usage from columns read as text. Null means not reported. */
+/**
+ * The usage from columns that were read as text. A null column means that the unit was not
+ * reported.
+ */
 export function usageOfText(row: Record<string, string | null | undefined>): Usage {
   const usage: Usage = {};
   for (const unit of usageUnits) {

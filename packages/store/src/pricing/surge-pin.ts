@@ -13,7 +13,7 @@ interface PinRow {
 
 const pinSql = 'SELECT pinned_micros FROM surge_pin WHERE id = 1';
 
-/** Pins the multiplier. With null it follows the fleet again. */
+/** Pins the surge multiplier. Null removes the pin, and surge follows the fleet again. */
 export async function pinSurge(
   store: Store,
   pinnedMicros: bigint | null,

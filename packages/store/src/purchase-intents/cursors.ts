@@ -2,7 +2,10 @@ import type { Query } from '../connection/query.ts';
 import type { Store } from '../connection/store.ts';
 import { holdFence } from './lease.ts';
 
-/** The newest signature of a token account up to which every signature was read or noted as unread. */
+/**
+ * A position in the signatures of a token account. All signatures up to this one were read or noted
+ * as unread.
+ */
 export interface CursorPosition {
   readonly tokenAccount: string;
   readonly signature: string;
@@ -12,7 +15,7 @@ export interface CursorPosition {
 export interface WatchedAccount {
   readonly tokenAccount: string;
   readonly mint: string;
-  /** An open intent pins it. */
+  /** True if an open intent pins this account. */
   readonly isOpen: boolean;
   /** Null before its first list. */
   readonly cursor: {
@@ -25,8 +28,8 @@ export interface WatchedAccount {
 }
 
 /**
- * The token accounts to watch: those that open intents pin, and those that were watched before.
- * Costs the same for any number of intents.
+ * The token accounts to watch: those that open intents pin, and those that have a cursor. The cost
+ * depends on the number of accounts, not on the number of intents.
  */
 export async function findWatchedAccounts(store: Store): Promise<WatchedAccount[]> {
   const rows = await store.query<{
@@ -70,7 +73,7 @@ export async function findWatchedAccounts(store: Store): Promise<WatchedAccount[
   }));
 }
 
-/** Starts to watch an account from a position. Earlier signatures are not read. */
+/** Creates the cursor of an account at this position. Earlier signatures are not read. */
 export async function openCursor(
   store: Store,
   epoch: bigint,
@@ -108,8 +111,8 @@ export async function advanceCursor(query: Query, to: CursorPosition): Promise<v
 }
 
 /**
- * Notes that a list that began at `at` reached the cursor, and that all of its signatures were read or
- * noted as unread.
+ * Records that a list that began at `at` reached the cursor, and that all of its signatures were
+ * read or noted as unread. Writes nothing if another watcher has taken over.
  */
 export async function noteListed(
   store: Store,
@@ -129,7 +132,7 @@ export interface UnreadSignature {
   readonly mint: string;
   readonly signature: string;
   readonly slot: number;
-  /** The intent at whose question it was found, if any. */
+  /** The intent whose question found the signature, if any. */
   readonly reference: string | null;
   readonly attempts: number;
 }
@@ -137,8 +140,8 @@ export interface UnreadSignature {
 const retrySecondsMax = 300;
 
 /**
- * Notes a signature that could not be read, with backoff, and moves the cursor past it in the same
- * transaction. It is retried until it is read.
+ * Records a signature whose transaction could not be read, and moves the cursor past it in the same
+ * transaction. The watcher retries it with backoff until it is read.
  */
 export async function noteUnread(
   store: Store,

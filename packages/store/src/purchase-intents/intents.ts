@@ -40,9 +40,9 @@ export interface PurchaseIntent {
   readonly expiresAt: Date;
   readonly graceEndsAt: Date;
   readonly confirmedAt: Date | null;
-  /** True after its confirmation or the end of its grace. */
+  /** True after the intent's confirmation or the end of its grace. */
   readonly isClosed: boolean;
-  /** In the order in which they were recorded. */
+  /** The payments of the intent, in the order in which they were recorded. */
   readonly payments: readonly IntentPayment[];
 }
 
@@ -99,7 +99,10 @@ async function insertIntent(query: Query, intent: NewIntent, now: Date): Promise
   );
 }
 
-/** Null for an unknown reference, and for one of another tenant. */
+/**
+ * Reads an intent. Null for an unknown reference. With `tenantId`, null also for an intent of
+ * another tenant.
+ */
 export async function readPurchaseIntent(
   store: Store,
   { reference, tenantId }: { readonly reference: string; readonly tenantId?: string },
@@ -154,7 +157,10 @@ async function readIntents(query: Query, references: readonly string[]): Promise
   return withPayments(query, rows);
 }
 
-/** The payments of one intent that are shown. Each costs its sender a fee. */
+/**
+ * The most payments of one intent that are shown. Each payment costs its sender a fee, so more are
+ * not expected.
+ */
 const paymentsShownMax = 1_000;
 
 /** Adds the payments to rows of intents, in the order of the rows. */

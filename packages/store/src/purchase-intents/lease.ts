@@ -17,7 +17,8 @@ export interface WatcherLease {
 }
 
 /**
- * Takes or renews the lease of the one watcher. Returns null while another process has it. Each change of the holder raises the epoch, which fences the writes of the one before.
+ * Takes or renews the lease of the one watcher. Returns null while another process has it. Each
+ * change of the holder raises the epoch, which fences the writes of the previous holder.
  */
 export async function takeWatcherLease(
   store: Store,
@@ -41,7 +42,10 @@ export async function releaseWatcherLease(store: Store, holder: string): Promise
   );
 }
 
-/** Keeps the epoch until the end of the transaction. Throws `LeaseLost` if it has passed. */
+/**
+ * Locks the epoch until the end of the transaction, so that no other watcher takes over. Throws
+ * `LeaseLost` if the epoch has changed.
+ */
 export async function holdFence(query: Query, epoch: bigint): Promise<void> {
   const rows = await query('SELECT 1 FROM solana_watcher WHERE id = 1 AND epoch = $1 FOR SHARE', [
     epoch,
@@ -49,7 +53,10 @@ export async function holdFence(query: Query, epoch: bigint): Promise<void> {
   if (rows.length === 0) throw new LeaseLost();
 }
 
-/** Notes the state that `svc solana status` and readiness show. `problem` is null if there is none. */
+/**
+ * Records the state that `svc solana status` and readiness show. `problem` is null if there is
+ * none.
+ */
 export async function noteWatcherState(
   store: Store,
   epoch: bigint,

@@ -11,7 +11,9 @@ import type { Store } from '../connection/store.ts';
 import { insertGrant } from '../ledger/grants.ts';
 import { type IntentRow, type PurchaseIntent, withPayments } from './intents.ts';
 
-/** The view and the actions of operators (CONTRACT 8 and 9, `svc purchase-intent` and `svc solana`). */
+/**
+ * The view and the actions of operators (CONTRACT 8 and 9, `svc purchase-intent` and `svc solana`).
+ */
 
 export interface IntentFilter {
   readonly tenantId: string | null;
@@ -127,7 +129,10 @@ export interface WatcherFigures {
   readonly openIntents: number;
   readonly unread: number;
   readonly unexplained: number;
-  /** Seconds since the oldest complete list of an account with an open intent. 0 if none is open. */
+  /**
+   * The longest time in seconds since the last complete list of an account with an open intent. 0
+   * if no intent is open.
+   */
   readonly lagSeconds: number;
 }
 
@@ -157,13 +162,14 @@ export interface PaymentAssignment {
 export type AssignmentOutcome =
   | { readonly kind: 'assigned'; readonly availableAfterMicros: bigint }
   | { readonly kind: 'unknown_payment' | 'unknown_tenant' | 'balance_too_large' }
-  /** It has been granted before, to an intent or by an operator. */
+  /** The payment has granted credits before, to an intent or by an operator. */
   | { readonly kind: 'already_granted' }
-  /** It was added to an intent that is still open. */
+  /** The payment was added to an intent that is still open. */
   | { readonly kind: 'intent_open' };
 
 /**
- * Grants credits for an unexplained payment, once, with a reason (CONTRACT 9). The audit log has it.
+ * Grants credits for an unexplained payment, once, with a reason (CONTRACT 9). The audit log
+ * records it.
  */
 export async function assignPayment(
   store: Store,

@@ -16,12 +16,15 @@ import { advanceCursor, type CursorPosition } from './cursors.ts';
 import type { IntentRow } from './intents.ts';
 import { holdFence } from './lease.ts';
 
-/** A finalized transaction that has been read. Its payments are rises of watched token accounts. */
+/**
+ * A finalized transaction that was read from the chain. Its payments are the amounts by which it
+ * raised watched token accounts.
+ */
 export interface FoundTransaction {
   readonly signature: string;
   readonly slot: number;
   readonly blockTimeSeconds: number | null;
-  /** The intents are looked up among these. */
+  /** The accounts that the transaction names. The reference of an intent may be among them. */
   readonly accountKeys: readonly string[];
   readonly payments: readonly FoundPayment[];
 }
@@ -33,20 +36,24 @@ interface FoundPayment {
 }
 
 export type RecordOutcome =
-  /** It is no payment, or was recorded before. */
+  /** The transaction has no payment, or was recorded before. */
   | { readonly kind: 'nothing' }
-  /** No intent took it. An operator can assign it. */
+  /** No intent took the payment. An operator can assign it. */
   | { readonly kind: 'unexplained' }
-  /** It was added to an intent and granted nothing. */
+  /** The payment was added to an intent and granted nothing. */
   | { readonly kind: 'added'; readonly reference: string }
   | { readonly kind: 'granted'; readonly reference: string; readonly tenantId: string }
-  /** It completes an intent, but the balance would exceed the largest amount. */
+  /**
+   * The payment completes an intent, but the balance would exceed the largest amount. Nothing was
+   * granted.
+   */
   | { readonly kind: 'balance_too_large'; readonly reference: string };
 
 /**
- * Records what a transaction paid, confirms and grants in the same transaction of Postgres, and moves
- * the cursor with it (CONTRACT 8). Idempotent by the signature. Throws `LeaseLost` if another watcher
- * has taken over. The caller announces the tenant's delivery after the commit.
+ * Records the payments of a transaction (CONTRACT 8). In the same transaction of Postgres it
+ * confirms the intent, grants the credits and moves the cursor. A signature that is already
+ * recorded grants nothing again. Throws `LeaseLost` if another watcher has taken over. The caller
+ * announces the tenant's delivery after the commit.
  */
 export function recordTransaction(
   store: Store,
@@ -91,7 +98,10 @@ async function recordPayments(
   return { kind: 'granted', reference, tenantId: paid.intent.row.tenant_id };
 }
 
-/** Oldest first. The lock keeps the decision and the update together. */
+/**
+ * The intents that the transaction names, oldest first. They are locked until the commit, so that
+ * the decision below stays true.
+ */
 async function lockNamedIntents(query: Query, found: FoundTransaction): Promise<LockedIntent[]> {
   const rows = await query<IntentRow>(
     `SELECT * FROM purchase_intents WHERE reference = ANY($1::text[])
@@ -108,7 +118,10 @@ async function lockNamedIntents(query: Query, found: FoundTransaction): Promise<
   }));
 }
 
-/** By the block time, if the chain has one. */
+/**
+ * True if the transaction came after the intent's grace, by the block time. Without a block time it
+ * counts as in time.
+ */
 function isAfterGrace(
   { grace_ends_at }: IntentRow,
   { blockTimeSeconds }: FoundTransaction,
@@ -116,7 +129,7 @@ function isAfterGrace(
   return blockTimeSeconds !== null && blockTimeSeconds * 1000 > grace_ends_at.getTime();
 }
 
-/** An operator has granted credits for this transaction, so it grants no more. */
+/** True if an operator has granted credits for this transaction. It then grants no more. */
 async function isSettledByOperator(query: Query, signature: string): Promise<boolean> {
   const rows = await query('SELECT 1 FROM purchases WHERE reference = $1', [
     solanaGrantReference(signature),
@@ -145,7 +158,9 @@ async function insertPayments(
   );
 }
 
-/** False if the balance would exceed the largest amount. */
+/**
+ * Grants the credits of the intent. Returns false if the balance would exceed the largest amount.
+ */
 async function grant(
   store: Store,
   query: Query,

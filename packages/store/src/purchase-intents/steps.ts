@@ -1,7 +1,10 @@
 import type { Store } from '../connection/store.ts';
 import { holdFence } from './lease.ts';
 
-/** A reference that the watcher must ask for by itself, before it may expire or be closed. */
+/**
+ * A question to the chain: the transactions of this reference. The watcher must ask it before the
+ * intent may expire, and again before the intent may be closed.
+ */
 export interface DueQuestion {
   readonly reference: string;
   readonly tokenAccount: string;
@@ -38,7 +41,10 @@ export async function findDueQuestions(store: Store, limit: number): Promise<Due
   }));
 }
 
-/** Notes that a question was answered and that all transactions of its answer were read. */
+/**
+ * Records that a question was answered and that all transactions of the answer were read. Does
+ * nothing while a signature of the reference is unread.
+ */
 export async function noteAnswered(
   store: Store,
   epoch: bigint,
@@ -58,9 +64,10 @@ export async function noteAnswered(
 const stepsMax = 1_000;
 
 /**
- * Expires the due intents and closes those whose grace has ended (CONTRACT 8). Both wait for their
- * question. An intent is closed only after a complete list of its token account that began after the
- * end of its grace, and while no signature of that time is unread.
+ * Expires the due intents and closes those whose grace has ended (CONTRACT 8). An intent expires
+ * only after its first question was answered, and is closed only after the second one. Two more
+ * conditions hold for closing: a complete list of its token account began after the end of the
+ * grace, and no signature that was seen before the end is unread.
  */
 export async function endDueIntents(
   store: Store,

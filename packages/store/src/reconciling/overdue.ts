@@ -23,13 +23,13 @@ export interface OverdueCandidate extends ReconcileCandidate {
   nodeId: string | null;
 }
 
-/** A stored outcome that is not settled after this time is taken by the reconciler. */
+/** The reconciler settles a stored outcome that nobody has settled after this time. */
 export const unsettledGraceMs = 2_000;
 
 /**
- * A page of overdue submissions, in the order of their ids, which is the order of their holds. While a
- * recovery is in force, only outcomes that are not settled. Reading changes nothing; each submission is
- * checked again when it is reconciled.
+ * A page of overdue submissions, in the order of their ids, which is the order of their holds.
+ * While a recovery is in force, it has only outcomes that are not settled. Reading changes nothing;
+ * each submission is checked again when it is reconciled.
  */
 export async function findOverdue(
   store: Store,

@@ -12,7 +12,7 @@ import {
 export interface ReconcileCandidate {
   subjectId: string;
   failedBefore: boolean;
-  /** Its backoff has not ended. */
+  /** True while the backoff of the row has not ended. */
   isInBackoff: boolean;
 }
 
@@ -48,8 +48,9 @@ export function pageValues({ after, limit }: PageOptions): ValuesOf<typeof pageP
 }
 
 /**
- * SQL of a page of candidates. `rows` selects `id`, `at` and what `columns` names, sorted by `at` and
- * `id`. The page includes rows in backoff, so that its cost is bounded.
+ * SQL of a page of candidates. `rows` selects `id`, `at` and the columns that `columns` reads,
+ * sorted by `at` and `id`. The page includes rows in backoff. Otherwise the statement might read
+ * many rows to fill a page.
  */
 export function candidatesSql(
   reconciler: ReconcilerName,
@@ -76,9 +77,10 @@ export function pageOf<Candidate extends ReconcileCandidate>(
 }
 
 /**
- * Reconciles the candidates that are not in backoff: together, or one by one if the database
- * refuses them together. `act` returns how many it reconciled. Records the failures and clears
- * earlier failures of rows that succeeded. Throws only if the database does not answer.
+ * Reconciles the candidates that are not in backoff. It passes them to `act` together. If the
+ * database refuses, it passes them one by one. `act` returns how many it reconciled. Records the
+ * failures, and clears earlier failures of rows that succeeded. Throws only if the database does
+ * not answer.
  */
 export async function reconcileTogether(
   store: Store,

@@ -2,8 +2,8 @@ import type { Sealer } from '../connection/store.ts';
 import { receiptPlace } from '../sealing/sealed.ts';
 
 /**
- * A receipt proves an assignment to the service that gave it. The node keeps it with its journal and
- * cannot read it. After a restore the service inserts the submission from it again.
+ * A receipt proves an assignment to the service that gave it. The node keeps it with its journal
+ * and cannot read it. After a restore the service uses the receipt to insert the submission again.
  */
 export interface Receipt {
   readonly tenantId: string;
@@ -22,7 +22,7 @@ export interface Receipt {
   readonly createdAt: string;
 }
 
-/** The values of a receipt as one JSON text, from a row of `submissions`. */
+/** SQL for the values of a receipt as one JSON text, from a row of `submissions`. */
 export const receiptSql = `jsonb_build_object('tenantId', tenant_id, 'idempotencyKey', idempotency_key,
   'requestHash', encode(request_hash, 'base64'), 'requestId', request_id, 'jobType', job_type,
   'tier', tier, 'estimated', quote_estimated_micros::text, 'max', quote_max_micros::text,
@@ -34,12 +34,15 @@ interface Assigned {
   readonly nodeId: string;
 }
 
-/** Seals a receipt for the node and the submission. Base64. */
+/** Seals a receipt for its submission and node. Returns base64. */
 export function sealReceipt(sealer: Sealer, assigned: Assigned, text: string): string {
   return Buffer.from(sealer.seal(receiptPlace(assigned), text)).toString('base64');
 }
 
-/** Null if the receipt is not this node's, not of this submission, or under a key that was dropped. */
+/**
+ * Opens a receipt. Null if it is for another node or submission, or sealed under a key that was
+ * dropped.
+ */
 export function openReceipt(sealer: Sealer, assigned: Assigned, receipt: string): Receipt | null {
   try {
     const opened = sealer.unseal(receiptPlace(assigned), Buffer.from(receipt, 'base64'));

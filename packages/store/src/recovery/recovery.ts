@@ -15,7 +15,7 @@ import type { Store } from '../connection/store.ts';
 export interface RecoveryStatus {
   readonly incarnation: number;
   readonly beganAt: Date;
-  /** Null while it is in force. */
+  /** Null while the recovery is in force. */
   readonly endedAt: Date | null;
   /** Submissions in flight by state. */
   readonly inFlight: Readonly<Record<string, number>>;
@@ -80,7 +80,7 @@ export async function beginRecovery(store: Store, by: Author): Promise<RecoveryB
 export type RecoveryEnd =
   | { kind: 'ended'; incarnation: number }
   | { kind: 'none_in_force' }
-  /** Nodes have not reported, or reports are open. `force` ends it anyway. */
+  /** Nodes have not reported, or reports are open. `force` ends the recovery anyway. */
   | { kind: 'incomplete'; status: RecoveryStatus };
 
 export async function endRecovery(

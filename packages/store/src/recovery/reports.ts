@@ -12,14 +12,16 @@ export interface JournalReport {
   readonly submissionId: string;
   readonly nodeId: string;
   readonly receipt: string;
-  /** True if the node may have begun it. */
+  /** True if the node may have begun the submission. */
   readonly isBegun: boolean;
   readonly instanceId: string | undefined;
 }
 
 /**
- * `known`: the database has it, assigned to this node. `advanced`: it had it in an earlier state.
- * `restored`: it was inserted again, with its hold. The others leave it out of the database.
+ * The result of a report. `known`: the database has the submission, assigned to this node.
+ * `advanced`: the database had it in an earlier state. `restored`: it was inserted again, with its
+ * hold. `not_this_nodes`: the database has it, but not assigned to this node. With the other
+ * findings it stays out of the database.
  */
 export type ReportFinding =
   | 'known'
@@ -32,9 +34,9 @@ export type ReportFinding =
   | 'unreadable';
 
 /**
- * Applies the report of a node while a recovery is in force: brings the submission to the state
- * that the node proves, so that its key is not free and its outcome can be stored. Null if no
- * recovery is in force.
+ * Applies the report of a node while a recovery is in force. It brings the submission to the state
+ * that the node proves. The submission's key is then taken again, and its outcome can be stored.
+ * Null if no recovery is in force.
  */
 export async function applyReport(
   store: Store,
@@ -83,7 +85,7 @@ const runDeadline = `svc_now() + interval '1 millisecond' * CASE tier
 const { to: running } = transitions.begin;
 const { to: dispatched } = transitions.dispatch;
 
-/** Null if the database does not have the submission. */
+/** Advances a submission to the state of the report. Null if the database does not have it. */
 async function advance(query: Query, report: JournalReport): Promise<ReportFinding | null> {
   const { submissionId, nodeId, isBegun, instanceId } = report;
   const [row] = await query<{ state: string; node_id: string | null }>(
@@ -142,7 +144,7 @@ async function insert(
       isBegun ? running : dispatched,
       instanceId ?? null,
       JSON.stringify(receipt),
-      // The payload is lost, and nobody needs it: the node has it, or has done the job.
+      // The payload is lost and not needed: the node has it, or has done the job.
       store.sealer.seal(payloadPlace({ ...receipt, id: submissionId }), '{}'),
     ],
   );

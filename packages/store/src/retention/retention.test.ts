@@ -11,7 +11,7 @@ const days = { usageDays: 60, deliveryDays: 60 };
 type Status = 'pending' | 'queued' | 'waiting' | 'delivered';
 const impatient = { attemptsMax: 1, pauseMs: 0 };
 
-/** A new endpoint for a delivery that needs one. */
+/** Creates an endpoint for a delivery that needs one. Null for the others. */
 async function targetOf(database: Fixture['database'], status: Status): Promise<string | null> {
   if (status === 'pending' || status === 'delivered') return null;
   const kind = status === 'queued' ? 'push' : 'poll';
@@ -25,7 +25,10 @@ async function targetOf(database: Fixture['database'], status: Status): Promise<
   return row?.id ?? null;
 }
 
-/** A delivery of this moment with its event, one attempt and a usage report of its submission. */
+/**
+ * Inserts a delivery of this moment with its event, one attempt and a usage report of its
+ * submission.
+ */
 async function deliver({ database }: Fixture, status: Status) {
   const ids = await database.query<{ id: string }>(
     `SELECT overlay(svc_uuid_floor(svc_now())::text PLACING right(gen_random_uuid()::text, 12) FROM 25) AS id

@@ -6,9 +6,9 @@ import { databaseNow } from '../schema/environment.ts';
 import { type PartitionRange, readPartitions } from '../schema/partitions.ts';
 
 /**
- * Deletes old rows. One process at a time does each step: a step takes an advisory lock for its
- * transaction, and a process that does not get it leaves the step to the other. A step that is
- * interrupted is repeated by the next round.
+ * Deletes old rows. Each step takes an advisory lock for its transaction. A process that does not
+ * get the lock skips the step, because another process does it. A step that is interrupted is
+ * repeated the next time.
  */
 
 export interface Retention {
@@ -21,7 +21,8 @@ export interface Retention {
 export interface RetentionRound {
   readonly dropped: readonly PartitionRange[];
   /**
-   * Partitions that are old enough but stay: a delivery is pending, or a submission is in flight.
+   * Partitions that are old enough but stay, because a delivery is pending or a submission is in
+   * flight.
    */
   readonly needed: readonly PartitionRange[];
   /** The error of each partition that could not be dropped. */
@@ -34,11 +35,12 @@ export interface LockPauses {
   readonly pauseMs: number;
 }
 
-/** Attempts of one round. Each waits 15 ms at most. The next round tries again. */
+/** The attempts at one lock. An attempt waits 15 ms at most. Later calls try again. */
 const lockPauses: LockPauses = { attemptsMax: 20, pauseMs: 500 };
 
 /**
- * Deliveries come before their attempts, which are needed as long as their deliveries exist.
+ * The order of the tables. Deliveries come before their attempts, because attempts are needed as
+ * long as their deliveries exist.
  */
 const daysOfTables: readonly (readonly [string, keyof Retention])[] = [
   ['usage_reports', 'usageDays'],
@@ -95,7 +97,10 @@ export interface EventPage {
   readonly next: string | null;
 }
 
-/** The time before which events can be deleted. Later events have deliveries, and no round reads them. */
+/**
+ * Events that are older than this time may be deleted. Later events may have deliveries, and
+ * `deleteExpiredEvents` does not read them.
+ */
 export async function expiredEventsBefore(store: Store, deliveryDays: number): Promise<Date> {
   const now = await databaseNow(store);
   const deliveries = (await readPartitions(store)).get('deliveries') ?? [];
@@ -103,8 +108,8 @@ export async function expiredEventsBefore(store: Store, deliveryDays: number): P
 }
 
 /**
- * Deletes the events without a delivery among a page of the events older than `before`, the oldest
- * first. An event with a delivery stays, because the delivery may be sent again.
+ * Reads a page of the events that are older than `before`, the oldest first, and deletes those
+ * without a delivery. An event with a delivery stays, because the delivery may be sent again.
  */
 export async function deleteExpiredEvents(
   store: Store,
@@ -126,7 +131,10 @@ export async function deleteExpiredEvents(
   return { deleted: row?.deleted ?? 0, next: row?.next ?? null };
 }
 
-/** Runs `work` again if it gave up a lock, because later statements must not wait behind it. */
+/**
+ * Runs `work` again if it gave up waiting for a lock. It waits only briefly each time, because
+ * other statements queue behind it.
+ */
 async function withLockRetries<Result>(
   work: () => Promise<Result>,
   { attemptsMax, pauseMs }: LockPauses,

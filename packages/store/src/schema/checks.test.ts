@@ -14,7 +14,9 @@ interface CheckCase {
   readonly check: string;
   readonly accepts: readonly Row[];
   readonly refuses: readonly Row[];
-  /** The migration did not validate it, because every row had null in its new column. */
+  /**
+   * True if the migration did not validate the CHECK, because all rows had null in its new column.
+   */
   readonly isUnvalidated?: boolean;
 }
 
@@ -793,7 +795,7 @@ beforeAll(async () => {
 
 afterAll(() => database.close());
 
-/** The condition of a CHECK that Postgres enforces on every row. */
+/** The condition of a CHECK. Fails if Postgres does not enforce the CHECK. */
 async function conditionOf({ table, check, isUnvalidated = false }: CheckCase): Promise<string> {
   const [found] = await database.query<{ condition: string }>(
     `SELECT pg_get_expr(conbin, conrelid) AS condition FROM pg_constraint
@@ -807,7 +809,7 @@ async function conditionOf({ table, check, isUnvalidated = false }: CheckCase): 
 test.each(cases)('$check accepts valid rows and refuses each violation', async (one) => {
   const condition = await conditionOf(one);
   const rows = [...one.accepts, ...one.refuses];
-  // NULL passes a CHECK.
+  // A CHECK whose condition is NULL accepts the row.
   const answers = await database.query<{ passes: boolean }>(
     `SELECT coalesce(checked.passes, true) AS passes
      FROM jsonb_array_elements($1::jsonb) WITH ORDINALITY AS given (row, number),

@@ -7,7 +7,7 @@ import {
 import { expect, test } from 'vitest';
 import { createFixture } from '../store.fixture.ts';
 
-/** A column's default cannot import a constant, so this test compares the two. */
+/** The default of a column cannot import a constant of the code, so this test compares the two. */
 
 test.each([
   ['tenants', 'rate_limit_per_second', rateLimitPerSecondDefault],

@@ -16,7 +16,7 @@ export type Readiness =
   | { kind: 'other_environment'; found: string }
   /** Only in production: the role has privileges that bypass the database's guards. */
   | { kind: 'too_privileged'; excess: string[] }
-  /** A standby follows, but commits wait for none, so a failover may lose them. */
+  /** A standby follows, but commits do not wait for it, so a failover may lose them. */
   | { kind: 'async_standby' }
   /** The role, or a pooler before Postgres, is not set up for services. */
   | { kind: 'wrong_session'; faults: string[] }
@@ -24,18 +24,18 @@ export type Readiness =
   | { kind: 'other_key' };
 
 export interface ReadinessOptions {
-  /** Refuses a database that a standby follows while commits wait for none. Default false. */
+  /** True: refuses a database with a standby for which commits do not wait. Default false. */
   readonly refusesAsyncStandby?: boolean;
-  /** DATABASE_URL lists several hosts, so one of them is a standby. Default false. */
+  /** True if DATABASE_URL lists several hosts, so that one of them is a standby. Default false. */
   readonly listsStandby?: boolean;
 }
 
 const requestHashKeyBytes = 32;
 
 /**
- * Checks before a service starts that the schema is in the range of this build and that the database
- * belongs to this environment (CONTRACT 0). The first service
- * writes the environment row, with a new key for request hashes. The name in it never changes.
+ * Checks before a service starts that this build works with the schema and that the database
+ * belongs to this environment (CONTRACT 0). The first service writes the environment row, with a
+ * new key for request hashes. The environment's name in that row never changes.
  */
 export async function assertReady(
   store: Store,
@@ -74,8 +74,9 @@ export async function assertReady(
 }
 
 /**
- * True if a standby follows and commits wait for none. A role without privileges sees the slot of a
- * standby, but cannot tell the sender of a standby from that of a backup, so only slots count.
+ * True if a standby follows and commits do not wait for it. Only replication slots and the list of
+ * hosts count: a role without privileges cannot distinguish the connection of a standby from that
+ * of a backup.
  */
 async function hasAsyncStandby(store: Store, listsStandby: boolean): Promise<boolean> {
   const [row] = await store.query<{ names: string; isFollowed: boolean }>(
@@ -113,7 +114,7 @@ export async function openReadyStore(
   }
 }
 
-/** The same store. It follows the sealing phase until it is closed. */
+/** Returns the same store, which follows the sealing phase until it is closed. */
 function following(store: Store): Store {
   const stop = followPhase(store);
   return {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { commitDispatched } from '../assignments/dispatch.ts';
 import { createFixture } from '../store.fixture.ts';
 
-/** The database refuses what the code never does. */
+/** The database refuses changes that the code never makes. */
 
 test.each([
   ['ledger_entries', 'amount_micros = 1'],

@@ -10,11 +10,17 @@ export interface DatabaseHealth {
   readonly version: number;
   /** Settings of the server that the service depends on, as Postgres prints them. */
   readonly settings: Readonly<Record<string, string>>;
-  /** The end of a sentence that begins with the role. Empty if the role is suitable. */
+  /**
+   * Why the role is unsuitable: ends of sentences that begin with the role. Empty if the role is
+   * suitable.
+   */
   readonly excess: readonly string[];
   /** Privileges that the role lacks, such as `INSERT on ledger_entries`. */
   readonly missing: readonly string[];
-  /** The most sessions that the role may open: by server, database and role. */
+  /**
+   * The most sessions that the role may open: the lowest limit of the server, the database and the
+   * role.
+   */
   readonly sessionsMax: number;
   readonly sessions: number;
   /** False if this connection is not encrypted. */
@@ -23,7 +29,7 @@ export interface DatabaseHealth {
   readonly standbys: number;
   /** Replication slots that keep WAL while nobody reads them. */
   readonly idleSlots: readonly string[];
-  /** Default partitions with rows, because the partition of their month was missing. */
+  /** Default partitions that have got rows, because the partition of their month was missing. */
   readonly defaultPartitions: readonly string[];
 }
 
@@ -68,8 +74,8 @@ export async function readDatabaseHealth(store: Store): Promise<DatabaseHealth> 
 }
 
 /**
- * The default partitions that take space. Their size is asked, because the role may read partitions
- * only through their parent.
+ * The default partitions that take space. The statement reads their size and not their rows,
+ * because the role may read partitions only through their parent.
  */
 async function filledDefaults(store: Store): Promise<string[]> {
   const rows = await store.query<{ name: string }>(
@@ -82,7 +88,7 @@ async function filledDefaults(store: Store): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-/** The clock of the server itself. Decisions use `databaseNow`. */
+/** The server's own clock, for a comparison. Decisions use `databaseNow`. */
 export async function readServerClock(store: Store): Promise<Date> {
   const [row] = await store.query<{ now: Date }>('SELECT clock_timestamp() AS now', []);
   if (row === undefined) throw new Error('the database did not answer');

@@ -23,19 +23,25 @@ export type MigrationResult =
   | {
       kind: 'migrated';
       applied: string[];
-      /** Migrations that raise the schema floor, and those after them. They wait for `raisesFloor`. */
+      /**
+       * The first pending migration that raises the schema floor, and all pending ones after it.
+       * They wait for a call with `raisesFloor`.
+       */
       waiting: string[];
-      /** Applied migrations that this build does not know. It then changed nothing. */
+      /**
+       * Applied migrations that this build does not know. If there are any, `migrate` applies
+       * nothing.
+       */
       newer: string[];
-      /** Values are still sealed without their complete place (sealing-phase.ts). */
+      /** True if values are still sealed without their complete place (`sealing-phase.ts`). */
       isResealDue: boolean;
     }
   | { kind: 'refused'; reason: string };
 
 export interface MigrationOptions {
   /**
-   * True: also apply migrations that earlier builds do not work with. A database without any
-   * migration has no earlier builds, and gets all of them in any case.
+   * True: also applies migrations that earlier builds do not work with. In a database without any
+   * migration, all of them are applied in any case.
    */
   readonly raisesFloor?: boolean;
   readonly patience?: LockPatience;
@@ -52,11 +58,12 @@ const advisoryLock = 7_261_948_305;
 const advisoryPauseMs = 100;
 
 /**
- * Applies the missing migrations (`migrations/apply.ts`), and writes the default rate card if
- * there is none. Then it grants the role of `serviceUrl` its privileges (`roles.ts`). It records
+ * Applies the missing migrations (`migrations/apply.ts`), and writes the default rate card if there
+ * is none. Then it grants the role of `serviceUrl` its privileges (`roles.ts`). It records
  * migrations in `_prisma_migrations` as `prisma migrate deploy` does, so that either can apply
- * them. Refuses if a migration was changed after it was applied, or if the schema is outside the
- * range of this build (`migrations/status.ts`). May be stopped anywhere and run again.
+ * them. Refuses if a migration was changed after it was applied, or if this build does not work
+ * with the schema (`migrations/status.ts`). The process may be stopped anywhere, and the migration
+ * run again.
  */
 export async function migrate(
   ownerUrl: string,
@@ -101,7 +108,7 @@ export async function migrate(
   }
 }
 
-/** Foresees what `migrate` would do. Changes nothing. */
+/** Returns the migrations that are pending, with their effects. Changes nothing. */
 export async function planMigrations(
   ownerUrl: string,
   directory = migrationsDirectory,
@@ -119,7 +126,7 @@ export async function planMigrations(
   }
 }
 
-/** Tells whether this build works with the schema of a database. Changes nothing. */
+/** Finds out if this build works with the schema of a database. Changes nothing. */
 export async function schemaStatus(query: Query): Promise<SchemaStatus> {
   return compareSchema(await readMigrations(), await readSchema(query));
 }
@@ -159,8 +166,9 @@ async function connectOwner(ownerUrl: string): Promise<Client> {
 }
 
 /**
- * Waits until no other migrator runs. It asks again and again, because a statement that waits keeps
- * a snapshot, and `CREATE INDEX CONCURRENTLY` of the other migrator would wait for that.
+ * Takes the lock of migrators and waits while another one has it. It polls, because a statement
+ * that waits keeps a snapshot. `CREATE INDEX CONCURRENTLY` of the other migrator would wait for
+ * that snapshot to end.
  */
 async function lockMigrations(client: Client): Promise<void> {
   for (;;) {
@@ -194,7 +202,7 @@ async function isResealDue(client: Client): Promise<boolean> {
   return rows[0]?.due ?? false;
 }
 
-// The table as Prisma creates it.
+// The table of applied migrations, as Prisma creates it.
 const migrationsTable = `CREATE TABLE IF NOT EXISTS _prisma_migrations (
   id VARCHAR(36) PRIMARY KEY NOT NULL,
   checksum VARCHAR(64) NOT NULL,

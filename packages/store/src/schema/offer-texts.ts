@@ -1,8 +1,9 @@
 import type { OfferAnswer, OfferRecord } from '@svc/domain';
 
 /**
- * The offers of a submission as they are stored: `[id, node, answer, time, milliseconds until the
- * answer, reason]`. Arrays are half as long as objects, and the row is written to the log.
+ * An offer of a submission as it is stored: `[id, node, answer, time, milliseconds until the
+ * answer, reason]`. An array is half as long as an object. That matters, because each update of the
+ * row writes the text to the WAL.
  */
 export type StoredOffer = readonly [
   offerId: string,
@@ -13,7 +14,7 @@ export type StoredOffer = readonly [
   reason?: string,
 ];
 
-/** JSON text. */
+/** The JSON text of offers, as it is stored. */
 export function textOfOffers(records: readonly OfferRecord[]): string {
   return JSON.stringify(records.map(storedOf));
 }

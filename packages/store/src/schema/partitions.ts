@@ -24,7 +24,7 @@ export interface PartitionRound {
 /**
  * Creates the missing partitions, from last month to three months ahead by the database's clock.
  * Each has its own transaction, so that one failure does not stop the others. Throws only if the
- * missing partitions cannot be determined.
+ * list of missing partitions cannot be read.
  */
 export async function makePartitions(store: Store): Promise<PartitionRound> {
   const made: PartitionRound['made'][number][] = [];
@@ -40,7 +40,10 @@ export async function makePartitions(store: Store): Promise<PartitionRound> {
   return { made, missing: await findMissing(store), errors };
 }
 
-/** Null if another session creates a partition at this moment. */
+/**
+ * Returns the number of rows that were moved. Null if another session creates a partition at this
+ * moment.
+ */
 async function makeOne(store: Store, { table, from, to }: PartitionRange): Promise<number | null> {
   const [row] = await store.query<{ moved: number | null }>(
     'SELECT svc_make_partition($1, $2::timestamptz, $3::timestamptz)::float8 AS moved',
@@ -63,8 +66,8 @@ export async function findMissing(store: Store): Promise<PartitionRange[]> {
 }
 
 /**
- * The ranges of the partitions of each table, without the default partition. A bound is null if the
- * partition was dropped during the statement.
+ * The ranges of the partitions of each table, without the default partition. A partition that is
+ * dropped during the statement is left out.
  */
 export async function readPartitions(store: Store): Promise<Map<string, TimeRange[]>> {
   const rows = await store.query<{ parent: string; bound: string | null }>(
@@ -82,8 +85,8 @@ export async function readPartitions(store: Store): Promise<Map<string, TimeRang
 }
 
 /**
- * The range of a bound such as `FOR VALUES FROM ('0193…') TO ('0194…')`. Empty for the default
- * partition.
+ * The range of a bound such as `FOR VALUES FROM ('0193…') TO ('0194…')`. Returns an empty list for
+ * the default partition.
  */
 function rangeOf(bound: string): TimeRange[] {
   const [fromMs, toMs] = [...bound.matchAll(/'([0-9a-f]{8})-([0-9a-f]{4})/g)].map(

@@ -14,14 +14,14 @@ export interface SettingsTarget {
   readonly scope: 'role' | 'database';
 }
 
-/** Postgres reports it if two sessions change the settings of a role at the same time. */
+/** The SQLSTATE if two sessions change the settings of a role at the same time. */
 const concurrentlyUpdated = 'XX000';
 const attemptsMax = 5;
 const pauseMs = 50;
 
 /**
  * Gives the services' role its settings. Changes nothing if the role has them. If the owner may not
- * change the role, the role changes itself.
+ * change the settings of the role, this connects as the role and changes them.
  */
 export async function giveSettings(owner: Client, target: SettingsTarget): Promise<GrantOutcome> {
   for (let attempt = 1; ; attempt += 1) {

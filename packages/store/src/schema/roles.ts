@@ -6,9 +6,9 @@ import type { Store } from '../connection/store.ts';
 import { giveSettings, type GrantOutcome } from './role-settings.ts';
 
 /**
- * There are two database roles. The owner runs migrations. The services and `svc` use a role that
- * owns nothing. It has only the privileges below, so that it can neither change the ledger or the
- * audit log nor disable a trigger.
+ * There are two database roles. The owner runs migrations. The services and `svc` use another role,
+ * which owns nothing. It has only the privileges below. It can therefore not change the ledger or
+ * the audit log, and cannot disable a trigger.
  */
 
 const append = ['SELECT', 'INSERT'] as const;
@@ -34,7 +34,7 @@ export const servicePrivileges: Readonly<Record<string, readonly string[]>> = {
   delivery_attempts: change,
   events: change,
   job_type_usage: change,
-  // Both are sealed under the master key, which the role alone does not have.
+  // The rows of these two are sealed under the master key, which the role alone does not have.
   ledger_audit: change,
   ledger_checkpoints: change,
   ledger_verdict: change,
@@ -61,7 +61,8 @@ export const servicePrivileges: Readonly<Record<string, readonly string[]>> = {
   // A key is deleted when its tenant or an operator revokes it, or after its expiry.
   tenant_secrets: [...change, 'DELETE'],
   tenants: change,
-  // An expired row is deleted. No row is ever changed; a lock needs the privilege.
+  // An expired row is deleted. No row is ever changed, but the lock on a row needs the privilege to
+  // update.
   trace_contexts: [...change, 'DELETE'],
   // A second report in the same millisecond replaces the first.
   usage_reports: change,
@@ -74,8 +75,8 @@ export const servicePrivileges: Readonly<Record<string, readonly string[]>> = {
 const sequences = ['audit_log_id_seq', 'ledger_entries_sequence_seq', 'rate_cards_version_seq'];
 
 /**
- * Functions that run with the owner's rights, because only the owner creates and drops partitions,
- * deletes events, writes the audit chain and the table of submissions in flight. Each uses fixed table names.
+ * Functions that run with the owner's rights. They do what only the owner may do: create and drop
+ * partitions, delete events, write the audit chain and the table of submissions in flight.
  */
 const ownersFunctions = [
   'svc_chain_audit',
@@ -88,9 +89,10 @@ const ownersFunctions = [
 const roleExists = ['42710', '23505'];
 
 /**
- * Grants the role of `serviceUrl` exactly the privileges that the services need. If the role does
- * not exist, it is created with the password of the URL. `owner` is connected as the owner. Then gives
- * the role its settings (`role-settings.ts`). If both are the same role, it gives the settings only.
+ * Grants the role of `serviceUrl` the privileges that the services need, and revokes others on the
+ * same tables. If the role does not exist, it is created with the password of the URL. Then gives
+ * the role its settings (`role-settings.ts`). `owner` is connected as the owner. If the owner and
+ * the role are the same, the role gets only the settings.
  */
 export async function grantService(owner: Client, serviceUrl: string): Promise<GrantOutcome> {
   const { role, password } = accountOf(serviceUrl);
@@ -161,7 +163,10 @@ function scramVerifier(password: string): string {
   return `SCRAM-SHA-256$${scramIterations}:${salt.toString('base64')}$${storedKey}:${serverKey}`;
 }
 
-/** Tables, sequences and `<table>.<column>`. Some are missing if a migration waits (`migrate.ts`). */
+/**
+ * The names of the existing tables and sequences, and of columns as `<table>.<column>`. Some are
+ * missing while a migration waits (`migrate.ts`).
+ */
 async function existingNames(owner: Client): Promise<ReadonlySet<string>> {
   const { rows } = await owner.query<{ name: string }>(
     `SELECT relname AS name FROM pg_class WHERE relnamespace = current_schema()::regnamespace
@@ -172,7 +177,7 @@ async function existingNames(owner: Client): Promise<ReadonlySet<string>> {
   return new Set(rows.map(({ name }) => name));
 }
 
-/** A privilege on columns, `UPDATE (a, b)`, without the columns that do not exist. */
+/** A privilege on columns, such as `UPDATE (a, b)`, without the columns that do not exist. */
 function presentPart(table: string, privilege: string, existing: ReadonlySet<string>): string[] {
   const [, verb, columns] = /^(\w+) \((.*)\)$/.exec(privilege) ?? [];
   if (columns === undefined) return [privilege];
@@ -188,7 +193,7 @@ function grantsTo(name: string, schemaName: string, existing: ReadonlySet<string
     `GRANT ${privileges.flatMap((one) => presentPart(table, one, existing)).join(', ')} ON ${escapeIdentifier(table)} TO ${role}`,
   ]);
   return [
-    // A role that can create tables in this schema could make the owner's functions use them.
+    // A role that can create tables in this schema could make the owner's functions use its tables.
     `REVOKE CREATE ON SCHEMA ${schema} FROM PUBLIC, ${role}`,
     `GRANT USAGE ON SCHEMA ${schema} TO ${role}`,
     ...tables,

@@ -9,42 +9,54 @@ import {
 
 /**
  * States in SQL come from the domain's table of transitions. A statement takes them as parameters.
- * Only a condition that must match a partial index has literals (see `roleSettings`). Such
- * conditions are the texts below, which follow the name of the column. No index names the column
+ * Only a condition that must match a partial index has literals (see `roleSettings`). Those
+ * conditions are the texts below, to be placed after the name of a column. No index has the column
  * `state`, so that a change of the state changes no index.
  */
 
-/** Neither settled, cancelled nor rejected: the hold exists. */
+/** The states in which the hold exists: the submission has not ended. */
 export const inFlightStates: readonly SubmissionState[] = submissionStates.filter(
   (state) => !isTerminal(state),
 );
-/** No outcome is stored, and a cancel is possible. */
+/** The states in which no outcome is stored and a cancel is possible. */
 export const openStates: readonly SubmissionState[] = transitions.cancel.from;
-/** Assigned to a node, without an outcome. */
+/** The states of a submission that is assigned to a node and has no outcome. */
 export const assignedStates: readonly SubmissionState[] = transitions.store_outcome.from;
 export const assignedOrSettlingStates: readonly SubmissionState[] = [
   ...assignedStates,
   transitions.store_outcome.to,
 ];
 
-/** The ids of all submissions in flight, as an array. A trigger keeps the table. */
+/** SQL for an array of the ids of all submissions in flight. A trigger maintains the table. */
 export const inFlightIds = 'ARRAY(SELECT submission_id FROM submissions_in_flight)';
 
-/** A condition on a submission: its key is taken. A rejected submission has given it back. */
+/**
+ * A condition on a submission: its idempotency key is taken. A rejected submission has given its
+ * key back.
+ */
 export const holdsItsKey = 'rejected_id IS NULL';
 
-/** The column `ended_otherwise` of a submission that was not rejected. Rejected submissions are not visible to the tenant. */
+/**
+ * A condition on the column `ended_otherwise`: the submission was not rejected. Tenants do not see
+ * rejected submissions.
+ */
 export const isNotRejected = `IS DISTINCT FROM '${transitions.reject.to}'`;
 
-/** The values of the column `ended_otherwise`, which indexes have instead of the state. */
+/**
+ * The values of the column `ended_otherwise`: all ended states except `submitted`. Indexes have
+ * this column instead of the state.
+ */
 export const statesOtherwise: readonly SubmissionState[] = submissionStates.filter(
   (state) => isTerminal(state) && state !== transitions.settle_completed.to,
 );
 
-/** The column `state` of a submission that has ended. */
+/** A condition on the column `state`: the submission has ended. */
 export const isEnded = isIn(submissionStates.filter(isTerminal));
 
-/** A condition on a submission: it is in this state. It names the column that an index has. */
+/**
+ * A condition on a submission: it is in this state. For the states of `statesOtherwise` it is on
+ * the column `ended_otherwise`, so that an index can be used.
+ */
 export function isInState(state: SubmissionState): string {
   return statesOtherwise.includes(state) ? `ended_otherwise = '${state}'` : `state = '${state}'`;
 }

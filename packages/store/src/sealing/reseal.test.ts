@@ -71,7 +71,8 @@ test('rows with a composite key are found again by it, page by page', async () =
   }
   const column = sealedColumns.find(({ table }) => table === 'delivery_attempts');
   if (column === undefined) throw new Error('attempts are not in the list');
-  // The same keys with another prefix, so that everything looks as if sealed under an older key.
+  // The sealer has the same keys but another prefix. All values therefore look as if they were
+  // sealed under an older key.
   const renewing = { ...store, sealer: { ...store.sealer, prefix: Buffer.from('another') } };
   const whole = await resealPage(renewing, column, null);
   expect(whole).toMatchObject({ looked: 3, resealed: 3, next: null });

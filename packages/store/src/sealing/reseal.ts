@@ -4,7 +4,7 @@ import { Prisma } from '../generated/client.ts';
 export interface SealedColumn {
   readonly table: string;
   readonly column: string;
-  /** The column that its values are bound to, if it is another column. */
+  /** The column that the values are bound to, if it is another one than `column`. */
   readonly boundTo?: string;
   /** The row's key columns with their types. Default: `id`, a UUID. */
   readonly key?: readonly (readonly [name: string, type: string])[];
@@ -62,7 +62,8 @@ export const sealedColumns: readonly SealedColumn[] = [
     tenant: 'tenant_id',
   },
   { table: 'ledger_audit', column: 'state_sealed', key: [['id', 'smallint']] },
-  // The last one. It is the mark that everything is sealed for complete places (sealing-phase.ts).
+  // This column is the last one. Its value marks that all others are sealed for complete places
+  // (`sealing-phase.ts`).
   {
     table: 'environment',
     column: 'request_hash_key_sealed',
@@ -74,7 +75,7 @@ export const sealedColumns: readonly SealedColumn[] = [
 /** One processed page of rows. `next` is the start of the following page; null at the end. */
 export interface ResealedPage {
   looked: number;
-  /** Values that were sealed again. Excludes values that changed meanwhile. */
+  /** Values that were sealed again, without those that changed in the meantime. */
   resealed: number;
   changed: number;
   next: string | null;
@@ -83,10 +84,10 @@ export interface ResealedPage {
 const rowsPerPage = 500;
 
 /**
- * Seals a page of a column again, under the current key and for its complete place. Values that are
- * already sealed so are skipped, so that a rotation can be interrupted and restarted at any time. A
- * value that changes meanwhile is skipped too, because its writer has sealed it. Throws if
- * `SVC_MASTER_KEY` lacks the key of a value.
+ * Seals a page of a column again, under the current key and for the complete place of each value. A
+ * value that is already sealed in this way is skipped, so that a rotation can be interrupted and
+ * restarted at any time. A value that changes in the meantime is skipped too, because its writer
+ * has sealed it. Throws if `SVC_MASTER_KEY` lacks the key of a value.
  */
 export async function resealPage(
   store: Store,

@@ -32,7 +32,7 @@ export const tenantSecretPlace = (at: Tenants & { id: string; kind: string }): P
   kind: at.kind,
 });
 
-/** The kind is the secret's version, as for a node. */
+/** The kind is the secret's version, as in `nodeSecretPlace`. */
 export const endpointSecretPlace = (at: Tenants & { id: string; version: number }): Place => ({
   ...rowOf('webhook_endpoints', 'secret_sealed', at.id),
   tenantId: at.tenantId,

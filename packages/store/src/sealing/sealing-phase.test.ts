@@ -76,7 +76,7 @@ test('a rotated secret of a node does not open as the current one', async () => 
   await expect(findNodeCredentials(store, nodeId)).rejects.toThrow(elsewhere);
 });
 
-/** A database in the state of the previous version, and stores on it. */
+/** Brings the database into the state of the previous version, and opens stores on it. */
 async function previousDatabase(fixture: Fixture, masterKey: string) {
   const { database, store } = fixture;
   const open = async (): Promise<Store> => {

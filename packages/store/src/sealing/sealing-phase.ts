@@ -2,12 +2,12 @@ import type { SealingPhase, Store } from '../connection/store.ts';
 import { environmentPlace } from './sealed.ts';
 
 /**
- * How far a database is sealed for complete places. The previous version of the service sealed
+ * The phase of sealing a database for complete places. The previous version of the service sealed
  * values for their table, column and row only. While its services may still run, new values are
- * sealed in a way that they can open. `svc master-key rotate` ends that: it seals everything again,
- * the key of request hashes last. That value is the mark. Once it is sealed for its complete place,
- * values that are sealed for their row only no longer open. The mark cannot be forged without the
- * master key.
+ * sealed in a way that they can open. `svc master-key rotate` seals everything again, and the key
+ * of request hashes last. That key is the mark. When it is sealed for its complete place, values
+ * that are sealed for their row only no longer open. The mark cannot be forged without the master
+ * key.
  */
 
 /** The first byte of values that are bound to their row only. */
@@ -38,8 +38,8 @@ export function phaseOf({ sealed, resealStartedAt }: SealedEnvironment): Sealing
 const phaseIntervalMs = 1_000;
 
 /**
- * Follows the phase until the last one. Returns a function that stops it. Does nothing if the phase
- * is already `bound`, as in a new database.
+ * Reads the phase every second until it is `bound`. Returns a function that stops this. Does
+ * nothing if the phase is already `bound`, as in a new database.
  */
 export function followPhase(store: Store): () => void {
   let timer: NodeJS.Timeout | undefined;
@@ -61,7 +61,8 @@ export function followPhase(store: Store): () => void {
 }
 
 /**
- * After this time no service seals for rows only: each has read the phase and committed its writes.
+ * The time after the begin of a reseal in which services may still write values that are sealed for
+ * rows only. After it, each service has read the new phase and committed its earlier writes.
  */
 const previousWritesMsMax = 30_000;
 

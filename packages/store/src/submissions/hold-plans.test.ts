@@ -19,7 +19,7 @@ interface HoldRequest {
   readonly max: number;
 }
 
-/** Holds in one batch, after each of these tenants has cancelled its oldest submission. */
+/** One batch of holds. Before it, each tenant of `cancels` cancels its oldest submission. */
 interface Round {
   readonly cancels: readonly number[];
   readonly requests: readonly HoldRequest[];
@@ -43,7 +43,10 @@ const rounds: fc.Arbitrary<Round[]> = fc.array(
 
 const micros = (credits: number): bigint => BigInt(credits) * microsPerCredit;
 
-/** The account of a tenant by the plans of the domain, as if its calls came one after another. */
+/**
+ * A model of a tenant's account, by the plans of the domain. It handles the calls one after
+ * another.
+ */
 class PlannedAccount {
   readonly movements: Movement[] = [];
   figures: AccountFigures = { balanceMicros: 0n, heldMicros: 0n, rebateAccruedMicros: 0n };
@@ -74,7 +77,7 @@ class PlannedAccount {
   }
 }
 
-/** A tenant in the database, its plan, and its submissions in flight, the oldest first. */
+/** A tenant in the database, its model, and its submissions in flight, the oldest first. */
 interface Tenant {
   readonly id: string;
   readonly planned: PlannedAccount;
@@ -88,7 +91,7 @@ async function cancelOldest({ store }: Fixture, { id: tenantId, planned, inFligh
   await cancelSubmission(store, { submissionId: oldest.id, tenantId, by: 'tenant' });
 }
 
-/** Places the holds as one batch, and expects the outcomes that the plans give. */
+/** Places the holds as one batch, and expects the outcomes of the models. */
 async function placeAsPlanned(
   { store }: Fixture,
   tenants: readonly Tenant[],
@@ -107,8 +110,7 @@ async function placeAsPlanned(
   const seen = new Set<string>();
   for (const [index, { request, tenant: owner }] of places.entries()) {
     const name = `${request.tenant} ${request.key}`;
-    // The second of two equal keys in a batch is taken, even if the first one was not granted,
-    // because the first is still being answered.
+    // The second of two equal keys in a batch gets `key_taken`, also if the first hold was refused.
     const planned = seen.has(name) ? { kind: 'key_taken' } : owner.planned.hold(request);
     seen.add(name);
     expect(outcomes[index]).toMatchObject(planned);
@@ -133,7 +135,7 @@ async function stored({ database }: Fixture, tenantId: string) {
   return { movements, figures };
 }
 
-/** The same by the plans, with amounts as texts. */
+/** The movements and figures of the model, with amounts as texts. */
 function expected({ planned, inFlight }: Tenant) {
   const movements = planned.movements.map(({ type, debit, credit, amountMicros, after }) => {
     return { type, debit, credit, amount: `${amountMicros}`, ...textsOf(after) };

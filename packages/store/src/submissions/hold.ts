@@ -24,14 +24,17 @@ export interface NewSubmission {
   quote: StoredQuote & { rateCardVersion: number };
   /**
    * The epoch of the credentials that authenticated the request (`TenantCredentials`). The hold is
-   * refused if they have changed. Null or undefined: not compared.
+   * refused if the account has another epoch. Null or undefined: the epoch is not compared.
    */
   accountEpoch?: bigint | null;
 }
 
 export type HoldOutcome =
   | ({ kind: 'held' } & HeldFigures)
-  /** The credentials of the request have changed since they were read. It wins over every other refusal. */
+  /**
+   * The account's credentials have changed since the request was authenticated. This refusal comes
+   * before all others.
+   */
   | { kind: 'stale_credentials' }
   | { kind: 'key_taken' }
   /** The tenant has reached its limit of submissions in flight. */
@@ -49,10 +52,9 @@ const holdInBatch = batched<NewSubmission, HoldOutcome>({
 });
 
 /**
- * Holds `quote.max` and writes the submission, or does neither (CONTRACT 3).
- * Returns `key_taken` if a live submission of the tenant has this key, before any other refusal except
- * `stale_credentials`. Calls that wait at the same time
- * share one statement; each gets its own outcome.
+ * Holds `quote.max` and writes the submission, or does neither (CONTRACT 3). Returns `key_taken` if
+ * a live submission of the tenant has this key. Only `stale_credentials` comes before that refusal.
+ * Calls that wait at the same time share one statement; each gets its own outcome.
  */
 export function holdSubmission(store: Store, submission: NewSubmission): Promise<HoldOutcome> {
   return holdInBatch(store, submission);
@@ -61,10 +63,9 @@ export function holdSubmission(store: Store, submission: NewSubmission): Promise
 /**
  * Places many holds in one statement, each as if they came one after another. The outcomes are in
  * the order given. The accounts are locked in the order of their ids, so that two batches never
- * deadlock. A tenant's holds are granted in the order given, as far as its credits and its limit in
- * flight allow. A smaller hold after a refused larger one is granted. If a key occurs twice, the
- * second gets `key_taken`, even if the first is not granted, because the first is still being
- * answered.
+ * deadlock. A tenant's holds are granted in the order given, if its credits and its limit in flight
+ * allow it. A smaller hold after a refused larger one can be granted. If a key occurs twice, the
+ * second hold gets `key_taken`, also when the first one is refused.
  */
 export async function holdSubmissions(
   store: Store,
@@ -72,7 +73,8 @@ export async function holdSubmissions(
   attempt: Attempt = 'first',
 ): Promise<HoldOutcome[]> {
   const outcomes = await placeAll(store, submissions);
-  // A hold that was committed although its answer was lost finds its own key taken.
+  // If an earlier run committed a hold and its answer was lost, the repeated hold gets `key_taken`
+  // for its own key.
   return attempt === 'repeat' ? recogniseOwn(store, submissions, outcomes) : outcomes;
 }
 
@@ -89,8 +91,9 @@ async function placeAll(
     );
     return submissions.map((submission) => byFirst.get(submission) ?? { kind: 'key_taken' });
   } catch (error) {
-    // Another batch took one of the keys at the same moment. The unique index refuses the whole
-    // batch, so that the balances after each hold stay exact. The caller runs the holds one by one.
+    // Another batch took one of the keys at the same moment. The unique index then refuses the
+    // whole statement. Skipping one row would make the balances of the later holds wrong. The
+    // caller (`runBatch`) runs the holds one by one.
     if (submissions.length > 1 || sqlState(error) !== uniqueViolation) throw error;
     return [{ kind: 'key_taken' }];
   }
@@ -99,7 +102,8 @@ async function placeAll(
 function firstOfEachKey(submissions: readonly NewSubmission[]): NewSubmission[] {
   const byKey = new Map<string, NewSubmission>();
   for (const submission of submissions) {
-    // The epoch is part of it, so that each epoch is compared. At most one of them is the account's.
+    // The epoch is part of the key. Otherwise a hold with another epoch would not be compared with
+    // the account.
     const key = `${submission.tenantId} ${submission.accountEpoch} ${submission.idempotencyKey}`;
     if (!byKey.has(key)) byKey.set(key, submission);
   }
@@ -117,7 +121,7 @@ interface HoldRow {
   held_at_ms: number;
 }
 
-/** A tenant without an account has no row, and no credits. */
+/** The statement returns no row for a tenant without an account. Such a tenant has no credits. */
 function outcomeOf(row: HoldRow | undefined): HoldOutcome {
   if (row?.is_stale === true) return { kind: 'stale_credentials' };
   if (row?.key_taken === true) return { kind: 'key_taken' };
@@ -126,21 +130,21 @@ function outcomeOf(row: HoldRow | undefined): HoldOutcome {
   return { kind: 'held', availableAfterMicros: row.available_after, heldAtMs: row.held_at_ms };
 }
 
-// The look-ups are lateral joins of one row each, so that the planner can only use an index. With
-// `EXISTS` or `IN` it hashed the whole table, which was small when the plan was made and grew. The
-// key look-up asks for the first key not below it, in the order of the key index. With a plain
-// equality the planner may take any index that begins with the tenant while the table is small, and
-// later read all that the tenant ever sent.
+// Each look-up is a lateral join of one row, so that the planner can only use an index. With
+// `EXISTS` or `IN` the planner hashed the whole table: a plan that is made for a small table is
+// kept when the table grows. The look-up of a key takes the first key that is equal or greater, in
+// the order of the key index. With a plain equality the planner may choose any index that begins
+// with the tenant. It would later read all submissions of the tenant.
 
 /**
- * `checked` is the input. `walk` goes through each tenant's holds in turn, with its account locked;
- * the granted ones are written. Only the deciding columns pass through these two. The others are
- * read from the parameters when they are written. The bytes of all rows are in one parameter (as
- * JSON, payloads were parsed three times and copied five).
+ * `checked` is the input, with `key_taken` for each row. `walk` locks each tenant's account and
+ * goes through its holds in turn. Only the columns that decide pass through these two; granted
+ * holds read the others from the parameters. The bytes of all rows are in one binary parameter,
+ * because in JSON each payload would be parsed and copied several times.
  *
- * The account is set from the balances that were read under its lock, not as a change of itself.
- * Postgres checks the CHECK on the row as of the statement's start, before it finds that another
- * transaction has changed it. It would refuse a hold that fits.
+ * The account is set to the balances that were read under its lock, and not to a change of its
+ * columns. Postgres checks the CHECK on the row as of the statement's start, before it sees the
+ * change of another transaction. It would refuse a hold that fits.
  */
 const placeHolds = statement(
   {
@@ -244,7 +248,8 @@ function insertHeld(store: Store, submissions: readonly NewSubmission[]): Promis
 }
 
 /**
- * The turn of each submission within its tenant, from 1, and the tenants in the order of their ids.
+ * The turn of each submission among those of its tenant, from 1, and the ids of the tenants in
+ * ascending order.
  */
 function turnsOf(submissions: readonly NewSubmission[]) {
   const last = new Map<string, number>();
@@ -256,7 +261,10 @@ function turnsOf(submissions: readonly NewSubmission[]) {
   return { turns, tenantIds: [...last.keys()].toSorted() };
 }
 
-/** The hash and the sealed payload of each, concatenated, with their byte offsets. */
+/**
+ * The hashes and the sealed payloads of all submissions as one value, with the byte offsets of
+ * each.
+ */
 function bytesOf(store: Store, submissions: readonly NewSubmission[]) {
   const hashes = submissions.map(({ requestHash }) => requestHash);
   const payloads = submissions.map((submission) =>

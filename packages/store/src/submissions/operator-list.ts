@@ -26,7 +26,7 @@ export interface EverySubmissionFilter {
   states: readonly SubmissionState[] | null;
   /** Inclusive. */
   createdAfter: Date | null;
-  /** Older than this one. */
+  /** Only submissions with a smaller id. They are older. */
   beforeId: string | null;
   limit: number;
 }
@@ -35,7 +35,7 @@ type Row = RecordRow & { request_id: string };
 
 const operatorColumns = `${recordColumns}, request_id`;
 
-/** Null for an unknown submission. */
+/** Finds a submission of any tenant, including rejected ones. Null for an unknown id. */
 export async function findAnySubmission(
   store: Store,
   id: string,
@@ -48,9 +48,10 @@ export async function findAnySubmission(
 }
 
 /**
- * A page of all submissions, newest first. Each combination of filters is served by an index. Ids
- * begin with their time. The submissions in flight are few and have their own table. The submissions
- * that ended in another state than `submitted` have an index.
+ * A page of submissions of all tenants, newest first. With a tenant and without states, rejected
+ * submissions are left out. Ids begin with their time, so the order of ids is the order of
+ * creation. The few submissions in flight are found by their own table. The other states except
+ * `submitted` have an index.
  */
 export async function listEverySubmission(
   store: Store,
@@ -65,8 +66,8 @@ export async function listEverySubmission(
         ? []
         : [
             Prisma.sql`created_at >= ${createdAfter}::timestamptz`,
-            // Ends the index scan over ids. The time in an id is within seconds of the database's
-            // time.
+            // This condition ends the index scan over ids early. The time in an id differs by
+            // seconds at most from the database's time.
             Prisma.sql`id >= svc_uuid_floor(${createdAfter}::timestamptz - interval '1 day')`,
           ]),
       ...(beforeId === null ? [] : [Prisma.sql`id < ${beforeId}::uuid`]),
@@ -88,13 +89,14 @@ function idsOf(
   limit: number,
 ): Prisma.Sql {
   if (states === null) {
-    // A tenant's own are found by its index, which is in the order of creation, as ids are.
+    // The submissions of one tenant are found by the tenant's index. It is in the order of
+    // creation, as ids are.
     return tenantId === null
       ? Prisma.sql`SELECT id FROM submissions WHERE ${conditions} ORDER BY id DESC LIMIT ${limit}`
       : Prisma.sql`SELECT id FROM submissions WHERE ${conditions} AND ended_otherwise ${Prisma.raw(isNotRejected)}
           ORDER BY created_at DESC, id DESC LIMIT ${limit}`;
   }
-  // States are literals, so that the planner recognises the partial index for each.
+  // The states are literals, so that the planner recognises the partial index of each state.
   const parts = states.map((state) => {
     const isState = Prisma.raw(isInState(state));
     if (inFlightStates.includes(state)) {

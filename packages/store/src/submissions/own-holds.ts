@@ -10,9 +10,10 @@ export interface HeldFigures {
 }
 
 /**
- * Returns the outcomes of a repeated batch. A `key_taken` or `stale_credentials` becomes `held` if the
- * submission itself has taken the key: its first hold was committed, and the answer was lost. The submission is
- * recognised by its id. A submission that was rejected meanwhile has given its key back.
+ * Returns the outcomes of a repeated batch of holds. A `key_taken` or `stale_credentials` becomes
+ * `held` if the submission exists: its first hold was committed, and the answer was lost. The
+ * submission is recognised by its id. A submission that was rejected in the meantime has given its
+ * key back, so its outcome stays.
  */
 export async function recogniseOwn<Outcome extends { readonly kind: string }>(
   store: Store,

@@ -15,10 +15,10 @@ import {
 import { eventPlace, unsealText } from '../sealing/sealed.ts';
 
 /**
- * Personal data is deleted after a time or by an operator. A purge deletes the payload, the result
- * and the failure's message, also in the body of the event. The record stays, with its state, its
- * failure code, its usage and its money. The hash of the request stays too, so that a repeated key
- * is answered as before.
+ * Personal data is purged after a time or by an operator. A purge deletes the payload, the result
+ * and the failure message, also from the body of the event. The record stays, with its state,
+ * failure code, usage and money. The hash of the request stays too, so that a request with a used
+ * key gets the same answer as before.
  */
 
 /** The most submissions that one transaction purges. */
@@ -87,7 +87,10 @@ interface PurgedEvent {
   sealed: Uint8Array;
 }
 
-/** An event may still be sent again, so it is kept without the node's message. */
+/**
+ * An event of a failure may be sent again, so its row stays. Only the node's message is removed
+ * from its body.
+ */
 async function purgeEvents(store: Store, query: Query, submissionIds: string[]): Promise<void> {
   const events = await query<PurgedEvent>(
     `SELECT id, tenant_id AS "tenantId", type, body_sealed AS sealed FROM events
@@ -111,7 +114,7 @@ async function purgeEvents(store: Store, query: Query, submissionIds: string[]):
 
 export type PurgeOutcome =
   | { kind: 'purged' | 'purged_before'; submission: PurgedSubmission }
-  /** A node may still receive the payload or report about it. */
+  /** The submission has not ended. A node may still receive the payload or report an outcome. */
   | { kind: 'in_flight'; state: SubmissionState }
   | { kind: 'unknown_submission' };
 

@@ -55,7 +55,10 @@ export async function listSubmissions(
   return rows.map((row) => recordOfRow(store, row));
 }
 
-/** Those in flight are few: the statement reads them all instead of the tenant's whole list. */
+/**
+ * The rows to search. Submissions in flight are few. If the filter asks only for them, the
+ * statement reads them by their ids instead of the tenant's whole list.
+ */
 function rowsOf(tenantId: string, states: readonly SubmissionState[] | null): Prisma.Sql {
   const areInFlight = states?.every((state) => inFlightStates.includes(state)) ?? false;
   if (!areInFlight) return Prisma.sql`submissions`;

@@ -1,11 +1,12 @@
 import type { Store } from '../connection/store.ts';
 
 /**
- * The tenant of a submission never changes. A process that commits a dispatch remembers it. Storing
- * the outcome, which is sealed for the tenant, then needs no further query.
+ * The tenant of a submission never changes, so a process remembers it when it commits a dispatch.
+ * An outcome is sealed for the tenant. To store it, the process then does not need to read the
+ * tenant.
  */
 
-/** Submissions that one store remembers. The oldest is forgotten first. */
+/** The most submissions whose tenant is remembered for one store. The oldest is forgotten first. */
 const rememberedMax = 20_000;
 
 const remembered = new WeakMap<Store, Map<string, string>>();

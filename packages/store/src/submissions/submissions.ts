@@ -27,17 +27,20 @@ export interface KeyedSubmission {
   tenantId: string;
   state: SubmissionState;
   /**
-   * True if it was ever assigned to a node. It separates an answered creation from one that was
-   * cancelled before.
+   * True if the submission was ever assigned to a node. If not, a cancelled submission ended before
+   * its creation was answered.
    */
   dispatched: boolean;
   requestHash: Uint8Array;
   quote: StoredQuote;
-  /** The available credits after the hold, as in the first response. */
+  /** The tenant's available credits after the hold, as in the first response. */
   availableAfterMicros: bigint;
   /** Milliseconds until the dispatch deadline, at most `dispatchDeadlineMs`. Negative after it. */
   remainingMs: number;
-  /** Still pending after its deadline and grace. The reader must reject it. */
+  /**
+   * True if the submission is still pending after its deadline and grace. The reader must reject
+   * it.
+   */
   overdue: boolean;
   /** Null until the hold has ended. */
   chargedMicros: bigint | null;
@@ -93,9 +96,10 @@ const findByKeys = statement(
 );
 
 /**
- * The tenant's live submission with this key. Rejected submissions have given their key back. The
- * statement asks in the order of the key index, so that no other index serves it (see `hold.ts`).
- * Calls that wait at the same time share one statement.
+ * The tenant's submission with this key. Null if there is none, or if it was rejected: a rejected
+ * submission gives its key back. The statement reads in the order of the key index, so that the
+ * planner chooses no other index (see `hold.ts`). Calls that wait at the same time share one
+ * statement.
  */
 export function findByIdempotencyKey(
   store: Store,
@@ -120,9 +124,9 @@ const readByIds = statement(
 );
 
 /**
- * The current state of a creation, including rejected. The waiting gateway reads it after each
- * wake-up. It sees everything that was committed before the call. Calls that wait at the same time
- * share one statement.
+ * The current state of a submission, also if it was rejected. The gateway that waits for the
+ * dispatch reads it after each wake-up. The answer includes everything that was committed before
+ * the call. Calls that wait at the same time share one statement.
  */
 export function readDispatchOutcome(store: Store, id: string): Promise<KeyedSubmission | null> {
   return readInBatch(store, id);
@@ -170,7 +174,7 @@ export interface SubmissionRecord {
   refundedMicros: bigint | null;
   usage: Usage;
   failure: (FailureFacts & { message: string }) | null;
-  /** JSON value that the node reported with its success. */
+  /** The JSON value that the node reported with its success. Null without one. */
   result: unknown;
   cancelledBy: 'tenant' | 'operator' | null;
   lateOutcome: { status: 'submitted' | 'failed'; at: Date } | null;
@@ -217,7 +221,7 @@ export const recordColumns = `id, tenant_id, state, job_type, tier, idempotency_
   surge_micros, node_id, charged_micros, ${usageColumns} AS usage, outcome_kind, failure_code, stated_retriable,
   outcome_sealed, cancelled_by, late_outcome_status, late_outcome_at, created_at, dispatched_at, started_at, finished_at`;
 
-/** Null if the submission is unknown, rejected or belongs to another tenant. */
+/** Finds a submission of a tenant. Null if it is unknown, rejected or belongs to another tenant. */
 export async function findSubmission(
   store: Store,
   tenantId: string,
@@ -240,7 +244,7 @@ export interface OutcomeText {
   result?: unknown;
 }
 
-/** Empty if no text is stored. */
+/** Opens the sealed texts of an outcome. Returns an empty object if no text is stored. */
 export function unsealOutcome(
   store: Store,
   at: { id: string; tenantId: string; kind: string | null; sealed: Uint8Array | null },

@@ -1,19 +1,19 @@
 import { statement } from '../connection/statement.ts';
 import type { Store } from '../connection/store.ts';
 
-/** The context that a tenant sent with a submission. Both ids are lowercase hex. */
+/** The trace context that a tenant sent with a submission. Both ids are lowercase hex. */
 export interface StoredTraceContext {
   readonly traceId: string;
   readonly spanId: string;
   readonly tracestate?: string;
 }
 
-/** A context is kept longer than the retries of a delivery. */
+/** Contexts are kept for this long, which is longer than the retries of a delivery. */
 const keptDays = 7;
 /** Each insert deletes up to this many expired rows, so that the table needs no other clean-up. */
 const deletedMax = 16;
 
-/** An id is a UUIDv7, so the primary key orders the rows by time. */
+/** Stores one context. A submission id is a UUIDv7, so the primary key orders the rows by time. */
 const storeOne = statement(
   { id: 'uuid', trace_id: 'text', span_id: 'text', tracestate: 'text' },
   `

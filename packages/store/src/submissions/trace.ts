@@ -13,14 +13,14 @@ export interface SubmissionTrace {
   dispatchDeadlineAt: Date;
   leaseExpiresAt: Date | null;
   runDeadlineAt: Date | null;
-  /** Reported by the node or decided by the service. */
+  /** `by`: the outcome was reported by the node or decided by the service. */
   outcome: { kind: 'completed' | 'failed'; by: 'node' | 'service'; at: Date } | null;
-  /** The nodes that it was offered to. Null if they were not recorded. */
+  /** The offers of the submission. Null if they were not recorded. */
   offers: OfferRecord[] | null;
   usage: { at: Date; usage: Usage }[];
   /** The number of reports. `usage` holds the first and the last of them. */
   usageCount: number;
-  /** Its node reported more than a cap allows, and the usage was cut to the cap. */
+  /** True if the node reported more than a cap allows. The usage was then cut to the cap. */
   usageCapped: boolean;
   entries: { at: Date; type: string; amountMicros: bigint; balanceAfterMicros: bigint }[];
   events: TracedEvent[];
@@ -49,11 +49,14 @@ export interface TracedDelivery {
   }[];
 }
 
-/** If there are many reports, this many are shown from each end. */
+/** The most usage reports that are shown from each end, the first ones and the last ones. */
 const usageEndsMax = 10;
 const rowsMax = 200;
 
-/** Null for an unknown submission. Every part is bounded and served by an index. */
+/**
+ * Reads all parts of a trace. Each part is bounded and found by an index. Null for an unknown
+ * submission.
+ */
 export async function readTrace(store: Store, id: string): Promise<SubmissionTrace | null> {
   const submission = await findAnySubmission(store, id);
   if (submission === null) return null;
@@ -77,7 +80,7 @@ interface FactsRow {
   outcomeBy: 'node' | 'service' | null;
   outcomeAt: Date | null;
   usageCapped: boolean;
-  /** Written by an earlier build. */
+  /** Offers that an earlier build recorded, in another format. */
   offers: OfferRecord[] | null;
   offerRecords: StoredOffer[] | null;
 }
@@ -158,8 +161,9 @@ async function readEvents(
 }
 
 /**
- * A delivery is created right after its event, so its id has the same time. The range begins a second
- * early, because ids of one millisecond have no order.
+ * The deliveries of an event. They are created right after it, so their ids have nearly the same
+ * time. The range begins a second before the event, because ids of one millisecond have no order.
+ * It ends ten seconds after it.
  */
 async function readDeliveries(
   { db, query }: Store,

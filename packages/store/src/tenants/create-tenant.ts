@@ -4,7 +4,9 @@ import type { Store } from '../connection/store.ts';
 import { insertGrant } from '../ledger/grants.ts';
 import { insertTenant, type NewTenant } from './tenants.ts';
 
-/** Creates a tenant with its first credits (CONTRACT 4). With 0 nothing is granted. */
+/**
+ * Creates a tenant with its first credits (CONTRACT 4). If `grantMicros` is 0, nothing is granted.
+ */
 export async function createTenant(
   store: Store,
   tenant: NewTenant,

@@ -11,17 +11,18 @@ export interface TenantCredentials {
   disabled: boolean;
   allowedJobTypes: string[];
   /**
-   * The valid secrets. For a named key: its own. Otherwise those of the first keys: one, or two while
-   * a rotation overlaps. Empty if the tenant has no first key.
+   * The valid secrets. For a named key, it is the secret of that key. Otherwise they are the
+   * secrets of the first keys: one, or two while a rotation overlaps. Empty if the tenant has no
+   * first key.
    */
   hmacSecrets: string[];
-  /** The ids of the keys of `hmacSecrets`, UUIDs, in the same order. */
+  /** The ids of the keys in `hmacSecrets`, in the same order. They are UUIDs. */
   keyIds: string[];
-  /** The first keys have every scope. */
+  /** The scopes of the key. First keys have all scopes. */
   scopes: readonly KeyScope[];
   /** The CIDR blocks that requests must come from. Empty for any address. */
   addresses: string[];
-  /** True if one of the secrets expires. The epoch does not change when it does. */
+  /** True if one of the secrets expires. Its expiry does not change `accountEpoch`. */
   hasExpiringSecret: boolean;
   rateLimitPerSecond: number;
   rateLimitBurst: number;
@@ -31,8 +32,8 @@ export interface TenantCredentials {
    */
   rateCardVersion: number | null;
   /**
-   * Changes whenever another field changes, except when a secret expires. A hold compares it
-   * (`holdSubmission`).
+   * The epoch of the tenant's account. It changes when another field changes, except when a secret
+   * expires. A hold compares it (`holdSubmission`).
    */
   accountEpoch: bigint;
 }
@@ -96,10 +97,10 @@ const findInBatch = batched<Asked, TenantCredentials | null>({
 });
 
 /**
- * The credentials of the key `keyId` alone, or those of the tenant's first keys if it is null. Null for
- * an unknown tenant, and for a key that is unknown, expired or another tenant's. Expired secrets are
- * left out; the newest comes first. Calls that wait at the same time share one statement. Both ids must
- * be in lower case, as `fromWireId` returns them.
+ * The credentials of the key `keyId` alone, or those of the tenant's first keys if `keyId` is null.
+ * Null for an unknown tenant. Null also for a key that is unknown, expired or another tenant's.
+ * Expired secrets are left out; the newest comes first. Calls that wait at the same time share one
+ * statement. Both ids must be in lower case, as `fromWireId` returns them.
  */
 export function findTenantCredentials(
   store: Store,

@@ -3,7 +3,10 @@ import { beforeAll, afterAll, expect, test } from 'vitest';
 import { type Fixture, openFixture } from '../store.fixture.ts';
 import { createKey, listKeys, type NewKey, recordKeyUses } from './keys.ts';
 
-/** The database refuses what the code never does, and stores uses to the minute. */
+/**
+ * The database refuses changes of keys that the code never makes. Uses of keys are stored to the
+ * minute.
+ */
 
 let fixture: Awaited<ReturnType<typeof openFixture>> & Fixture;
 beforeAll(async () => {

@@ -15,8 +15,8 @@ import { insertSettingsChanged } from '../webhook-endpoints/settings-changed.ts'
 import { lockEpochSql } from './tenants.ts';
 
 /**
- * A valid key of a tenant (CONTRACT 12). The first keys, those of provisioning and of rotations, are
- * keys without limits.
+ * A valid key of a tenant (CONTRACT 12). The first keys are those of provisioning and of rotations.
+ * They have all scopes and no limit of addresses.
  */
 export interface KeyRecord {
   id: string;
@@ -25,7 +25,7 @@ export interface KeyRecord {
   addresses: string[];
   createdAt: Date;
   expiresAt: Date | null;
-  /** To the minute. A use is visible after at most a minute. */
+  /** The last use, to the minute. A use becomes visible within a minute. */
   lastUsedAt: Date | null;
 }
 
@@ -48,7 +48,10 @@ export type KeyCreation =
 export type KeyDeletion =
   | { kind: 'deleted'; deliveryIds: string[] }
   | { kind: 'not_found' }
-  /** Without this key, none of the tenant's keys could change its settings. */
+  /**
+   * The key is the last one with the scope `settings`. Without it, no key of the tenant could
+   * change its settings.
+   */
   | { kind: 'last_key' };
 
 const validKey = `kind IN ('hmac', 'key') AND (expires_at IS NULL OR expires_at > svc_now())`;
@@ -80,8 +83,8 @@ function keyOf({ scopes, addresses, ...key }: KeyRow): KeyRecord {
 }
 
 /**
- * Creates a named key, valid immediately. The limit counts all valid keys, also the first ones. Expired
- * named keys of the tenant are removed.
+ * Creates a named key, valid immediately. The limit counts all valid keys, including the first
+ * ones. Expired named keys of the tenant are removed.
  */
 export async function createKey(store: Store, key: NewKey, by: Author): Promise<KeyCreation> {
   const { tenantId, secret, scopes, addresses, expiresInDays } = key;
@@ -112,8 +115,9 @@ export async function createKey(store: Store, key: NewKey, by: Author): Promise<
 }
 
 /**
- * Deletes a key, also a first one. Creations refuse it at once, because the epoch changes; other
- * requests refuse it when the gateways load the credentials again.
+ * Deletes a key, which may be a first one. Creations with the key are refused at once, because the
+ * account's epoch changes. Other requests with it are refused when the gateways load the
+ * credentials again.
  */
 export async function deleteKey(
   store: Store,
@@ -121,7 +125,8 @@ export async function deleteKey(
   by: Author,
 ): Promise<KeyDeletion> {
   return store.transaction(async (query): Promise<KeyDeletion> => {
-    // The lock orders deletions, so that two of them cannot each leave the other's key as the last.
+    // The lock makes deletions run one after another. Otherwise two concurrent ones could delete
+    // the last two keys with the scope `settings`.
     await query(lockEpochSql, [tenantId]);
     const valid = await readKeys(query, tenantId);
     const key = valid.find(({ id }) => id === keyId);
@@ -162,8 +167,8 @@ export interface KeyUse {
 }
 
 /**
- * Stores the last uses of keys, to the minute. Rows that another transaction has locked are skipped:
- * another gateway writes the same minute, or the key is being changed.
+ * Stores the last uses of keys, to the minute. Rows that another transaction has locked are
+ * skipped: another gateway writes the same minute, or the key is changed.
  */
 export async function recordKeyUses(store: Store, uses: readonly KeyUse[]): Promise<void> {
   await store.query(

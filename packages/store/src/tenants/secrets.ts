@@ -13,15 +13,16 @@ export type RotationOutcome =
   /** The end of the previous secret's validity. Null if there was none. */
   | { kind: 'rotated'; previousValidUntil: Date | null }
   /**
-   * Two secrets are valid already. A third would lock out a client that still signs with the
-   * oldest.
+   * Two secrets are valid already. A third one would end the oldest. The requests of a client that
+   * still signs with the oldest would then be refused.
    */
   | { kind: 'two_valid' }
   | { kind: 'unknown_tenant' };
 
 /**
  * Gives a tenant a new secret, valid immediately. The previous secret stays valid for `overlapMs`.
- * While two are valid, a third is refused unless `force` drops the oldest (CONTRACT 1).
+ * While two secrets are valid, a third is refused (CONTRACT 1). With `force` the oldest is dropped
+ * instead.
  */
 export async function rotateTenantSecret(
   store: Store,

@@ -23,13 +23,13 @@ import { findTenant, type TenantRecord, writeWebhookUrl } from './tenants.ts';
  * change the first two fields; only an operator may change the others.
  */
 export interface SettingsChange {
-  /** Null clears it. */
+  /** Null removes the URL. */
   webhookUrl?: string | null;
   lowBalanceThresholdMicros?: bigint;
   allowedJobTypes?: string[];
   rateLimitPerSecond?: number;
   rateLimitBurst?: number;
-  /** Share of every charge, in millionths. */
+  /** The share of each charge that is accrued as rebate, in millionths. */
   rebateMillionths?: number;
   /** The most submissions in flight. Null: no limit. */
   inFlightMax?: number | null;
@@ -39,17 +39,17 @@ export interface SettingsChange {
 
 export interface ChangedSettings {
   tenant: TenantRecord;
-  /** The deliveries to enqueue. They are committed. */
+  /** The deliveries to announce. They are committed. */
   deliveryIds: string[];
 }
 
 const transientAttemptsMax = 3;
 
 /**
- * Changes a tenant's settings (CONTRACT 5 and 9). Setting a URL enables it again.
- * Clearing it drops the pending deliveries. If a new threshold is above the balance, one
- * low-balance event is sent (section 4), to the URL that is then in force. Null for an unknown
- * tenant.
+ * Changes a tenant's settings (CONTRACT 5 and 9). Setting a URL enables it again. Clearing it drops
+ * the pending deliveries. If a new threshold rises above the balance, one low-balance event is
+ * written (section 4). It goes to the destinations that are in force after the change. Null for an
+ * unknown tenant.
  */
 export async function changeSettings(
   store: Store,
@@ -96,8 +96,9 @@ async function changeInTransaction(
 }
 
 /**
- * Reads who is notified of the change, before it is made (CONTRACT 12). Returns what writes the event
- * after it. A change to the same values has no event.
+ * Reads the destinations of the event about the change, before the change is made (CONTRACT 12).
+ * Returns a function that writes the event after the change. A change to the same values has no
+ * event.
  */
 async function preparedNotice(
   store: Store,
@@ -125,7 +126,7 @@ interface LockedThreshold {
   readonly now: Date;
 }
 
-/** Locks the account first, as every ending does, so that the balance cannot change. */
+/** Locks the account before the tenant, as an ending does, so that the balance cannot change. */
 async function lockThreshold(query: Query, tenantId: string): Promise<LockedThreshold | null> {
   const [row] = await query<LockedThreshold>(
     `SELECT balance_micros AS "balanceMicros", held_micros AS "heldMicros",
@@ -195,7 +196,10 @@ async function writeSettings(
   );
 }
 
-/** Records the fields of the change before and after it, even if a value stays the same. */
+/**
+ * Records the fields of the change before and after it. Fields whose value stays the same are
+ * recorded too.
+ */
 async function auditSettings(
   query: Query,
   tenantId: string,

@@ -59,8 +59,9 @@ export async function insertTenant(store: Store, query: Query, tenant: NewTenant
 }
 
 /**
- * Locks the account of a tenant. A change of the tenant or its secrets increments the account's epoch,
- * and accounts are locked before tenants.
+ * SQL that locks the account of a tenant. A change of the tenant or of its secrets increments the
+ * account's epoch. It locks the account first, because all transactions lock accounts before
+ * tenants.
  */
 export const lockEpochSql = 'SELECT 1 FROM credit_accounts WHERE tenant_id = $1::uuid FOR UPDATE';
 
@@ -96,7 +97,7 @@ const tenantFields = {
   webhookCap: { select: { attemptsPerHour: true } },
 } satisfies Prisma.TenantSelect;
 
-/** Null for an unknown tenant. */
+/** Finds a tenant. Null for an unknown tenant. */
 export async function findTenant({ db }: Store, tenantId: string): Promise<TenantRecord | null> {
   const row = await db.tenant.findUnique({ where: { id: tenantId }, select: tenantFields });
   return row === null ? null : tenantOf(row);
@@ -133,10 +134,10 @@ function tenantOf({
 }
 
 /**
- * Sets the URL of a tenant's events and enables it again. `null` clears it. Pending deliveries are
- * dropped if there was no active URL before or there is none afterwards (CONTRACT 5). A
- * transaction that wrote an event while a 410 disabled the URL may have committed its delivery
- * after that. Returns false for an unknown tenant.
+ * Sets the URL of a tenant's events and enables it. Null clears it. Pending deliveries are dropped
+ * if the URL is cleared (CONTRACT 5). They are also dropped if no URL was active before: a
+ * transaction may have written a delivery while a 410 disabled the URL. Returns false for an
+ * unknown tenant.
  */
 export async function writeWebhookUrl(
   query: Query,

@@ -39,7 +39,8 @@ test('a threshold that rises above the balance sends one event', async () => {
   const tenantId = await fixture.tenant(500, url);
   const threshold = (credits: number) =>
     change(tenantId, { lowBalanceThresholdMicros: BigInt(credits) * 1_000_000n });
-  // Each change has a `settings.changed`. The default of 1000 was already above the balance.
+  // Each change has one delivery of `settings.changed`. The default threshold of 1000 was already
+  // above the balance.
   expect((await threshold(2_000))?.deliveryIds).toHaveLength(1);
   expect((await threshold(500))?.deliveryIds).toHaveLength(1);
   const overtaking = await threshold(501);
@@ -122,8 +123,8 @@ test('while an attempt is in flight, a redelivery is refused until the claim exp
   const [attempt] = await claimFor(fixture.store, tenantId);
   const again = () => redeliver(fixture.store, { tenantId, deliveryId });
   expect(await again()).toEqual({ kind: 'in_progress' });
-  // Dropped while its attempt is in flight. A second attempt at the same time would be one too
-  // many.
+  // The delivery is dropped while its attempt is in flight. A redelivery at this moment would send
+  // a second attempt at the same time.
   await change(tenantId, { webhookUrl: null });
   await change(tenantId, { webhookUrl: url });
   expect(await again()).toEqual({ kind: 'in_progress' });

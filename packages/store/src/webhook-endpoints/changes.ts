@@ -17,8 +17,8 @@ import { retireEndpointUrl } from './retired.ts';
 import { insertSettingsChanged, readDestinations } from './settings-changed.ts';
 
 /**
- * Changes of a tenant's endpoints (CONTRACT 12). Each is in the audit log, and each destination that
- * was in force before it gets `settings.changed`.
+ * Changes of a tenant's endpoints (CONTRACT 12). Each change is recorded in the audit log. The
+ * event `settings.changed` goes to the destinations that were in force before it.
  */
 
 export interface NewEndpoint {
@@ -30,7 +30,7 @@ export interface NewEndpoint {
   secret: string;
 }
 
-/** An endpoint after its change, and the deliveries to announce. They are committed. */
+/** An endpoint after its change, and the deliveries to announce. Both are committed. */
 export interface ChangedEndpoint {
   endpoint: EndpointRecord;
   deliveryIds: string[];
@@ -74,7 +74,10 @@ export async function createEndpoint(
 
 /** Members that are left out keep their value. A URL that is set is enabled again. */
 export interface EndpointChange {
-  /** An endpoint keeps its kind, so this is null exactly for one without a URL. */
+  /**
+   * Null if the endpoint has no URL. A change between a URL and no URL is refused with
+   * `other_kind`.
+   */
   url?: string | null;
   events?: readonly string[] | null;
   description?: string | null;
@@ -109,7 +112,8 @@ export async function changeEndpoint(
        WHERE id = $1::uuid`,
       [at.endpointId, url, events, description, enables],
     );
-    // An event that was written while a 410 disabled the URL may have a delivery.
+    // A transaction may have written a delivery while a 410 disabled the URL. It must not be sent
+    // to the URL that is enabled here.
     if (enables) await dropQueuedDeliveries(query, at.endpointId);
     const endpoint = await readKnown(query, at);
     const changed = { before: shown(before), after: shown(endpoint), destinations };
@@ -118,7 +122,9 @@ export async function changeEndpoint(
   });
 }
 
-/** Deletes an endpoint and drops its deliveries. Its URL still gets the event about it. */
+/**
+ * Deletes an endpoint and drops its deliveries. Its URL still gets the event about the deletion.
+ */
 export async function deleteEndpoint(
   store: Store,
   at: EndpointAt,
@@ -142,8 +148,8 @@ export async function deleteEndpoint(
 }
 
 /**
- * Gives an endpoint a new secret, valid immediately. The previous one signs too for `overlapMs`. One
- * that was valid before that ends at once, so that at most two are valid.
+ * Gives an endpoint a new secret, valid immediately. The previous secret stays valid for
+ * `overlapMs`. A secret from before the previous one ends at once, so that at most two are valid.
  */
 export async function rotateEndpointSecret(
   store: Store,
@@ -182,8 +188,8 @@ export async function rotateEndpointSecret(
 }
 
 /**
- * Locks the account first, as every ending does, and then the tenant. So no event is written with
- * destinations that change meanwhile.
+ * Locks the account, as an ending does, and then the tenant. No event can therefore be written for
+ * destinations that change at the same time.
  */
 async function lockTenant(query: Query, tenantId: string): Promise<{ count: number }> {
   await query('SELECT 1 FROM credit_accounts WHERE tenant_id = $1::uuid FOR UPDATE', [tenantId]);
@@ -215,7 +221,7 @@ type EndpointAction = Extract<TenantAction, `endpoint.${string}`>;
 interface Recorded {
   readonly before: object | null;
   readonly after: object | null;
-  /** From before the change. */
+  /** The destinations that were in force before the change. */
   readonly destinations: Destinations;
 }
 

@@ -2,7 +2,9 @@ import { polledEventAgeMaxMs, polledEventsMax } from '@svc/domain';
 import type { Store } from '../connection/store.ts';
 import { eventPlace, unsealText } from '../sealing/sealed.ts';
 
-/** The events of an endpoint without a URL (CONTRACT 12). Reading changes nothing. */
+/**
+ * The events of an endpoint without a URL (CONTRACT 12). Reading changes nothing in the database.
+ */
 
 export interface PolledEvent {
   deliveryId: string;
@@ -18,7 +20,7 @@ export type PolledEvents =
       /** The position up to which the reader has now read. */
       position: bigint;
     }
-  /** Unknown, of another tenant, or with a URL. */
+  /** The endpoint is unknown, belongs to another tenant, or has a URL. */
   | { kind: 'not_found' };
 
 interface PolledRow {
@@ -30,7 +32,10 @@ interface PolledRow {
   body_sealed: Uint8Array;
 }
 
-/** Reads up to `limit` events behind `after`, out of those of the last day and the newest 1,000. */
+/**
+ * Reads up to `limit` events behind the position `after`. Only the newest 1,000 events are
+ * readable, and only for a day.
+ */
 export async function readPolledEvents(
   store: Store,
   {
@@ -71,12 +76,16 @@ export async function readPolledEvents(
           },
         ],
   );
-  // An empty page also passes the events that are too old.
+  // After an empty page the position is the newest one. It is then behind the events that are too
+  // old.
   const read = events.length === 0 ? first.last_position : (rows.at(-1)?.position ?? after);
   return { kind: 'events', events, position: read > after ? read : after };
 }
 
-/** The endpoints that have got an event behind the position, or are gone. One statement for all. */
+/**
+ * The ids of those endpoints that have an event behind the position `after`, or that no longer
+ * exist. One statement serves all.
+ */
 export async function findPolledNews(
   store: Store,
   awaited: readonly { endpointId: string; after: bigint }[],
@@ -91,8 +100,8 @@ export async function findPolledNews(
 }
 
 /**
- * Ends the events that nobody can read any more, up to `limit` of each endpoint: older than a day, or
- * behind 1,000 newer ones. Returns how many ended.
+ * Drops the deliveries of events that can no longer be read, because they are older than a day or
+ * behind 1,000 newer ones. It drops up to `limit` for each endpoint. Returns how many in all.
  */
 export async function dropUnreadableEvents(store: Store, limit: number): Promise<number> {
   const dropped = await store.query(

@@ -4,9 +4,9 @@ import type { Destinations, EventTarget } from '../deliveries/destinations.ts';
 import { endpointSecretPlace, tenantSecretPlace, unsealText } from '../sealing/sealed.ts';
 
 /**
- * Former URLs. A tenant whose URL was changed learns of it at the URL that was in force before
- * (CONTRACT 12), so that nobody can redirect its events unnoticed. A former URL is a retired endpoint
- * with the secrets from before. It gets this one event.
+ * Former URLs. If a URL is changed, the event about the change goes to the former URL (CONTRACT
+ * 12), so that nobody can redirect a tenant's events unnoticed. For this, the former URL becomes a
+ * retired endpoint with the secrets from before. It gets only this event.
  */
 
 interface FormerUrl {
@@ -38,7 +38,10 @@ async function retireUrl(
   return { targetId: id, endpointId, kind: 'push', events: null };
 }
 
-/** The destinations with the settings' URL as it is now, for a change that replaces or clears it. */
+/**
+ * Called before a change replaces or clears the URL of the settings. Returns the destinations for
+ * the event about it, with a retired endpoint in place of that URL.
+ */
 export async function retireSettingsUrl(
   store: Store,
   query: Query,
@@ -68,7 +71,10 @@ export async function retireSettingsUrl(
   return { notified: false, endpoints };
 }
 
-/** The destinations with the URL of this endpoint as it is now, for a change that replaces it. */
+/**
+ * Called before a change replaces the URL of this endpoint. Returns the destinations for the event
+ * about it, with a retired endpoint in place of this one.
+ */
 export async function retireEndpointUrl(
   store: Store,
   query: Query,
@@ -107,7 +113,10 @@ export async function retireEndpointUrl(
   };
 }
 
-/** Deletes retired endpoints whose deliveries have ended, up to `limit`. Returns how many. */
+/**
+ * Deletes endpoints that were retired over an hour ago and whose deliveries have ended, up to
+ * `limit`. Returns how many were deleted.
+ */
 export async function deleteRetiredEndpoints(store: Store, limit: number): Promise<number> {
   const deleted = await store.query(
     `DELETE FROM webhook_endpoints WHERE id = ANY(ARRAY(

@@ -22,15 +22,15 @@ export interface SettingsChanged {
   readonly what: string;
   readonly by: Author;
   /**
-   * The destinations from before the change, with the URLs that they had. If omitted, those in force
-   * now: a change of keys does not change them.
+   * The destinations from before the change, with their URLs of that time. If omitted, the current
+   * ones are read: a change of keys or secrets does not change destinations.
    */
   readonly destinations?: Destinations;
 }
 
 /**
- * Writes `settings.changed` to the outbox, in the transaction of the change (CONTRACT 12). Returns the
- * deliveries to announce after the commit.
+ * Writes `settings.changed` to the outbox, in the transaction of the change (CONTRACT 12). Returns
+ * the deliveries to announce after the commit.
  */
 export async function insertSettingsChanged(
   store: Store,

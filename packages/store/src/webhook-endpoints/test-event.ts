@@ -8,19 +8,21 @@ export type EndpointTestOutcome =
   | { kind: 'not_found' }
   /** A 410 has disabled the URL. */
   | { kind: 'disabled' }
-  /** One test per minute, and within the tenant's attempts of this hour. */
+  /** A test was sent less than a minute ago, or the tenant's attempts of this hour are used up. */
   | { kind: 'too_soon'; retryInMs: number };
 
 /**
- * Writes a `webhook.test` event for one endpoint, at most one per minute, whatever events it wants
- * (CONTRACT 12). If it is `announced`, the caller announces it afterwards.
+ * Writes a `webhook.test` event for one endpoint, at most one per minute (CONTRACT 12). The
+ * endpoint's filter of events does not apply. If `announced` is true, the caller announces the
+ * delivery after the commit.
  */
 export async function queueEndpointTest(
   store: Store,
   { tenantId, endpointId, requestId }: { tenantId: string; endpointId: string; requestId: string },
 ): Promise<EndpointTestOutcome> {
   return store.transaction(async (query): Promise<EndpointTestOutcome> => {
-    // A change locks the tenant before the endpoint. The event locks the tenant, too.
+    // The tenant is locked before the endpoint, as a change of the endpoint does. The insert of the
+    // event below locks the tenant too.
     await query('SELECT 1 FROM tenants WHERE id = $1::uuid FOR KEY SHARE', [tenantId]);
     const [row] = await query<{
       kind: 'push' | 'poll';

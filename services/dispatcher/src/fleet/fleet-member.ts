@@ -6,13 +6,16 @@ import { inBackground, type Dispatcher } from '../dispatcher.ts';
 import { closeLink } from '../links/end-link.ts';
 import { takesOffers, type NodeLink } from '../links/links.ts';
 
-/** Every link is entered again this often, which repairs entries that the registry has missed. */
+/**
+ * Each link is entered again after this time. This repairs an entry that is missing from the
+ * registry.
+ */
 const enterAgainAfterMs = 30_000;
 const entriesAtOnceMax = 100;
 
 /**
- * Enters a link into the fleet registry, or updates its entry. Closes this link (4001) if the node
- * has a newer one. Throws if Redis is unreachable.
+ * Enters a link into the fleet registry, or updates its entry. Does nothing if the link has ended.
+ * Closes this link (4001) if the node has a newer one. Throws if Redis is unreachable.
  */
 export async function enterFleet(dispatcher: Dispatcher, link: NodeLink): Promise<void> {
   if (link.state === 'ended') return;
@@ -69,15 +72,18 @@ export async function refreshFleet(dispatcher: Dispatcher): Promise<void> {
 }
 
 /**
- * Asks every dispatcher to enter its links again, and enters those of this one, because the
- * registry is lost. Throws if Redis is unreachable.
+ * Rebuilds a lost registry. Asks the other dispatchers to enter their links again, and enters the
+ * links of this one. Throws if Redis is unreachable.
  */
 export async function rebuildFleet(dispatcher: Dispatcher): Promise<void> {
   await dispatcher.bus.broadcast({ kind: 'registry_lost' });
   await refreshFleet(dispatcher);
 }
 
-/** Enters this dispatcher into the registry, and repeats its heartbeat until it is closed. */
+/**
+ * Enters this dispatcher into the registry. Then sends its heartbeat periodically, until the
+ * returned task is closed.
+ */
 export async function startFleetRefresh(dispatcher: Dispatcher): Promise<Repeating> {
   const refresh = async (): Promise<void> => {
     try {

@@ -13,8 +13,8 @@ import type { NodeLink } from '../links/links.ts';
 type LostBy = Pick<NodeLink, 'nodeId' | 'logger'>;
 
 /**
- * Ends submissions that the hello of this link did not name. Returns false if the node has a newer
- * link; then it has ended nothing.
+ * Ends submissions that the `hello` of this link did not name. If the node has a newer link, ends
+ * nothing and returns false.
  */
 export async function giveUpUnnamed(
   dispatcher: Dispatcher,
@@ -30,8 +30,8 @@ export async function giveUpUnnamed(
 }
 
 /**
- * Ends a submission that this process committed as `dispatched`, and whose payload it will not send
- * because the link has ended.
+ * Ends a submission whose `dispatched` is committed, but whose payload was not sent because the
+ * link has ended.
  */
 export async function giveUpUnsent(
   dispatcher: Dispatcher,

@@ -113,7 +113,7 @@ describe('frames about submissions that are not its own', () => {
     const node = await service.connect();
     await sayForeign(node, foreignFramesMax);
     await waitUntil(() => frameTypesOf(node).length > foreignFramesMax);
-    // In steps with a frame each, because a silent link is closed.
+    // Time moves in steps, and the node sends a frame in each, because a silent link is closed.
     for (let step = 1; step <= steps; step += 1) {
       service.clock.advance(foreignFramesWindowMs / steps);
       node.send({ type: 'accept', offerId: `step ${step}` });

@@ -3,11 +3,15 @@ import { inBackground, type Dispatcher } from '../dispatcher.ts';
 import { removeFromIndex, hasEnded, type LinkRun, addRun, type NodeLink } from '../links/links.ts';
 
 /**
- * Tracks which submissions take a slot of which node. The link has the truth. The fleet registry
- * gets a copy, and every entry of the link sends it again, so that no slot is lost for good.
+ * Tracks which submissions take a slot of a node. `link.runs` is the source. The fleet registry has
+ * a copy, and each call of `enterFleet` sends the whole copy again. This repairs a slot that the
+ * registry has wrong.
  */
 
-/** Takes one of the node's slots for the submission. Safe to call again. */
+/**
+ * Returns the run of the submission on this link. If there is none, creates it, and it takes a
+ * slot.
+ */
 export function takeSlot(dispatcher: Dispatcher, link: NodeLink, submissionId: string): LinkRun {
   const present = link.runs.get(submissionId);
   if (present !== undefined) return present;
@@ -23,7 +27,10 @@ export function takeSlot(dispatcher: Dispatcher, link: NodeLink, submissionId: s
  */
 export const confirmAfterMs = 500;
 
-/** Keeps the slot taken after its reservation expires. */
+/**
+ * Confirms the slot after `confirmAfterMs`. Without this, the registry would free the slot when its
+ * reservation expires.
+ */
 export function confirmSlotLater(dispatcher: Dispatcher, link: NodeLink, run: LinkRun): void {
   const { unconfirmed } = dispatcher.links;
   if (unconfirmed.size === 0) {
@@ -54,7 +61,7 @@ export function freeSlot(dispatcher: Dispatcher, link: NodeLink, submissionId: s
   inBackground(dispatcher, 'release a slot', dispatcher.fleet.release(link.nodeId, submissionId));
 }
 
-/** Frees the slot of a run that must stop: when the node sends `stopped`, or after 30 s. */
+/** Marks the run as stopping. Its slot is freed when the node sends `stopped`, or after 30 s. */
 export function freeSlotLater(dispatcher: Dispatcher, link: NodeLink, submissionId: string): void {
   const run = link.runs.get(submissionId);
   if (run === undefined) return;

@@ -14,13 +14,18 @@ interface SurgeContext {
   readonly onMultiplier: (micros: bigint) => void;
 }
 
-/** The last known values, used while Redis or Postgres is unreachable or empty. */
+/**
+ * The last known values. They are used if Redis has lost the smoothed value or Postgres is
+ * unreachable.
+ */
 interface Remembered {
   smoothed: SmoothedSurge | null;
   pinnedMicros: bigint | null;
 }
 
-/** One step of the smoothing: from its last value towards the target for the fleet's slot usage. */
+/**
+ * Computes one step of the smoothing, from the last value towards the target for the use of slots.
+ */
 export function nextSurge(
   { slots, free }: { readonly slots: number; readonly free: number },
   after: SmoothedSurge | null,

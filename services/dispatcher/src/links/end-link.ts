@@ -3,8 +3,9 @@ import { removeFromIndex, type NodeLink } from './links.ts';
 import { reportOfferResult } from './report-offer-result.ts';
 
 /**
- * Forgets a link that is gone. Its open offers go to other nodes. The node keeps its assignments,
- * which are compared with the `hello` of its next link. Safe to call again.
+ * Ends a link. Reports its open offers as `lost`, so their coordinators ask other nodes. The node
+ * keeps its assignments, which are compared with the `hello` of its next link. Does nothing if the
+ * link has already ended.
  */
 export function endLink(dispatcher: Dispatcher, link: NodeLink): void {
   if (link.state === 'ended') return;

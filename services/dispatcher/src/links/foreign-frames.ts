@@ -1,9 +1,12 @@
 import { foreignFramesMax, foreignFramesWindowMs } from '@svc/domain';
 import type { Clock } from '@svc/runtime';
 
-/** Counts a link's frames about submissions that are not its node's (CONTRACT 7). */
+/** Counts the frames of a link about submissions that its node does not have (CONTRACT 7). */
 export interface ForeignFrames {
-  /** Counts one more frame. Returns true if the link exceeded the limit in the last minute. */
+  /**
+   * Counts one more frame. Returns true if there were more than `foreignFramesMax` in the last
+   * minute.
+   */
   isTooMany(): boolean;
 }
 
@@ -13,7 +16,8 @@ export function createForeignFrames(clock: Clock): ForeignFrames {
     isTooMany() {
       const nowMs = clock.monotonicMs();
       atMs.push(nowMs);
-      // The list holds one more than the limit, so the age of the oldest entry decides.
+      // The list has up to `foreignFramesMax + 1` frames. If its oldest frame is recent, there are
+      // too many.
       if (atMs.length > foreignFramesMax + 1) atMs.shift();
       const [oldestMs = nowMs] = atMs;
       return atMs.length > foreignFramesMax && nowMs - oldestMs < foreignFramesWindowMs;

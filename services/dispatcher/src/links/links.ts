@@ -9,7 +9,7 @@ import type { OrderedWork } from './ordered-work.ts';
 /** The operations that a link needs from its socket. */
 export interface LinkTransport {
   send(text: string): void;
-  /** Starts the closing handshake, and stops reading. */
+  /** Starts the closing handshake of the socket. */
   close(code: number, reason: string): void;
   /** `pause` stops reading and `resume` continues, which limits the frames in memory per node. */
   pause(): void;
@@ -30,22 +30,22 @@ export interface LinkRun {
   readonly submissionId: string;
   /** The request that created the submission; known after a commit by this process. */
   requestId?: string;
-  /** Time by the clock of the traces at which `begin` was sent on this link. */
+  /** The time at which `begin` was sent on this link, by the clock of the traces. */
   begunAtMs?: number;
   /** False while its `dispatched` is being committed: the node has no payload yet. */
   isAssigned: boolean;
   /** The node must stop: the dispatcher has sent `cancel`, `stop` or `revoke`, or is about to. */
   isStopping: boolean;
   /**
-   * Monotonic time at which the run was last known to belong to the node; at first, when it took
-   * the slot.
+   * Monotonic time of the last check that the run has not ended elsewhere. At first, the time at
+   * which the run took its slot.
    */
   checkedAtMs: number;
   /** Frees the slot if the node does not send `stopped` in time. */
   slotTimer?: Timer;
 }
 
-/** One node's connection, and its state for as long as it lasts. */
+/** One link of a node, and the state that ends with this link. */
 export interface NodeLink {
   readonly linkId: string;
   readonly nodeId: string;
@@ -70,7 +70,10 @@ export interface NodeLink {
   epoch: number;
   enteredAtMs: number;
   jobTypes: readonly string[];
-  /** The slots that the node asks for, the slots it may have, and the smaller of the two. */
+  /**
+   * `slotsRequested` is from the `hello`. `slotsMax` is the limit of the node. `slots` is the
+   * smaller one.
+   */
   slotsRequested: number;
   slotsMax: number;
   slots: number;
@@ -94,11 +97,11 @@ export interface Links {
   /** The links that have sent `hello`, at most one per node. */
   readonly byNode: Map<string, NodeLink>;
   /**
-   * The links whose slot a submission takes. Two links have it while two nodes have accepted it and
-   * one of them is about to get `revoke`, because it was too late.
+   * The links on which a submission takes a slot, usually one. There are two if two nodes have
+   * accepted the submission, until the node that was too late gets `revoke`.
    */
   readonly bySubmission: Map<string, Set<NodeLink>>;
-  /** The runs whose slot is only reserved in the fleet registry. */
+  /** The runs whose slot is reserved in the fleet registry, but not confirmed yet. */
   readonly unconfirmed: Map<LinkRun, NodeLink>;
 }
 
@@ -126,7 +129,10 @@ export function createLinks(): Links {
   return { all: new Set(), byNode: new Map(), bySubmission: new Map(), unconfirmed: new Map() };
 }
 
-/** Must be checked again after every `await`, because a link may end at any time. */
+/**
+ * True if the link has ended. Check this again after each `await`, because a link may end at any
+ * time.
+ */
 export function hasEnded(link: NodeLink): boolean {
   return link.state === 'ended';
 }

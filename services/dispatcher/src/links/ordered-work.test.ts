@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createOrderedWork } from './ordered-work.ts';
 
-/** Work that records its begin and end, and ends after `letGo`. */
+/** Work that notes its begin and its end, and ends after the test calls `letGo`. */
 function gated(notes: string[], name: string) {
   const gate = Promise.withResolvers<void>();
   const work = async () => {

@@ -29,14 +29,17 @@ import {
 } from './offer.ts';
 import type { Offerable } from './offerable.ts';
 
-/** A reservation outlives its offer by this, so that the commit and its confirmation fit in. */
+/**
+ * A reservation ends this long after its offer. This leaves time for the commit and the
+ * confirmation of the slot.
+ */
 const reservationGraceMs = confirmAfterMs + 1_000;
 
 /**
- * Offers one submission to nodes until a node's accept is committed. If no node is left to ask or
- * the deadline is over, rejects it and releases the hold in the same transaction. Returns
- * `dispatched` only after the dispatcher that committed it has reported its commit. Throws if
- * Postgres is unreachable.
+ * Offers one submission to nodes until the accept of a node is committed or the submission has
+ * ended. If no node is left to ask or the deadline is over, rejects the submission and releases its
+ * hold in the same transaction. Returns `dispatched` only if the dispatcher of the node has
+ * reported the commit. Throws if Postgres is unreachable.
  */
 export async function coordinate(
   dispatcher: Dispatcher,
@@ -62,7 +65,10 @@ export async function coordinate(
   }
 }
 
-/** The times of the records are the database's. */
+/**
+ * Records one span per offer of a traced submission. The times are those of the clock of the
+ * database.
+ */
 function recordOfferSpans(
   { tracing }: Dispatcher,
   subjectId: string,
@@ -92,9 +98,9 @@ function recordAll(
 }
 
 /**
- * `settled`: the submission is not pending any more; `isDispatched`: `dispatched` is committed;
- * `isRecorded`: the results of its offers were committed together with it. `nobody`: no node has
- * the submission, and none will get it.
+ * The result of an offering. `settled`: the submission is no longer pending. `isDispatched`: its
+ * `dispatched` is committed. `isRecorded`: no offer is left to record, because the commit recorded
+ * them all or there was none. `nobody`: no node has the submission, and none will get it.
  */
 type Ended =
   | {
@@ -154,7 +160,9 @@ function withEvent(offering: Offering, event: OfferingEvent, atMs: number): Offe
 }
 
 /**
- * The accept was committed with the records from before its offer. Later records may be missing.
+ * Builds the result of an offering that ended with `event`. The commit of an accept has recorded
+ * only the offers that ended before its own offer was made. `isRecorded` is false if there were
+ * others.
  */
 function settled(before: Offering, event: OfferingEvent, after: Offering): Ended {
   const isDispatched = event.kind === 'offer_ended' && event.result === 'dispatched';
@@ -209,8 +217,8 @@ async function askNext(
     ...facts,
   });
   if (isReceived) return asked;
-  // The dispatcher of the link is gone. Its nodes leave the registry, and the reservation with
-  // them.
+  // Nobody received the message, so the dispatcher of the link is probably gone. The registry then
+  // drops its nodes and their reservations.
   const suspected = dispatcher.fleet.suspect(dispatcherId);
   inBackground(dispatcher, 'report a missing dispatcher', suspected);
   const atMs = dispatcher.clock.monotonicMs();
@@ -230,13 +238,16 @@ async function isSent(
   }
 }
 
-/** Treats an unreachable Redis like a lost registry, because it may be back before the deadline. */
+/**
+ * Reserves a slot. Treats an unreachable Redis like a lost registry, because Redis may be back
+ * before the deadline.
+ */
 async function reserve(
   dispatcher: Dispatcher,
   offering: Offering,
   { id: submissionId, tenantId, facts: { jobType, tier } }: Offerable,
 ): Promise<Reservation> {
-  // A submission that was offered before got its slot before.
+  // The share of the tenant is charged once per submission, at its first offer.
   const isFirst = offering.askedNodeIds.length === 0;
   try {
     const reservation = await dispatcher.fleet.reserve({

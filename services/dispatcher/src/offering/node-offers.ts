@@ -28,7 +28,10 @@ import { reportOfferResult } from '../links/report-offer-result.ts';
  * coordinator, or with the link.
  */
 
-/** Sends the offer to the node. If that is not possible, reports so to the coordinator. */
+/**
+ * Sends the offer to the node. If the link cannot take it, releases the slot and reports this to
+ * the coordinator.
+ */
 export function makeOffer(dispatcher: Dispatcher, message: MakeOffer): void {
   const link = dispatcher.links.byNode.get(message.nodeId);
   if (link === undefined || link.linkId !== message.linkId) {
@@ -109,7 +112,8 @@ export function revokeOffer(dispatcher: Dispatcher, { nodeId, offerId }: RevokeO
   const offer = link === undefined ? undefined : takeOffer(dispatcher, link, offerId, 'revoked');
   if (link === undefined || offer === undefined) return;
   sendFrame(link, { type: 'revoke', offerId });
-  // A node counts as silent too if it had time to answer and a second node was asked because of it.
+  // The node also counts as silent if it had no answer after `secondOfferAfterMs`, when the
+  // coordinator may ask a second node.
   const silent = dispatcher.clock.monotonicMs() - offer.sentAtMs >= secondOfferAfterMs;
   const released = dispatcher.fleet.release(nodeId, offer.message.submissionId, { silent });
   inBackground(dispatcher, 'release a reservation', released);
@@ -124,7 +128,10 @@ export function onDecline(
   if (offer !== undefined) giveBack(dispatcher, offer.message, 'declined', reason);
 }
 
-/** The earlier records and the record of this accept, for the commit that ends the offering. */
+/**
+ * Returns the earlier records and the record of this accept. The commit of `dispatched` stores
+ * them.
+ */
 function recordsWith(
   dispatcher: Dispatcher,
   { message, sentAtMs }: UnansweredOffer,
@@ -178,8 +185,9 @@ export async function onAccept(
   confirmSlotLater(dispatcher, link, run);
   assign(dispatcher, link, { message, run, ...commit });
   reportOfferResult(dispatcher, message, 'dispatched');
-  // The offer ended with the link. The node's next `hello` may have been answered before the
-  // commit. Without this step, the submission would wait until the minute for `start` is over.
+  // The link ended before the payload was sent. The next `hello` of the node may have been answered
+  // before the commit. Without this step, the submission would wait until the minute for `start` is
+  // over.
   if (!hasEnded(link) || run.isAssigned) return;
   freeSlot(dispatcher, link, submissionId);
   await giveUpUnsent(dispatcher, link, submissionId);

@@ -52,11 +52,14 @@ export type OfferingStep =
   | { readonly kind: 'give_up' };
 
 /**
- * The dispatcher of the link ends an offer in time and reports it. If that dispatcher is gone and
- * reports nothing, the coordinator ends the offer this much later.
+ * The dispatcher of the link ends an offer after `offerTimeoutMs` and reports its result. If no
+ * result arrives, the coordinator ends the offer this much later.
  */
 const silentDispatcherAfterMs = 250;
-/** No node is asked with less time left, because it could not answer and would count as silent. */
+/**
+ * No node is asked if less time than this is left. The node could not answer in time and would
+ * count as silent.
+ */
 export const answerMsMin = 100;
 /** The delay before the next search if an offer is open and no other node is free. */
 export const searchAgainAfterMs = 300;
@@ -79,7 +82,7 @@ export function beginOffering(
   };
 }
 
-/** When the coordinator ends the offer itself, if its dispatcher has reported nothing. */
+/** The time at which the coordinator ends the offer itself, if no result was reported. */
 function givenUpAtMs(offer: OpenOffer): number {
   return offer.openedAtMs + offerTimeoutMs + silentDispatcherAfterMs;
 }
@@ -148,13 +151,13 @@ function recordOf(offering: Offering, offer: OpenOffer, end: OfferEnd): OfferRec
   };
 }
 
-/** The search found no free node. */
+/** Records that the search found no free node. */
 export function withNobodyFound(offering: Offering, nowMs: number): Offering {
   if (offering.open.length === 0) return { ...offering, isExhausted: true };
   return { ...offering, searchAtMs: nowMs + searchAgainAfterMs };
 }
 
-/** The search could not find out whether a node is free, so it runs again soon. */
+/** Records that the search had no result, because the registry did not know. It runs again soon. */
 export function withSearchPutOff(offering: Offering, nowMs: number): Offering {
   return { ...offering, searchAtMs: nowMs + searchAgainSoonMs };
 }

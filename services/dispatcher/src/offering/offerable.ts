@@ -16,17 +16,18 @@ export interface Offerable {
 }
 
 /**
- * Older jobs are reloaded from Postgres instead of trusted. Clocks of two machines are compared.
+ * A job with a greater age is not trusted, and its submissions are loaded from Postgres. The age
+ * compares the clocks of two machines.
  */
 const ageMsMax = 1_000;
-/** Jobs whose gateway clock is further ahead are reloaded too. */
+/** The same holds if the clock of the gateway is ahead by more than this. */
 const aheadMsMax = 100;
 
 /**
  * Returns the submissions of a job that may be offered. A job about holds made a moment ago carries
- * all facts, and is used as it is. Other submissions are loaded from Postgres, without those that
- * are no longer pending or past their deadline. In both cases the commit of `dispatched` decides.
- * Throws if Postgres is unreachable.
+ * all facts, and is used as it is. Other submissions are loaded from Postgres. Submissions that are
+ * not pending or have passed their deadline are then left out. In both cases the commit of
+ * `dispatched` decides. Throws if Postgres is unreachable.
  */
 export async function offerablesOf(
   dispatcher: Dispatcher,

@@ -7,8 +7,9 @@ import { offerablesOf, type Offerable } from './offerable.ts';
 
 /**
  * Handles one job of the queue `dispatch`. Offers each submission separately, and replies to the
- * waiting gateway as soon as the result is known. Does not offer submissions that have left
- * `pending` or have passed their deadline: the reply `look` sends the gateway to Postgres at once.
+ * waiting gateway as soon as the result is known. Submissions that have left `pending` or have
+ * passed their deadline are not offered. The reply `look` then makes the gateway read Postgres at
+ * once.
  */
 export async function takeDispatch(dispatcher: Dispatcher, job: DispatchJob): Promise<void> {
   const { submissionIds, replyTo } = job;
@@ -28,7 +29,10 @@ export async function takeDispatch(dispatcher: Dispatcher, job: DispatchJob): Pr
   });
 }
 
-/** Never throws, so that one submission's failure does not affect the others of the same job. */
+/**
+ * Offers one submission and replies to the gateway. Logs a failure and never throws, so the other
+ * submissions of the job go on.
+ */
 async function dispatchOne(
   dispatcher: Dispatcher,
   submission: Offerable,

@@ -5,10 +5,11 @@ import type { Dispatcher } from '../dispatcher.ts';
 import { stopRun } from './runs.ts';
 
 /**
- * A node gets `cancel` for a run that has ended elsewhere when the bus brings the message, or when
- * the node sends a frame about the run. If the message is lost and the node sends nothing, it would
- * work on and keep its slot for as long as its link lasts. So the dispatcher of the link also polls
- * Postgres. It checks only runs older than a lease, because most runs end before that.
+ * Finds runs that have ended elsewhere and sends `cancel` to their nodes. Usually a bus message or
+ * the next frame about the run does this. If the message is lost and no frame arrives, the node
+ * would work on and keep its slot until its link ends. The dispatcher of the link therefore polls
+ * Postgres. A poll leaves out runs that were checked less than a lease ago, because most runs end
+ * before that.
  */
 const pollIntervalMs = 5_000;
 

@@ -12,7 +12,8 @@ describe('an accept whose link is gone before it is committed', () => {
     const { offerId } = await node.next('offer');
     const unlock = await service.lockRow(id);
     node.send({ type: 'accept', offerId });
-    // Frames are handled in order, so the accept waits in Postgres when `cancel` arrives.
+    // The dispatcher starts to handle frames in their order. When `cancel` arrives, the accept
+    // already waits in Postgres.
     node.send({ type: 'usage', submissionId: 'sub_x', usage: {} });
     await node.next('cancel');
     await node.cut();
@@ -20,7 +21,7 @@ describe('an accept whose link is gone before it is committed', () => {
     await unlock();
     await waitUntil(async () => (await service.stateOf(id)) === 'settling');
     expect((await service.row(id))?.failure_code).toBe('node_lost');
-    // The submission that the node never had does not take its slot.
+    // The first submission, which the node never got, does not take its slot.
     again.autoPilot();
     const next = await service.post();
     await service.expectState(next.id, 'settling');
@@ -44,7 +45,10 @@ test('a node that sends start before its accept is committed gets cancel, and th
   await node.close();
 });
 
-/** Sends a frame with `say`, and cuts the link while Postgres still waits to commit it. */
+/**
+ * Assigns a submission. `cutAndComeBack` then sends a frame with `say`, and cuts the link while the
+ * commit of this frame waits in Postgres.
+ */
 async function saidAndCut(say: (node: ScriptedNode, submissionId: string) => void) {
   const own = await service.newNode();
   const node = await service.connect({ ...own, dispatcher: 1 });

@@ -16,10 +16,10 @@ import { freeSlot, freeSlotLater, takeSlot } from '../fleet/slots.ts';
 import { hasEnded, sendFrame, type NodeLink } from '../links/links.ts';
 
 /**
- * The result of a frame about a submission of a node (CONTRACT 7). For each frame, Postgres
- * decides whether the submission is the node's and still in progress. The node gets an answer only
- * after that commit. `unexpected` is a frame that the node should not have sent, with the reason
- * for the node. `foreign` is a frame about a submission that is not the node's.
+ * The result of a frame about a submission (CONTRACT 7). Postgres decides whether the node has the
+ * submission and whether it is still in progress. The node gets an answer only after that decision.
+ * `unexpected`: the node should not have sent the frame; `message` gives it the reason. `foreign`:
+ * the node does not have the submission.
  */
 export type RunFrameResult =
   | { readonly kind: 'handled' }
@@ -44,8 +44,9 @@ const unreadableUsage: RunFrameResult = {
 };
 
 /**
- * Sends `cancel`: the node must stop. Its slot is free when it has stopped, or after 30 s. The slot
- * stays taken while the node's accept is still being committed, because the assignment follows.
+ * Sends `cancel`: the node must stop. Its slot is free when it has stopped, or after 30 s. If the
+ * accept of the node is still being committed, the run keeps its slot, because the assignment may
+ * follow.
  */
 function sendCancel(dispatcher: Dispatcher, link: NodeLink, submissionId: string): void {
   if (link.runs.get(submissionId)?.isAssigned === true) {
@@ -131,7 +132,10 @@ function outcomeOf(
   return { kind: 'failed', usage, code, message, stated };
 }
 
-/** The time from `begin` to the outcome. A link that did not send `begin` knows only its end. */
+/**
+ * Records the span from `begin` to the outcome. If `begin` was not sent on this link, the span
+ * starts at the outcome.
+ */
 function recordRunSpan(
   { tracing }: Dispatcher,
   link: NodeLink,
@@ -158,8 +162,9 @@ function resultOf({ confirmationId, confirmationUrl, details }: JobResult): JobR
 }
 
 /**
- * Stores the outcome, enqueues its settlement, and acknowledges it. Acknowledges it without Redis
- * too, because it is stored and the reconciler settles outcomes that nobody enqueued.
+ * Stores the outcome, enqueues its settlement, and sends `ack`. A failure of Redis does not prevent
+ * the `ack`, because the reconciler settles stored outcomes that nobody enqueued. A foreign outcome
+ * gets `ack` too.
  */
 export async function onOutcome(
   dispatcher: Dispatcher,
@@ -226,14 +231,16 @@ export function onStopped(
 }
 
 /**
- * Stops the runs of a submission that has ended elsewhere, on all nodes linked here that have it.
+ * Stops a submission that has ended elsewhere, on each link of this dispatcher that has a run of
+ * it.
  */
 export function stopRun(dispatcher: Dispatcher, submissionId: string): void {
   for (const link of dispatcher.links.bySubmission.get(submissionId) ?? []) {
     const run = link.runs.get(submissionId);
     if (run === undefined || run.isStopping) continue;
     run.isStopping = true;
-    // An accept that is being committed sees `isStopping`, and does not send the payload.
+    // If the accept is still being committed, `assign` sees `isStopping` and does not send the
+    // payload.
     if (run.isAssigned) sendCancel(dispatcher, link, submissionId);
   }
 }

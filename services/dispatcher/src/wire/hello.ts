@@ -49,7 +49,7 @@ function closeSuperseded(dispatcher: Dispatcher, link: NodeLink): void {
 }
 
 /**
- * Closes the older link of the same node (4001), on any dispatcher. Returns false if this link is
+ * Closes the older of two links of a node to this dispatcher (4001). Returns false if this link is
  * the older one: its `hello` may arrive after that of the newer link.
  */
 function takeOver(dispatcher: Dispatcher, link: NodeLink): boolean {

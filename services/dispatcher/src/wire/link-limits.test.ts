@@ -44,7 +44,7 @@ describe('a node that floods', () => {
     };
     const usual = allowed(100);
     expect(allowed(100, { slots: 200, running: 0 })).toBeGreaterThan(5 * usual);
-    // A node may repeat a frame for each run at once, with usage before and after.
+    // A node may repeat one frame for each run at once. It may send usage before and after that.
     expect(allowed(100, { slots: 1, running: 1_001 })).toBeGreaterThan(2 * 1_001);
     expect(allowed(256 * 1024)).toBeLessThan(usual / 50);
   });

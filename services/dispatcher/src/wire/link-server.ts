@@ -124,7 +124,7 @@ async function upgrade(
   );
 }
 
-/** Closes only the connection of a request that failed. */
+/** Logs a failure of `work`, and destroys only the connection of that request. */
 function dropWhenFailed(state: State, connection: Duplex, work: Promise<void>): void {
   work.catch((error: unknown) => {
     state.options.logger.error({ err: error }, 'could not handle a request of the node link');
@@ -132,7 +132,7 @@ function dropWhenFailed(state: State, connection: Duplex, work: Promise<void>): 
   });
 }
 
-/** Refuses a request without an upgrade. */
+/** Refuses a plain HTTP request, which asks for no upgrade. */
 async function refusePlain(state: State, request: IncomingMessage): Promise<void> {
   const decision = await decide(state, request);
   refuse(state, request, request.socket, decision.kind === 'refused' ? decision : fault);

@@ -7,7 +7,10 @@ import type { OpenLink } from './node-link.ts';
 
 /** The most bytes buffered for a node that does not read. Beyond it the node is dropped. */
 export const unreadBytesMax = 2 * frameToNodeBytesMax;
-/** The interval of heartbeat checks. A silent link is dropped this much early, to be in time. */
+/**
+ * The interval of heartbeat checks. A check drops a silent link this long before `linkSilentMs` is
+ * over, because the next check may be too late.
+ */
 export const heartbeatCheckMs = 500;
 
 export interface LinkSocket {
@@ -17,8 +20,8 @@ export interface LinkSocket {
 }
 
 /**
- * Collects the writes to `connection` until this turn of the event loop has read its sockets. The
- * frames of one turn leave in one write, and no frame waits longer.
+ * Returns a function that collects the writes to `connection` until the end of this turn of the
+ * event loop. The frames of one turn then leave in one write.
  */
 function createTurnCork(connection: Duplex): () => void {
   let isCorked = false;

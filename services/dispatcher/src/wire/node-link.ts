@@ -28,7 +28,7 @@ import { onOutcome, onStart, onStopped, onUsage, type RunFrameResult } from '../
 import { onHello } from './hello.ts';
 import type { AcceptedNode } from './upgrade.ts';
 
-/** The events of one node's link (CONTRACT 7), called by its socket. */
+/** The handlers of the events of one link (CONTRACT 7). Its socket calls them. */
 export interface OpenLink {
   /** A text frame, or undefined for a binary one. */
   receive(text: string | undefined): void;
@@ -36,7 +36,7 @@ export interface OpenLink {
   closed(): void;
 }
 
-/** Reading pauses at this number of unhandled frames of one node, until half are done. */
+/** Reading from a link pauses at this number of unhandled frames. It resumes at half of it. */
 const framesInProgressMax = 256;
 const closeForFault = 1011;
 /** A link without a `hello` is closed after this time. */
@@ -180,7 +180,7 @@ function answerBad(
   closeLink(dispatcher, link, nodeLinkCloseCodes.violation, 'too many bad frames');
 }
 
-/** Treats an exception while a frame is handled as a bad frame, so that other links go on. */
+/** Treats an exception in the handling of a frame as a bad frame. Other links are not affected. */
 function answerUnhandled(dispatcher: Dispatcher, link: NodeLink, error: unknown): void {
   link.logger.error({ err: error }, 'could not handle a frame');
   if (hasEnded(link)) return;

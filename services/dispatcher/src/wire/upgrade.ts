@@ -121,10 +121,10 @@ async function authenticate(
 }
 
 /**
- * Decides whether a request may become a node link (CONTRACT 7). The checks run in this
- * order: TLS, path and method, the limit of refusals from its address, the signature of section 1
- * with the node's own secret, and the subprotocol. A signature opens one link only, which becomes
- * the node's current link. Throws if Postgres is unreachable.
+ * Decides whether a request may become a node link (CONTRACT 7). The checks run in this order: TLS,
+ * path and method, the limit of refusals for the address, the signature (CONTRACT 1), the `Upgrade`
+ * header, and the subprotocol. A signature opens at most one link. That link becomes the current
+ * link of the node. Throws if Postgres is unreachable.
  */
 export async function decideUpgrade(
   request: IncomingMessage,

@@ -29,9 +29,10 @@ export interface SignedOptions {
 }
 
 /**
- * Answers a request that must be signed. Checks the size, the signature, the rate limit and the scope
- * of the key, in this order. The endpoint then checks the query parameters and the rest (CONTRACT 3).
- * Returns undefined if the client disconnected. Throws if the keys cannot be loaded.
+ * Answers a request that must be signed. It first refuses a sender with too many failed
+ * authentications. Then it checks the size, the signature, the rate limit and the scope of the key,
+ * in this order. The endpoint checks the query parameters and the rest (CONTRACT 3). Returns
+ * undefined if the client disconnected. Throws if the keys cannot be loaded.
  */
 export async function answerSigned(
   endpoint: SignedEndpoint,
@@ -82,7 +83,8 @@ export async function answerSigned(
     return answer;
   }
   options.failures.failed(sender);
-  // A principal that old keys accepted gets no headers of the tenant.
+  // Old keys may have accepted the request before current keys refused it. The refusal must then
+  // not contain the tenant's headers.
   delete exchange.tenantId;
   delete exchange.rateLimit;
   return answer;
@@ -98,8 +100,9 @@ function senderOf(request: Request): Sender {
 }
 
 /**
- * Adds the principal to the log line. For a tenant, takes a token from its rate limit bucket, one for
- * each request.
+ * Adds the principal to the log line. Takes a token from the tenant's rate limit bucket, and
+ * returns a refusal if there is none. A request that has its token takes no second one when it is
+ * tried again with newer keys.
  */
 async function countRequest(
   principal: Principal,

@@ -24,7 +24,7 @@ interface Attempt {
   known?: boolean;
   access?: Access;
   address?: string;
-  /** Returns the id of the key instead of the kind of the principal. */
+  /** If true, the test gets the id of the key instead of the kind of the principal. */
   showsKey?: boolean;
 }
 

@@ -22,7 +22,10 @@ export type Principal =
       readonly tenant: TenantCredentials;
       /** The key that signed the request, a UUID. */
       readonly keyId: string;
-      /** True if the credentials may decide by themselves. False if a hold must compare their epoch. */
+      /**
+       * True if the credentials are recent enough to decide without a hold. False if a hold must
+       * compare their epoch.
+       */
       readonly isRecent: boolean;
     }
   | { readonly kind: 'operator'; readonly operator: OperatorCredentials };
@@ -31,7 +34,10 @@ export type Authentication =
   | { readonly kind: 'authenticated'; readonly principal: Principal }
   | ProblemAnswer;
 
-/** `any`: the caller compares the epoch. `recent`: within the time that a change may take. */
+/**
+ * How old the credentials may be. `any`: of any age, because the caller compares their epoch.
+ * `recent`: at most the time that a change may take. `new`: loaded for this call.
+ */
 export type KeyAge = 'any' | 'recent' | 'new';
 
 /** The tenant whose key is looked up. `keyId` is null for the first keys (CONTRACT 12). */
@@ -60,10 +66,10 @@ export interface Keys {
 export type Access = 'tenant' | 'operator';
 
 /**
- * Finds who signed this request (CONTRACT 1 and 12). An unknown key, a disabled or expired key, a key
- * outside its addresses and a wrong signature get the same answer by the same code path. Only the
- * secret of the named key verifies the request, so another value of `X-SVC-Key` gains nothing although
- * the header is not signed. Throws if the keys cannot be loaded.
+ * Finds who signed this request (CONTRACT 1 and 12). An unknown key, a disabled or expired key, a
+ * key outside its addresses and a wrong signature get the same answer by the same code path.
+ * `X-SVC-Key` is not signed. A changed value gains nothing, because only the secret of the named
+ * key verifies the request. Throws if the keys cannot be loaded.
  */
 export async function authenticate(
   request: SignedParts,

@@ -27,10 +27,16 @@ const refused = problem('unauthenticated', 'no');
 const answerOf = (epoch: bigint) => json(422, { epoch: Number(epoch) });
 const held = json(201, {});
 
-/** The keys of each age: their epoch and if they are recent, or null if they refuse the signature. */
+/**
+ * The keys of each age: their epoch, and true if they are recent. Null if they refuse the
+ * signature.
+ */
 type Known = Partial<Record<KeyAge, readonly [number, boolean] | null>>;
 
-/** Answers with keys of any age, and returns what was asked and tried. */
+/**
+ * Answers a request from `known`. `asked` lists the ages of keys and the epochs of attempts, in
+ * order.
+ */
 async function answered(known: Known, hold: (epoch: bigint) => HoldReply) {
   const asked: string[] = [];
   const { answer, principal } = await answerWithCurrentKeys({

@@ -2,7 +2,10 @@ import { type Answer, unavailable } from '../http/answer.ts';
 import type { HoldReply } from '../http/endpoint.ts';
 import type { Authentication, KeyAge, Principal } from './authenticate.ts';
 
-/** Old keys, recent ones, those that a hold asks for, and once more if they change meanwhile. */
+/**
+ * The most tries of one request: with keys of any age, with recent keys, with new keys after a hold
+ * found stale ones, and one more if the keys change meanwhile.
+ */
 const roundsMax = 4;
 
 const keysChange = unavailable(
@@ -11,9 +14,10 @@ const keysChange = unavailable(
 );
 
 /**
- * Answers a request with keys that may be old (`firstAge`), so that no statement loads them first. An
- * answer is released only if a hold has compared the epoch of the keys, or if recent keys of the same
- * epoch verify the request too (CONTRACT 1). A refusal is never based on old keys.
+ * Answers a request with cached keys that may be old (`firstAge`), so that most requests need no
+ * statement for their keys. The answer is sent if a hold compared the epoch of the keys or if the
+ * keys are recent. Otherwise recent keys of the same epoch must also verify the request
+ * (CONTRACT 1). Old keys alone never refuse an authentication.
  */
 export async function answerWithCurrentKeys({
   firstAge,
@@ -22,7 +26,10 @@ export async function answerWithCurrentKeys({
 }: {
   readonly firstAge: KeyAge;
   readonly identify: (age: KeyAge) => Promise<Authentication>;
-  /** Must change nothing unless its reply is decided by a hold. */
+  /**
+   * Handles the request. It may run several times, so it must change nothing unless a hold decides
+   * its reply.
+   */
   readonly attempt: (principal: Principal) => Promise<HoldReply>;
 }): Promise<{
   /** Undefined if the keys refuse the request. */

@@ -1,22 +1,28 @@
 import type { Clock, Logger } from '@svc/runtime';
 import { recordKeyUses, type Store } from '@svc/store';
 
-/** Collects the last uses of keys, so that no request waits for a write (CONTRACT 12). */
+/**
+ * Collects the last uses of keys and stores them later. No request waits for that write
+ * (CONTRACT 12).
+ */
 export interface KeyUses {
   /** Notes that a key signed a request. */
   used(keyId: string): void;
-  /** Stores the noted uses. A failure is only logged. */
+  /** Stores the noted uses. A failure is logged, and these uses are lost. */
   flush(): Promise<void>;
   /** Stores the noted uses and stops the timer. */
   close(): Promise<void>;
 }
 
-/** The uses of this time share a statement. A row is written at most once a minute. */
+/**
+ * One statement stores the uses of this time. The store keeps uses to the minute, so it writes a
+ * row at most once a minute.
+ */
 const flushAfterMs = 20_000;
-/** The most keys that wait for the statement. Beyond it they are stored at once. */
+/** When uses of this many keys wait, they are stored at once. */
 const keysMax = 10_000;
 
-/** Stores the last use of each key. No timer runs while no key is used. */
+/** Stores the last use of each key. A timer runs only while uses wait. */
 export function createKeyUses({
   store,
   clock,

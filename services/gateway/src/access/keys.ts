@@ -5,14 +5,15 @@ import { createExpiringCache } from '../expiring-cache.ts';
 import type { AskedKey, KeyAge, Keys } from './authenticate.ts';
 
 /**
- * A rotated secret, a disabled key or a new rate card takes effect after at most this time, or at
- * once if a hold compares the epoch. A quote pins the rate card version that it was made with. The
- * cache also saves unsealing the secrets for each request.
+ * The longest time until a rotated secret, a disabled key or a new rate card takes effect. A hold
+ * compares the epoch, so for a hold the change takes effect at once. The cache also saves unsealing
+ * the secrets for each request.
  */
 const keysTtlMs = 3_000;
 /**
- * The most entries: one for the first keys of a tenant, and one for each of its named keys. The number
- * also bounds the memory: an entry has at most two secrets and a few job types and addresses.
+ * The most cached keys of tenants. The first keys of a tenant share one entry, and each named key
+ * has its own. This also limits the memory: an entry has at most two secrets and a few job types
+ * and addresses.
  */
 const tenantKeysMax = 10_000;
 const operatorsMax = 100;
@@ -20,9 +21,10 @@ const operatorsMax = 100;
 const unknownMax = 1_000;
 
 /**
- * Loads the keys of tenants and operators from Postgres and caches them. Keys of a tenant may be older
- * than `keysTtlMs` only for a caller that compares their epoch. Those with a secret that expires are
- * never older, because its expiry does not change the epoch.
+ * Loads the keys of tenants and operators from Postgres and caches them. For `any`, keys of a
+ * tenant may be older than `keysTtlMs`, because the caller compares their epoch. The expiry of a
+ * secret does not change the epoch. Keys with such a secret are therefore never older than
+ * `keysTtlMs`.
  */
 export function createKeys(store: Store, clock: Clock): Keys {
   const common = { ttlMs: keysTtlMs, isAbsent, absentMax: unknownMax, clock };

@@ -6,7 +6,7 @@ import { type TestTenant, useGateways } from '../gateway.fixture.ts';
 
 const gateways = await useGateways();
 
-/** The status from each gateway. */
+/** The status of `GET /v1/settings` from each gateway. */
 const statuses = async (tenant: TestTenant, secret = tenant.secret) => {
   const answers = await Promise.all(
     gateways.baseUrls.map((baseUrl) => tenant.send({ baseUrl, target: '/v1/settings', secret })),
@@ -25,7 +25,9 @@ const create = (tenant: TestTenant, key: string, options: Partial<SignedRequest>
     ...options,
   });
 
-/** Makes both gateways know the credentials of the tenant, longer ago than reads may use them. */
+/**
+ * Creates a tenant whose credentials both gateways have cached. They are too old to answer a read.
+ */
 async function knownTenant(options?: { credits: number }): Promise<TestTenant> {
   const tenant = await gateways.tenant(options);
   for (const baseUrl of gateways.baseUrls) await tenant.send({ baseUrl, target: '/v1/settings' });

@@ -4,9 +4,9 @@ const idsMax = 20_000;
 const known = new Map<string, string>();
 
 /**
- * Decodes a wire id as `fromWireId` does, and remembers well-formed ids, because decoding takes a third
- * of the CPU of an authentication. All ids are forgotten when there are `idsMax`, so that invented ids
- * have a limit.
+ * Decodes a wire id as `fromWireId` does. It remembers well-formed ids, because decoding takes a
+ * third of the CPU of an authentication. It forgets all ids when there are `idsMax`, so that
+ * invented ids cannot fill the memory.
  */
 export function decodeId(prefix: IdPrefix, text: string): string | undefined {
   const found = known.get(text);

@@ -3,12 +3,16 @@ import type { EntryPlace } from '@svc/store';
 import type { CursorPosition } from '../http/cursor.ts';
 
 /**
- * The cursor of a statement has the number of its last entry in the place of the time. The number
- * counts the entries of all tenants, so it is hidden: it is combined with a keyed hash of the entry's
- * id. A changed cursor only begins at another entry of the same tenant.
+ * The cursor of a statement contains the ledger number of the page's last entry in place of a time.
+ * The number counts the entries of all tenants, so it is hidden: it is combined by XOR with a keyed
+ * hash of the entry's id. A cursor that a client changes only begins the page at another entry of
+ * the same tenant.
  */
 
-/** 2^40 entries last 116 years at a hundred submissions a second. It is below the cursor's largest time. */
+/**
+ * The bytes of a hidden number. At a hundred submissions a second with three entries each, 2^40
+ * entries last 116 years. 2^40 is below the largest time of a cursor.
+ */
 const hiddenBytes = 5;
 
 function mask(key: Uint8Array, id: string): bigint {
@@ -20,7 +24,10 @@ export function cursorOfPlace(key: Uint8Array, { id, sequence }: EntryPlace): Cu
   return { id, atMs: sequence === null ? 0 : Number(sequence ^ mask(key, id)) };
 }
 
-/** Gateways of an earlier version write zero, and find the entry by its id. */
+/**
+ * A cursor from a gateway of an earlier version has 0 in place of the number. Its entry is then
+ * found by the id.
+ */
 export function placeOfCursor(key: Uint8Array, { id, atMs }: CursorPosition): EntryPlace {
   return { id, sequence: atMs === 0 ? null : BigInt(atMs) ^ mask(key, id) };
 }

@@ -22,10 +22,10 @@ import { markdownOf } from './to-markdown.ts';
 
 /**
  * The OpenAPI document, its reference page and the page of errors (CONTRACT 5), the schema and page
- * of the applicant profile (CONTRACT 10), the guides and the changelog. Every page is also served as
- * Markdown. Each is rendered once, at its first request, so that a gateway starts sooner. The reference page is generated here, because the
- * available renderer packages load scripts from other hosts or bring megabytes of them, and all need
- * `unsafe-inline`.
+ * of the applicant profile (CONTRACT 10), the guides and the changelog. Every page is also served
+ * as Markdown. An answer is rendered at its first request, so that a gateway starts sooner.
+ * Existing renderer packages for the reference page load scripts from other hosts or bring
+ * megabytes of them, and all need `unsafe-inline`.
  */
 export function documentationEndpoints(): readonly OpenEndpoint[] {
   const document = once(openApiDocument);
@@ -68,7 +68,7 @@ export function documentationEndpoints(): readonly OpenEndpoint[] {
 }
 
 interface Reference extends IndexEntry {
-  /** `source` is the Markdown, if the page is rendered from Markdown. */
+  /** `source` is set if the page is rendered from Markdown. */
   readonly show: () => PageContent & { readonly source?: string };
 }
 

@@ -25,7 +25,7 @@ import { profilePage } from './profile-page.ts';
 import { referencePage } from './reference-page.ts';
 import { renderMarkdown } from './render-markdown.ts';
 
-// No endpoint is called here, so none needs its dependencies.
+// The tests call only endpoints that use no dependencies.
 const nothing: GatewayDeps = Object.create(null);
 const endpoints = endpointsOf(nothing);
 
@@ -106,7 +106,7 @@ test('the schema of the profile is served as it is, and may be cached', async ()
   });
 });
 
-/** The answer of an open route, as a reader at this address gets it. */
+/** The answer of an open route. The reader's base URL is `http://gateway.test:8080`. */
 async function read(target: string): Promise<TextAnswer> {
   const endpoint = endpoints.find(({ path }) =>
     path.endsWith('/:guide') ? target.startsWith('/docs/guides/') : path === target,

@@ -11,7 +11,7 @@ import { page, type PageContent, publicCaching } from './page.ts';
 import { renderMarkdown } from './render-markdown.ts';
 
 const markdownType = 'text/markdown; charset=utf-8';
-/** A guide has the reader's base URL, so shared caches must not keep it. */
+/** The text contains the reader's base URL, so shared caches must not keep it. */
 const privateCaching = { 'cache-control': 'private, max-age=300' };
 const markdownSuffix = '.md';
 
@@ -56,7 +56,7 @@ export function guideEndpoint(): OpenEndpoint {
 export interface IndexEntry {
   readonly path: string;
   readonly title: string;
-  /** One line. */
+  /** One line that says what the page contains. */
   readonly summary: string;
 }
 
@@ -97,7 +97,7 @@ ${pages.map(line).join('\n')}
 `;
 }
 
-/** The answer with the address at which this reader reached the service. */
+/** Replaces `baseUrlShown` by the base URL at which this reader reached the service. */
 function addressed(answer: TextAnswer, baseUrl: string): TextAnswer {
   return {
     ...answer,
@@ -108,7 +108,9 @@ function addressed(answer: TextAnswer, baseUrl: string): TextAnswer {
 
 const changelogFile = path.resolve(import.meta.dirname, '../../../../CHANGELOG.md');
 
-/** The changelog of the repository. Its links to files of the repository become plain text. */
+/**
+ * The changelog of the repository. On the page, links to files of the repository are plain text.
+ */
 export function changelogPage(): PageContent & { readonly source: string } {
   const source = readFileSync(changelogFile, 'utf8');
   const { content } = renderMarkdown(source);

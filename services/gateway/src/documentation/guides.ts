@@ -14,7 +14,10 @@ export interface Guide {
 /** In the Markdown this stands for the address at which the reader reached the service. */
 export const baseUrlShown = 'https://svc.example.com';
 
-/** In the order of reading. Each is `guides/<slug>.md` in the package of the gateway. */
+/**
+ * The names of the guides, in the order of reading. Each file is `guides/<slug>.md` in the package
+ * of the gateway.
+ */
 const slugs = [
   'quick-start',
   'signing',

@@ -1,4 +1,7 @@
-/** Parses the Markdown of the guides and of the changelog. Nested lists and raw HTML are not supported. */
+/**
+ * Parses the Markdown of the guides and of the changelog. Nested lists and raw HTML are not
+ * supported.
+ */
 
 export type Block =
   | { readonly kind: 'heading'; readonly level: number; readonly text: string }
@@ -25,7 +28,10 @@ const fence = /^```(\S+)(.*)$/;
 const listItem = /^(?:(-)|\d+\.) +(.*)$/;
 const tableRow = /^\|.*\|$/;
 
-/** Text that continues on the next line, up to an empty line or the start of another block. */
+/**
+ * True if this line continues the text of the line before: it is not empty and starts no other
+ * block.
+ */
 function continues(line: string | undefined): line is string {
   return (
     line !== undefined &&

@@ -1,4 +1,4 @@
-/** Calls `make` at the first call, and returns the same value at each. */
+/** Returns a function that calls `make` at its first call and returns that value at every call. */
 export function once<Value>(make: () => Value): () => Value {
   let made: { readonly value: Value } | undefined;
   return () => {

@@ -3,13 +3,16 @@ import { text, type TextAnswer } from '../http/answer.ts';
 import { Html, html } from './html.ts';
 import { style } from './style.ts';
 
-/** Built without whitespace, because the hash in the policy covers every character between the tags. */
+/**
+ * The style element has no whitespace around the style. The hash in the policy covers every
+ * character between the tags.
+ */
 const styleElement = new Html(`<style>${style}</style>`);
 const styleHash = sha256(style);
 
 /**
- * Allows only this style sheet and, if the page has a script, only that script, both by their
- * hashes. Images, fonts and requests to other hosts are blocked. html.ts escapes the page's text.
+ * Allows this style sheet and the script of the page, if it has one, both by their hashes. Images,
+ * fonts and requests to other hosts are blocked. A form may be sent only if `formAction` allows it.
  */
 const contentSecurityPolicy = (formAction: "'none'" | "'self'", script: string) =>
   [
@@ -44,7 +47,7 @@ export function page({ title, navigation, content }: PageContent): TextAnswer {
 export interface PersonalPage {
   readonly status: number;
   readonly title: string;
-  /** Without it the page has one column. */
+  /** If omitted, the page has one column. */
   readonly navigation?: Html;
   readonly content: Html;
   readonly headers?: Readonly<Record<string, string>>;

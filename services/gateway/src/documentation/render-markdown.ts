@@ -1,7 +1,7 @@
 import { Html, html } from './html.ts';
 import { type Block, type CodeBlock, parseMarkdown } from './markdown.ts';
 
-/** The languages of code, in the order of the choice at the top of a page. */
+/** The languages of code, in the order in which a page offers them. */
 const languages = [
   ['sh', 'curl'],
   ['ts', 'TypeScript'],
@@ -15,7 +15,10 @@ export interface RenderedMarkdown {
   readonly sections: readonly { readonly id: string; readonly title: string }[];
 }
 
-/** Renders the Markdown of a guide. Adjacent code blocks become one, in which the reader chooses a language. */
+/**
+ * Renders Markdown. Adjacent code blocks in all `languages` are alternatives: the reader chooses
+ * the language that the page shows.
+ */
 export function renderMarkdown(source: string): RenderedMarkdown {
   const blocks = parseMarkdown(source);
   const ids = idsOf(blocks);
@@ -38,7 +41,7 @@ export function renderMarkdown(source: string): RenderedMarkdown {
   };
 }
 
-/** True for code in every language. A page shows only the chosen one. */
+/** True for a group with code in every language. A page shows only the chosen language. */
 function isChoice(group: readonly Block[]): boolean {
   return group.length === languages.length;
 }
@@ -62,13 +65,15 @@ function isAlternative(group: readonly Block[], block: Block): boolean {
   );
 }
 
-/** The language of code that a choice may have. Undefined for every other block. */
+/** The language of a code block, if readers can choose it. Undefined for every other block. */
 function languageOf(block: Block): string | undefined {
   if (block.kind !== 'code') return undefined;
   return languages.find(([language]) => language === block.language)?.[0];
 }
 
-/** The id of each heading, made from its text. Repeated texts get a number. Other blocks have none. */
+/**
+ * The id of each heading, made from its text. Repeated texts get a number. Other blocks have none.
+ */
 function idsOf(blocks: readonly Block[]): string[] {
   const counts = new Map<string, number>();
   return blocks.map((block) => {
@@ -156,7 +161,7 @@ function code({ language, file, text }: CodeBlock, isChosen: boolean): Html {
 }
 
 const inlinePattern = /`([^`]+)`|\*\*([^*]+)\*\*|\[([^\]]+)\]\(([^)\s]+)\)/g;
-/** A target that this service or another public site serves. */
+/** The target of a link that this service or another public site serves. */
 const servedTarget = /^(?:\/(?!\/)|#|https:\/\/)/;
 
 /** Renders code, strong text and links. A link to a file of the repository becomes plain text. */

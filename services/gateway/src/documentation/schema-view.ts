@@ -1,9 +1,15 @@
 import { itemsOf, memberOf, membersOf, refName, resolveRef, textOf } from '@svc/contracts';
 import { Html, html, prose } from './html.ts';
 
-/** Renders the schemas of the document as tables: one row for each member, nested ones by path. */
+/**
+ * Renders the schemas of the document as tables with one row for each member. A nested member is
+ * shown with its whole path.
+ */
 
-/** Nested members are listed to this depth. Deeper ones appear only by the name of their schema. */
+/**
+ * The deepest level of members that have a row. Deeper members are only shown as the name of their
+ * schema.
+ */
 const depthMax = 4;
 
 interface Row {
@@ -55,7 +61,10 @@ function rowsOf(document: unknown, schema: unknown, base: string, depth: number)
   });
 }
 
-/** The members of an object, of the items of an array, or of the non-null variant of a schema. */
+/**
+ * The rows of nested members: of an object, of the items of an array, or of the only variant that
+ * is not null.
+ */
 function innerRows(document: unknown, schema: unknown, path: string, depth: number): Row[] {
   const whole = resolveRef(document, schema);
   const items = memberOf(whole, 'items');

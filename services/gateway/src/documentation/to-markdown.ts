@@ -1,10 +1,12 @@
 import type { Html } from './html.ts';
 
-/** Converts the content of a reference page to Markdown. It knows the elements of these pages only. */
+/**
+ * Converts the content of a reference page to Markdown. Supports only the elements of these pages.
+ */
 export function markdownOf(content: Html): string {
   const parts: string[] = [];
   let row: string[] = [];
-  /** The text of the open cell of a table. */
+  /** The text of the open table cell. Undefined outside of cells. */
   let cell: string[] | undefined;
   let href = '';
   let isPreformatted = false;

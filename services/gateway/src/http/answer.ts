@@ -23,7 +23,7 @@ export interface TextAnswer {
   readonly status: number;
   readonly contentType: string;
   readonly text: string;
-  /** Their names are in lower case. */
+  /** The names of the headers are in lower case. */
   readonly headers: Readonly<Record<string, string>>;
 }
 

@@ -1,7 +1,11 @@
 /** The list that a cursor belongs to. A cursor of another list is refused. */
 export type CursorKind = 'submissions' | 'transactions' | 'deliveries' | 'audit' | 'events';
 
-/** The last item of a page: its id, and its time if the list is ordered by time. */
+/**
+ * The position after which the next page begins, usually the id and time of the last item. Lists
+ * that are not ordered by time have 0 or another number in `atMs`. A cursor of events has the id of
+ * the endpoint.
+ */
 export interface CursorPosition {
   /** A UUID, lower case. */
   readonly id: string;
@@ -35,7 +39,7 @@ export function decodeCursor(kind: CursorKind, text: string): CursorPosition | u
   const hex = bytes.toString('hex', idOffset);
   const id = hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
   const atMs = bytes.readUIntBE(1, 6);
-  // Six bytes can encode times beyond the range of Postgres.
+  // Six bytes can encode times after the year 9999. A cursor with such a time is refused.
   return atMs > cursorAtMsMax ? undefined : { id, atMs };
 }
 

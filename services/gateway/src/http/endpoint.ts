@@ -11,7 +11,9 @@ export interface TenantRequest extends SignedRequest {
   readonly keyId: string;
 }
 
-/** The author of a change that a tenant requests: the tenant, and the key that signed the request. */
+/**
+ * The author of a change that a tenant requests: the tenant and the key that signed the request.
+ */
 export function authorOf({ tenant, keyId, requestId }: TenantRequest): Author {
   return { actor: { kind: 'tenant', id: tenant.tenantId, keyId }, requestId };
 }
@@ -22,7 +24,10 @@ export interface OperatorRequest extends SignedRequest {
 
 interface Route {
   readonly method: 'get' | 'post' | 'patch' | 'delete';
-  /** In Express's notation. `:id`, `:reference`, `:guide` or `:keyId` is the only parameter that handlers receive. */
+  /**
+   * The path in Express's notation. Handlers get one parameter of it as `id`: `:id`, `:reference`,
+   * `:guide` or `:keyId`.
+   */
   readonly path: string;
 }
 
@@ -35,7 +40,7 @@ export interface OpenRequest {
   readonly baseUrl: string;
   /** The `:reference` or `:guide` of the path, percent-decoded. Empty if the route has none. */
   readonly id: string;
-  /** Empty, and not read, if the endpoint takes no body. */
+  /** The raw body. If the endpoint takes no body, it is not read and this is empty. */
   readonly body: Buffer;
   readonly contentType: string | undefined;
   readonly contentEncoding: string | undefined;
@@ -60,8 +65,8 @@ export interface TenantEndpoint extends Route {
 }
 
 /**
- * The answer of a handler that places a hold. `decidedByHold`: the hold compared the epoch of the
- * credentials, so the answer may be sent however old they are.
+ * The reply of a handler that places a hold. `decidedByHold`: the hold compared the epoch of the
+ * credentials. The answer may then be sent even if the credentials are old.
  */
 export type HoldReply =
   | { readonly kind: 'answered'; readonly answer: Answer; readonly decidedByHold: boolean }
@@ -69,8 +74,9 @@ export type HoldReply =
   | { readonly kind: 'stale_credentials' };
 
 /**
- * An endpoint for requests signed by a tenant whose handler places a hold. It may get credentials of
- * any age. The caller sends an answer that no hold decided only after it has loaded recent ones.
+ * An endpoint for requests signed by a tenant whose handler places a hold. The handler may get
+ * credentials of any age. If no hold decided the answer and the credentials are not recent, the
+ * caller loads recent ones and compares their epoch before it sends the answer.
  */
 export interface HoldEndpoint extends Route {
   readonly access: 'tenant_hold';
@@ -90,7 +96,7 @@ export type SignedEndpoint = TenantEndpoint | HoldEndpoint | OperatorEndpoint;
 export type Endpoint = OpenEndpoint | SignedEndpoint;
 
 interface Definition<Request, Query extends TObject, Reply = Answer> extends Route {
-  /** If omitted: `read` for a GET, otherwise `settings`. */
+  /** The scope that a tenant's key needs. If omitted: `read` for a GET, otherwise `settings`. */
   readonly scope?: KeyScope;
   /** The schema of the query parameters. It must be closed (`additionalProperties: false`). */
   readonly query: Query;

@@ -8,7 +8,7 @@ import type { RequestLines } from './request-lines.ts';
 /** One request and its answer. Collects the fields of the log line. */
 export interface Exchange {
   readonly requestId: string;
-  /** The pattern of the route, never the path, which contains ids. */
+  /** The pattern of the route. The path itself is not logged, because it contains ids. */
   route?: string;
   tenantId?: string;
   operatorId?: string;
@@ -30,7 +30,9 @@ interface ExchangeOptions extends RequestObserver {
 export interface RequestObserver {
   /** Counts a request in flight. */
   readonly begun: () => void;
-  /** Counts an ended request. `route` is the pattern. `status` is undefined if no answer was sent. */
+  /**
+   * Counts an ended request. `route` is the pattern. `status` is undefined if no answer was sent.
+   */
   readonly observe: (
     request: {
       readonly route: string | undefined;
@@ -42,8 +44,8 @@ export interface RequestObserver {
 }
 
 /**
- * Assigns the request id. Logs one line when the response ends or the client disconnects, if
- * `requestLines` admits it.
+ * Assigns the request id, and starts the trace and the count of the request. They end when the
+ * response ends or the client disconnects. Then one line is logged if `requestLines` admits it.
  */
 export function beginExchange(
   request: IncomingMessage,
@@ -92,7 +94,7 @@ export function beginExchange(
 
 const knownMethods = new Set(['GET', 'HEAD', 'POST', 'PATCH', 'DELETE', 'PUT', 'OPTIONS']);
 
-/** The method for a span. A client may send any word. */
+/** The method that a span shows. A client may send any word, so unknown ones become `_OTHER`. */
 function methodOf({ method = '' }: IncomingMessage): string {
   return knownMethods.has(method) ? method : '_OTHER';
 }

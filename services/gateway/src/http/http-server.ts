@@ -21,18 +21,26 @@ const defaultTimeouts: ClientTimeouts = {
   requestMs: requestTimeoutMs,
   checkEveryMs: 1_000,
 };
-/** Longer than the idle timeout of common load balancers, so that they close connections first. */
+/**
+ * This is longer than the idle timeout of common load balancers, so the load balancer closes an
+ * idle connection first. Otherwise it could send a request on a connection that the server is
+ * closing.
+ */
 const keepAliveTimeoutMs = 65_000;
 /** Requests in flight have this long to finish. The process needs the rest of its 10 s to close. */
 const drainTimeoutMs = 8_000;
-/** Idle connections stay open this long, so that a request on its way gets its answer. */
+/**
+ * During a close, idle connections stay open this long. A request that is already on its way then
+ * still gets its answer.
+ */
 const idleCloseDelayMs = 250;
 
 export interface HttpServer {
   readonly port: number;
   /**
-   * Accepts no new connections, lets requests in flight and on their way finish, then closes what is
-   * left. Each answer from now on closes its connection.
+   * Stops accepting connections and lets the requests that are in flight or on their way finish.
+   * After `drainTimeoutMs` it closes the connections that are left. Each answer during the close
+   * has `connection: close`.
    */
   close(): Promise<void>;
 }
@@ -43,14 +51,14 @@ export interface HttpServerOptions {
   readonly listener: RequestListener;
   readonly newId: () => string;
   readonly logger: Logger;
-  /** Decides which malformed requests have a line. */
+  /** Decides which malformed requests have a line in the log. */
   readonly requestLines: RequestLines;
   readonly timeouts?: ClientTimeouts;
   /** PEM texts. Null or omitted for plain HTTP. */
   readonly tls?: { readonly cert: string; readonly key: string } | null;
 }
 
-/** Opens the port. Also answers bytes that cannot be parsed as a request (CONTRACT 2). */
+/** Opens the port. It also answers bytes that cannot be parsed as a request (CONTRACT 2). */
 export async function startHttpServer(options: HttpServerOptions): Promise<HttpServer> {
   const current = new WeakMap<Duplex, ServerResponse>();
   const unanswered = new Set<ServerResponse>();
@@ -64,7 +72,9 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
     options.listener(request, response);
   };
   const server = createServerOf(options.tls ?? null, timeouts, listener);
-  // With this listener, `100 Continue` is sent only by receive-body.ts, before the body is read.
+  // With the first listener Node does not send `100 Continue` itself. receive-body.ts sends it,
+  // before it reads the body. With the second one Node does not answer 417 to other values of
+  // `Expect`.
   server.on('checkContinue', listener);
   server.on('checkExpectation', listener);
   server.on('connect', (_request, socket) => refuseRaw(socket, notFound, options.newId()));
@@ -92,7 +102,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
         server.closeAllConnections();
       }, drainTimeoutMs);
       await Promise.race([closed, sleep(idleCloseDelayMs)]);
-      // Closes idle connections, and each other one after its answer.
+      // Closes idle connections at once, and every other connection after its answer.
       server.close();
       await closed;
       clearTimeout(timer);
@@ -111,7 +121,8 @@ function createServerOf(
     requestTimeout: timeouts.requestMs,
     connectionsCheckingInterval: timeouts.checkEveryMs,
     keepAliveTimeout: keepAliveTimeoutMs,
-    // The application answers a missing Host with a problem document. Node's own answer is none.
+    // The application answers a missing Host with a problem document. Node's own answer has no
+    // body.
     requireHostHeader: false,
   };
   if (tls === null) return createServer(http, listener);
@@ -133,7 +144,7 @@ function answerBroken(
   options: HttpServerOptions,
 ): void {
   if (error.code === 'ECONNRESET') socket.destroy();
-  // The socket is also closed if it was answered already and the client keeps sending.
+  // The connection is broken, or it was answered already and the client keeps sending.
   if (!socket.writable) return;
   if (response?.req.complete === true && !response.writableFinished) {
     // The malformed bytes follow a request in flight. That request still gets its answer.

@@ -10,7 +10,10 @@ export interface PageRequest {
   readonly after: CursorPosition | null;
 }
 
-/** Reads the requested page. A cursor that is not from this list is a bad query parameter. */
+/**
+ * Reads the requested page. A cursor that this list did not issue gets `422` as an invalid query
+ * parameter.
+ */
 export function readPage(
   kind: CursorKind,
   { limit = pageLimitDefault, cursor }: { limit?: number; cursor?: string },

@@ -7,8 +7,9 @@ import { validationProblem } from './read-json.ts';
 export type QueryReading<Query> = { readonly kind: 'query'; readonly query: Query } | ProblemAnswer;
 
 /**
- * Compiles the schema of an endpoint's query parameters into a reader of request targets (CONTRACT 2).
- * It refuses unknown, repeated and invalid parameters, and reports all of them together.
+ * Compiles the schema of an endpoint's query parameters into a reader of request targets
+ * (CONTRACT 2). The reader refuses unknown, repeated and invalid parameters. One problem lists up
+ * to `fieldErrorsMax` of them.
  */
 export function compileQuery<Query extends TObject>(
   schema: Query,
@@ -37,8 +38,8 @@ export function compileQuery<Query extends TObject>(
 }
 
 /**
- * The first `countMax` parameters of a query; the rest is not decoded. One parameter more than the
- * endpoint knows is enough to refuse the query, because one of them is then unknown or repeated.
+ * The first `countMax` parameters of a query. The rest is not decoded. One parameter more than the
+ * endpoint knows is enough to refuse the query, because a parameter is then unknown or repeated.
  */
 function firstParameters(query: string, countMax: number): URLSearchParams {
   let end = 0;
@@ -58,7 +59,7 @@ interface Collected {
 
 const wholeNumber = /^(?:0|[1-9][0-9]{0,8})$/;
 
-/** Collects the values for the schema, and the errors that the schema of an object cannot express. */
+/** Collects the values for the schema, and the errors that a schema cannot express. */
 function collect(
   parameters: URLSearchParams,
   known: ReadonlySet<string>,
@@ -86,7 +87,10 @@ function errorOf(name: string, message: string, keyword: string): ProblemError {
   return { path: '', parameter, message, keyword };
 }
 
-/** Converts a schema error. The pointer into this flat object is the parameter's unescaped name. */
+/**
+ * Converts an error of the schema. The query is a flat object, so the path is `/` and the name of
+ * the parameter.
+ */
 function parameterError({ path, message, keyword }: FieldError): ProblemError {
   return errorOf(path.slice(1), message, keyword);
 }

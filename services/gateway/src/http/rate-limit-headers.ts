@@ -6,8 +6,8 @@ export interface RateLimitState {
 }
 
 /**
- * The `RateLimit-Policy` and `RateLimit` headers of every answer to a tenant (CONTRACT 2): names and
- * values in turns.
+ * The `RateLimit-Policy` and `RateLimit` headers of answers to an authenticated tenant
+ * (CONTRACT 2). Names and values alternate in the array.
  */
 export function rateLimitHeaders({ policy, decision }: RateLimitState): readonly string[] {
   return [

@@ -6,7 +6,9 @@ export type BodyReading =
   /** The client disconnected or sent malformed HTTP. The caller must send no answer. */
   | { readonly kind: 'aborted' };
 
-/** Limits on the rest of an oversized body that is read and discarded; see `drainBody`. */
+/**
+ * The limits of `drainBody`: how much of an oversized body it reads and discards, and for how long.
+ */
 const drainedBytesMax = 4 * 1024 * 1024;
 const drainedMsMax = 2_000;
 
@@ -39,8 +41,8 @@ export function readBody(request: IncomingMessage, bytesMax: number): Promise<Bo
 }
 
 /**
- * Reads and discards the rest of a body, within limits. If the connection closed while the client is
- * still sending, the client would get a reset and never read the answer.
+ * Reads and discards the rest of a body, within limits. If the server closed the connection while
+ * the client is still sending, the client would get a reset and might never read the answer.
  */
 export function drainBody(request: IncomingMessage): Promise<void> {
   return new Promise((resolve) => {

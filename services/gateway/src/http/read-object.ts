@@ -21,10 +21,15 @@ export interface JsonBody {
   readonly plain: unknown;
 }
 
-/** The deepest level that a schema checks: `title` in the `jobContext` of a submission's payload. */
+/**
+ * The deepest level that a schema checks: `title` in the `jobContext` of a submission's payload.
+ */
 const schemaLevels = 3;
 
-/** Reads a body that must be one JSON object without repeated member names. */
+/**
+ * Reads a body that must be one JSON object. Its own member names must not repeat. Nested objects
+ * are not checked.
+ */
 export function readObject(
   request: Pick<SignedRequest, 'body' | 'contentType' | 'contentEncoding'>,
 ): JsonBody | ProblemAnswer {
@@ -41,7 +46,10 @@ export function readObject(
   return { kind: 'body', document, root, plain: plainValue(root, schemaLevels) };
 }
 
-/** Repeated members are refused, because parsers differ in which of the two they use. */
+/**
+ * The `422` for members that appear twice. They are refused, because parsers differ in which of the
+ * two values they use.
+ */
 export function duplicatesProblem(pointers: readonly string[]): ProblemAnswer {
   return validationProblem(
     pointers
@@ -60,8 +68,9 @@ export type CheckedBody<Value> =
   | ProblemAnswer;
 
 /**
- * Compiles the check of a flat body. It checks the schema, and reads the members named in `amounts`
- * from their text as exact decimals with at most six places (CONTRACT 4).
+ * Compiles the check of a body without nested objects. It checks the schema. It also reads the
+ * members named in `amounts` from their text as exact decimals with at most six places
+ * (CONTRACT 4).
  */
 export function compileBody<Schema extends TSchema>(
   schema: Schema,

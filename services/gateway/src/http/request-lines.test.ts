@@ -8,14 +8,14 @@ const ordinary = { status: 201, durationMs: 5 };
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** Request lines over a virtual clock, with the lines about those that were left out. */
+/** Request lines over a virtual clock. `reported` lists the reported numbers of left-out lines. */
 function start() {
   const reported: unknown[] = [];
   const destination = { write: (line: string) => void reported.push(JSON.parse(line).leftOut) };
   const logger = createLogger({ service: 'gateway', level: 'info', destination });
   const clock = { monotonicMs: () => Date.now() };
   const requestLines = createRequestLines({ perSecondMax, clock, logger });
-  /** How many of `count` requests have a line. */
+  /** Ends `count` requests. Returns how many of them have a line. */
   const written = (count: number, request: Parameters<typeof requestLines.admits>[0] = ordinary) =>
     Array.from({ length: count }, () => requestLines.admits(request)).filter(Boolean).length;
   return { requestLines, written, reported, logger };
@@ -66,7 +66,8 @@ test('answers with 5xx and slow requests are always written, and do not use up t
   expect(written(500, { status: 200, durationMs: slowRequestMs + 1 })).toBe(500);
   expect(written(500, { status: undefined, durationMs: slowRequestMs + 1 })).toBe(500);
   expect(written(perSecondMax)).toBe(perSecondMax);
-  // Each of these alone is sampled.
+  // Neither of these requests always has its line: 499 is not 5xx, and `slowRequestMs` itself is
+  // not slow.
   for (const request of [
     { status: 499, durationMs: slowRequestMs },
     { status: undefined, durationMs: 1 },

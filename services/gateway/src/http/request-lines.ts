@@ -1,12 +1,12 @@
 import { type Clock, type Logger, writesLogLevel } from '@svc/runtime';
 
-/** One of this many lines is written beyond the limit of a second. */
+/** Beyond `perSecondMax` in a second, one line in this many is written. */
 export const sampledOneIn = 100;
-/** A request that takes longer always has its line. */
+/** A request that takes longer than this always has its line. */
 export const slowRequestMs = 1_000;
 const secondMs = 1_000;
 
-/** An ended request, as far as its line depends on it. */
+/** The facts of an ended request that decide about its line. */
 interface EndedRequest {
   /** Undefined if no answer was sent. */
   readonly status: number | undefined;
@@ -15,24 +15,24 @@ interface EndedRequest {
 
 /** Decides which requests have a line in the log. */
 export interface RequestLines {
-  /** True if the line must be written. Counts the line as left out otherwise. */
+  /** True if the line must be written. Otherwise the line is counted as left out. */
   admits(request: EndedRequest): boolean;
-  /** Logs the lines that were left out since the last time. */
+  /** Logs how many lines were left out since the last report. */
   close(): Promise<void>;
 }
 
 export interface RequestLinesOptions {
-  /** The lines of a second that are all written. */
+  /** In each second, this many lines are all written. */
   readonly perSecondMax: number;
   readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly logger: Logger;
 }
 
 /**
- * Limits the request lines of this process. Beyond `perSecondMax` in a second, one of `sampledOneIn`
- * is written, and a line of its second says how many were left out. Lines of answers with 5xx and of
- * requests over `slowRequestMs` are always written and do not count. At the level `debug` all lines
- * are written.
+ * Limits the request lines of this process. Beyond `perSecondMax` lines in a second, one in
+ * `sampledOneIn` is written. An additional line, at most one a second, says how many were left out.
+ * Answers with 5xx and requests over `slowRequestMs` always have their lines, which do not count.
+ * At the level `debug` all lines are written.
  */
 export function createRequestLines(options: RequestLinesOptions): RequestLines {
   const { perSecondMax, clock, logger } = options;

@@ -19,7 +19,7 @@ export async function sendAnswer(
   const hasContent = answer.kind !== 'empty';
   const body = Buffer.from(content, 'utf8');
   const isUnread = !request.complete && hasBody(request);
-  // One array of names and values takes Node less than a call of `setHeader` for each header.
+  // One array of names and values costs Node less CPU than a call of `setHeader` for each header.
   const sent = headersWith(headers);
   sent.push('x-request-id', exchange.requestId);
   if (exchange.rateLimit !== undefined) sent.push(...rateLimitHeaders(exchange.rateLimit));
@@ -39,7 +39,10 @@ export async function sendAnswer(
 const defaultHeaders = [...securityHeaders, ['cache-control', 'no-store']] as const;
 const defaultPairs: readonly string[] = defaultHeaders.flat();
 
-/** The headers of every answer. A header of this answer replaces the default of the same name. */
+/**
+ * The default headers with the headers of this answer. A header of the answer replaces a default of
+ * the same name.
+ */
 function headersWith(own: Readonly<Record<string, string>>): string[] {
   const names = Object.keys(own);
   if (names.length === 0) return [...defaultPairs];

@@ -5,7 +5,9 @@ export interface SignedRequest {
   readonly trace: RequestTrace;
   /** The path and query exactly as sent. */
   readonly target: string;
-  /** The `:id`, `:reference` or `:keyId` of the path, percent-decoded. Empty if the route has none. */
+  /**
+   * The `:id`, `:reference` or `:keyId` of the path, percent-decoded. Empty if the route has none.
+   */
   readonly id: string;
   readonly body: Buffer;
   readonly contentType: string | undefined;

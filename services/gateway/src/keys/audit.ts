@@ -37,13 +37,19 @@ function membersOf(value: unknown): object | null {
   return typeof value === 'object' ? value : null;
 }
 
-/** A cursor has room for a UUID. The number of an entry fills its last 8 bytes. */
+/**
+ * The number of an audit entry in the form of a UUID, because a cursor has room for a UUID. The
+ * number fills the last 8 bytes.
+ */
 function cursorIdOf(id: bigint): string {
   const hex = id.toString(16).padStart(32, '0');
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }
 
-/** Numbers beyond the range of Postgres become its largest one, which excludes no entry. */
+/**
+ * The number of an audit entry in a cursor. A number beyond the range of Postgres becomes
+ * `bigintMax`, so the page begins at the newest entry.
+ */
 function entryIdOf(cursorId: string): bigint {
   const id = BigInt(`0x${cursorId.replaceAll('-', '')}`);
   return id > bigintMax ? bigintMax : id;

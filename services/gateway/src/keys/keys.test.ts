@@ -5,20 +5,23 @@ import { expect, test } from 'vitest';
 import { bodyOf, problemOf, submission } from '../answers.fixture.ts';
 import { type TestTenant, useGateways } from '../gateway.fixture.ts';
 
-/** Keys and changes of a tenant (CONTRACT 12). The client's address is in `x-forwarded-for`. */
+/**
+ * Tests keys and the audit of a tenant (CONTRACT 12). The gateways take the client's address from
+ * `x-forwarded-for`.
+ */
 
 const gateways = await useGateways({ TRUST_PROXY: 'loopback' });
 const [one = '', other = ''] = gateways.baseUrls;
 
 interface SignedBy {
-  /** Undefined for the first keys. */
+  /** If omitted, the request is signed with the first key of the tenant. */
   readonly key?: { readonly keyId: string; readonly hmacSecret: string } | undefined;
   readonly baseUrl?: string;
   readonly address?: string;
   readonly body?: object;
 }
 
-/** Sends `GET /v1/x` or `POST /v1/x`, signed by a key. */
+/** Sends a request such as `GET /v1/keys`, signed by a key. */
 function send(
   tenant: TestTenant,
   request: string,

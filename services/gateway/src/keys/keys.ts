@@ -26,7 +26,10 @@ import { compileBody } from '../http/read-object.ts';
 
 const path = '/v1/keys';
 
-/** `GET /v1/keys`: the valid keys, with the uses that this gateway has noted. */
+/**
+ * `GET /v1/keys`: the valid keys. It first stores the uses that this gateway has noted, so that the
+ * answer contains them.
+ */
 export function listKeysEndpoint({ store, keyUses }: GatewayDeps): TenantEndpoint {
   return tenantEndpoint({
     method: 'get',
@@ -116,7 +119,7 @@ async function create(
   return json(201, body);
 }
 
-/** Announces `settings.changed`. */
+/** Enqueues a wake-up job for the deliveries of `settings.changed`, if there are any. */
 async function announceChange(
   deps: GatewayDeps,
   { tenant: { tenantId }, requestId }: TenantRequest,

@@ -10,13 +10,15 @@ import {
 import type { Clock } from '@svc/runtime';
 import { createExpiringCache } from '../expiring-cache.ts';
 
-/** The inputs of prices, cached for at most `typicalUsageTtlMs` and `surgeTtlMs`. */
+/**
+ * Prices jobs. Typical usage is cached for `typicalUsageTtlMs` at most, and surge for `surgeTtlMs`.
+ */
 export interface Pricing {
   /** The rate card of a version. For null, a card of version 0 without prices. */
   rateCard(version: number | null): Promise<RateCard>;
-  /** The multiplier in force, in millionths. */
+  /** The surge multiplier in force, in millionths. */
   surgeMicros(): Promise<bigint>;
-  /** Prices one job (CONTRACT 4). Returns `quote_failed` if it has no price. */
+  /** Prices one job (CONTRACT 4). Returns `quote_failed` if the job has no price. */
   quote(
     rateCardVersion: number | null,
     job: { jobType: string; tier: Tier },
@@ -32,9 +34,12 @@ const noRateCard = parseRateCard(0, {
   jobTypes: [],
 });
 
-/** Caches what changes rarely, so that requests do not read it. A rate card version never changes. */
+/**
+ * Caches typical usage and surge, so that most requests do not read them. Rate cards are not cached
+ * here.
+ */
 export function createPricing(sources: {
-  /** Must be cheap for a version that was loaded before. */
+  /** Must be cheap for a version that was loaded before. A version of a rate card never changes. */
   readonly loadRateCard: (version: number) => Promise<RateCard>;
   readonly loadTypicalUsage: (jobType: string) => Promise<Usage | null>;
   readonly loadSurgeMicros: () => Promise<bigint>;
@@ -78,8 +83,9 @@ interface PricedJob {
 }
 
 /**
- * Keeps the last price of each job type and tier of a card. The formula is exact decimal arithmetic,
- * and its inputs change far less often than requests arrive. A card object never changes.
+ * Keeps the last price of each job type and tier of a card, and returns it while its inputs are the
+ * same. The inputs change far less often than requests arrive, and the exact decimal arithmetic
+ * costs CPU. A card object is a safe key, because it never changes.
  */
 function createPrices() {
   const pricesOfCards = new WeakMap<

@@ -3,8 +3,8 @@ import { type connectRedis, readPublishedSurge, redisIsReady } from '@svc/queue'
 import type { Logger } from '@svc/runtime';
 
 /**
- * The surge multiplier in force, in millionths. It is 1 if none is published or Redis does not
- * answer, because reads work without Redis (CONTRACT 2).
+ * The surge multiplier in force, in millionths. It is 1 if no surge is published or Redis does not
+ * answer, because reads must work without Redis (CONTRACT 2).
  */
 export async function currentSurgeMicros(
   redis: ReturnType<typeof connectRedis>,
@@ -20,7 +20,10 @@ export async function currentSurgeMicros(
   }
 }
 
-/** Parses a published multiplier, in millionths. Any text outside 1 to the highest surge is 1. */
+/**
+ * Parses a published multiplier, in millionths. A text that is not a multiplier from 1 to the
+ * highest surge counts as 1.
+ */
 export function parseSurge(text: string | null): bigint {
   if (text === null || !/^[0-9]{7}$/.test(text)) return surgeNoneMicros;
   const micros = BigInt(text);

@@ -6,12 +6,12 @@ import type { TenantRequest } from '../http/endpoint.ts';
 import { intentRecord } from './intent-record.ts';
 import type { GatewayRail } from './rail.ts';
 
-/** Waiters of a full gateway try again after this time. */
+/** `Retry-After` for a request that cannot wait, because the gateway has its most waiters. */
 const fullRetryMs = 5_000;
 
 /**
- * `GET …/:reference/await` (CONTRACT 8): `200` when confirmed, or still pending at the end; `409` when
- * the intent expires or has failed.
+ * `GET …/:reference/await` (CONTRACT 8). Answers `200` when the intent is confirmed, or if it is
+ * still pending after `timeoutSeconds`. Answers `409` when the intent has expired or failed.
  */
 export async function awaitIntent(
   store: Store,

@@ -15,8 +15,9 @@ const intents = '/v1/credits/purchase-intents';
 const one = `${intents}/:reference`;
 
 /**
- * Purchase intents (CONTRACT 8). While the rail is off, every correctly signed request gets
- * `409 solana_disabled`; its body and reference are not checked.
+ * The endpoints of purchase intents (CONTRACT 8). While the rail is off, they answer
+ * `409 solana_disabled` and check neither body nor reference. Signature, rate limit, scope and
+ * query are checked before that.
  */
 export function purchaseIntentEndpoints(deps: GatewayDeps): readonly TenantEndpoint[] {
   const { rail, store } = deps;

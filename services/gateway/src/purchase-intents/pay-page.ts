@@ -8,14 +8,17 @@ import type { OpenEndpoint, OpenRequest } from '../http/endpoint.ts';
 import { solanaPayUrl } from './intent-record.ts';
 import { qrCodeSvg } from './qr-code.ts';
 
-/** For one address. A page refreshes itself every `refreshSeconds`. */
+/**
+ * The rate limit of the pay pages for one group of addresses. An open page loads again every
+ * `refreshSeconds`.
+ */
 const pagePolicy: RatePolicy = { perSecond: 2, burst: 20 };
 const refreshSeconds = 5;
 const referencePattern = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
 
 /**
- * `GET /pay/:reference` (CONTRACT 8): the page for the person who pays. It has no script; the browser
- * loads it again while the intent is open.
+ * `GET /pay/:reference` (CONTRACT 8): the page for the payer. It has no script. The browser loads
+ * it again every `refreshSeconds` until the intent is closed.
  */
 export function payPageEndpoints(deps: GatewayDeps): readonly OpenEndpoint[] {
   const handle = (request: OpenRequest): Promise<Answer> => payPage(deps, request);
@@ -52,7 +55,7 @@ function isPaidInFull({ paidUsdcMicros, amountUsdcMicros }: PurchaseIntent): boo
 }
 
 function statusText(intent: PurchaseIntent): string {
-  // The balance would have exceeded the largest amount.
+  // A full payment grants nothing if the balance would then exceed the largest amount.
   if (intent.status !== 'confirmed' && isPaidInFull(intent)) {
     return 'Paid, but the credits could not be added. Contact the service.';
   }

@@ -14,14 +14,14 @@ import { createIntentWaiters, type IntentWaiters } from './waiters.ts';
 export interface GatewayRail extends SolanaRail {
   /** The associated token account of the recipient. */
   readonly tokenAccount: string;
-  /** A fresh public key. */
+  /** Returns a fresh public key. */
   readonly newReference: () => string;
   readonly waiters: IntentWaiters;
 }
 
 /**
- * Null if the rail is off; the client library is then not loaded. Throws `CannotStart` with status 2
- * if a variable is missing or is no address.
+ * Opens the rail. Returns null if the rail is off, and does not load the client library. Throws
+ * `CannotStart` with status 2 if a variable is missing or is no address.
  */
 export async function openRail(
   config: GatewayConfig,

@@ -3,13 +3,13 @@ import type { Logger } from '@svc/runtime';
 
 /** The most requests of one gateway that wait for payments at the same time. */
 const waitersMax = 5_000;
-/** Between two looks at all awaited intents together. */
+/** The interval at which one statement reads the statuses of all awaited intents. */
 const lookMs = 250;
 
 type WaitEnd =
-  /** The intent is no longer pending, or the time is over. */
+  /** The intent is no longer pending, the time is over or the gateway closes. */
   | 'ended'
-  /** Too many requests wait. */
+  /** `waitersMax` requests wait already. */
   | 'full';
 
 export interface IntentWaiters {
@@ -24,8 +24,9 @@ interface Waiter {
 }
 
 /**
- * Requests that wait for payments. One statement reads the statuses of all awaited intents together,
- * so a waiting request costs no connection to Postgres and no call of the RPC server (CONTRACT 8).
+ * Lets requests wait for payments. One statement reads the statuses of all awaited intents. A
+ * waiting request therefore costs no connection to Postgres and no call of the RPC server
+ * (CONTRACT 8).
  */
 export function createIntentWaiters(deps: {
   readonly readStatuses: (references: readonly string[]) => Promise<Map<string, IntentStatus>>;

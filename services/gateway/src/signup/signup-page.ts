@@ -70,7 +70,7 @@ export function refusedSignupPage(problem: ProblemAnswer, typed: Typed): TextAns
   return personalPage({ status, title: 'Sign up', navigation, content, headers, hasForm: true });
 }
 
-/** Shows the credentials, this once, and examples to paste. */
+/** Shows examples to paste and the credentials. The secrets are not shown again. */
 export function signedUpPage(signedUp: SignupAnswer, baseUrl: string): TextAnswer {
   const title = 'Your sandbox tenant';
   const credentials = [
@@ -111,7 +111,10 @@ export function signedUpPage(signedUp: SignupAnswer, baseUrl: string): TextAnswe
   return personalPage({ status: 201, title, navigation, content, script: copyScript });
 }
 
-/** A block to copy exactly. The template adds no character between its tags. */
+/**
+ * A block that a person copies. The template adds no character between its tags, so the copy is
+ * exact.
+ */
 function pasted(name: string, text: string): Html {
   const { source } = html`${text}`;
   return new Html(

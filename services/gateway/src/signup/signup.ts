@@ -15,8 +15,8 @@ const secondsPerHour = 3_600;
 const launchJobTypes = ['ats.application'];
 
 /**
- * `GET` and `POST /signup` (CONTRACT 5). In the sandbox anyone can become a tenant, limited
- * to `signupsPerHour` from one address. In production these routes do not exist.
+ * `GET` and `POST /signup` (CONTRACT 5). In the sandbox anyone can become a tenant, at most
+ * `signupsPerHour` from one group of addresses. In production these routes do not exist.
  */
 export function signupEndpoints(deps: GatewayDeps): readonly OpenEndpoint[] {
   if (deps.environment === 'production') return [];
@@ -50,8 +50,9 @@ async function signUpByForm(deps: GatewayDeps, request: OpenRequest): Promise<An
 type Opening = { readonly kind: 'opened'; readonly signedUp: SignupAnswer } | ProblemAnswer;
 
 /**
- * Takes a token before the body is parsed, so that an address without tokens causes no further work.
- * Returns the token if the body is refused, because the limit counts tenants.
+ * Signs up a tenant. Takes a token before the body is parsed, so that an address without tokens
+ * causes no further work. Puts the token back if the body is refused, because the limit counts
+ * tenants.
  */
 async function open(deps: GatewayDeps, request: OpenRequest): Promise<Opening> {
   const bucket = `signup:${request.addressGroup}`;
@@ -96,7 +97,7 @@ async function createSandboxTenant(
     webhookUrl: webhookUrl ?? null,
     hmacSecret: newSecret('hsk_test', randomBytes),
     webhookSecret: newSecret('whsec', randomBytes),
-    // Anyone can sign up with any URL, so the attempts are limited.
+    // Anyone can sign up with any URL, so the webhook attempts are limited.
     webhookAttemptsPerHour: signupWebhookAttemptsPerHour,
     inFlightMax: signupInFlightMax,
   };

@@ -1,6 +1,6 @@
 import { dispatchDeadlineMs, dispatchGraceMs } from '@svc/domain';
 
-/** The longest interval between two reads of Postgres, in case a reply was lost. */
+/** The longest interval between two reads of Postgres. It limits the delay if a reply was lost. */
 export const lookEveryMs = 1_000;
 /** The longest wait, by this host's monotonic clock. After it the outcome counts as unknown. */
 const waitMsMax = dispatchDeadlineMs + dispatchGraceMs + 2_000;
@@ -14,9 +14,9 @@ export interface PendingCreation {
 
 /**
  * Waits until a creation is no longer pending. Rejects it if it is still pending one second after
- * its deadline (CONTRACT 3). `pause` waits until the next read of Postgres and may end
- * early. If `pause` returns the outcome that the committing process reported, Postgres is not read.
- * Returns undefined if the creation is still pending after `waitMsMax` or does not exist.
+ * its deadline (CONTRACT 3). `pause` waits until the next read of Postgres and may end early. If it
+ * returns the outcome that the committing process reported, Postgres is not read. Returns undefined
+ * if the creation does not exist or is still pending after `waitMsMax`.
  */
 export async function awaitDispatchOutcome<Creation extends PendingCreation, Reported>(steps: {
   readonly read: () => Promise<Creation | null>;
@@ -24,7 +24,7 @@ export async function awaitDispatchOutcome<Creation extends PendingCreation, Rep
   readonly reject: () => Promise<unknown>;
   readonly pause: (ms: number, attempt: number) => Promise<Reported | undefined>;
   readonly monotonicMs: () => number;
-  /** Time until the deadline, from the hold or from the first read. */
+  /** Time until the deadline when the wait starts. */
   readonly remainingMs: number;
 }): Promise<Creation | Reported | undefined> {
   const giveUpAtMs = steps.monotonicMs() + waitMsMax;
@@ -48,7 +48,9 @@ export async function awaitDispatchOutcome<Creation extends PendingCreation, Rep
 const pollMsMin = 25;
 const pollMsMax = 200;
 
-/** The pause of a duplicate between two reads of Postgres: 25, 50, 100, then 200 ms. */
+/**
+ * The longest pause of a duplicate request between two reads of Postgres: 25, 50, 100, then 200 ms.
+ */
 export function pollIntervalMs(attempt: number): number {
   return Math.min(pollMsMin * 2 ** Math.min(attempt, 10), pollMsMax);
 }

@@ -3,7 +3,9 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { payload, refusalOf, submission } from '../answers.fixture.ts';
 import { type TestTenant, useGateways } from '../gateway.fixture.ts';
 
-/** CONTRACT 3: each request fails two consecutive checks, and the first one must win. */
+/**
+ * Each request fails two consecutive checks of CONTRACT 3. The first one must decide the answer.
+ */
 
 const gateways = await useGateways();
 beforeEach(() => {
@@ -26,7 +28,8 @@ async function exhausted(): Promise<TestTenant> {
     'UPDATE tenants SET rate_limit_per_second = 1, rate_limit_burst = 1 WHERE id = $1',
     [tenant.uuid],
   );
-  // Refused without a query, so that the bucket has no time to fill again.
+  // This request takes the only token. The next check refuses it, so the bucket has no time to fill
+  // again.
   expect((await tenant.send({ target: `${target}?unknown=1` })).status).toBe(422);
   return tenant;
 }

@@ -30,7 +30,10 @@ import {
 } from './dispatch-held.ts';
 import { canonicalRequest, checkJob, readIdempotencyKey } from './read-request.ts';
 
-/** If a key is taken and freed this often during one request, the answer is `outcomeUnknown`. */
+/**
+ * The most tries of one request while its key is taken and freed again. After them the answer is
+ * `outcomeUnknown`.
+ */
 const keyRoundsMax = 5;
 
 /** `POST /v1/submissions` (CONTRACT 3). */
@@ -44,7 +47,7 @@ export function createSubmissionEndpoint(deps: GatewayDeps): HoldEndpoint {
   });
 }
 
-/** A request with its idempotency key and the hash that is equal for two bodies of equal meaning. */
+/** A request with its idempotency key and its hash. Bodies of equal meaning have the same hash. */
 interface KeyedRequest {
   readonly request: TenantRequest;
   readonly body: JsonBody;
@@ -59,7 +62,8 @@ async function createSubmission(deps: GatewayDeps, request: TenantRequest): Prom
   if (read.kind === 'problem') return decidedBeforeHold(read);
   const hash = requestHash(deps.requestHashKey, canonicalRequest(body));
   const keyed = { request, body, key: read.key, hash };
-  // The key may be freed and taken again between the hold that found it taken and its look-up.
+  // A hold may find the key taken. Before the submission with this key is looked up, the key may be
+  // free again. Then the request is tried again.
   for (let round = 0; round < keyRoundsMax; round += 1) {
     const reply = await createUnlessTaken(deps, keyed);
     if (reply !== 'look_again') return reply;
@@ -72,9 +76,9 @@ function decidedByHold(answer: Answer): HoldReply {
 }
 
 /**
- * A taken key decides the answer before any other refusal (CONTRACT 3). The hold statement
- * checks the key, so a separate look-up runs only if the hold did not succeed. It runs after every
- * refusal, because the hold that took the key may be concurrent with the refused one.
+ * Holds and dispatches the submission, unless its key is taken. A taken key decides the answer
+ * before any other refusal (CONTRACT 3). The hold statement checks the key. A refused request looks
+ * up the key in addition, because a concurrent request may have taken it.
  */
 async function createUnlessTaken(
   deps: GatewayDeps,
@@ -149,7 +153,7 @@ interface PreparedSubmission {
   readonly facts: OfferFacts;
 }
 
-/** Runs every check before the first write. The price is the last one. */
+/** Checks the job and then prices it. Writes nothing. */
 async function prepareSubmission(
   deps: GatewayDeps,
   { request, body, key, hash }: KeyedRequest,

@@ -34,8 +34,8 @@ export type CreationState = Pick<
 >;
 
 /**
- * The answer to a creation by the state of its submission. Undefined while it is pending. The first
- * request and every replay get the same answer, except that `201` becomes `200`.
+ * The answer to a creation by the state of its submission. Undefined while it is pending. A replay
+ * gets the same answer as the first request, except that `201` becomes `200` with `idempotent`.
  */
 export function creationAnswer(
   creation: CreationState,
@@ -80,7 +80,10 @@ function createdBody(creation: CreationState): SubmissionCreated {
   };
 }
 
-/** `409 terminal_state`, with the refund if a cancel ended the submission. */
+/**
+ * `409 terminal_state`, with the refund if a cancel ended the submission. `404` for a rejected
+ * submission, which no tenant sees.
+ */
 export function endedAnswer(ended: {
   readonly id: string;
   readonly state: SubmissionState;

@@ -8,7 +8,7 @@ import { type Answer, unavailable } from '../http/answer.ts';
 import { awaitDispatchOutcome, lookEveryMs } from './await-outcome.ts';
 import { creationAnswer, type CreationState } from './creation-answer.ts';
 
-/** BullMQ's job priorities; 1 runs first. Every dispatch job has one. */
+/** The priority of a dispatch job in BullMQ, by tier. Jobs with 1 run first. */
 const queuePriority: Readonly<Record<Tier, number>> = { instant: 1, priority: 2, standard: 3 };
 
 export const outcomeUnknown = unavailable(
@@ -26,7 +26,10 @@ export interface HeldSubmission {
   readonly heldAtMs: number;
 }
 
-/** Enqueues a held submission. Answers when a node has accepted it or it is rejected. */
+/**
+ * Enqueues a held submission. Answers as soon as a node has accepted it, it is rejected or it is
+ * cancelled.
+ */
 export async function dispatchHeld(deps: GatewayDeps, held: HeldSubmission): Promise<Answer> {
   const { id, tenantId, tier, requestId } = held.submission;
   // A reply without a waiter is dropped, so the wait begins before the job is enqueued.
@@ -59,8 +62,8 @@ export async function dispatchHeld(deps: GatewayDeps, held: HeldSubmission): Pro
 }
 
 /**
- * The submission as of the commit of `dispatched`. The hold pinned its figures, so later changes do
- * not alter its `201`.
+ * The submission right after the commit of `dispatched`, without a read of Postgres. The hold fixed
+ * the quote and the balance, so this `201` equals one that is read later.
  */
 function asDispatched({ submission, availableAfterMicros }: HeldSubmission): CreationState {
   return {
@@ -86,7 +89,10 @@ async function answerUnsent(deps: GatewayDeps, id: string): Promise<Answer> {
   return creationAnswer(creation, { isReplay: false }) ?? outcomeUnknown;
 }
 
-/** Waits for the outcome of a pending creation. `pause` may return it, so that Postgres is not read. */
+/**
+ * Waits for the outcome of a pending creation, and answers. If `pause` returns the outcome,
+ * Postgres is not read.
+ */
 export async function answerWhenDecided(
   deps: GatewayDeps,
   { id, remainingMs }: { readonly id: string; readonly remainingMs: number },

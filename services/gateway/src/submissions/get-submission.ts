@@ -5,7 +5,9 @@ import type { GatewayDeps } from '../deps.ts';
 import { json, notFound } from '../http/answer.ts';
 import { tenantEndpoint, type TenantEndpoint } from '../http/endpoint.ts';
 
-/** `GET /v1/submissions/:id` (CONTRACT 5). A malformed, unknown or foreign id gets the same answer. */
+/**
+ * `GET /v1/submissions/:id` (CONTRACT 5). A malformed, unknown or foreign id gets the same answer.
+ */
 export function getSubmissionEndpoint(deps: GatewayDeps): TenantEndpoint {
   return tenantEndpoint({
     method: 'get',

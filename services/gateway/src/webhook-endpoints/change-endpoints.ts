@@ -41,7 +41,7 @@ const otherKind = validationProblem([
   },
 ]);
 
-/** `POST /v1/webhook-endpoints` (CONTRACT 12). The answer has the secret, this once. */
+/** `POST /v1/webhook-endpoints` (CONTRACT 12). Only this answer contains the new secret. */
 export function createEndpointEndpoint(deps: GatewayDeps): TenantEndpoint {
   const checkBody = compileBody(WebhookEndpointRequest, []);
   return tenantEndpoint({
@@ -109,7 +109,9 @@ export function deleteEndpointEndpoint(deps: GatewayDeps): TenantEndpoint {
   });
 }
 
-/** `POST /v1/webhook-endpoints/:id/rotate-secret`. The body may be empty. */
+/**
+ * `POST /v1/webhook-endpoints/:id/rotate-secret`. With an empty body the overlap has its default.
+ */
 export function rotateEndpointSecretEndpoint(deps: GatewayDeps): TenantEndpoint {
   const checkBody = compileBody(SecretRotation, []);
   return tenantEndpoint({

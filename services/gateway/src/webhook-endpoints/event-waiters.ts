@@ -1,20 +1,23 @@
 import type { Logger } from '@svc/runtime';
 
-/** The most requests of one gateway, and of one tenant at it, that wait for events. */
+/** The most requests that wait for events at one gateway: of all tenants, and of one tenant. */
 const waitersMax = 1_000;
 const tenantWaitersMax = 10;
-/** Between two looks at all awaited endpoints together. */
+/** The interval at which one statement looks for events of all awaited endpoints. */
 const lookMs = 250;
 
 export interface AwaitedEvents {
   readonly tenantId: string;
   readonly endpointId: string;
-  /** The position behind which an event ends the wait. */
+  /** An event with a higher position ends the wait. */
   readonly after: bigint;
 }
 
 export interface EventWaiters {
-  /** `ended`: there may be events, or the time is over. `full`: too many requests wait. */
+  /**
+   * `ended`: there may be events, the time is over or the gateway closes. `full`: too many requests
+   * wait, at this gateway or of this tenant.
+   */
   wait(awaited: AwaitedEvents, timeoutMs: number): Promise<'ended' | 'full'>;
   /** Ends all waits. */
   close(): void;
@@ -26,8 +29,8 @@ interface Waiter extends AwaitedEvents {
 }
 
 /**
- * Requests that wait for events. One statement looks for all of them together, so a waiting request
- * occupies no connection to Postgres, and a wait needs no Redis.
+ * Lets requests wait for events. One statement looks for the events of all of them. A waiting
+ * request therefore occupies no connection to Postgres. It needs no Redis.
  */
 export function createEventWaiters(deps: {
   readonly findNews: (awaited: readonly AwaitedEvents[]) => Promise<Set<string>>;
@@ -47,7 +50,8 @@ export function createEventWaiters(deps: {
 
   async function look(): Promise<void> {
     try {
-      // One look for each endpoint, from the earliest position that a request waits behind.
+      // Each endpoint is looked up once, from the lowest position of its requests. An event then
+      // ends all waits at this endpoint, also those with a higher position.
       const earliest = new Map<string, AwaitedEvents>();
       for (const one of waiting) {
         const known = earliest.get(one.endpointId);

@@ -8,12 +8,16 @@ import { tenantEndpoint, type TenantEndpoint, type TenantRequest } from '../http
 import { validationProblem } from '../http/read-json.ts';
 import { endpointAt, endpointsPath } from './record.ts';
 
-/** Waiters of a full gateway, and of a tenant with many, try again after this time. */
+/**
+ * `Retry-After` for a request that cannot wait, because its gateway or its tenant has the most
+ * waiters.
+ */
 const fullRetryMs = 5_000;
 
 /**
- * `GET /v1/webhook-endpoints/:id/events` (CONTRACT 12): oldest first. With `waitSeconds` the answer
- * waits for an event, without a connection to Postgres.
+ * `GET /v1/webhook-endpoints/:id/events` (CONTRACT 12): lists events, oldest first. With
+ * `waitSeconds` the request waits while there is no event. A waiting request occupies no connection
+ * to Postgres.
  */
 export function pollEventsEndpoint(deps: GatewayDeps): TenantEndpoint {
   return tenantEndpoint({

@@ -5,7 +5,7 @@ import { json, notFound } from '../http/answer.ts';
 import { tenantEndpoint, type TenantEndpoint } from '../http/endpoint.ts';
 import { endpointAt, endpointShown, endpointsPath } from './record.ts';
 
-/** `GET /v1/webhook-endpoints`: all of them, oldest first. */
+/** `GET /v1/webhook-endpoints`: all endpoints of the tenant, oldest first. */
 export function listEndpointsEndpoint({ store }: GatewayDeps): TenantEndpoint {
   return tenantEndpoint({
     method: 'get',

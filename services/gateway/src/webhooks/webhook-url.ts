@@ -3,7 +3,10 @@ import type { GatewayDeps } from '../deps.ts';
 import type { ProblemAnswer } from '../http/answer.ts';
 import { validationProblem } from '../http/read-json.ts';
 
-/** Refuses a forbidden URL (CONTRACT 6, destinations). Undefined if it is allowed. */
+/**
+ * The refusal of a forbidden URL (CONTRACT 6, "Destinations"). Undefined if the URL is allowed or
+ * there is none.
+ */
 export function refusedWebhookUrl(
   { allowPrivateNetworks }: Pick<GatewayDeps, 'allowPrivateNetworks'>,
   webhookUrl: string | null | undefined,

@@ -1,6 +1,6 @@
 import type { Unanswered } from '@svc/solana';
 
-/** The RPC server did not answer usefully. The watcher backs off and changes nothing. */
+/** Thrown if the RPC server is busy, fails or refuses a call. The watcher then backs off. */
 export class RpcUnavailable extends Error {
   override readonly name = 'RpcUnavailable';
   readonly retryAfterMs: number;
@@ -11,7 +11,10 @@ export class RpcUnavailable extends Error {
   }
 }
 
-/** Returns the outcome of an answered call. Throws `RpcUnavailable` for any other. */
+/**
+ * Returns the outcome of a call that the server answered. Throws `RpcUnavailable` for a call that
+ * it did not answer.
+ */
 export function answered<Outcome extends { readonly kind: string }>(
   outcome: Outcome | Unanswered,
 ): Outcome {

@@ -3,7 +3,9 @@ import type { Clock, Logger, SolanaRail } from '@svc/runtime';
 import type { Rpc } from '@svc/solana';
 import type { Store } from '@svc/store';
 
-/** The client library, which only a process with the rail loads. */
+/**
+ * The functions of the Solana client library. A process without the rail does not load the library.
+ */
 export type Solana = Pick<
   typeof import('@svc/solana'),
   'checkGenesis' | 'checkRail' | 'listSignatures' | 'readTransaction' | 'signaturesPerPageMax'
@@ -20,7 +22,7 @@ export interface WatcherDeps {
   readonly environment: 'sandbox' | 'production';
   /** The associated token account of the recipient. */
   readonly tokenAccount: string;
-  /** The name of this process in the lease. */
+  /** The id by which the lease names this process. */
   readonly holder: string;
   readonly countPayment: (kind: string) => void;
 }
@@ -28,7 +30,7 @@ export interface WatcherDeps {
 /** The lease of this process while it watches. */
 export interface Lease {
   readonly epoch: bigint;
-  /** The database's time of the last renewal. */
+  /** The time of the last renewal, by the clock of the database. */
   at(): Date;
   /** Renews the lease if it is due. Throws `LeaseLost` if another process has it. */
   keep(): Promise<void>;

@@ -1,29 +1,44 @@
-/** The limits of the watcher (CONTRACT 8). Times by the clock of this process only space its calls. */
+/**
+ * The limits of the watcher (CONTRACT 8). The clock of the process only spaces the calls. The lease
+ * and the deadlines of intents follow the clock of the database.
+ */
 
-/** Between two looks at Postgres for work. */
+/** The interval at which the watcher looks in Postgres for work. */
 export const tickMs = 500;
-/** Between two polls of a token account that an open intent pins. CONTRACT 8 allows 2 s. */
+/** The interval of polls of a token account while an open intent pins it. CONTRACT 8 allows 2 s. */
 export const pollMs = 1_000;
-/** Between two calls while no intent is open. */
+/** The interval of calls to the RPC server while no intent is open. */
 export const idleCallMs = 60_000;
-/** Without a renewal for this long, another process may take over. */
+/** The lease ends this long after its last renewal. Another process may then take it. */
 export const leaseMs = 10_000;
 export const leaseRenewMs = 2_000;
 export const genesisCheckMs = 600_000;
 export const backoffMsMin = 1_000;
 export const backoffMsMax = 5_000;
-/** The first page of a list. It also covers the overlap with the cursor. */
+/** The most signatures on the first page of a list. Further pages have `signaturesPerPageMax`. */
 export const firstPageMax = 100;
-/** A list stops after this many pages: a million signatures. */
+/** A list stops after this many pages, which is about a million signatures. */
 export const pagesMax = 1_000;
-/** Signatures below the cursor by at most this many slots are read if they are new: two minutes. */
+/**
+ * A list also covers this many slots before the cursor, about two minutes. New signatures there are
+ * read too.
+ */
 export const overlapSlots = 300;
-/** Signatures that wait to be read in memory, the oldest of the backlog. */
+/**
+ * The most signatures of a list that wait in memory to be read. A longer list is cut to its oldest
+ * signatures.
+ */
 export const backlogMax = 20_000;
-/** Signatures that this process has read and does not read again in the overlap. */
+/**
+ * The most signatures per token account that a process remembers. A later list does not read a
+ * remembered signature again.
+ */
 export const rememberedMax = 20_000;
 export const readsPerTickMax = 40;
 export const retriesPerTickMax = 2;
 export const questionsPerTickMax = 4;
-/** Pages of one question. Beyond them the list of the token account has to find the payment. */
+/**
+ * The most pages that are read for one question. Only the list of the token account can find a
+ * payment beyond them.
+ */
 export const questionPagesMax = 3;

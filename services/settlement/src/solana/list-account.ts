@@ -5,25 +5,35 @@ import type { Lease, WatcherDeps } from './deps.ts';
 import { backlogMax, firstPageMax, overlapSlots, pagesMax } from './limits.ts';
 
 export interface AccountList {
-  /** The listed signatures from the lowest slot on, the oldest first. At most `backlogMax`, the oldest. */
+  /**
+   * The listed signatures from the slot `floorOf(cursor)` on, oldest first. If there are more than
+   * `backlogMax`, only the oldest of them.
+   */
   readonly entries: readonly ListedSignature[];
-  /** The list reached the cursor, or the beginning of an account without one. */
+  /**
+   * True if the list reached the signature of the cursor. Without one: if it reached the first
+   * signature of the account.
+   */
   readonly isComplete: boolean;
-  /** Newer signatures were left out, because the backlog is full. */
+  /** True if newer signatures were left out, because there are more than `backlogMax`. */
   readonly isCut: boolean;
 }
 
 type Cursor = NonNullable<WatchedAccount['cursor']>;
 
-/** Signatures of earlier slots are not read: they were read before, or are older than the rail. */
+/**
+ * The lowest slot whose signatures are read. Earlier signatures were listed before, or are older
+ * than the first cursor.
+ */
 function floorOf({ slot, floorSlot }: Cursor): number {
   return Math.max(floorSlot, slot - overlapSlots);
 }
 
 /**
- * Lists a token account page by page, from the newest signature back to the cursor. Only a list that
- * contains the cursor itself is complete. A truncated list, or one of a server that is behind, is
- * not, and the cursor then stays where it is.
+ * Lists a token account page by page, from the newest signature back to the cursor. A list is
+ * complete if it contains the signature of the cursor. If the cursor has none, the list must reach
+ * the first signature of the account. A truncated list, or the list of a server that is behind, is
+ * incomplete. The cursor then does not move.
  */
 export async function listAccount(
   { solana, rpc }: WatcherDeps,
@@ -59,7 +69,7 @@ export async function listAccount(
       if (fresh.length === 0) return done(true);
     } else {
       if (known.has(cursor.signature)) return done(true);
-      // Also true for a page without a new signature.
+      // `every` is also true if the page has no new signature.
       if (fresh.every(({ slot }) => slot < floor)) return done(false);
     }
     before = list.at(-1)?.signature;
@@ -67,7 +77,10 @@ export async function listAccount(
   return done(false);
 }
 
-/** By slot. The server lists the newest first, so equal slots keep the reverse of its order. */
+/**
+ * Sorts by slot. Signatures of one slot get the reverse of the order of the server, which lists the
+ * newest first.
+ */
 function oldestFirst(newestFirst: readonly ListedSignature[]): ListedSignature[] {
   return newestFirst.toReversed().toSorted((a, b) => a.slot - b.slot);
 }

@@ -12,17 +12,26 @@ import { firstPageMax, readsPerTickMax, rememberedMax } from './limits.ts';
 import { listAccount } from './list-account.ts';
 import { readSignature } from './read-signature.ts';
 
-/** The memory of one process of a token account between two polls. It may be lost. */
+/**
+ * The state of a token account that this process keeps between two polls. If the process loses this
+ * state, it only repeats calls.
+ */
 export interface AccountMemory {
-  /** The rest of the last list, the oldest first. */
+  /**
+   * The signatures of the last list that are not read yet. Those from the slot of the cursor on
+   * come first.
+   */
   backlog: ListedSignature[];
   isComplete: boolean;
-  /** The last list left out newer signatures. */
+  /** True if the last list left out newer signatures. */
   isCut: boolean;
-  /** The database's time at which the last list began. */
+  /** The time of the last lease renewal before the last list, by the clock of the database. */
   listedAt: Date;
   nextPollMs: number;
-  /** True if the signature was read, false if it was noted as unread. In the order of the attempts. */
+  /**
+   * Maps each handled signature to false if it was noted as unread, and to true otherwise. The
+   * signature that was handled first is the first entry.
+   */
   readonly remembered: Map<string, boolean>;
 }
 
@@ -38,8 +47,10 @@ export function newAccountMemory(): AccountMemory {
 }
 
 /**
- * Starts to watch a token account. An account that no intent pins yet starts at its newest signature.
- * Otherwise its newest page may hold a payment, so the cursor starts before it.
+ * Creates the cursor of a token account. If no open intent pins the account, the cursor starts at
+ * the newest signature. Otherwise the newest page of signatures may contain a payment. The cursor
+ * then starts at the oldest signature of this page, or before the first signature if the page has
+ * them all.
  */
 export async function startCursor(
   deps: WatcherDeps,
@@ -50,7 +61,8 @@ export async function startCursor(
   const { entries } = answered(
     await solana.listSignatures(rpc, tokenAccount, { limit: firstPageMax }),
   );
-  // Read after the list, so that no intent was created and paid in between.
+  // Read the accounts after the signatures. Otherwise an intent that is created and paid between
+  // the two reads would be missed.
   const watched = await findWatchedAccounts(store);
   const isOpen = watched.some((one) => one.tokenAccount === tokenAccount && one.isOpen);
   const isWhole = entries.length < firstPageMax;
@@ -60,8 +72,9 @@ export async function startCursor(
 }
 
 /**
- * Lists an account unless a backlog is left, and reads at most `most.reads` signatures, the oldest
- * first.
+ * Lists the account if its backlog is empty, and then reads at most `most.reads` signatures of the
+ * backlog. When all signatures of a complete list are handled, notes the time of the list in
+ * Postgres.
  */
 export async function pollAccount(
   deps: WatcherDeps,
@@ -81,7 +94,8 @@ export async function pollAccount(
     memory.isComplete = list.isComplete;
     memory.isCut = list.isCut;
     const fresh = list.entries.filter(isNew);
-    // The overlap comes last, so that it does not delay new payments after a takeover.
+    // Signatures before the slot of the cursor come last. After a takeover there may be many of
+    // them, and they must not delay new payments.
     memory.backlog = [
       ...fresh.filter(({ slot }) => slot >= cursor.slot),
       ...fresh.filter(({ slot }) => slot < cursor.slot),

@@ -5,9 +5,9 @@ import { questionPagesMax } from './limits.ts';
 import { readSignature } from './read-signature.ts';
 
 /**
- * Asks for one reference by itself: lists its transactions and reads those that this process has not
- * read. An intent ends only after the answer, so a payment that no list of its token account showed
- * is found here.
+ * Lists the transactions of one reference, and reads those that this process has not read. This
+ * finds a payment that the lists of the token account did not show. An intent expires and closes
+ * only after this answer.
  */
 export async function askForReference(
   deps: WatcherDeps,

@@ -14,14 +14,17 @@ export interface SignatureToRead {
   readonly tokenAccount: string;
   readonly signature: string;
   readonly slot: number;
-  /** The intent at whose question it was found, if any. */
+  /**
+   * The reference whose question found the signature. Null if a list of the token account found it.
+   */
   readonly reference: string | null;
 }
 
 /**
- * Reads one transaction and records what it paid. The cursor, if given, moves in the same transaction
- * of Postgres. A transaction that cannot be read is noted, raises an alert and is retried. Returns
- * false for it. Throws `RpcUnavailable` if the server does not answer.
+ * Reads one transaction and records what it paid. If `cursor` is given, the same transaction of
+ * Postgres moves the cursor. A transaction that cannot be read is noted, logged and counted, and is
+ * retried later. The function then returns false. Throws `RpcUnavailable` if the server does not
+ * answer.
  */
 export async function readSignature(
   deps: WatcherDeps,
@@ -70,7 +73,7 @@ async function report(deps: WatcherDeps, signature: string, outcome: RecordOutco
       try {
         await announceDeliveries(producer, [outcome.tenantId]);
       } catch (error) {
-        // The delivery is due in Postgres, and its reconciler finds it there.
+        // The delivery is already due in Postgres, where the reconciler of deliveries finds it.
         logger.warn({ err: error }, 'could not announce a delivery');
       }
       return;

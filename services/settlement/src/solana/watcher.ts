@@ -33,9 +33,9 @@ import { askForReference } from './questions.ts';
 import { readSignature } from './read-signature.ts';
 
 export interface Watcher {
-  /** One look for work. Never throws because of the RPC server. */
+  /** Looks for work once. If the RPC server does not answer, it backs off and does not throw. */
   tick(): Promise<void>;
-  /** Why nothing is credited, if so. */
+  /** The reason why no payment is credited, or null. */
   problem(): string | null;
   /** Gives the lease back. */
   close(): Promise<void>;
@@ -44,9 +44,12 @@ export interface Watcher {
 interface State {
   epoch: bigint | null;
   readonly accounts: Map<string, AccountMemory>;
-  /** The terms were checked since the last time that the server did not answer. */
+  /**
+   * Monotonic time at which a check of the terms last passed. Null if none has passed yet, or since
+   * the server last failed or a term was refused.
+   */
   checkedMs: number | null;
-  /** The terms hold, as far as is known. Null: never checked. */
+  /** True after all terms have passed once. Later checks then compare only the genesis hash. */
   hasPassedAll: boolean;
   problem: string | null;
   nextCallMs: number;
@@ -55,8 +58,9 @@ interface State {
 }
 
 /**
- * Watches the payments, one process at a time by a lease in Postgres (CONTRACT 8). Its memory only
- * saves calls: Postgres has the cursor, the payments and what could not be read.
+ * Creates the watcher of this process. A lease in Postgres lets one process watch at a time
+ * (CONTRACT 8). Postgres has the cursors, the payments and the unread signatures. The memory of the
+ * process only saves calls.
  */
 export function createWatcher(deps: WatcherDeps, hasPassedAll: boolean): Watcher {
   const { store, logger, clock, holder } = deps;
@@ -123,7 +127,10 @@ async function takeLease(
   };
 }
 
-/** Doubles the pause. The terms are checked again before anything else is believed. */
+/**
+ * Pauses the calls to the server, and doubles the next pause up to `backoffMsMax`. After the pause,
+ * the terms are checked before any other call.
+ */
 function backOff({ logger, clock }: WatcherDeps, state: State, error: RpcUnavailable): void {
   const pauseMs = Math.max(state.backoffMs, error.retryAfterMs);
   state.nextCallMs = clock.monotonicMs() + pauseMs;
@@ -145,7 +152,7 @@ async function work(deps: WatcherDeps, lease: Lease, state: State): Promise<bool
   const isChecked = state.checkedMs !== null && nowMs - state.checkedMs < genesisCheckMs;
   if (!isChecked) {
     if (!(await checkTerms(deps, state))) return true;
-    // Without an open intent the check is the one call of this minute.
+    // While no intent is open, the check takes the place of the idle call.
     if (!isOpen && !isNew) return true;
   }
   const asked = isOpen
@@ -156,7 +163,10 @@ async function work(deps: WatcherDeps, lease: Lease, state: State): Promise<bool
   return asked;
 }
 
-/** The configured account is watched from the start, so that no transfer to it goes unnoticed. */
+/**
+ * Adds the configured account if no intent has pinned it yet. Transfers to this account are then
+ * noticed before its first intent.
+ */
 function withConfigured(
   watched: readonly WatchedAccount[],
   { tokenAccount, rail }: WatcherDeps,
@@ -165,7 +175,10 @@ function withConfigured(
   return [...watched, { tokenAccount, mint: rail.mint, isOpen: false, cursor: null }];
 }
 
-/** Checks all terms until they have passed once, then the genesis hash. False: nothing is credited. */
+/**
+ * Checks all terms until they have passed once, and then only the genesis hash. Returns false if a
+ * term is refused. Then no payment is credited.
+ */
 async function checkTerms(deps: WatcherDeps, state: State): Promise<boolean> {
   const { solana, rpc, rail, environment, clock, logger } = deps;
   const terms = { environment, recipient: rail.recipient, mint: rail.mint };
@@ -220,7 +233,10 @@ async function workOpen(
   return asked;
 }
 
-/** At most one call: it starts a cursor, reads one signature, or lists one account. */
+/**
+ * Makes at most one call to the server: to create a cursor, to read one signature, or to list one
+ * page of an account.
+ */
 async function workIdle(
   deps: WatcherDeps,
   lease: Lease,

@@ -15,7 +15,7 @@ import { escapeHtml } from '../pages/html.ts';
 const uuid = (n: number): string =>
   `5b7c3a10-4e2d-4f6a-9c8b-${(0xa0 + n).toString(16).padStart(12, '0')}`;
 
-/** The key is the `data-field-path`, and the `id` of a text. */
+/** The questions of Ashby. The name is the `data-field-path`, and the `id` of a text. */
 export const ashbyFields: readonly Field[] = [
   required('_systemfield_name', 'fullName', 'Name', 'text'),
   required('_systemfield_email', 'email', 'Email', 'text'),
@@ -78,7 +78,7 @@ function widgetHtml(field: Field): string {
   }
 }
 
-/** One question. A style sheet draws the star of a required one. */
+/** The markup of one question. A style sheet draws the star of a required one. */
 export function ashbyEntry(field: Field): string {
   const { name, label, control, isRequired } = field;
   const title = `ashby-application-form-question-title _heading_${isRequired ? ' _required_' : ''}`;

@@ -1,6 +1,6 @@
 /**
- * The page of Ashby saves each answer when it changes, and sends only the identifier of the form
- * with the submission. It waits for saves in flight first.
+ * The page of Ashby saves each answer when it changes. It waits for the saves in flight. Its
+ * submission then contains only the identifier of the form.
  */
 export const ashbyScript = String.raw`
 app.saves = 0;

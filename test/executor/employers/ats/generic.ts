@@ -10,7 +10,10 @@ import { parseMultipart } from '../server/multipart.ts';
 import { type AtsFixture, receive, type World } from '../server/world.ts';
 import { genericFields, genericWidget } from './generic-form.ts';
 
-/** An employer's own form: native, checked by the browser, sent without a script where possible. */
+/**
+ * An employer's own form. It is native, the browser checks it, and no script sends it where
+ * possible.
+ */
 
 const jobPath = '/careers/welder/apply';
 const thanksPath = '/careers/welder/thanks';
@@ -29,7 +32,7 @@ app.on('change', '.combo [role=combobox]', function (input) {
 });
 `;
 
-/** Shows one step at a time. The next one needs the answers of the current one. */
+/** Shows one step at a time. The page goes to the next step when the current one is answered. */
 const stepsScript = String.raw`
 app.step = 0;
 app.showStep = function () {

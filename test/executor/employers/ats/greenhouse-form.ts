@@ -15,7 +15,7 @@ import { escapeHtml } from '../pages/html.ts';
 
 const question = (n: number): string => `question_${4_000_100 + n}`;
 
-/** The questions of the new Greenhouse board. The key is also the `id` of the widget. */
+/** The questions of the new Greenhouse board. The name is also the `id` of the widget. */
 export const greenhouseFields: readonly Field[] = [
   required('first_name', 'givenName', 'First Name', 'text'),
   required('last_name', 'familyName', 'Last Name', 'text'),
@@ -91,7 +91,7 @@ function choicesHtml({ name, label, isRequired, options = [] }: Field): string {
   return `<fieldset class="field-wrapper checkbox" id="${name}" aria-required="${isRequired}"><legend class="label checkbox__description">${escapeHtml(label)}${star}</legend>${boxes.join('')}</fieldset>`;
 }
 
-/** One question, with the markup and the names of the new Greenhouse board. */
+/** The markup of one question, as on the new Greenhouse board. */
 export function greenhouseWidget(field: Field): string {
   const { name, label, control, isRequired, options = [] } = field;
   switch (control) {

@@ -19,7 +19,7 @@ import type { FixtureAnswer, FixtureRequest } from '../server/listen.ts';
 import { parseMultipart } from '../server/multipart.ts';
 import { type AtsFixture, receive, type World } from '../server/world.ts';
 
-/** The board that Greenhouse had before: one native form whose files travel with it. */
+/** The older board of Greenhouse: one native form, which sends its files with the application. */
 
 const jobPath = '/acme/jobs/4000200';
 const answer = (index: number, member: string): string =>
@@ -77,13 +77,16 @@ const fields: readonly Field[] = [
   ),
 ];
 
-/** `job_application[first_name]` has the id `first_name`; the others replace brackets by `_`. */
+/**
+ * The `id` of a field. That of `job_application[first_name]` is `first_name`, and the other
+ * standard ones are alike. Other ids replace brackets by `_`.
+ */
 function idOf(name: string): string {
   const short = /^job_application\[(first_name|last_name|email|phone|resume)\]$/u.exec(name)?.[1];
   return short ?? name.replaceAll(/[^a-z0-9]+/gu, '_').replace(/_$/u, '');
 }
 
-/** Questions of the employer: the widget is inside its label. */
+/** The markup of a question of the employer. The widget is inside its label. */
 function questionHtml(field: Field, refused: boolean): string {
   const { name, label, control, isRequired, options = [] } = field;
   const star = isRequired ? ' <span class="asterisk" aria-hidden="true">*</span>' : '';

@@ -11,13 +11,13 @@ import { type AtsFixture, keepUpload, receive, type World } from '../server/worl
 import { greenhouseFields, greenhouseWidget } from './greenhouse-form.ts';
 
 /**
- * The new Greenhouse job board, by itself and in the frame of an employer's page. Files go to a
- * store on another host first. The page then sends JSON with their addresses.
+ * The new Greenhouse job board, by itself and in the frame of an employer's page. Its page first
+ * uploads files to a store on another host. It then sends JSON with the addresses of these files.
  */
 
 const boardHost = 'job-boards.greenhouse.example';
 const storeHost = 'uploads.greenhouse.example';
-/** The board of the page and the host that takes applications are different origins. */
+/** The host that takes applications. Its origin is not that of the board's page. */
 const submitHost = 'boards.greenhouse.example';
 const careersHost = 'careers.acme.example';
 const jobPath = '/acme/jobs/4000100';
@@ -176,7 +176,10 @@ export const greenhouse: AtsFixture = {
   respond: (request, world) => respondAsBoard(request, world, false),
 };
 
-/** The employer's own page loads the frame with a script, as the public embedding script does. */
+/**
+ * The employer's own page. Its script adds the frame of the board, as the public embedding script
+ * does.
+ */
 function careersPage(): FixtureAnswer {
   const source = `http://${boardHost}${framePath}?for=acme&token=4000100`;
   return pageAnswer(

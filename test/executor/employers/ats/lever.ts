@@ -19,8 +19,8 @@ import { parseMultipart } from '../server/multipart.ts';
 import { type AtsFixture, receive, type World } from '../server/world.ts';
 
 /**
- * A hosted form of Lever: one native form. A chosen resume goes to a parser at once, which fills in
- * fields that are still empty; the file itself travels with the form.
+ * A hosted form of Lever: one native form. The page sends a chosen resume to a parser at once, and
+ * fills in fields that are still empty. The file is also sent with the form.
  */
 
 const posting = '/acme/3f2b0c1e-5d4a-4c7e-9b1a-0a1b2c3d4e5f';

@@ -10,7 +10,10 @@ import {
 } from '../fields.ts';
 import { escapeHtml } from '../pages/html.ts';
 
-/** The key is the `data-ui` of the widget, and the name in the application. */
+/**
+ * The questions of Workable. The name is the `data-ui` of the widget, and the key in the
+ * application.
+ */
 export const workableFields: readonly Field[] = [
   required('firstname', 'givenName', 'First name', 'text'),
   required('lastname', 'familyName', 'Last name', 'text'),
@@ -46,7 +49,10 @@ function heading({ name, label, isRequired }: Field): string {
 
 const wrap = (html: string): string => `<div class="field" data-role="field">${html}</div>`;
 
-/** One question. The boxes of a group have different names, and hidden texts in their labels. */
+/**
+ * The markup of one question. The boxes of a group have different names, and their labels contain
+ * hidden text.
+ */
 export function workableWidget(field: Field): string {
   const { name, label, control, isRequired, options = [] } = field;
   const mark = isRequired ? ' required aria-required="true"' : '';

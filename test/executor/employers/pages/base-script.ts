@@ -1,6 +1,6 @@
 /**
  * The state of a page and its controlled inputs. As in a React form, the page sends its state, not
- * what the inputs show, and a render writes the state back into every input. Listeners are on the
+ * what the inputs show. A render writes the state back into every input. Listeners are on the
  * document, so a widget may be replaced at any time.
  */
 export const baseScript = String.raw`
@@ -64,7 +64,7 @@ app.fieldsNotAnswered = function () {
 
 /**
  * Replaces all widgets by new elements with the same state, as a framework does that mounts its
- * components again: shortly after the second and the fifth input of a person.
+ * components again. This happens shortly after the second and the fifth input of a person.
  */
 export const replaceScript = String.raw`
 app.templates = new Map();
@@ -101,7 +101,9 @@ app.on('change', 'input, select, textarea', function () {
 });
 `;
 
-/** Shows the form 600 ms after the page has loaded, and its own questions 250 ms later. */
+/**
+ * Shows the form 600 ms after the page has loaded, and the employer's own questions 250 ms later.
+ */
 export const lateScript = String.raw`
 setTimeout(function () {
   var root = document.getElementById('late-root');

@@ -2,9 +2,11 @@ export interface ComboboxLook {
   /** Selector of the element around the input. */
   readonly shell: string;
   readonly menuClass: string;
-  /** Empty: the options are the items of a list without classes. */
+  /** If empty, the options are the items of a list without classes. */
   readonly optionClass: string;
-  /** `text`: an element next to the input shows the choice. `input`: the input itself does. */
+  /**
+   * With `text`, an element next to the input shows the choice. With `input`, the input shows it.
+   */
   readonly shows: 'text' | 'input';
   /** True if the menu is at the end of the body instead of in the shell. */
   readonly isMenuInBody: boolean;

@@ -6,7 +6,10 @@ import { fieldData, pageAnswer, scripts } from './html.ts';
 export interface FormPage {
   readonly title: string;
   readonly before: string;
-  /** Its own questions are in one element of the class `custom-questions`. */
+  /**
+   * The markup of the form. The employer's own questions are in one element of the class
+   * `custom-questions`.
+   */
   readonly form: string;
   readonly after: string;
   /** Selector of the element around one question. */

@@ -1,6 +1,6 @@
 /**
- * A form that the browser sends itself. The page checks it first. With `data.isDoubled` the page
- * sends the same application again while the browser leaves it.
+ * A form that the browser sends itself. The page checks it first. With `data.isDoubled`, a script
+ * sends the same application again while the browser leaves the page.
  */
 export const nativeScript = String.raw`
 app.form = function () { return document.querySelector(app.data.form); };

@@ -1,6 +1,7 @@
 /**
  * Sends the application from a script, once or (`data.isDoubled`) twice at the same moment. The
- * page of each system sets `app.isSubmit`, `app.submissionBody`, `app.showErrors` and `app.answered`.
+ * page of each system sets `app.isSubmit`, `app.submissionBody`, `app.showErrors` and
+ * `app.answered`.
  */
 export const submitScript = String.raw`
 app.isSending = false;

@@ -8,7 +8,7 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** The upload at an address, under the name that the application gives to the file. */
+/** The uploaded file at an address, with the file name that the application gives. */
 function uploadAt(world: World, address: unknown, name: unknown): ReceivedFile | undefined {
   if (typeof address !== 'string') return undefined;
   const found = world.uploads.get(decodeURIComponent(new URL(address, 'http://store').pathname));
@@ -16,8 +16,8 @@ function uploadAt(world: World, address: unknown, name: unknown): ReceivedFile |
 }
 
 /**
- * Reads the values of an application. `<field>_url` and `<field>_url_filename` stand for a file
- * that was uploaded before.
+ * Reads the values of an application. The members `<field>_url` and `<field>_url_filename` stand
+ * for a file that was uploaded before.
  */
 export function formOfJson(values: JsonValues, world: World): ReceivedForm {
   const { fields, add } = createFields();

@@ -11,7 +11,9 @@ export interface FixtureRequest {
   readonly query: URLSearchParams;
   readonly headers: IncomingMessage['headers'];
   readonly body: Buffer;
-  /** The number in the cookie that the first page of a browser sets. */
+  /**
+   * The number in the cookie of the browser. The first page that a browser gets sets the cookie.
+   */
   readonly visit: string | undefined;
 }
 
@@ -31,7 +33,7 @@ export interface Bytes {
 
 export interface FixtureServer {
   readonly port: number;
-  /** All bytes on all connections, as the sockets count them. */
+  /** The bytes of all connections so far, as the sockets count them. */
   bytes(): Bytes;
   close(): Promise<void>;
 }
@@ -59,7 +61,7 @@ function readRequest(request: IncomingMessage, body: Buffer): FixtureRequest {
   };
 }
 
-/** Node's names for the counts have their unit first. */
+/** The counts of a socket. Node's names for them put the unit first. */
 function bytesOf(socket: Socket): Bytes {
   return { received: socket['bytesRead'], sent: socket['bytesWritten'] };
 }

@@ -50,14 +50,14 @@ function partsOf(body: Buffer, boundary: string): { head: string; content: Buffe
   return parts;
 }
 
-/** Browsers write a quote in a name as `%22`. */
+/** A parameter of a part's head. Browsers write a quote in a name as `%22`. */
 function parameterOf(head: string, name: string): string | undefined {
   return new RegExp(`[; ]${name}="([^"]*)"`, 'iu').exec(head)?.[1]?.replaceAll('%22', '"');
 }
 
 /**
- * Parses `multipart/form-data`. A file input without a file sends an empty file without a name,
- * which is left out.
+ * Parses `multipart/form-data`. A file input without a file sends an empty file without a name, and
+ * this file is left out.
  */
 export function parseMultipart(body: Buffer, contentType: string): ReceivedForm {
   const boundary = /boundary="?([^";]+)/iu.exec(contentType)?.[1];

@@ -5,7 +5,7 @@ import type { Field } from '../fields.ts';
 import type { FixtureAnswer, FixtureRequest } from './listen.ts';
 import type { ReceivedFile, ReceivedForm } from './multipart.ts';
 
-/** An application that the server has received whole, whatever it answered. */
+/** An application that the server has received whole. The answer to it does not matter. */
 export interface Submission extends ReceivedForm {
   /** The number in the browser's cookie. */
   readonly visit: string | undefined;
@@ -42,13 +42,13 @@ export interface AtsFixture {
   respond(request: FixtureRequest, world: World): FixtureAnswer | undefined;
 }
 
-/** Files come in `files`, and their values are compared there. */
+/** True if the form answers the field. The answer to a file field is in `files`. */
 function isAnswered(field: Field, { fields, files }: ReceivedForm): boolean {
   if (field.control === 'file') return files.some((file) => file.field === field.name);
   return (fields[field.name] ?? []).some((value) => value !== '');
 }
 
-/** Records an application and decides on it. A server also refuses one that is not complete. */
+/** Records an application and decides on it. An incomplete one is refused, as by a real server. */
 export function receive(world: World, form: ReceivedForm, visit: string | undefined): Verdict {
   world.submissions.push({ ...form, visit });
   const missing = world.fields.filter((field) => field.isRequired && !isAnswered(field, form));
@@ -93,17 +93,17 @@ export function keepUpload(world: World, file: ReceivedFile): string {
   return address;
 }
 
-/** Sets the cookie that tells two browsers apart. */
+/**
+ * The header that sets the cookie, by which the server tells two browsers apart. Empty if the
+ * browser has it.
+ */
 export function visitCookie(world: World, { visit }: FixtureRequest): Record<string, string> {
   if (visit !== undefined) return {};
   world.visits += 1;
   return { 'set-cookie': `visit=${world.visits}; Path=/; HttpOnly` };
 }
 
-/**
- * The differences between what an application had to hold and what the server received, one
- * sentence each. Names of fields only.
- */
+/** The differences between the expected application and the received one, one sentence each. */
 export function differences(
   { fields }: Pick<World, 'fields'>,
   applicant: Applicant,

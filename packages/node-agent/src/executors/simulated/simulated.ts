@@ -76,9 +76,9 @@ function atsTypeOf(payload: unknown): string {
 }
 
 /**
- * Follows `atsType` instead of applying anywhere (CONTRACT 7). For the sandbox only. The
- * other options of a tenant are in sandbox-options.ts. An offer has no payload, so `sandbox.decline`
- * comes from the offer's `sandboxBehaviour`.
+ * Follows `atsType` instead of applying anywhere (CONTRACT 7). For the sandbox only. The other
+ * options of a tenant are in sandbox-options.ts. An offer has no payload, so `sandbox.decline`
+ * comes from `sandboxBehaviour` of the offer.
  */
 export const simulatedExecutor: Executor = {
   jobType: 'ats.application',

@@ -1,7 +1,10 @@
 import type { SubmissionMatcher, SubmissionSent } from '../fence/submit-fence.ts';
 import type { FieldRole } from '../planner/form-model.ts';
 
-/** How to read an ATS's form. All strings are CSS selectors. The rules are passed to the page. */
+/**
+ * How to read the form of an applicant tracking system (ATS). All strings other than roles are CSS
+ * selectors. The rules are passed to the page.
+ */
 export interface ReadingRules {
   /** The root of the form. Undefined: the reader looks for the page's only application form. */
   readonly root: string | undefined;
@@ -11,7 +14,10 @@ export interface ReadingRules {
   readonly named?: string;
   /** Controls that are no part of the application, like a second upload that only parses. */
   readonly ignored?: string;
-  /** The container of one question, its label, and the mark on the label of a required one. */
+  /**
+   * The container of one question, the label in it, and the mark that a required question has on
+   * its label.
+   */
   readonly question?: {
     readonly container: string;
     readonly label: string;
@@ -29,27 +35,30 @@ export interface ReadingRules {
   readonly submit: string | undefined;
 }
 
-/** The marks that an upload shows, in the container of its question or, if there is none, in the root. */
+/**
+ * Selectors of the signs that the page shows for an upload. They are searched in the container of
+ * the question, else in the box of the field, else in the root of the form.
+ */
 export interface UploadRules {
   readonly working?: string;
   readonly done?: string;
   readonly failed?: string;
 }
 
-/** Proof that the ATS has the application. */
+/** The signs that prove that the ATS has the application. */
 interface SuccessRules {
-  /** Matches the path of the page or of the frame that had the form. */
+  /** Matches the path of the page or of one of its frames. */
   readonly path?: RegExp;
-  /** Shown by the page. */
+  /** The selector of an element that the page shows. */
   readonly shown?: string;
-  /** Read from the answer to the submission request. */
+  /** True if the answer to the submission request says that the ATS has the application. */
   isAccepted?(answer: Answer): boolean;
-  /** True if a sentence on the page suffices, like "Thank you for applying". */
+  /** True if a sentence like "Thank you for applying" suffices, after the form has gone. */
   readonly isSentenceEnough: boolean;
 }
 
 interface ClosedRules {
-  /** Matches the address after all redirects, without the host. */
+  /** Matches the path and the query of the address after all redirects. */
   readonly address?: RegExp;
   readonly shown?: string;
   /** Sentences of the ATS, compared after normalisation. */
@@ -75,20 +84,20 @@ export interface FormToSend {
   readonly values: readonly string[];
 }
 
-/** An ATS. A new one is one file of this shape and its fixtures. */
+/** The rules for one ATS. Another ATS needs one more file of this shape and fixtures for it. */
 export interface Adapter {
   /** Reported in `details.adapter`. */
   readonly name: string;
   readonly reading: ReadingRules;
   /** The link or button that leads from the posting to the form. */
   readonly entry?: string;
-  /** A mark on an employer's page that a frame of this ATS belongs to it. */
+  /** The selector of an element on an employer's page that embeds a frame of this ATS. */
   readonly embed?: string;
   readonly upload: UploadRules;
   /** Names the submission request (CONTRACT 10, "At most once"). */
   submissionOf(form: FormToSend): SubmissionMatcher;
   readonly success: SuccessRules;
-  /** A refusal that the page shows. */
+  /** The selector of a refusal that the page shows. */
   readonly refusalShown?: string;
   /** A refusal in the answer to the submission request. */
   refusalIn(answer: Answer): Refusal | undefined;

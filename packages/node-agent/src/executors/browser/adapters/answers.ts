@@ -1,6 +1,6 @@
 import type { Answer, Refusal } from './adapter.ts';
 
-/** The body of an answer as JSON; undefined if it is none. */
+/** The body of an answer as JSON. Undefined if it is no JSON object or array. */
 export function jsonOf({ bodyText }: Answer): unknown {
   if (bodyText === undefined || !/^\s*[[{]/u.test(bodyText)) return undefined;
   try {
@@ -20,8 +20,8 @@ export function memberOf(value: unknown, ...names: readonly string[]): unknown {
 }
 
 /**
- * The refusal that an answer with a status of 4xx proves: the ATS has not taken the application.
- * Undefined if the page has to say which fields it refuses.
+ * The refusal that an answer with a 4xx status proves: the ATS has not taken the application.
+ * Undefined for 408, for other statuses, and if only the page can say which fields it refuses.
  */
 export function refusalByStatus(answer: Answer): Refusal | undefined {
   const { status } = answer;
@@ -41,7 +41,10 @@ export function mentionsCaptcha(json: unknown): boolean {
   return Object.values(json).some(mentionsCaptcha);
 }
 
-/** The fields that the member `errors` of a JSON answer names, as keys or as members of a list. */
+/**
+ * The fields that `errors`, `fieldErrors` or `error` of a JSON answer names, as keys or as members
+ * of a list.
+ */
 function namedFields(json: unknown): string[] {
   const errors =
     memberOf(json, 'errors') ?? memberOf(json, 'fieldErrors') ?? memberOf(json, 'error');

@@ -61,7 +61,8 @@ export const ashby: Adapter = {
       { control: '[data-field-path$="_systemfield_eeoc_disability_status"] *', role: 'disability' },
     ],
     named: '#_systemfield_resume',
-    // The second upload only reads a resume and replaces what was filled in.
+    // The page has a second upload, which only reads a resume and overwrites fields that are filled
+    // in.
     ignored:
       '[class*="autofill"] *, [data-testid*="autofill"] *, .ashby-application-form-input-yesno input',
     question: {

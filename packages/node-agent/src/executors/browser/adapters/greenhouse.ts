@@ -3,8 +3,8 @@ import { refusalByStatus } from './answers.ts';
 import { postTo } from './requests.ts';
 
 /**
- * Greenhouse in its three variants: the job board, the board before it (`job_application[…]`), and
- * either of them in the frame that an employer's page embeds.
+ * Greenhouse in its three variants: the present job board, the older one (`job_application[…]`),
+ * and either of them in the frame that an employer's page embeds.
  */
 export const greenhouse: Adapter = {
   name: 'greenhouse',

@@ -8,5 +8,8 @@ import { workable } from './workable.ts';
 export type * from './adapter.ts';
 export { ashby, generic, greenhouse, lever, workable };
 
-/** The systems that are known by their markup. The first one that a page matches is used. */
+/**
+ * The systems that are known by their markup. The system that the tenant names is tried first, then
+ * the others in this order. The first match is used.
+ */
 export const namedAdapters: readonly Adapter[] = [greenhouse, lever, ashby, workable];

@@ -2,7 +2,10 @@ import type { Adapter } from './adapter.ts';
 import { refusalByStatus } from './answers.ts';
 import { postTo } from './requests.ts';
 
-/** The hosted form of Lever: one page that the browser sends itself, after a script has checked it. */
+/**
+ * The hosted form of Lever: one page. A script checks the form, and then the browser itself submits
+ * it.
+ */
 export const lever: Adapter = {
   name: 'lever',
   reading: {
@@ -41,7 +44,8 @@ export const lever: Adapter = {
   },
   entry: 'a.postings-btn[href$="/apply"], [data-qa="show-page-apply"]',
   upload: {
-    // The page reads the file and fills in fields from it. Those are corrected afterwards.
+    // The page reads the file and fills in fields from it. `fillForm` corrects these fields
+    // afterwards.
     working: '.resume-upload-working',
     done: '.resume-upload-success, .resume-upload-failure',
     failed: '.resume-upload-oversize',

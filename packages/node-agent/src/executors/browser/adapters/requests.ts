@@ -7,7 +7,10 @@ export function pathOf(url: string): string {
   return URL.canParse(url) ? new URL(url).pathname : '';
 }
 
-/** True for the request of a form that the browser sends itself. */
+/**
+ * True for the request with which the browser itself sends a `<form>`: a navigation to the action
+ * of the form, with a method other than GET.
+ */
 function isFormsAction({ action }: FormToSend, request: PageRequest): boolean {
   if (action === undefined || !request.isNavigation || request.method === 'GET') return false;
   return withoutHash(request.url) === withoutHash(action);
@@ -20,8 +23,8 @@ export function postTo(path: RegExp): (form: FormToSend) => SubmissionMatcher {
 }
 
 /**
- * Matches the form's own action, and any request other than GET whose body has a filled value. A
- * form with the method GET has its values in the address of the next page.
+ * Matches the form's own action, and other requests whose body contains a filled value. For a form
+ * with the method GET, matches the navigation whose query contains one.
  */
 export function actionOrFilledValue(form: FormToSend): SubmissionMatcher {
   const needles = form.values.filter(({ length }) => length >= textLengthMin).flatMap(spellings);
@@ -38,7 +41,7 @@ function queryOf(url: string): string {
   return URL.canParse(url) ? new URL(url).search : '';
 }
 
-/** A value as bodies of requests write it: plain, in JSON, and in a URL-encoded form. */
+/** The spellings of a value in bodies of requests: plain, in JSON, and in URL-encoded forms. */
 function spellings(value: string): string[] {
   const lines = value.replaceAll('\r\n', '\n');
   const encoded = encodeURIComponent(lines.replaceAll('\n', '\r\n'));

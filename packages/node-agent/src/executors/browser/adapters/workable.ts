@@ -2,7 +2,7 @@ import type { Adapter } from './adapter.ts';
 import { refusalByStatus } from './answers.ts';
 import { postTo } from './requests.ts';
 
-/** The hosted form of Workable. It sends JSON, after the files went to a store. */
+/** The hosted form of Workable. It uploads the files to a store first, then sends JSON. */
 export const workable: Adapter = {
   name: 'workable',
   reading: {

@@ -2,8 +2,9 @@ import { openBrowser } from './open-browser.ts';
 import { newProfileDirectory } from './profile-directory.ts';
 
 /**
- * A process that opens a browser, enters a text into a page, and reports over IPC. It keeps the
- * browser open until it is killed. A test starts it to kill it, or to run it as another user.
+ * The task of a process that opens a browser, enters a text into a page, and reports over IPC. The
+ * process keeps the browser open until it is killed. A test starts it to kill it, or to run it as
+ * another user.
  */
 export interface BrowserTask {
   readonly binary: string;
@@ -14,7 +15,7 @@ export interface BrowserTask {
   readonly canary: string;
 }
 
-/** The processes of the browser, by its own account. */
+/** The processes of the browser, as the browser itself reports them. */
 export interface BrowserReport {
   readonly types: readonly string[];
   readonly pids: readonly number[];

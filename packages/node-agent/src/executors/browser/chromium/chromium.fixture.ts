@@ -24,7 +24,7 @@ export async function listenForTest(server: Server): Promise<number> {
   return address.port;
 }
 
-/** A plain proxy that answers every request itself with a form, and notes what it was asked for. */
+/** A plain proxy that answers each request itself with a form, and records the request. */
 export async function startFormProxy() {
   const requests: { readonly url: string; readonly cookie: string | undefined }[] = [];
   // A full Chromium also asks for the icon of a page.
@@ -51,7 +51,10 @@ export function newStateDir(): string {
   return directory;
 }
 
-/** Opens a browser until the test has finished. Root has no sandbox, so there is none. */
+/**
+ * Opens a browser until the test has finished. It has no sandbox by default, because tests may run
+ * as root.
+ */
 export async function openTestBrowser(
   options: Pick<BrowserOptions, 'proxyUrl'> & Partial<BrowserOptions> & { stateDir?: string },
 ): Promise<OpenBrowser> {

@@ -20,7 +20,8 @@ const disabledFeatures = [
   'PaintHolding',
   'PreconnectToSearch',
   'Translate',
-  // It joins a multicast group of the home network. Without UDP there is no address to hide.
+  // This feature joins a multicast group of the home network. WebRTC has no UDP here, so there is
+  // no address to hide.
   'WebRtcHideLocalIpsWithMdns',
 ];
 
@@ -48,7 +49,8 @@ const networkFlags = [
   '--disable-quic',
   '--dns-prefetch-disable',
   '--no-pings',
-  // The request gate does not see their requests. Service workers are blocked in the context.
+  // The request gate does not see the requests of shared workers. Service workers are blocked in
+  // the context.
   '--disable-shared-workers',
 ];
 
@@ -82,8 +84,8 @@ const quietFlags = [
 /** A page in the background runs like one in the foreground, and no dialog of the browser opens. */
 const automationFlags = [
   '--allow-pre-commit-input',
-  // No page opens another one. The submit fence closes such a page, too, but its first script may run
-  // before it is closed.
+  // Keeps a page from opening another one. The submit fence closes such a page, too, but its first
+  // script may run before that.
   '--block-new-web-contents',
   '--disable-back-forward-cache',
   '--disable-background-timer-throttling',

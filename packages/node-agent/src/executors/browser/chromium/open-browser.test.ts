@@ -25,7 +25,7 @@ import { deleteLeftoverProfiles, newProfileDirectory } from './profile-directory
 const url = 'http://form.example.com/';
 const canary = 'canary-7c1f93';
 
-/** CPU seconds of all processes of the browser, by its own count. */
+/** The CPU seconds of all processes of the browser, as the browser itself counts them. */
 async function ownCpuSeconds(browser: Browser): Promise<number> {
   const session = await browser.newBrowserCDPSession();
   const { processInfo } = await session.send('SystemInfo.getProcessInfo');
@@ -33,7 +33,7 @@ async function ownCpuSeconds(browser: Browser): Promise<number> {
   return processInfo.reduce((sum, { cpuTime }) => sum + cpuTime, 0);
 }
 
-/** The text of a script that keeps a text in all places that a page has. */
+/** The text of a script that keeps a text in a cookie and in the local storage. */
 function remember(text: string): string {
   return `document.cookie = 'a=${text}; max-age=1000'; localStorage.setItem('a', '${text}')`;
 }

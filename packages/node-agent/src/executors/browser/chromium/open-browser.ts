@@ -16,7 +16,10 @@ export interface BrowserOptions {
   readonly binary: string;
   /** False only with `--no-browser-sandbox`. */
   readonly isSandboxed: boolean;
-  /** `http://127.0.0.1:<port>`. All traffic of the pages goes there. The browser has no other. */
+  /**
+   * `http://127.0.0.1:<port>`, the proxy for all traffic of the pages. The browser has no other way
+   * out.
+   */
   readonly proxyUrl: string;
   /** A path from `newProfileDirectory`. It must not exist yet, and is deleted by `close`. */
   readonly profileDirectory: string;
@@ -48,10 +51,13 @@ export interface OpenBrowser {
 /** The most memory (PSS) of a browser's process tree (CONTRACT 10). */
 const memoryBytesMax = 1.5 * 1024 ** 3;
 const launchTimeoutMs = 30_000;
-/** Pages see the same browser on every node. */
+/** Pages see the same window size and language on every node. */
 const viewport = { width: 1280, height: 900 };
 const locale = 'en-US';
-/** The browser gets no variable of the agent, because those hold the node's secret. */
+/**
+ * The PATH of the browser. The browser inherits no variable of the agent, because one of them may
+ * hold the secret of the node.
+ */
 const searchPath = '/usr/local/bin:/usr/bin:/bin';
 
 function environmentOf({ home, shortTemporary }: ProfileDirectory): Record<string, string> {
@@ -84,7 +90,7 @@ async function launch(
   return browser;
 }
 
-/** The main process of the browser, as it knows itself. */
+/** The main process of the browser, found by the pid that the browser reports. */
 async function mainProcessOf(browser: Browser): Promise<ProcessReading> {
   const session = await browser.newBrowserCDPSession();
   const { processInfo } = await session.send('SystemInfo.getProcessInfo');
@@ -123,13 +129,16 @@ class RunningBrowser {
     return this.#usage ?? this.#meter.read();
   }
 
-  /** The first reason counts. Resolves when nothing of the browser is left. */
+  /**
+   * Ends the browser. Only the reason of the first call counts. Resolves when nothing of the
+   * browser is left.
+   */
   async end(reason: BrowserEnd): Promise<void> {
     this.#closing ??= this.#end(reason);
     await this.#closing;
   }
 
-  /** Ends it without waiting. The caller of `close` gets an error of it. */
+  /** Ends the browser without waiting. If that fails, a later `close` rejects with the error. */
   endLater(reason: BrowserEnd): void {
     this.end(reason).catch(() => {});
   }

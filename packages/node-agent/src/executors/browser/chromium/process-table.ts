@@ -6,9 +6,12 @@ export interface ProcessReading {
   readonly pid: number;
   readonly parentPid: number;
   readonly groupId: number;
-  /** True if it has ended, and its parent has not asked for its exit code yet. */
+  /** True if the process has ended and its parent has not read its exit code yet. */
   readonly isZombie: boolean;
-  /** User and system time, those of its children that have ended and were waited for included. */
+  /**
+   * User and system time. On Linux it includes the children that have ended and whose parent has
+   * read their exit code.
+   */
   readonly cpuSeconds: number;
 }
 
@@ -16,7 +19,10 @@ export interface ProcessReading {
 const ticksPerSecond = 100;
 const bytesPerKib = 1024;
 
-/** The fields of /proc/<pid>/stat after the name, which may hold blanks and brackets. */
+/**
+ * Reads /proc/<pid>/stat. The name in it may hold blanks and brackets, so the fields are counted
+ * after the name.
+ */
 function parseStat(pid: number, text: string): ProcessReading | undefined {
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   const [state = '', ...numbers] = fields;
@@ -91,8 +97,9 @@ function kibOf(text: string | undefined, label: string): number | undefined {
 }
 
 /**
- * The proportional memory of a process. A setuid sandbox hides it from the agent. Then it is the
- * memory that the process does not share, and its part of shared memory counts as a whole.
+ * The proportional memory of a process, in bytes. A setuid sandbox hides this figure from the
+ * agent. Then the result is the anonymous and the shared memory of the process, and the shared
+ * memory counts in full.
  */
 function proportionalBytes(pid: number): number {
   const proportional = kibOf(readProcFile(pid, 'smaps_rollup'), 'Pss');

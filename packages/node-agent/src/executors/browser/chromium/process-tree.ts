@@ -5,8 +5,8 @@ const killTimeoutMs = 5_000;
 const killPollMs = 10;
 
 /**
- * The process and all of its descendants, and the processes of its group. A process whose parent
- * has ended stays in the group.
+ * The process, all of its descendants, and the processes of its group. A process whose parent has
+ * ended stays in the group. The group does not count if this process is in it, too.
  */
 export function treeOf(root: ProcessReading, table: readonly ProcessReading[]): ProcessReading[] {
   const isOwnGroup = root.groupId !== groupOfThisProcess(table);

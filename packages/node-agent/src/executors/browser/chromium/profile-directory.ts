@@ -7,13 +7,13 @@ import { killProcessesOf } from './process-tree.ts';
 
 const privateDirectory = 0o700;
 const privateFile = 0o600;
-/** Short names, because a full Chromium makes a socket below them. */
+/** The names are short, because a full Chromium makes a socket below these directories. */
 const parentName = 'b';
 const nameBytes = 4;
 
 /** The name of the socket of a full Chromium, which does not start if the path is too long. */
 const socketName = '/org.chromium.Chromium.XXXXXX/SingletonSocket';
-/** On macOS. Linux allows four bytes more. */
+/** The limit of macOS. Linux allows four bytes more. */
 const socketPathBytesMax = 103;
 
 /** The directories of one browser. All of them are inside `root`. */
@@ -22,11 +22,14 @@ export interface ProfileDirectory {
   readonly profile: string;
   readonly home: string;
   readonly temporary: string;
-  /** The same directory by a path that is short enough for a socket. */
+  /** The directory `temporary`, by a path that is short enough for a socket. */
   readonly shortTemporary: string;
 }
 
-/** A link to the directory for temporary files, if its path is too long. */
+/**
+ * The path of the symbolic link to the directory for temporary files. The link is created only if
+ * the path of the directory is too long for a socket.
+ */
 function linkOf(root: string): string {
   return path.join(tmpdir(), `svc-node-${path.basename(root)}`);
 }
@@ -67,15 +70,15 @@ export async function createProfileDirectory(root: string): Promise<ProfileDirec
 
 /** Deletes a directory that a browser may still write to for a moment. */
 export async function deleteProfileDirectory(root: string): Promise<void> {
-  // Most directories need no link.
+  // Ignores the error, because most directories need no symbolic link.
   await unlink(linkOf(root)).catch(() => {});
   await rm(root, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
 }
 
 /**
- * Deletes what earlier processes of this node left behind, and kills their browsers. Call it while
- * the state directory is locked, and before the first browser starts. Returns how many directories
- * there were.
+ * Deletes the directories that earlier processes of this node left behind, and kills their
+ * browsers. Call it while the state directory is locked, and before the first browser starts.
+ * Returns the number of the directories.
  */
 export async function deleteLeftoverProfiles(stateDir: string): Promise<number> {
   const parent = path.join(stateDir, parentName);

@@ -25,8 +25,8 @@ interface Sample {
 
 /**
  * Meters the process tree of a browser every 500 ms. Calls `onMemory` with the memory in bytes
- * after each of these readings. Processes that start and end between two readings count for the CPU, because
- * their parent reports their times, but not for the memory.
+ * after each of these readings. A process that starts and ends between two readings counts for the
+ * CPU on Linux, because its parent reports its time. It does not count for the memory.
  */
 export function meterUsage(root: ProcessReading, onMemory: (bytes: number) => void): UsageMeter {
   let usage: BrowserUsage = { cpuSeconds: 0, memoryGbSeconds: 0, peakPssBytes: 0 };
@@ -37,7 +37,8 @@ export function meterUsage(root: ProcessReading, onMemory: (bytes: number) => vo
     const atMs = performance.now();
     const gbSeconds = (((last.bytes + bytes) / 2) * (atMs - last.atMs)) / 1_000 / bytesPerGb;
     usage = {
-      // A process that has just ended is in nobody's times for a moment.
+      // The sum may drop for a moment: the time of a process that has just ended is missing until
+      // its parent has read the exit code.
       cpuSeconds: Math.max(usage.cpuSeconds, sumOfCpu(tree)),
       memoryGbSeconds: usage.memoryGbSeconds + gbSeconds,
       peakPssBytes: Math.max(usage.peakPssBytes, bytes),

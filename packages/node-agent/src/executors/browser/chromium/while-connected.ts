@@ -2,9 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Browser } from 'playwright-core';
 
 /**
- * Resolves or rejects as `work` does. If the browser ends, `work` gets `graceMs` to end by itself,
- * and then this rejects. Playwright never answers some calls, such as `newPage`, if the browser ends
- * while it handles them.
+ * Settles as `work` does. If the browser ends, `work` gets `graceMs` to settle, and then the
+ * promise rejects. Some calls of Playwright, such as `newPage`, never settle if the browser ends
+ * meanwhile.
  */
 export async function whileConnected<T>(
   browser: Browser,

@@ -61,7 +61,10 @@ export function readDestination(url: string): Destination | undefined {
   };
 }
 
-/** Judges a destination by its text (CONTRACT 10): only public hosts, on ports 80 and 443. */
+/**
+ * Judges a destination by its text (CONTRACT 10). A mapped destination passes. Any other one must
+ * be a public host on port 80 or 443.
+ */
 export function routeOf(destination: Destination, hostMap: HostMap): Route {
   const { host, port } = destination;
   const mapped = hostMap.get(destinationKey(destination));
@@ -74,7 +77,7 @@ export function routeOf(destination: Destination, hostMap: HostMap): Route {
 
 /**
  * True if the answer of a look-up may be used. One address that is not public refuses the whole
- * answer, because a name that points inward at all is not trusted.
+ * answer, because a name with an address in a private network is not trusted.
  */
 export function isAllowedAnswer(addresses: readonly string[]): boolean {
   return addresses.length > 0 && addresses.every((address) => isPublicAddress(address));

@@ -4,7 +4,7 @@ import type { LookUp } from './look-up.ts';
 
 export type Dialed =
   | { readonly kind: 'connected'; readonly socket: net.Socket }
-  /** The address rules do not allow it. Nothing was sent. */
+  /** The address rules do not allow the destination. Nothing was sent. */
   | { readonly kind: 'refused' }
   /** No connection in time, or too many connections. */
   | { readonly kind: 'failed' };
@@ -25,7 +25,7 @@ export interface Dialer {
 }
 
 const connectTimeoutMs = 10_000;
-/** After this long the next address of the name is tried. */
+/** The time after which the next address of the name is tried. */
 const attemptTimeoutMs = 1_500;
 const connectionsMax = 256;
 const refusalsMax = 100;
@@ -33,7 +33,10 @@ const namesMax = 1_000;
 
 type Answer = { readonly addresses: readonly string[] } | 'refused' | 'failed';
 
-/** Resolves each name once per job, so that no later answer can differ. */
+/**
+ * Resolves each name once per job, so a later look-up cannot give another answer. A look-up that
+ * failed is repeated.
+ */
 function createAnswers(lookUp: LookUp): (name: string) => Promise<Answer> {
   const answers = new Map<string, Promise<Answer>>();
   const ask = async (name: string): Promise<Answer> => {
@@ -55,7 +58,7 @@ function createAnswers(lookUp: LookUp): (name: string) => Promise<Answer> {
   };
 }
 
-/** Connects to one of these addresses and looks nothing up. */
+/** Connects to one of these addresses, without a look-up of `host`. */
 function connectTo(addresses: readonly string[], host: string, port: number): net.Socket {
   const found = addresses.map((address) => ({ address, family: net.isIP(address) }));
   const [first] = addresses;
@@ -73,7 +76,7 @@ function connectTo(addresses: readonly string[], host: string, port: number): ne
   });
 }
 
-/** Resolves with the time limit's outcome if the promise takes longer. */
+/** Settles as `work` does, or resolves with `otherwise` after `timeoutMs`. */
 async function within<T>(work: Promise<T>, timeoutMs: number, otherwise: T): Promise<T> {
   const { promise, resolve } = Promise.withResolvers<T>();
   const timer = setTimeout(resolve, timeoutMs, otherwise);
@@ -157,7 +160,7 @@ export function createDialer({
   };
 }
 
-/** The bytes that passed through a socket, from the operating system's side of it. */
+/** Adds the bytes that a socket has sent and received. */
 function plus(counts: ByteCounts, socket: net.Socket): ByteCounts {
   return {
     sentBytes: counts.sentBytes + socket.bytesWritten,

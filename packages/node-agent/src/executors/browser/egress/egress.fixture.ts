@@ -3,7 +3,7 @@ import http from 'node:http';
 import net from 'node:net';
 import { type EgressProxy, startEgressProxy } from './proxy.ts';
 
-/** Closes what a test has opened, in reverse order. */
+/** Functions that close what a test has opened. `closeAll` calls them in reverse order. */
 export type Cleanups = (() => Promise<unknown>)[];
 
 export async function closeAll(cleanups: Cleanups): Promise<void> {

@@ -83,7 +83,7 @@ function responseFrom(
   });
 }
 
-/** TLS allows no address as the server's name. */
+/** The server name for TLS. Empty for an IP address, which TLS does not allow as a name. */
 function servernameOf({ hostname }: URL): string {
   return /^[0-9.]+$|^\[/.test(hostname) ? '' : hostname;
 }

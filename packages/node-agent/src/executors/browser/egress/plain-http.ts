@@ -52,7 +52,7 @@ export interface PlainForward {
 
 /**
  * Forwards one plain HTTP request on its own connection. Resolves with true if the whole answer
- * came. If it did not, the browser's connection is closed, so that the browser sees the cut.
+ * came. Otherwise closes the connection of the browser, which then sees that the answer was cut.
  */
 export function forwardPlain(forward: PlainForward): Promise<boolean> {
   const { incoming, outgoing, upstream, url, headersBytesMax } = forward;

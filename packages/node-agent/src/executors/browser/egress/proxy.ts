@@ -15,7 +15,7 @@ import { createLookUp, type LookUp } from './look-up.ts';
 import { forwardPlain } from './plain-http.ts';
 import { joinTunnel } from './tunnel.ts';
 
-/** The guarded egress of one job (CONTRACT 10). Everything that the browser sends passes it. */
+/** The guarded egress of one job (CONTRACT 10). All traffic of its pages passes through it. */
 export interface EgressProxy {
   /** `http://127.0.0.1:<port>`. */
   readonly url: string;
@@ -26,8 +26,9 @@ export interface EgressProxy {
   /** Fetches a file of the profile by the same address rules. */
   fetchFile(request: FileRequest): Promise<FetchedFile>;
   /**
-   * Closes every connection. From now on at most one connection is opened, to the destination of
-   * this request. Other connections are held, and refused if that one ends before `release`.
+   * Closes every connection. Until `release`, opens at most one connection: to the destination of
+   * this request. A CORS preflight over plain HTTP may use another one before. Other connections
+   * wait, and are refused if that one connection ends before `release`.
    */
   seal(request: { readonly method: string; readonly url: string }): void;
   /** Ends the seal. Held connections are opened. */
@@ -105,14 +106,14 @@ async function passRequest(
   if (destination === undefined) return void client.destroy();
   const { entry, dialed } = await admit(shared, client, destination, incoming.method);
   if (dialed.kind !== 'connected') {
-    // An answer of the proxy would look like one of the site.
+    // Closes the connection, because an answer of the proxy would look like an answer of the site.
     client.destroy();
     return endSlot(entry);
   }
   const upstream = dialed.socket;
   const url = new URL(target);
   const isWhole = await forwardPlain({ incoming, outgoing, upstream, url, headersBytesMax });
-  // After a whole answer, held connections wait for `release`.
+  // A whole answer does not end the slot. Connections that are held wait for `release`.
   if (!isWhole) endSlot(entry);
 }
 

@@ -4,7 +4,7 @@
  */
 export type Seal =
   | { readonly kind: 'open' }
-  /** One connection to `to` may be opened in all. The others wait. */
+  /** At most one connection to `to` is opened. The others wait. */
   | { readonly kind: 'sealed'; readonly to: SealedTo; readonly slot: 'free' | 'used' | 'ended' }
   | { readonly kind: 'shut' };
 

@@ -1,12 +1,12 @@
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
-/** A site that does not close after the browser has closed is cut off after this silence. */
+/** The longest silence of a site after the browser has ended its side. The site is then cut off. */
 const halfOpenMs = 30_000;
 
 /**
- * Joins both sides of a tunnel, unopened. An end of one side is passed on, an error closes both.
- * Resolves when both are closed.
+ * Joins both sides of a tunnel without reading their content. Passes the end of one side on to the
+ * other. An error closes both. Resolves when both are closed.
  */
 export async function joinTunnel(client: Duplex, upstream: Socket, head: Buffer): Promise<void> {
   if (head.length > 0) upstream.write(head);
@@ -16,11 +16,11 @@ export async function joinTunnel(client: Duplex, upstream: Socket, head: Buffer)
   await Promise.all([closeWith(client, upstream), closeWith(upstream, client)]);
 }
 
-/** Resolves when `side` is closed. It closes the other side unless that may still have data. */
+/** Resolves when `side` is closed. Then ends `other`, or destroys it if `side` broke. */
 function closeWith(side: Duplex, other: Duplex): Promise<void> {
   return new Promise((resolve) => {
     const onClose = (): void => {
-      // `side` may have ended in order, and then `other` still writes what it has.
+      // If `side` ended in order, `other` first writes the data that it still has.
       if (side.errored !== null || !side.readableEnded) other.destroy();
       else other.end();
       resolve();

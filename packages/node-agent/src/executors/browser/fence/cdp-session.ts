@@ -17,8 +17,8 @@ export function sessionOf(session: CDPSession): CdpSession {
 }
 
 /**
- * The sessions of targets inside another one. Playwright drops messages of sessions that it did not
- * open, so these travel inside messages of their parent.
+ * The sessions of targets inside another target. Playwright drops messages of sessions that it did
+ * not open. The messages of these sessions therefore travel inside messages of the parent session.
  */
 export class NestedSessions {
   readonly #parent: CdpSession;
@@ -47,7 +47,10 @@ export class NestedSessions {
     return session;
   }
 
-  /** Takes `Target.receivedMessageFromTarget` of the parent. */
+  /**
+   * Handles an event `Target.receivedMessageFromTarget` of the parent. It carries an answer or an
+   * event of a nested session.
+   */
   receive(params: unknown): void {
     const { sessionId, message } = fieldsOf(params);
     const listener = this.#listeners.get(textOf(sessionId) ?? '');

@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest';
 import { answerKind, type FencePhase, type Verdict, verdictOn } from './gate.ts';
 
-/** The verdicts on a matching POST, another POST, a GET, a matching GET, a matching preflight. */
+/**
+ * The verdicts of each phase, in this order: on a matching POST, another POST, a GET, a matching
+ * GET, and a matching preflight.
+ */
 const table: Readonly<Record<FencePhase, readonly Verdict[]>> = {
   open: ['continue', 'continue', 'continue', 'continue', 'continue'],
   armed: ['abort', 'continue', 'continue', 'abort', 'continue'],

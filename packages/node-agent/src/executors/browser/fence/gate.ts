@@ -1,6 +1,8 @@
 /**
- * `armed`: nothing that matches leaves. `activated`: the first match becomes the submission request.
- * `sending`: it is on its way, and everything else waits. `closed`: no second one leaves.
+ * The phase of the fence. `open`: each request leaves. `armed`: no matching request leaves.
+ * `activated`: the first matching request becomes the submission request. `sending`: the submission
+ * request is in flight, and all other requests wait. `closed`: no further submission request
+ * leaves.
  */
 export type FencePhase = 'open' | 'armed' | 'activated' | 'sending' | 'closed';
 
@@ -10,7 +12,7 @@ export type Verdict = 'continue' | 'abort' | 'hold' | 'submit';
 const safeMethods: readonly string[] = ['GET', 'HEAD', 'OPTIONS'];
 /** Redirects after which the browser repeats the request, with its body, at another address. */
 const repeatingStatuses: readonly number[] = [307, 308];
-/** Redirects after which it repeats every method other than POST. */
+/** Redirects after which the browser repeats the request, unless its method is POST. */
 const postToGetStatuses: readonly number[] = [301, 302];
 const seeOther = 303;
 
@@ -36,8 +38,9 @@ export function verdictOn(
 }
 
 /**
- * `follow`: the answer is a redirect to a page that the browser gets. `repeat`: it tells the browser
- * to send the application once more, to another address. `final`: it is the answer itself.
+ * `follow`: the answer is a redirect that does not send the application again. `repeat`: the answer
+ * asks the browser to send the application once more, to another address. `final`: the answer is no
+ * redirect.
  */
 export type AnswerKind = 'follow' | 'repeat' | 'final';
 

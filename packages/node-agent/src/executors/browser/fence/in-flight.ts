@@ -26,7 +26,7 @@ export class InFlight {
     this.#onChange();
   }
 
-  /** The gate holds this request, so it is not on the network. */
+  /** Notes that the gate holds this request. Such a request is not on the network. */
   pause(networkId: string | undefined): void {
     if (networkId !== undefined) this.#paused.add(networkId);
   }

@@ -33,19 +33,24 @@ type Answered = SubmissionSent & { readonly kind: 'answered' };
 
 /** The longest wait for a submission request after the activation. */
 const requestWaitMs = 60_000;
-/** A page without requests for this long after the activation does not submit any more. */
+/**
+ * A page that has no request in flight for this long after the activation does not submit any more.
+ */
 const quietMs = 5_000;
 /** The longest wait for the answer, its body included (CONTRACT 10). */
 const answerWaitMs = 60_000;
-/** The longest wait until requests that the seal has cut have failed. */
+/** The longest wait until the requests that `proxy.shut` has cut have failed. */
 const cutWaitMs = 500;
-/** The page reports no end of a request if it has gone. Then the body itself decides. */
+/**
+ * The longest wait for the page to report the end of the answer. A page that has gone reports none.
+ * The answer then counts as whole.
+ */
 const endWaitMs = 2_000;
 const answerTextLengthMax = 1024 * 1024;
 /** Answers that have no body. */
 const emptyStatuses: readonly number[] = [204, 205, 304];
 
-/** The parts of the fence that the request gate and `submit` share. */
+/** The fence of one page. The request gate and `submit` share its state. */
 class Fence implements SubmitFence {
   readonly #options: SubmitFenceOptions;
   readonly #inFlight = new InFlight(() => this.#onActivity());
@@ -87,13 +92,17 @@ class Fence implements SubmitFence {
     this.#deadline = setTimeout(() => this.stop(), requestWaitMs);
     activate().then(
       () => this.#onActivity(),
-      // It may have been half done. A request that comes later is aborted.
+      // The activation may be half done. Closing the fence aborts a submission request that comes
+      // later.
       () => this.#phase === 'activated' && this.stop(),
     );
     return this.#sent.promise;
   }
 
-  /** Lets nothing more leave, and ends `submit` with what is known now. */
+  /**
+   * Closes the fence, so no submission request leaves after this. Ends `submit` with the outcome so
+   * far.
+   */
   stop(): void {
     const unanswered = this.#submission === undefined ? 'nothing_sent' : 'unanswered';
     const outcome = this.#firstAnswer ?? { kind: unanswered };
@@ -136,7 +145,7 @@ class Fence implements SubmitFence {
     return networkId !== undefined && networkId === this.#submission?.networkId;
   }
 
-  /** A matcher that throws cannot decide, so nothing passes it. */
+  /** True for a match, and if the matcher throws: a request that cannot be judged must not pass. */
   #isMatch(request: PageRequest): boolean {
     try {
       return this.#matcher(request);
@@ -162,7 +171,8 @@ class Fence implements SubmitFence {
     this.#submission = paused;
     this.#inFlight.pause(networkId);
     this.#restartTimers(answerWaitMs);
-    // Chromium repeats requests that are cut. These are refused, so that none takes the connection.
+    // Chromium repeats the requests that `shut` cuts. The proxy refuses these repeats, so none of
+    // them takes the one connection of the seal.
     proxy.shut();
     await this.#requestsCut();
     if (this.#isSettled) return fail(session, paused);
@@ -189,7 +199,8 @@ class Fence implements SubmitFence {
     const kind = answerKind(status ?? 0, method, location !== undefined);
     if (this.#isSettled || status === undefined || kind === 'repeat') {
       fail(session, paused);
-      // No answer, or one that asks for the application at another address: nobody took it for sure.
+      // There is no answer, or it asks the browser to send the application to another address.
+      // Neither proves that anybody took the application.
       return this.stop();
     }
     if (kind === 'follow') {
@@ -209,7 +220,10 @@ class Fence implements SubmitFence {
     else this.stop();
   }
 
-  /** The gate cannot see that a body was cut. The page can. */
+  /**
+   * True if the page got the whole answer. The gate cannot see that a body was cut, but the page
+   * can.
+   */
   async #isWhole(networkId: string | undefined): Promise<boolean> {
     const noEnd = Promise.withResolvers<boolean>();
     const timer = setTimeout(() => noEnd.resolve(true), endWaitMs);
@@ -219,7 +233,10 @@ class Fence implements SubmitFence {
     return isWhole;
   }
 
-  /** From now on nothing but the page itself loads, and nothing is held. */
+  /**
+   * Closes the gate and releases the seal. Requests that were held are decided now. GET, HEAD and
+   * OPTIONS requests that do not match may leave.
+   */
   #close(): void {
     this.#phase = 'closed';
     this.#options.proxy.release();
@@ -250,7 +267,7 @@ class Fence implements SubmitFence {
 }
 
 function fail(session: CdpSession, { requestId }: PausedRequest): void {
-  // A page that the browser would have left stays.
+  // With this reason the browser stays on the present page if the request was a navigation.
   const errorReason = 'Aborted';
   session.send('Fetch.failRequest', { requestId, errorReason }).catch(() => {});
 }
@@ -269,7 +286,7 @@ async function bodyOf(session: CdpSession, requestId: string): Promise<string | 
 }
 
 /**
- * Puts the request gate in front of a page, before its first navigation. From then on each request
+ * Puts the request gate in front of a page, before its first navigation. After this, each request
  * of the page, its frames and its workers waits for the gate. Other pages are closed.
  */
 export async function openSubmitFence(options: SubmitFenceOptions): Promise<SubmitFence> {

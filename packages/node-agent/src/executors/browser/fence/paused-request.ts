@@ -11,13 +11,13 @@ export interface PausedRequest {
   readonly answer: PausedAnswer | undefined;
 }
 
-/** `status` is undefined if no answer came. */
+/** The answer at which a request is paused. `status` is undefined if no answer came. */
 export interface PausedAnswer {
   readonly status: number | undefined;
   readonly location: string | undefined;
 }
 
-/** More of a body is not searched for values. */
+/** The length of the part of a body that is searched for values. */
 const bodyTextLengthMax = 256 * 1024;
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -34,7 +34,10 @@ function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** The text parts of a body. A file from the disk has none. */
+/**
+ * The text of a body, cut to `bodyTextLengthMax`. Undefined if there is none, as for a file from
+ * the disk.
+ */
 function bodyTextOf(request: Fields): string | undefined {
   const text = textOf(request['postData']);
   if (text !== undefined) return text.slice(0, bodyTextLengthMax);

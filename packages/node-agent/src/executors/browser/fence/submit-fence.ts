@@ -2,9 +2,9 @@
 export interface PageRequest {
   readonly method: string;
   readonly url: string;
-  /** The body as text, cut to a bound; undefined if there is none. */
+  /** The start of the body as text (256 × 1,024 characters). Undefined if there is none. */
   readonly bodyText: string | undefined;
-  /** True if it replaces the document of a frame, as a form without a script does. */
+  /** True if the request replaces the document of a frame, as a form without a script does. */
   readonly isNavigation: boolean;
 }
 
@@ -17,22 +17,26 @@ export type SubmissionSent =
       readonly kind: 'answered';
       readonly status: number;
       readonly url: string;
-      /** The body of the answer, cut to 1 MiB; undefined if the browser does not have it. */
+      /**
+       * The body of the answer, cut to 1,024 × 1,024 characters. Undefined if the only answer is a
+       * redirect.
+       */
       readonly bodyText: string | undefined;
     }
-  /** It left, or may have left, and no answer came. */
+  /** The request left, or may have left, and no answer came. */
   | { readonly kind: 'unanswered' }
-  /** No submission request was made in time. None can leave from now on. */
+  /** The page made no submission request in time. None can leave after this. */
   | { readonly kind: 'nothing_sent' };
 
-/** Lets exactly one submission request leave the machine, whatever the page does. */
+/** Lets at most one submission request leave the machine, whatever the page does. */
 export interface SubmitFence {
-  /** From now on a request that matches is aborted until `submit`. */
+  /** Until `submit`, aborts each request that matches. */
   arm(matcher: SubmissionMatcher): void;
   /**
-   * Records `submitting` in the journal, then activates once, then lets the first matching request
-   * out on a fresh connection. Every later request other than GET, HEAD and OPTIONS is aborted.
-   * `activate` is called at most once, and not at all if the journal cannot be written.
+   * Records `submitting` in the journal, then calls `activate`, then lets the first matching
+   * request out on a fresh connection. Aborts later requests that match, and all with a method
+   * other than GET, HEAD and OPTIONS. Calls `activate` at most once, and not at all if the journal
+   * cannot be written.
    */
   submit(activate: () => Promise<void>): Promise<SubmissionSent>;
 }

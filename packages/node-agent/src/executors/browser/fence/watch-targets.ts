@@ -6,8 +6,8 @@ import { fieldsOf, textOf } from './paused-request.ts';
 export type TargetListener = (session: CdpSession, method: string, params: unknown) => void;
 
 /**
- * Parts of a page whose events come from other sessions: frames in other processes, and workers. The
- * page's own session pauses the requests of workers.
+ * Parts of a page whose events come from other sessions: frames in other processes, and workers.
+ * The requests of workers are paused by the page's own session.
  */
 const insiders = [{ type: 'iframe' }, { type: 'worker' }, { exclude: true }];
 /** Other pages, which would make requests without the gate. */
@@ -21,12 +21,16 @@ function listenerOf(session: CdpSession, listener: TargetListener): CdpListener 
     const sessionId = textOf(fieldsOf(params)['sessionId']);
     if (sessionId === undefined) return;
     const child = nested.open(sessionId, (opened) => listenerOf(opened, listener));
-    // A worker has no Fetch domain, and a target that has gone makes no requests.
+    // Ignores the error: a worker has no Fetch domain, and a target that has gone makes no
+    // requests.
     gate(child).catch(() => {});
   };
 }
 
-/** Pauses each request of a target from now on. The target may wait, so nothing is awaited before. */
+/**
+ * Pauses each request that a target makes after this. Sends all commands at once, because a target
+ * that waits for the debugger may answer only after the last one.
+ */
 async function gate(session: CdpSession): Promise<void> {
   await Promise.all([
     session.send('Network.enable'),
@@ -60,7 +64,7 @@ export async function watchTargets(
   root.on('Target.attachedToTarget', (attached) => {
     const { targetId } = attached.targetInfo;
     if (targetId === targetInfo.targetId) return;
-    // It waits for this session and never runs.
+    // The new page waits for this session, so it never runs.
     root.send('Target.closeTarget', { targetId }).catch(() => {});
   });
   page.once('close', () => void root.detach().catch(() => {}));

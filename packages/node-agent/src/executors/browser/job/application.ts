@@ -8,7 +8,10 @@ import type { ApplicantProfile, ProfileFileName } from '../planner/index.ts';
 import type { JobMeter } from './metering.ts';
 import type { Screenshot } from './screenshots.ts';
 
-/** Logs a step of a job. It gets keys of fields and durations, never values. */
+/**
+ * Logs a step of a job. `details` has keys of fields, counts, durations and codes, but no values of
+ * the form.
+ */
 export type JobLog = (step: string, details: Readonly<Record<string, string | number>>) => void;
 
 export interface Application {
@@ -28,7 +31,10 @@ export interface Application {
 /** The time for a captcha that solves itself. */
 const challengeMsMax = 3_000;
 
-/** A captcha that solves itself gets a moment. One that waits for a person ends the job. */
+/**
+ * Throws `JobFailed` if the page shows a captcha. A checkbox may solve itself within
+ * `challengeMsMax`. A puzzle fails the job at once.
+ */
 export async function refuseChallenge({ page, signal }: Application): Promise<void> {
   const startedMs = performance.now();
   for (;;) {

@@ -68,8 +68,8 @@ export async function applyOnPage(application: Application): Promise<JobResult> 
 }
 
 /**
- * Arms the fence as soon as the form can be sent, so that the page cannot send it by itself while it
- * is filled in.
+ * Arms the fence before the form is filled in, if the form has a submit control. The page then
+ * cannot send the form by itself.
  */
 async function armEarly({ fence }: Application, target: FormTarget): Promise<void> {
   const { submit, address } = await controlsOf(target);
@@ -91,7 +91,10 @@ async function open({ page, applicationUrl, proxy, meter, signal }: Application)
   }
 }
 
-/** The same address would be refused again, so that failure is not retriable. */
+/**
+ * The failure of a page that did not load. It is not retriable if the proxy refused an address,
+ * because the proxy would refuse this address again.
+ */
 function unreachable(proxy: Application['proxy']): JobFailed {
   if (proxy.refusals().length === 0) {
     return new JobFailed('site_unreachable', messages.site_unreachable);
@@ -150,7 +153,10 @@ function throwIfFailed<T extends FillResult | { readonly kind: 'moved' }>(
   }
 }
 
-/** Fails a step that takes too long. The browser is closed afterwards, which ends its work. */
+/**
+ * Rejects if a step takes longer than `stepMsMax`. The caller then closes the browser, which ends
+ * the work of the step.
+ */
 async function withinStep<T>({ signal }: Application, work: () => Promise<T>): Promise<T> {
   const timer = new AbortController();
   const limit = AbortSignal.any([signal, timer.signal]);

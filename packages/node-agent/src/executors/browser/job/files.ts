@@ -6,7 +6,10 @@ import { type ApplicantProfile, fileMessage, type ProfileFileName } from '../pla
 const fileBytesMax = 25 * 1024 * 1024;
 const names = ['resume', 'coverLetter'] as const;
 
-/** Loads the profile's files, through the guarded egress. Throws `JobFailed` with the member. */
+/**
+ * Loads the profile's files, through the guarded egress. Throws `JobFailed` with a message that
+ * names the member.
+ */
 export async function loadFiles(
   profile: ApplicantProfile,
   proxy: EgressProxy,

@@ -1,7 +1,7 @@
 import type { MeteredUsage } from '../../../executor.ts';
 
 const bytesPerMb = 1e6;
-/** Readings of the process tree cost CPU, so fast work shares one. */
+/** The shortest time between two readings of the process tree, because a reading costs CPU. */
 const readingMsMin = 400;
 
 export interface MeterSources {
@@ -14,7 +14,7 @@ export interface MeterSources {
 export interface JobMeter {
   /** Counts one filled field, click, upload or navigation. */
   action(): void;
-  /** The work advanced without an action, like a page that has appeared. */
+  /** Reports that the work advanced without an action, for example because a page has loaded. */
   advance(): void;
   /** Reports everything, when the work has ended. */
   finish(): Promise<void>;
@@ -37,7 +37,7 @@ export function createJobMeter({ meter, bytes, usage }: MeterSources): JobMeter 
   };
   const advance = (): void => {
     if (reading !== undefined || performance.now() - readAtMs < readingMsMin) {
-      // The report without a reading renews the lease.
+      // A report without a new reading still renews the lease.
       meter.record({ actions });
       return;
     }

@@ -25,16 +25,22 @@ export interface JobOptions {
   /** Addresses of the operator's choosing, by `name:port`. For sandboxes only. */
   readonly hostMap: HostMap;
   readonly log: JobLog;
-  /** Keeps screenshots of forms there, with personal data. For sandboxes only. */
+  /** The directory for screenshots of forms, which show personal data. For sandboxes only. */
   readonly debugDir?: string | undefined;
 }
 
-/** An application that the site has accepted is reported although the browser has crashed. */
+/**
+ * The time that the work has to finish after the browser has crashed. An application that the site
+ * has accepted can then still be reported.
+ */
 const lastWordsMs = 5_000;
-/** The end of a run needs this long: to close the browser and to report. */
+/** The time that is kept at the end of a run, to close the browser and to report. */
 const reserveSeconds = 10;
 
-/** One application, from the payload to its result. Throws `JobFailed` by the table of CONTRACT 10. */
+/**
+ * Runs one application, from the payload to its result. The table of CONTRACT 10 decides which
+ * `JobFailed` it throws.
+ */
 export async function runJob(
   job: Job,
   context: ExecutionContext,

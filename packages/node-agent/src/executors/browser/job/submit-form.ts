@@ -82,7 +82,10 @@ export async function submitForm(
 
 interface SubmitControl {
   readonly control: ElementHandle<HTMLElement>;
-  /** A person cannot click what is covered, but can press it with the keyboard. */
+  /**
+   * False if a click does not reach the control, for example because another element covers it. The
+   * control is then pressed with the keyboard.
+   */
   readonly canClick: boolean;
 }
 
@@ -115,7 +118,10 @@ function beat(advance: () => void): () => void {
   return () => clearInterval(timer);
 }
 
-/** The page did not send the application, so it can say why: its own checks, or a captcha. */
+/**
+ * The failure if the page did not send the application: a captcha, refused fields, or no reason
+ * that the page shows.
+ */
 async function notSent({ page }: Application, target: FormTarget): Promise<JobFailed> {
   if ((await readChallenge(page)) !== 'none') {
     return new JobFailed('captcha', 'The page shows a captcha that waits for a person.');
@@ -129,7 +135,10 @@ async function notSent({ page }: Application, target: FormTarget): Promise<JobFa
   return new JobFailed('node_error', 'The page did not send the application.');
 }
 
-/** Waits for the proof. A proof by the answer alone holds even if the page has crashed since. */
+/**
+ * Waits for the proof. Judges the answer alone first, because that works on a page that has
+ * crashed, too.
+ */
 async function confirmationOf(
   application: Application,
   target: FormTarget,
@@ -166,7 +175,7 @@ function notConfirmed(): JobFailed {
   return new JobFailed('node_error', 'The site did not confirm that it has the application.');
 }
 
-/** Fails if the page does not even answer questions about what it shows. */
+/** Rejects after `limitMs`. This bounds the wait for a page that answers no call of the browser. */
 async function notConfirmedAfter(limitMs: number, signal: AbortSignal): Promise<never> {
   await sleep(limitMs, undefined, { signal }).catch(() => {});
   throw notConfirmed();
@@ -183,7 +192,7 @@ async function confirmationOn(
     await waitForQuiet(page.mainFrame(), quietMs, settledMs);
     return confirmationIn(await readPage(page, target.adapter, watched), target, nextUrl);
   } catch {
-    // The application is accepted, whatever happens to the page.
+    // The application is accepted, so it does not matter that the page cannot be read.
     return {};
   }
 }
@@ -196,7 +205,7 @@ function confirmationIn(
   const confirmationId = confirmationIdIn(facts.sentences);
   const isConfirmation = (url: string): boolean =>
     URL.canParse(url) && adapter.success.path?.test(new URL(url).pathname) === true;
-  // The address of a page to which the answer has led, and which is not that of the submission.
+  // The address to which the answer has led, unless the form itself was sent to that address.
   const shownUrl = frame.url() === nextUrl ? nextUrl : undefined;
   const confirmationUrl = facts.urls.find(isConfirmation) ?? shownUrl;
   return {

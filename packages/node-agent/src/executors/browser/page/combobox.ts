@@ -6,15 +6,20 @@ import type { InFlight } from './in-flight.ts';
 import { awaitListboxOf, readListboxOf } from './in-page.ts';
 import type { ListboxReport } from './in-page/reports.ts';
 
-/** The page waits this long for a change before it is asked again. */
+/** How long one call in the page waits for the options to change. */
 const waitMs = 120;
-/** The time for options to appear after opening, if none of them is the wanted one. */
+/** The longest wait for the wanted option after the combobox was opened. */
 const openedMsMax = 1_500;
-/** The time for a search to answer after typing. */
+/**
+ * The longest wait for the wanted option after typing, or while a request of the page is in flight.
+ */
 const searchedMsMax = 8_000;
-/** A list that has stayed without the wanted option this long, with no request under way, does not have it. */
+/**
+ * The wanted option counts as missing if the list has not changed for this long and no request is
+ * in flight.
+ */
 const settledMs = 700;
-/** As above, for a list without any option: it waits for somebody to type. */
+/** As `settledMs`, for an open list without options: such a list waits for somebody to type. */
 const emptyMs = 250;
 const clickMsMax = 5_000;
 
@@ -43,7 +48,8 @@ export async function chooseInCombobox(
     choice = await chooseOne(control, wanted, context);
     if (choice !== 'chosen') break;
   }
-  // An open list hides the rest of the page from assistive technology in some libraries.
+  // Closes the list, because an open list hides the rest of the page from assistive technology in
+  // some libraries.
   await control.press('Escape').catch(() => {});
   return choice;
 }
@@ -73,7 +79,7 @@ async function chooseOne(
     await control.press('End');
     if (await pick(search, searchedMsMax)) return 'chosen';
     if (suggestions !== undefined && !(await readOptions(control, suggestions)).isShown) {
-      // A plain text field: this page offers no suggestions.
+      // The page offers no suggestions, so the typed text is the value.
       return 'chosen';
     }
   }
@@ -85,17 +91,23 @@ interface Search {
   readonly control: ElementHandle<HTMLElement>;
   readonly wanted: Wanted;
   readonly selector: string | undefined;
-  /** True while the page waits for an answer to a request that it has sent since the combobox was touched. */
+  /** True while a request has no answer that the page sent after the combobox was touched. */
   readonly isAsking: () => boolean;
 }
 
-/** Runs in the page. Unlike Playwright's own check, it only rejects if the page is gone. */
+/**
+ * Runs in the page. True if a person could type into the element. Rejects only if the page is gone,
+ * unlike `isEditable` of Playwright.
+ */
 function isEditable(element: HTMLElement): boolean {
   const isText = element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement;
   return isText ? !element.readOnly && !element.disabled : element.isContentEditable;
 }
 
-/** Clicks the wanted option as soon as the list has it. */
+/**
+ * Clicks the wanted option as soon as the list has it. Returns false if the list does not get it in
+ * time.
+ */
 async function pick(search: Search, limitMs: number): Promise<boolean> {
   const { control, wanted, selector, isAsking } = search;
   const startedMs = performance.now();

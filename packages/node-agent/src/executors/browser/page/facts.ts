@@ -41,7 +41,7 @@ export async function readPage(
   return all.filter((facts) => facts !== undefined).reduce(join, emptyPage);
 }
 
-/** A frame that is being replaced asks for nothing. */
+/** The captcha of one frame. A frame that is being replaced counts as one without a captcha. */
 async function challengeIn(frame: Frame): Promise<FrameFacts['challenge']> {
   return await frame.evaluate(challengeInPage, undefined).catch(() => 'none');
 }
@@ -66,7 +66,7 @@ function join(page: PageFacts, frame: FrameFacts): PageFacts {
   };
 }
 
-/** True if the page says one of these sentences, compared after normalisation. */
+/** True if one of the texts equals one of the sentences after normalisation. */
 export function says(texts: readonly string[], sentences: readonly string[]): boolean {
   const wanted = new Set(sentences.map(plain));
   return texts.some((text) => wanted.has(plain(text)));
@@ -92,7 +92,7 @@ export function isClosed(facts: PageFacts, adapters: readonly Adapter[]): boolea
 const signInPath =
   /\/(?:log-?in|sign-?in|sign_in|sso|auth|account\/login|users\/sign_in)(?:\/|$)/iu;
 
-/** True for a page that asks for an account. It is only asked about pages without a form. */
+/** True for a page that asks for an account. Call it only for a page without a form. */
 export function isSignIn(facts: PageFacts): boolean {
   const [main = ''] = facts.urls;
   const isPath = URL.canParse(main) && signInPath.test(new URL(main).pathname);

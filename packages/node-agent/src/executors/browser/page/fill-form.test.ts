@@ -228,7 +228,10 @@ test('a combobox that asks a slow server is waited for', async () => {
   expect(await page.inputValue('#q')).toBe('Dublin, Ohio');
 });
 
-/** Chooses an option that appears after typing. The page dies at this call to the browser. */
+/**
+ * Chooses an option that appears after typing. The page is closed at call number `lastCall` to the
+ * element of the combobox.
+ */
 async function chooseUntil(lastCall: number): Promise<Choice | 'rejected'> {
   const script = `input.onclick = () => show([]);
     input.oninput = () => show(input.value === 'Dublin' ? ['Dublin'] : []);`;

@@ -30,17 +30,17 @@ export type FillResult =
   | { readonly kind: 'invalid_payload'; readonly message: string }
   | { readonly kind: 'form_unsupported'; readonly message: string };
 
-/** The history of the fields of one form over all rounds. */
+/** The attempts on the fields of one form, over all rounds. */
 interface Progress {
   readonly attempts: Map<string, number>;
-  /** Optional fields that cannot take their value. */
+  /** The fields that cannot take their value. They are not tried again. */
   readonly skipped: Set<string>;
 }
 
 /**
- * Fills in the form of one step until everything that is planned is read back from the page. A page
- * may add fields, replace them or lose values meanwhile, so the form is read and planned again in
- * each round. The last round changes nothing.
+ * Fills in the form of one step until all planned values are read back from the page. A page may
+ * add fields, replace them or lose values meanwhile. Therefore each round reads and plans the form
+ * again. The form counts as filled after a round that finds nothing to fill in.
  */
 export async function fillForm(target: FormTarget, options: FillOptions): Promise<FillResult> {
   const progress: Progress = { attempts: new Map(), skipped: new Set() };
@@ -60,7 +60,7 @@ export async function fillForm(target: FormTarget, options: FillOptions): Promis
     const due = dueIn(form, plan.fills, progress, options);
     const checked = plan.left.filter((field) => isPrechecked(form.report(field.key)));
     if (due.length === 0 && checked.length === 0) {
-      // The answer to an autosave may change the form again.
+      // A request was in flight, such as an autosave. Its answer may change the form again.
       if (await options.inFlight.waitUntilNone(options.signal)) continue;
       const fills = plan.fills.filter(({ field }) => !progress.skipped.has(field.key));
       const left = form.model.fields.filter((field) => !fills.some((fill) => fill.field === field));
@@ -87,7 +87,10 @@ function isFile({ value }: Fill): boolean {
   return value.kind === 'file';
 }
 
-/** The values that are not in the page yet. Files come first, because some pages fill in fields from them. */
+/**
+ * The values that are not in the page yet. Files come first, because some pages fill in fields from
+ * a file.
+ */
 function dueIn(
   form: ReadForm,
   fills: readonly Fill[],
@@ -101,7 +104,10 @@ function dueIn(
   return [...due.filter(isFile), ...due.filter((fill) => !isFile(fill))];
 }
 
-/** Fills in what is due. Ends early if the page replaces the form, and then the next round goes on. */
+/**
+ * Fills in the values that are due. Returns a failure, or undefined if the next round decides.
+ * Stops early if the page replaces the form.
+ */
 async function fillAll(
   target: FormTarget,
   form: ReadForm,
@@ -157,7 +163,10 @@ async function isInPage(form: ReadForm, { field }: Fill): Promise<boolean> {
   }
 }
 
-/** True for a consent that the page has checked and the applicant has not given. */
+/**
+ * True for a single checkbox that the page has checked. The caller asks only about fields that the
+ * profile does not answer.
+ */
 function isPrechecked(report: FieldReport | undefined): boolean {
   if (report?.state.kind !== 'chosen' || report.state.labels.length === 0) return false;
   return report.field.kind === 'checkbox';
@@ -172,7 +181,7 @@ async function uncheck(form: ReadForm, field: FormField, { onAction }: FillOptio
   }
 }
 
-/** Refuses values that the page or the browser marks as invalid. */
+/** Returns the filled form, or a failure if the page or the browser marks a value as invalid. */
 function resultOf(form: ReadForm, fills: readonly Fill[], left: readonly FormField[]): FillResult {
   const invalid = fills.filter(({ field }) => form.report(field.key)?.isInvalid === true);
   return invalid.length === 0

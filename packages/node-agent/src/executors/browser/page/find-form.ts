@@ -10,7 +10,7 @@ const pollMs = 100;
 const formMsMax = 15_000;
 /** The time for a page that the server answered with an error. */
 const errorPageMsMax = 2_000;
-/** A page must be quiet this long before it is judged by what it does not show. */
+/** A page must be quiet for this long before the absence of a form counts. */
 const quietMs = 300;
 const quietMsMax = 2_000;
 /** A link to the form is followed if no form has appeared by then. */
@@ -43,7 +43,8 @@ const embeds = namedAdapters.flatMap(({ embed }) => (embed === undefined ? [] : 
 
 /**
  * Waits for the application form, in any frame. The markup decides on the adapter. The generic one
- * is used when the page is quiet and no other fits. Without a form, the page says why.
+ * is used when the page is quiet and no other fits. Fails with the reason that the page shows, such
+ * as a captcha.
  */
 export async function findForm(page: Page, options: FindOptions): Promise<FormSearch> {
   const { signal } = options;
@@ -81,7 +82,7 @@ function passGone(error: unknown): void {
   if (!isGone(error)) throw error;
 }
 
-/** Why a page without a form has none. */
+/** The reason that a page without a form shows, such as a captcha. Undefined if it shows none. */
 async function obstacle(
   page: Page,
   status: number | undefined,
@@ -109,7 +110,10 @@ async function namedTarget(page: Page, hint: string): Promise<FormTarget | undef
   return undefined;
 }
 
-/** The only frame with an application form, unless the frame of a known system is still to come. */
+/**
+ * The frame with the only application form. Undefined if no frame or several frames have one, or if
+ * the frame of a known system is still to come.
+ */
 async function genericTarget(page: Page): Promise<FormTarget | undefined> {
   const main = page.mainFrame();
   const isEmbedding = await inFrame(main, () => main.evaluate(matchRootsInPage, embeds));
@@ -123,7 +127,7 @@ async function genericTarget(page: Page): Promise<FormTarget | undefined> {
   return frame === undefined || others.length > 0 ? undefined : { frame, adapter: generic };
 }
 
-/** Undefined for a frame that is being replaced. */
+/** The result of `read`, or undefined if the frame is being replaced. */
 async function inFrame<T>(frame: Frame, read: () => Promise<T>): Promise<T | undefined> {
   try {
     return await read();
@@ -138,7 +142,7 @@ type Entered =
   | { readonly kind: 'entered'; readonly status: number | undefined }
   | { readonly kind: 'unreachable' };
 
-/** Follows the posting's link or button to its form, once. */
+/** Follows the link or the button that leads from a posting to its form, if the page has one. */
 async function enter(page: Page, { onAction, signal }: FindOptions): Promise<Entered> {
   const main = page.mainFrame();
   const handle = await inFrame(main, () => main.evaluateHandle(findEntryInPage, entries));

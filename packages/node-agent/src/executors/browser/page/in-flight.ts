@@ -2,17 +2,20 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Page, Request } from 'playwright-core';
 
 const pollMs = 30;
-/** A request that takes longer, like one that a server keeps open for news, is not waited for. */
+/** `waitUntilNone` ignores a request that takes longer, such as a long poll. */
 const requestMsMax = 20_000;
 
 /** The requests of a page that have no answer yet. */
 export interface InFlight {
   /**
-   * Waits until none is left that sends something, such as an upload or an autosave, with a bound.
-   * Returns true if there was one.
+   * Waits until no request that sends data is in flight, such as an upload or an autosave. Ignores
+   * requests that take longer than `requestMsMax`. Returns true if it had to wait.
    */
   waitUntilNone(signal: AbortSignal): Promise<boolean>;
-  /** True while a script waits for data that it has asked for since `sinceMs` of `performance.now()`. */
+  /**
+   * True while a `fetch` or `XMLHttpRequest` that the page has sent since `sinceMs` has no answer.
+   * `sinceMs` is a value of `performance.now()`.
+   */
   isAsking(sinceMs: number): boolean;
 }
 
@@ -33,7 +36,8 @@ export function trackRequests(page: Page): InFlight {
     asked.delete(request);
     if (started.delete(request)) changedAtMs = performance.now();
   };
-  // A page that does not read an answer keeps its request unfinished.
+  // Listens to `response` and not to `requestfinished`: a request whose answer the page does not
+  // read never finishes.
   page.on('response', (response) => end(response.request()));
   page.on('requestfailed', end);
   const isBusy = (nowMs: number): boolean =>

@@ -23,7 +23,7 @@ const modules = {
 };
 const source = Object.values(modules).map(String).join('\n');
 
-/** The text of a function, after all functions that it may call. */
+/** The text of a function that calls `name`. It contains all functions that `name` may call. */
 function textOf(name: string, parameters: string): string {
   return `(${parameters}) => {\n${source}\nreturn ${name}(${parameters});\n}`;
 }

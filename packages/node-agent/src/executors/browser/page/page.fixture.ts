@@ -13,7 +13,7 @@ export interface TestPages {
   show(html: string): Promise<Page>;
 }
 
-/** One browser for the tests of a file. Root has no sandbox, so there is none. */
+/** One browser for the tests of a file. It has no sandbox, because tests may run as root. */
 export function usePages(): TestPages {
   let browser: Browser;
   beforeAll(async () => {

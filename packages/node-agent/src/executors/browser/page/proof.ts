@@ -10,7 +10,7 @@ export type Proof =
   | { readonly kind: 'fields'; readonly labels: readonly string[] }
   | { readonly kind: 'open' };
 
-/** The state of affairs when the submission request was answered. */
+/** The facts that `judge` needs after the submission request was answered. */
 export interface Evidence {
   readonly adapter: Adapter;
   readonly answer: Answer;
@@ -19,7 +19,7 @@ export interface Evidence {
   readonly sent: readonly FieldReport[];
   /** The form that the page shows now; undefined if it shows none. */
   readonly now: readonly FieldReport[] | undefined;
-  /** True if the page had time to show what it shows. */
+  /** True if the page had enough time to show its messages. */
   readonly isSettled: boolean;
 }
 
@@ -83,7 +83,10 @@ function refusalOnPage(evidence: Evidence): Proof {
     : { kind: 'open' };
 }
 
-/** The fields with a message next to them, and those whose label an alert names. */
+/**
+ * The labels of the fields that have a message or are marked as invalid. If there are none, the
+ * labels that an alert names.
+ */
 function messageLabels({ now, page, sent }: Evidence): string[] {
   const marked = (now ?? []).filter(({ hasMessage, isMarked }) => hasMessage || isMarked);
   const labels = marked.map(({ field }) => field.label);

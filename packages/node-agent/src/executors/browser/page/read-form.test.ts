@@ -4,7 +4,7 @@ import { readOf, usePages } from './page.fixture.ts';
 
 const pages = usePages();
 
-/** A form with the widget, and enough others to be an application. */
+/** A form with the widget, and with enough other fields to count as an application. */
 function formWith(widget: string): string {
   return `<form><div><label>First name <input name="a"></label></div><div>${widget}</div>
     <div><label>CV <input type="file" name="cv"></label></div><button>Apply</button></form>`;

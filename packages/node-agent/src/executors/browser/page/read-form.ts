@@ -49,7 +49,10 @@ export async function readForm({ frame, adapter }: FormTarget): Promise<ReadForm
   };
 }
 
-/** The adapter's rules come first, then `autocomplete`, then a standard label. */
+/**
+ * Adds the role of a field. The rules of the adapter come first, then `autocomplete`, then a
+ * standard label.
+ */
 function withRole(report: FieldReport): FieldReport {
   const { field, autocomplete } = report;
   const role =
@@ -61,7 +64,7 @@ function withRole(report: FieldReport): FieldReport {
   return { ...report, field: fitting };
 }
 
-/** Waits until a frame's document stops changing, with a bound. */
+/** Waits until the document of a frame stops changing, at most `limitMs`. */
 export async function waitForQuiet(frame: Frame, quietMs: number, limitMs: number): Promise<void> {
   try {
     await frame.evaluate(waitForQuietInPage, { quietMs, limitMs });
@@ -71,7 +74,10 @@ export async function waitForQuiet(frame: Frame, quietMs: number, limitMs: numbe
   }
 }
 
-/** True for errors of an element or a document that was replaced: the form is read again. */
+/**
+ * True for an error that a replaced element or document causes. The caller then reads the form
+ * again.
+ */
 export function isGone(error: unknown): boolean {
   const text = error instanceof Error ? error.message : '';
   return /not attached|detached|context was destroyed|navigat|not in the form|not visible|Cannot find context|JSHandle is disposed|Unable to adopt/iu.test(

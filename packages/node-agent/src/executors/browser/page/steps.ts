@@ -34,7 +34,9 @@ export type Pressed =
   | { readonly kind: 'moved' }
   | { readonly kind: 'invalid_payload' | 'form_unsupported'; readonly message: string };
 
-/** A person cannot click what is covered, but can press it with the keyboard. */
+/**
+ * Clicks a control. If a click does not reach it, presses it with the keyboard, as a person can.
+ */
 async function press(control: ElementHandle<HTMLElement>): Promise<void> {
   try {
     await control.click({ trial: true, timeout: clickMsMax });
@@ -44,7 +46,10 @@ async function press(control: ElementHandle<HTMLElement>): Promise<void> {
   await control.click({ timeout: clickMsMax });
 }
 
-/** Leads to the next step. The page refuses if it stays on the step and marks fields. */
+/**
+ * Presses the control that leads to the next step, and waits for this step. The page refuses the
+ * values if it stays on the step and marks fields.
+ */
 export async function pressNext(
   target: FormTarget,
   before: ReadForm,
@@ -59,7 +64,7 @@ export async function pressNext(
       if (!isGone(error)) throw error;
       return undefined;
     });
-    // Without a form, the next one is still to come, maybe on another page.
+    // If there is no form, the next step is still to come, maybe on another page.
     if (form === undefined || identityOf(form) !== previous) return { kind: 'moved' };
     const refused = form.fields.filter(isRefused);
     const waitedMs = performance.now() - startedMs;
@@ -78,7 +83,7 @@ function isRefused({ isInvalid, hasMessage }: FieldReport): boolean {
   return isInvalid || hasMessage;
 }
 
-/** Two steps of a form have different fields or different addresses. */
+/** The identity of a step. Two steps of a form have different fields or different addresses. */
 function identityOf({ url, fields }: ReadForm): string {
   return JSON.stringify([url, fields.map(({ field }) => [field.key, field.label])]);
 }

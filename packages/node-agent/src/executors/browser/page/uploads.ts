@@ -6,12 +6,16 @@ import { isGone, type FormTarget, type ReadForm } from './read-form.ts';
 
 const pollMs = 50;
 const uploadMsMax = 45_000;
-/** A page that shows no sign of an upload keeps the file until the form is sent. */
+/**
+ * The longest wait for a sign of an upload. A page without such a sign sends the file with the
+ * form.
+ */
 const signMsMax = 120;
 
 /**
- * Waits until the page has taken a file: its adapter's mark of success is shown, or no mark of an
- * upload in progress is left. Returns `refused` if the page says that it does not take the file.
+ * Waits until the page has taken a file: the page shows the adapter's mark of success, or no mark
+ * of an upload in progress. Returns `refused` if the page says that it does not take the file, or
+ * after `uploadMsMax`.
  */
 export async function waitForUpload(
   { adapter }: FormTarget,

@@ -60,7 +60,10 @@ export async function fillWidget(
   }
 }
 
-/** Clicks like a person. A control under a banner is clicked by its script instead. */
+/**
+ * Clicks like a person. If that fails, for example because a banner covers the control, calls
+ * `click()` of the element instead.
+ */
 export async function press(control: ElementHandle<HTMLElement>): Promise<void> {
   try {
     await control.click({ timeout: clickMsMax });
@@ -124,7 +127,10 @@ function labelsOf(state: FieldState): readonly string[] {
   return state.kind === 'chosen' ? state.labels : [];
 }
 
-/** True if the widget holds the value. Widgets may format numbers and dates in their own way. */
+/**
+ * True if the widget shows the value. A phone number may lack its first digits, such as the country
+ * code.
+ */
 export function holds(
   report: FieldReport,
   { field, value }: Fill,
@@ -164,7 +170,10 @@ function isSameText(actual: string, wanted: string, isPhone = false): boolean {
   return short.length >= 7 && digits(wanted).endsWith(short);
 }
 
-/** The chosen options are exactly the wanted ones, each by one of its spellings. */
+/**
+ * True if the chosen options are exactly the wanted ones. If `canDiffer` is true, a spelling counts
+ * as its option.
+ */
 function isSameChoice(
   actual: readonly string[],
   value: { readonly labels: readonly string[]; readonly spellings?: readonly string[] },

@@ -1,6 +1,7 @@
 /**
- * A form as the engine reads it from a page: what a person could fill in, without any value of a
- * profile. The planner decides on it, and the engine finds each widget again by its `key`.
+ * A form as the engine reads it from a page: the fields that a person could fill in, without any
+ * value of a profile. The planner decides on the values, and the engine finds each widget again by
+ * its `key`.
  */
 export interface FormModel {
   readonly fields: readonly FormField[];
@@ -78,11 +79,14 @@ export type FieldValue =
 export interface OptionsValue {
   readonly kind: 'options';
   /**
-   * The labels as the page shows them. If the form model has no options, they are the profile's, and
-   * `chooseOptions` finds the page's labels when the options are loaded.
+   * The labels as the page shows them. If the form model has no options, these are the labels of
+   * the profile. `chooseOptions` then finds the labels of the page when the options are loaded.
    */
   readonly labels: readonly string[];
-  /** Other texts for the one label, the preferred first. Only without options in the form model. */
+  /**
+   * Other spellings of a single label, the preferred one first. Present only if the form model has
+   * no options.
+   */
   readonly spellings?: readonly string[];
 }
 

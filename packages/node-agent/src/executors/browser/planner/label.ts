@@ -7,7 +7,10 @@ const mark =
 const bracketedMark = new RegExp(`[([{] ?\\*? ?${mark} ?\\*? ?[)\\]}]`, 'gu');
 const trailingMark = new RegExp(`(?:\\* ?| [-\\u2013\\u2014] ?)${mark}[ *.]*$`, 'u');
 
-/** A combining mark belongs to its letter. Variation selectors and other invisible ones do not. */
+/**
+ * Runs of characters other than letters, digits and combining marks. Variation selectors and other
+ * invisible characters belong to these runs.
+ */
 const others = /(?:[^\p{L}\p{M}\p{N}]|\p{Default_Ignorable_Code_Point})+/gu;
 
 /**
@@ -26,8 +29,9 @@ export function normaliseLabel(text: string): string {
 }
 
 /**
- * Only the capital of ß is in two letters, and only the small letter of ẞ has that capital. The
- * dotless ı stays different from i, although both have the capital I.
+ * Folds the case of a text. The three conversions make "ß", "ẞ" and "ss" equal. They skip the
+ * dotless "ı", which has the same capital as "i" but must stay different. The final "ς" becomes
+ * "σ".
  */
 function caseFolded(text: string): string {
   const folded = text.split('ı').map((part) => part.toLowerCase().toUpperCase().toLowerCase());

@@ -41,7 +41,10 @@ export function fileMessage(file: ProfileFileName, fault: FileFault): string {
   return `files.${file} ${fileRules[fault]}.`;
 }
 
-/** `files.resume.sha256` or `answers[3].question` for a JSON Pointer into the profile. */
+/**
+ * The name of a member of the profile, from its JSON Pointer. Examples: `files.resume.sha256`,
+ * `answers[3].question`.
+ */
 export function memberName(pointer: string): string {
   const segments = pointer.split('/').slice(1);
   if (segments.length === 0) return 'applicantProfile';

@@ -21,8 +21,8 @@ export function chooseOptions(
 }
 
 /**
- * Several labels can have one normalised form, such as "C" and "C++". Then only the one that is
- * written exactly like the value is meant.
+ * The option that equals a label. Several options can have one normalised form, such as "C" and
+ * "C++". Then only the option that is written exactly like the label counts.
  */
 function optionEqualTo(
   byLabel: ReadonlyMap<string, readonly string[]>,

@@ -60,7 +60,10 @@ function standardValue(
   return byRole.get(role === 'coverLetterFile' ? 'coverLetterText' : role);
 }
 
-/** A list of one is a text. A longer list has no meaning in a text field. */
+/**
+ * The value as one text. A list with one label counts as a text. A longer list has no meaning in a
+ * text field.
+ */
 function oneText(value: ProfileValue | undefined): string | undefined {
   if (value?.kind === 'text') return value.text;
   const [only, ...others] = value?.labels ?? [];

@@ -14,7 +14,7 @@ import { fieldOf, payloadWith, profileFrom } from './planner.fixture.ts';
 import { readProfile } from './read-profile.ts';
 import { roleOfLabel } from './roles.ts';
 
-/** The guide for tenants and docs/PROFILE.md are true. */
+/** Checks that the guide for tenants and docs/PROFILE.md are true. */
 
 const guide = readFileSync(
   path.resolve(import.meta.dirname, '../../../../../../docs/PROFILE.md'),
@@ -91,7 +91,7 @@ describe('the examples do what the guide says', () => {
 
 const file = { name: 'cv.pdf', contentType: 'application/pdf' };
 
-/** The message that each mistake of the guide causes. */
+/** The messages that the mistakes of the guide cause, in the order of the guide. */
 const causes: readonly string[] = [
   missingMessage([fieldOf('Phone', { role: 'phone' }), fieldOf('Do you need a visa?')]),
   refusedMessage(['Phone']),

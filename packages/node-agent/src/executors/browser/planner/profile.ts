@@ -4,7 +4,10 @@ import type { FieldRole } from './form-model.ts';
 export interface ApplicantProfile {
   /** The values of the standard fields. Files are in `files`. */
   readonly byRole: ReadonlyMap<FieldRole, ProfileValue>;
-  /** By normalised question. An empty list leaves the field empty. */
+  /**
+   * The answers by normalised question. An empty answer leaves an optional field empty, although
+   * the profile may have a standard value for it.
+   */
   readonly answers: ReadonlyMap<string, ProfileValue>;
   /** The normalised labels of the consents that the applicant gave. */
   readonly consents: ReadonlySet<string>;
@@ -19,7 +22,7 @@ export type ProfileValue =
 export type ProfileFileName = 'resume' | 'coverLetter';
 
 export interface ProfileFile {
-  /** Without a path. */
+  /** The name of the file, without a path. */
   readonly name: string;
   readonly contentType: string;
   readonly source:

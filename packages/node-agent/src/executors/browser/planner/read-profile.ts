@@ -56,7 +56,7 @@ function invalid(message: string): ProfileReading {
   return { kind: 'invalid', message: cutText(message, failureMessageLengthMax) };
 }
 
-/** The rules whose own message would show a pattern. */
+/** The messages for rules whose own message would be a pattern or hard to understand. */
 const rules: Readonly<Record<string, string>> = {
   oneOf: 'must have either base64, or url with sha256',
   dependentRequired: 'must have either base64, or url with sha256',
@@ -66,7 +66,7 @@ const rules: Readonly<Record<string, string>> = {
 };
 
 function violationMessage(errors: readonly FieldError[]): string {
-  // The parts of a violated `oneOf` are listed before it.
+  // Prefers the error of `oneOf`, because the errors of its parts come before it.
   const error = errors.find(({ keyword }) => keyword === 'oneOf') ?? errors[0];
   if (error === undefined) return 'applicantProfile is not valid.';
   const { keyword, path, message } = error;
@@ -74,7 +74,7 @@ function violationMessage(errors: readonly FieldError[]): string {
   return `${memberName(path)} ${rule}.`;
 }
 
-/** Finds faults that are lost in a plain value. */
+/** Finds faults that a plain value does not show any more, such as a name that is there twice. */
 function refusalOf(document: JsonDocument, profile: JsonObject): string | undefined {
   if (jsonTextFault(rawText(document, profile), payloadMemberDepthMax) === 'too_deep') {
     return `applicantProfile may be at most ${payloadMemberDepthMax} levels deep.`;

@@ -78,7 +78,7 @@ function isSame(one: ProfileValue, other: ProfileValue): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }
 
-/** HTML turns every line break into a line feed. White space at the ends is dropped. */
+/** Turns each line break into a line feed, as HTML does, and drops white space at the ends. */
 function cleanText(text: string): string {
   return text.replaceAll(/\r\n?/g, '\n').trim();
 }

@@ -7,7 +7,8 @@ const roleByToken = new Map<string, FieldRole>();
 for (const { role, labels, autocomplete } of standardFields) {
   for (const label of labels) {
     const key = normaliseLabel(label);
-    // "Cover letter" is a text, or a file if the widget takes files.
+    // "Cover letter" is the label of two roles. The first one, a text, is kept. `roleOfLabel` turns
+    // it into the file for a widget that takes files.
     if (!roleByLabel.has(key)) roleByLabel.set(key, role);
   }
   for (const token of autocomplete) roleByToken.set(token, role);
@@ -19,7 +20,10 @@ export function roleOfLabel(label: string, kind?: WidgetKind): FieldRole | undef
   return role === 'coverLetterText' && kind === 'file' ? 'coverLetterFile' : role;
 }
 
-/** Detail tokens for another person's or a machine's data, which no profile has. */
+/**
+ * Tokens of `autocomplete` that mark data of another person or of a machine. No profile has such
+ * data.
+ */
 const foreignTokens = new Set(['shipping', 'billing', 'fax', 'pager']);
 
 /**

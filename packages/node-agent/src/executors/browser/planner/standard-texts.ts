@@ -8,8 +8,9 @@ type Period = { readonly startDate?: string; readonly endDate?: string };
 type Texts = readonly (string | undefined)[];
 
 /**
- * The texts of each standard field, the preferred one first. Others are spellings of the same for
- * the options of a list. No text is made up: it is a member, a part of the name, or members joined.
+ * The texts of each standard field, the preferred one first. The others are other spellings of it,
+ * for the options of a list. No text is made up: each is a member, a part of the name, or several
+ * members joined.
  */
 export function standardTexts(
   document: ProfileDocument,
@@ -55,8 +56,9 @@ interface Name {
 }
 
 /**
- * Without both parts, a name of several words is split at its last blank. One word fills only
- * fields for a whole name. A part that is missing next to the other one is not derived.
+ * The parts of the name. If the profile has neither part, a name of several words is split at its
+ * last blank. A name of one word fills only fields for a whole name. If the profile has one part,
+ * the other one is not derived.
  */
 function nameOf(basics: Basics): Name {
   const given = present(basics.givenName);
@@ -121,7 +123,10 @@ function latest<Item extends Period>(periods: readonly Item[]): Item | undefined
   );
 }
 
-/** Dates of ISO 8601 compare as text. One without an end goes on. */
+/**
+ * Dates of ISO 8601 compare as text. A period without an end is a current one, and counts as the
+ * latest.
+ */
 function isLater(one: Period, other: Period): boolean {
   const [end, otherEnd] = [one, other].map((period) =>
     isCurrent(period) ? '9999' : (period.endDate ?? ''),

@@ -9,7 +9,7 @@ declare const allBelow: typeof visibility.allBelow;
 declare const isVisible: typeof visibility.isVisible;
 declare const textOf: typeof labels.textOf;
 
-/** The demand of a captcha frame. An invisible captcha and its badge ask for nothing. */
+/** The kind of captcha that a frame shows. An invisible captcha and its badge count as none. */
 export function challengeIn(frame: HTMLElement): FrameFacts['challenge'] {
   const box = frame.getBoundingClientRect();
   if (!isVisible(frame) || box.width < 60 || box.height < 40) return 'none';
@@ -32,7 +32,7 @@ export function challengeIn(frame: HTMLElement): FrameFacts['challenge'] {
     : 'none';
 }
 
-/** The strictest captcha that is visible. A checkbox that has its token asks for nothing more. */
+/** The strictest captcha that is visible. A checkbox with a token is solved and counts as none. */
 export function challengeOf(): FrameFacts['challenge'] {
   const all = allBelow(document, 'iframe').map(challengeIn);
   const puzzles =
@@ -76,8 +76,8 @@ export function readFacts({
 }
 
 /**
- * Resolves when nothing was added or removed for a while and nothing says that it is busy, or when
- * the time is over.
+ * Resolves with true when for `quietMs` no node was added or removed, and no visible element is
+ * `aria-busy`. Resolves with false after `limitMs`.
  */
 export async function waitForQuiet({
   quietMs,

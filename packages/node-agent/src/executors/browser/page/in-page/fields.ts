@@ -91,7 +91,10 @@ export function isRequired(gathered: Gathered, label: string, rules: ReadingRule
   return hasRequiredMark(label, mark ?? undefined);
 }
 
-/** A key that a re-rendered form keeps: the name, the id, or the place in the form. */
+/**
+ * A key that stays the same if the form is rendered again: the path of the question, the name, the
+ * id, or else the place in the form.
+ */
 export function keyOf(control: HTMLElement, place: number, used: ReadonlySet<string>): string {
   const path =
     closestAcross(control, '[data-field-path]')?.getAttribute('data-field-path') ??
@@ -184,7 +187,10 @@ export function indexesOf(select: HTMLSelectElement): number[] {
     .map(({ index }) => index);
 }
 
-/** Reads the form. `elements` has the controls of each field; hidden inputs give their label. */
+/**
+ * Reads the form. `elements` has the controls of each field. In place of a hidden radio or checkbox
+ * it has the visible label.
+ */
 export function readForm(rules: ReadingRules): {
   report: FormReport | undefined;
   elements: HTMLElement[][];

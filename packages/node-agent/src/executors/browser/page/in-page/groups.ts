@@ -61,7 +61,10 @@ export function dateFormatOf(control: HTMLElement): string | undefined {
   return isPicker ? 'mm/dd/yyyy' : undefined;
 }
 
-/** True if a person would meet this control. Honeypots are hidden, or out of the tab order. */
+/**
+ * True if a person could fill in this control. Honeypots are not reachable: they are hidden or out
+ * of the tab order.
+ */
 export function isReachable(control: HTMLElement, shape: Shape, rules: ReadingRules): boolean {
   if (control.matches(':disabled, [aria-disabled="true"]')) return false;
   if (rules.named !== undefined && control.matches(rules.named)) return true;
@@ -98,7 +101,7 @@ export function optionLabelOf(option: HTMLElement): string {
   return own || byIds || (option.getAttribute('aria-label') ?? '') || shown || next;
 }
 
-/** Identifies the question of an option. Options with the same value form a group. */
+/** Identifies the question of an option. Options with the same result form a group. */
 export function groupOf(
   option: HTMLElement,
   shape: Shape,

@@ -9,7 +9,10 @@ declare const isRendered: typeof visibility.isRendered;
 declare const isVisible: typeof visibility.isVisible;
 declare const textOf: typeof labels.textOf;
 
-/** The list that belongs to a combobox: the one that it names, the nearest, or the only open one. */
+/**
+ * The list that belongs to a combobox: the one that it names, the nearest one, or the only open
+ * one.
+ */
 export function listboxOf(control: HTMLElement): Element | undefined {
   const ids = `${control.getAttribute('aria-controls') ?? ''} ${control.getAttribute('aria-owns') ?? ''}`;
   const root = control.getRootNode();
@@ -33,7 +36,9 @@ export function isUsable(option: Element): boolean {
   return option.getAttribute('aria-disabled') !== 'true' && !option.hasAttribute('disabled');
 }
 
-/** The options that a combobox shows now. `selector`: those of a list that is no listbox. */
+/**
+ * The options that a combobox shows now. `selector` finds the options of a list that is no listbox.
+ */
 export function readListbox(
   control: HTMLElement,
   selector: string | undefined,

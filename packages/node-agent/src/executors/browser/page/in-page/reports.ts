@@ -1,6 +1,6 @@
 import type { FormField } from '../../planner/form-model.ts';
 
-/** The present value of a widget. It may be personal data: it stays in memory. */
+/** The present value of a widget. It may be personal data, so it is kept in memory only. */
 export type FieldState =
   | { readonly kind: 'text'; readonly text: string }
   /** The labels of the chosen options; for a lone checkbox, its own label. */
@@ -21,9 +21,9 @@ export interface FieldReport {
   readonly autocomplete: string;
   /** How a text field writes dates; undefined for a date picker of the browser. */
   readonly dateFormat?: string;
-  /** The options of a text input with suggestions that is no ARIA combobox. */
+  /** The selector of the suggestions of a text input that is no ARIA combobox. */
   readonly suggestions?: string;
-  /** The index of each option in a `<select>`. */
+  /** For each option of `field.options`, its index in the `<select>`. */
   readonly optionIndexes?: readonly number[];
   /** The names by which an ATS may refer to the field in a refusal. */
   readonly names: readonly string[];

@@ -20,12 +20,14 @@ export function hasRoot(rules: ReadingRules): boolean {
   return findRoot(rules) !== undefined;
 }
 
-/** Which of these selectors have a visible element. */
+/** For each selector, true if it has a visible element. */
 export function matchRoots(selectors: readonly string[]): boolean[] {
   return selectors.map((selector) => allBelow(document, selector).some(isVisible));
 }
 
-/** True for a form with an upload or several questions, and without a password. */
+/**
+ * True for a form with an upload or at least three questions, and without a visible password field.
+ */
 export function looksLikeApplication(form: HTMLElement): boolean {
   if (!isVisible(form) || form.matches('[role="search"]')) return false;
   if (allBelow(form, 'input[type="password"]').some(isVisible)) return false;

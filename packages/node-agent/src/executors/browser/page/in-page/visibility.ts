@@ -45,7 +45,7 @@ export function allBelow(root: ParentNode, selector: string): HTMLElement[] {
   return found;
 }
 
-/** `closest` that also leaves open shadow roots. */
+/** Like `closest`, but also searches outside the open shadow root that the element is in. */
 export function closestAcross(element: Element, selector: string): HTMLElement | null {
   let at: Element | null = element;
   while (at !== null) {

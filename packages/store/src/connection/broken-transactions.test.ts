@@ -3,7 +3,7 @@ import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { beginOther, untilLockWait } from '../lock-wait.fixture.ts';
 import { hasOperators } from '../operators/operators.ts';
 import { createFixture, type Fixture } from '../store.fixture.ts';
-import { isUnavailable } from './errors.ts';
+import { isUnavailable, sqlState } from './errors.ts';
 import { openStore, type Store } from './store.ts';
 
 let fixture: Fixture;
@@ -36,6 +36,19 @@ test('a transaction whose connection breaks between two statements is unavailabl
     return await query(pidSql, []);
   });
   expect(isUnavailable(await work.catch((error: unknown) => error))).toBe(true);
+});
+
+test('a transaction that Postgres has ended while the process stood still is unavailable', async () => {
+  const work = store.transaction(async (query) => {
+    await query(`SET LOCAL idle_in_transaction_session_timeout = '20ms'`, []);
+    // The whole process stands still, as one that is stopped. So it reads the reason of Postgres only
+    // after it has sent the next statement.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500);
+    return await query(pidSql, []);
+  });
+  const error = await work.catch((reason: unknown) => reason);
+  expect(sqlState(error)).toBe('25P03');
+  expect(isUnavailable(error)).toBe(true);
 });
 
 test('a typed call whose connection breaks before its answer is unavailable too', async () => {

@@ -74,9 +74,10 @@ export function isUnavailable(error: unknown): boolean {
   if (error instanceof BatchOverflow || error instanceof TransactionExpired) return true;
   if (error instanceof AnswerOverdue || error instanceof StandbyReached) return true;
   const state = sqlState(error);
-  // 08: connection. 53: resources. 57P: shutdown, crash or start-up. 57014: our statement time
-  // limit. 55P03: our lock time limit.
-  if (state !== undefined) return /^(08|53|57P|57014|55P03)/.test(state);
+  // 08: connection. 25P03: our time limit of an idle transaction, reached by a process that stood
+  // still. 53: resources. 57P: shutdown, crash or start-up. 57014: our statement time limit. 55P03:
+  // our lock time limit.
+  if (state !== undefined) return /^(08|25P03|53|57P|57014|55P03)/.test(state);
   if (error instanceof Prisma.PrismaClientInitializationError) return true;
   const cause = adapterCause(error);
   if (cause !== undefined && 'kind' in cause && unreachableKinds.has(String(cause.kind)))

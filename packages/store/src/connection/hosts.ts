@@ -77,6 +77,7 @@ class FailoverPool extends Pool {
       }
     }
     // The pool awaits the promise of `onConnect`, but the types of the pool do not say so.
+    // oxlint-disable-next-line typescript/no-misused-promises
     super({ ...config, Client: HostClient, onConnect: assertWritable });
     this.#turn = turn;
   }

@@ -246,7 +246,7 @@ async function expectAlive(): Promise<void> {
   }
 }
 
-/** Every existing submission was answered with 201, and nothing else moved credits. */
+/** Each submission that is not rejected was answered with 201, and nothing else moved credits. */
 async function expectMoneyOf(created: ReadonlySet<string>): Promise<void> {
   const { query } = whole.stack;
   await waitUntil(

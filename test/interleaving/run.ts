@@ -118,7 +118,10 @@ async function takeStep(
   await moveTime(world, random);
 }
 
-/** Advances the time. If a held event has waited as long as it may, releases one event instead. */
+/**
+ * Advances the time. If a held event has reached its time limit, tries to release an event instead.
+ * If no event can be released, advances the time by 1 ms.
+ */
 async function moveTime(world: World, random: Random): Promise<void> {
   const { scheduler } = world;
   const { nowMs, nextDueMs, allowanceMs } = scheduler;

@@ -81,8 +81,8 @@ class GivenUp extends Error {
 type Responded = Omit<OutboundOutcome & { kind: 'responded' }, 'durationMs'>;
 
 /**
- * Sends one request by `node:http`. It follows no redirects, does not retry and does not decompress
- * the response.
+ * Sends one POST with `node:http` or `node:https`. Follows no redirects, does not retry and does not
+ * decompress the response.
  */
 function sendOnce(
   { url, headers, body, timeoutMs, bytesMax = responseBytesMax, signal }: OutboundRequest,

@@ -85,7 +85,7 @@ export function proxiesOf({ TRUST_PROXY: text }: DispatcherConfig): TrustedProxi
   const proxies = parseTrustedProxies(text);
   if (proxies !== undefined) return proxies;
   throw new ConfigError(
-    'TRUST_PROXY must be a comma-separated list of addresses, CIDR blocks, loopback, linklocal or uniquelocal. Example: 10.0.0.0/8,loopback.',
+    'TRUST_PROXY must be a comma-separated list of addresses, CIDR blocks, or the words `loopback`, `linklocal` and `uniquelocal`. Example: 10.0.0.0/8,loopback.',
   );
 }
 

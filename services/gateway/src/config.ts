@@ -80,12 +80,12 @@ export function assertConsistent(config: GatewayConfig): void {
     config.TRUST_PROXY === undefined
   ) {
     throw new ConfigError(
-      'In production the tenant API needs TLS. Set TLS_CERT_FILE and TLS_KEY_FILE, or name the proxy that terminates TLS in TRUST_PROXY.',
+      'In production the tenant API needs TLS. Set TLS_CERT_FILE and TLS_KEY_FILE, or set TRUST_PROXY to the address of the proxy that terminates TLS.',
     );
   }
   if (config.TRUST_PROXY !== undefined && parseTrustedProxies(config.TRUST_PROXY) === undefined) {
     throw new ConfigError(
-      'TRUST_PROXY must be a comma-separated list of addresses, CIDR blocks, loopback, linklocal or uniquelocal. Example: 10.0.0.0/8,loopback.',
+      'TRUST_PROXY must be a comma-separated list of addresses, CIDR blocks, or the words `loopback`, `linklocal` and `uniquelocal`. Example: 10.0.0.0/8,loopback.',
     );
   }
 }

@@ -83,7 +83,7 @@ function faultsOfPrivacy({ canaries }: Applicant, sent: string): string[] {
   return canaries.filter((canary) => sent.includes(canary)).map((canary) => `it sent ${canary}`);
 }
 
-/** Runs one job against one employer, each with its own server, browser and state directory. */
+/** Runs one job against one employer. Each run has its own employer, browser and state directory. */
 export async function runCell(cell: Cell, binary: string): Promise<CellReport> {
   const startedMs = performance.now();
   const { ats, behaviour } = cell;

@@ -42,7 +42,10 @@ const fullDiskOfRedis = lastingKind("a full disk under Redis's file", 2, (_, tar
     : undefined,
 );
 
-/** Postgres stops if its log cannot grow. An operator frees space and starts it again. */
+/**
+ * Postgres stops if its write-ahead log cannot grow. `heal` acts as the operator: it frees space and
+ * starts Postgres again.
+ */
 const fullDiskOfPostgres = lastingKind('a full disk under Postgres', 2, (_, targets) =>
   targets.disksCanBeFull
     ? {

@@ -92,8 +92,9 @@ export function endRun(fleet: Fleet, n: number, type: OutcomeFrame['type']): voi
 }
 
 /**
- * Completes a submission that has not begun. This is a bad frame, unless its `start` is being
- * committed. The node's journal does not keep the outcome.
+ * Reports `completed` for a submission that has not begun. The dispatcher treats the report as a
+ * bad frame, unless it is committing the `start` of that submission. The node does not write the
+ * outcome to its journal.
  */
 export function completeEarly(fleet: Fleet, n: number): void {
   const chosen = pick(runsIn(fleet, 'assigned'), n);

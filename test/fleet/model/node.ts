@@ -176,7 +176,10 @@ export class ModelNode {
     }
   }
 
-  /** Stops the submissions in `stop`, and repeats the reports that were not acknowledged. */
+  /**
+   * Handles `welcome`: stops the submissions in `stop`, sends unacknowledged outcomes again, and
+   * sends `drain` if the node is draining.
+   */
   #welcomed({ stop }: FrameToNodeOf<'welcome'>): void {
     this.isWelcome = true;
     for (const submissionId of stop) this.#stop(submissionId);

@@ -29,7 +29,7 @@ export function addPurchaseIntentCommands(group: Command): void {
   })
     .option('--tenant <tenant>', 'only those of this tenant, tnt_…', idArgument('tnt'))
     .option('--status <status>', intentStatuses.join(', '), statusArgument)
-    .option('--overpaid', 'only those that were paid more than their amount')
+    .option('--overpaid', 'only intents that received more than their amount')
     .action((options: ListOptions) => withContext(({ store }) => list(store, options)));
   addCommand(group, 'show', {
     does: 'show a purchase intent, its payments and why it is not credited',

@@ -41,7 +41,10 @@ export async function readCredentials(
   const keyId = environment['SVC_KEY_ID'];
   const webhookSecret = environment['SVC_WEBHOOK_SECRET'] || (await derivedSecret(secret));
   if (!/^whsec_([A-Za-z0-9+/]{4})*[A-Za-z0-9+/]{2,4}={0,2}$/.test(webhookSecret)) {
-    throw new CommandError('SVC_WEBHOOK_SECRET is malformed. Set all of it: whsec_….', 2);
+    throw new CommandError(
+      'SVC_WEBHOOK_SECRET is malformed. Set the whole secret, which begins with whsec_.',
+      2,
+    );
   }
   return {
     client: createClient({ baseUrl, tenantId, secret, ...(keyId ? { keyId } : {}) }),

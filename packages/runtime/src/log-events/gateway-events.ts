@@ -56,7 +56,7 @@ export const gatewayEvents = {
   'gateway.dispatch_enqueue_failed': warn(
     'could not enqueue the dispatch job',
     ['err', 'requestId', 'submissionId'],
-    'Check Redis. Unless a node has accepted, the hold is released and the tenant got `503`.',
+    'Check Redis. If no node has accepted the job, the gateway has released the hold and answered `503`.',
   ),
   'gateway.events_read_failed': warn(
     'could not look for awaited events',

@@ -124,7 +124,7 @@ export const solanaEvents = {
   'solana.payment_unassigned': warn(
     'an incoming payment belongs to no purchase intent',
     ['transaction', 'reference'],
-    'Find the payer with `svc solana`, and refund or grant the credits by hand.',
+    'Find the payer of the transaction on the chain. Then refund the payment, or grant credits with `svc solana assign`.',
   ),
   'solana.balance_exceeded': error(
     'a paid purchase intent does not fit into the balance of its tenant',

@@ -47,7 +47,7 @@ export const figureMetrics = {
   svc_deliveries_oldest_due_age_seconds: {
     ...shared,
     labels: {},
-    help: 'Time since the oldest of these deliveries became due, 0 if none is due',
+    help: 'Time since the oldest due delivery became due, 0 if none is due',
   },
   svc_fleet_nodes: {
     ...shared,

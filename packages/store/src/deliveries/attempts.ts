@@ -75,8 +75,8 @@ export async function recordAttempt(
 const goneReason = 'the endpoint answered 410 Gone';
 
 /**
- * Disables the URL that answered 410. Returns false if another URL is set in the meantime or the
- * URL is already disabled.
+ * Disables the URL that answered 410. Returns false if the tenant has set another URL since the
+ * attempt, or if the URL is already disabled.
  */
 async function disableUrl(
   query: Query,

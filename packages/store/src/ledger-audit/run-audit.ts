@@ -123,9 +123,9 @@ export async function readLedgerAudit(
 const ofAudit = ['checkpoint_forged', 'audit_state_forged'];
 
 /**
- * Saves the result of a whole audit (`auditLedger`). Its faults replace the known ones, except
- * faults of the audit's own records. They stay until the full pass after the current one ends
- * without them.
+ * Saves the result of a whole audit (`auditLedger`). The new faults replace the known ones. Faults
+ * of the audit's own records (`ofAudit`) are kept. A new fault stays until the full pass after the
+ * current one ends without it.
  */
 export async function saveWholeAudit(
   store: Store,

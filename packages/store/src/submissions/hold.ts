@@ -19,7 +19,7 @@ export interface NewSubmission {
   requestId: string;
   jobType: string;
   tier: Tier;
-  /** JSON text, stored and sent to the node exactly as the tenant sent it. */
+  /** JSON text, exactly as the tenant sent it. It is stored sealed, and sent to the node unchanged. */
   payloadText: string;
   quote: StoredQuote & { rateCardVersion: number };
   /**

@@ -88,8 +88,8 @@ interface PurgedEvent {
 }
 
 /**
- * An event of a failure may be sent again, so its row stays. Only the node's message is removed
- * from its body.
+ * Removes the node's message from the bodies of `submission.failed` events. Keeps the rows, because
+ * these events may be sent again.
  */
 async function purgeEvents(store: Store, query: Query, submissionIds: string[]): Promise<void> {
   const events = await query<PurgedEvent>(

@@ -210,7 +210,7 @@ export interface RecordRow {
   finished_at: Date | null;
 }
 
-/** The usage columns as one JSON object of texts, so that no value becomes a binary float. */
+/** The usage columns as one JSON object of strings. Strings keep the exact decimals. */
 export const usageColumns = `jsonb_build_object(
   'nodeSeconds', usage_node_seconds::text, 'cpuSeconds', usage_cpu_seconds::text,
   'memoryGbSeconds', usage_memory_gb_seconds::text, 'bandwidthMb', usage_bandwidth_mb::text,

@@ -180,7 +180,10 @@ function settles(event: OfferingEvent): boolean {
   return event.result === 'dispatched' || event.result === 'gone';
 }
 
-/** Reserves a slot, and asks the dispatcher of the node's link to make the offer. */
+/**
+ * Reserves a slot of a node, and asks the dispatcher that holds the link of this node to make the
+ * offer. If no slot is free, notes that the search found nobody.
+ */
 async function askNext(
   dispatcher: Dispatcher,
   offering: Offering,

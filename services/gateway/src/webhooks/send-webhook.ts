@@ -19,7 +19,7 @@ export function testWebhookEndpoint(deps: GatewayDeps): TenantEndpoint {
   });
 }
 
-/** `POST /v1/webhooks/deliveries/:id/redeliver`: makes the same delivery due again, at once. */
+/** `POST /v1/webhooks/deliveries/:id/redeliver`: makes this delivery due again immediately. */
 export function redeliverEndpoint(deps: GatewayDeps): TenantEndpoint {
   return tenantEndpoint({
     method: 'post',

@@ -67,7 +67,10 @@ interface ClosedRules {
 
 export type Answer = SubmissionSent & { readonly kind: 'answered' };
 
-/** A proven refusal. `fields` are names or labels of fields, as the ATS writes them. */
+/**
+ * Why the ATS refused the application, if the page proves it. `fields` are names or labels of
+ * fields, as the ATS writes them.
+ */
 export type Refusal =
   | { readonly kind: 'captcha' }
   | { readonly kind: 'rejected' }

@@ -7,6 +7,7 @@ const workersPerCore = 2;
 
 /** These replace a module, so each needs its own process. */
 const replaceModules = [
+  'packages/node-agent/src/history.test.ts',
   'packages/node-agent/src/journal.test.ts',
   'packages/signing/src/unknown-key.test.ts',
 ];

@@ -4,8 +4,8 @@ import type { Destinations, EventTarget } from '../deliveries/destinations.ts';
 import { endpointSecretPlace, tenantSecretPlace, unsealText } from '../sealing/sealed.ts';
 
 /**
- * Former URLs. If a URL is changed, the event about the change goes to the former URL (CONTRACT
- * 12), so that nobody can redirect a tenant's events unnoticed. For this, the former URL becomes a
+ * Former URLs. If a URL is changed, the event about the change goes to the former URL
+ * (CONTRACT 12), so that nobody can redirect a tenant's events unnoticed. For this, the former URL becomes a
  * retired endpoint with the secrets from before. It gets only this event.
  */
 

@@ -64,7 +64,7 @@ test('TLS needs both files, and both must be readable', () => {
 test('production refuses to serve plain HTTP unless a proxy terminates TLS', () => {
   const production = { SVC_ENVIRONMENT: 'production' };
   expect(() => assertConsistent(configOf(production))).toThrow(
-    'In production the tenant API needs TLS. Set TLS_CERT_FILE and TLS_KEY_FILE, or name the proxy',
+    'In production the tenant API needs TLS. Set TLS_CERT_FILE and TLS_KEY_FILE, or set TRUST_PROXY',
   );
   expect(() =>
     assertConsistent(configOf({ ...production, TRUST_PROXY: '10.0.0.0/8' })),

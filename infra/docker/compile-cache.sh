@@ -11,7 +11,8 @@ run() {
 export NODE_ENV=production NODE_COMPILE_CACHE="$cache"
 for service in services/*; do
   run "$PWD/$service/src/main.ts"
-  # 1: the configuration is missing. Any other code means that the program did not load.
+  # Exit code 1 means that the configuration is missing. Any other code means that the program did
+  # not load.
   [ "$code" = 1 ] && grep -q DATABASE_URL /tmp/output || { cat /tmp/output; exit 1; }
 done
 for program in admin-cli node-agent; do

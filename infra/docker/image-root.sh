@@ -15,7 +15,7 @@ for program in $programs; do
     */node) cp "$real" "$root/usr/local/bin/node" ;;
     *) cp "$real" "$root/usr/bin/$(basename "$program")" ;;
   esac
-  # The loader is the line without an arrow.
+  # `ldd` prints an arrow before the path of a library, and none before the path of the loader.
   for library in $(ldd "$real" | grep -o '/[^ ]*'); do
     mkdir -p "$root$(dirname "$library")"
     cp -L "$library" "$root$library"
@@ -43,6 +43,7 @@ find services packages -name node_modules -prune -o -type f \
 find node_modules -type f \( -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' -o -name '*.map' \) \
   -exec rm {} +
 # Prisma has a query compiler for each database, and the generated client names the one it loads.
+# The others are removed.
 compiler=$(grep -o 'query_compiler_[a-z_]*\.postgresql' packages/store/src/generated/internal/class.ts |
   sort -u)
 [ "$(printf '%s\n' "$compiler" | wc -l)" = 1 ] || exit 1

@@ -45,7 +45,7 @@ fi
 
 PATH="$PWD/node_modules/.bin:$PATH"
 export PATH
-# On Linux this is Node 24, a dependency. On other systems it is the Node of the machine.
+# On Linux, `node` is Node 24 from the dependencies. On other systems it is the Node of the machine.
 node -e '
   const [major, minor] = process.versions.node.split(".").map(Number);
   process.exit(major > 22 || (major === 22 && minor >= 18) ? 0 : 1);

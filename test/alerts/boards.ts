@@ -196,5 +196,7 @@ const webhooks: Board = {
   ],
 };
 
-/** The dashboards of `infra/grafana`. `pnpm alerts` writes them and lets promtool parse each query. */
+/**
+ * The dashboards of `infra/grafana`. `pnpm alerts` writes them and lets promtool parse each query.
+ */
 export const boards: readonly Board[] = [overview, money, fleet, webhooks];

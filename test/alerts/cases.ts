@@ -1,6 +1,8 @@
 /** One test case of an alert: values that make the alert fire, and values that do not. */
 export interface AlertCase {
-  /** The values of each series: first those that make the alert fire, then those of a quiet service. */
+  /**
+   * The values of each series: first those that make the alert fire, then those of a quiet service.
+   */
   readonly series: Readonly<Record<string, readonly [firing: string, quiet: string]>>;
   /** The duration of the simulation. The default is 25 minutes in steps of one minute. */
   readonly hours?: number;

@@ -56,7 +56,10 @@ function panelOf([title, { unit, queries }]: Board['panels'][number], index: num
   };
 }
 
-/** The dashboard in the format of Grafana. The compiler checks it against the types that Grafana generates from its schema. */
+/**
+ * The dashboard in the format of Grafana. The compiler checks it against the types that Grafana
+ * generates from its schema.
+ */
 function dashboardOf({ uid, title, panels }: Board): Dashboard {
   return {
     uid,

@@ -12,7 +12,8 @@ import { checkRunbookCommands } from './runbook-commands.ts';
 
 /**
  * `pnpm alerts`: promtool checks the rules, makes each alert fire, and checks that none fires in a
- * quiet service. It writes the dashboards, and promtool parses their queries. It also looks up the commands that the runbooks name. The last line is the verdict.
+ * quiet service. It writes the dashboards, and promtool parses their queries. It also looks up the
+ * commands that the runbooks name. The last line is the verdict.
  */
 const say = (line: string) => void process.stdout.write(`${line}\n`);
 const { promtool } = await prometheusPrograms(() =>
@@ -48,7 +49,8 @@ try {
   rmSync(dir, { recursive: true, force: true });
 }
 const commands = await checkRunbookCommands();
-for (const line of commands.unknown) say(`no such command: ${line}`);
+for (const line of commands.unknown)
+  say(`a runbook names a command that svc does not have: ${line}`);
 faults += commands.unknown.length;
 const alerts = readRules().filter(({ alert }) => alert !== undefined).length;
 say(

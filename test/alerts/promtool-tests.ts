@@ -12,8 +12,9 @@ export interface PromtoolTests {
 }
 
 /**
- * Two tests for each case of an alert: it fires, and it never fires in a quiet service. Tests of more than two
- * hours have steps of 30 minutes, because promtool needs minutes for a day in steps of one minute.
+ * Makes two tests for each case of an alert. In the first, the alert fires. In the second, the
+ * alert never fires, because the service is quiet. Tests of more than two hours have steps of 30
+ * minutes. In steps of one minute, promtool needs minutes for a simulated day.
  */
 export function promtoolTests(ruleFiles: readonly string[]): PromtoolTests[] {
   const cases = Object.entries(alertCases).flatMap(([alert, some]) =>

@@ -21,8 +21,8 @@ function definitionOf(series: string): MetricDefinition | undefined {
 }
 
 /**
- * The metrics and labels of a PromQL query that the services do not show. `recorded` are the names of
- * recording rules. promtool checks the syntax.
+ * Describes each metric and label of a PromQL query that the services do not export. `recorded`
+ * contains the names of the recording rules. promtool checks the syntax.
  */
 export function queryFaults(query: string, recorded: ReadonlySet<string>): string[] {
   const faults: string[] = [];
@@ -33,7 +33,7 @@ export function queryFaults(query: string, recorded: ReadonlySet<string>): strin
   for (const [name] of plain.matchAll(/[a-zA-Z_][\w:]*/g)) {
     if (functions.test(name) || foreignMetrics.test(name) || recorded.has(name)) continue;
     const definition = definitionOf(name);
-    if (definition === undefined) faults.push(`no metric ${name}`);
+    if (definition === undefined) faults.push(`the services have no metric ${name}`);
     for (const label of Object.keys(definition?.labels ?? {})) allowed.add(label);
   }
   for (const [, name = '', selector = ''] of withoutStrings.matchAll(/(\w+)\{([^}]*)\}/g)) {

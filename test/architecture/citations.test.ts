@@ -3,12 +3,12 @@ import path from 'node:path';
 import { expect, it, test } from 'vitest';
 
 /**
- * Comments and documents point only to what exists: sections of docs/CONTRACT.md, decisions, files,
- * and headings of documents.
+ * Checks that comments and documents refer only to things that exist: sections of docs/CONTRACT.md,
+ * decisions, files, and headings of documents.
  */
 
 const checkoutDir = path.resolve(import.meta.dirname, '../..');
-/** This file holds wrong citations on purpose. */
+/** This file contains wrong citations on purpose, so the tests leave it out. */
 const self = path.relative(checkoutDir, import.meta.filename);
 
 function read(file: string): string {
@@ -28,7 +28,7 @@ const files = globSync(
 ).filter((file) => file !== self);
 
 const contractFile = 'docs/CONTRACT.md';
-/** The text of each section by its number. */
+/** The sections of the contract. The key is the number, the value is the text. */
 const sections = new Map(
   read(contractFile)
     .split(/^## (?=\d+\. )/m)
@@ -41,7 +41,10 @@ const decisions = new Set(
   ),
 );
 
-/** `CONTRACT 7`, `CONTRACT 2, 5 and 8`, `CONTRACT 1 to 3`, `CONTRACT 7, "Slots"`. */
+/**
+ * A citation has one of these forms: `CONTRACT 7`, `CONTRACT 2, 5 and 8`, `CONTRACT 1 to 3`,
+ * `CONTRACT 7, "Slots"`.
+ */
 const citation = /^CONTRACT (\d+(?:(?:, | and | to )\d+)*)(?:, "([^"]+)")?/;
 
 function contractFaults(text: string): string[] {
@@ -57,7 +60,10 @@ function contractFaults(text: string): string[] {
   });
 }
 
-/** True if a section has a heading, or a passage that begins in bold, of this name. */
+/**
+ * True if the section has a heading with this title, or a passage that begins with the title in
+ * bold.
+ */
 function hasTitle(section: string, title: string): boolean {
   return section.includes(`### ${title}\n`) || section.includes(`**${title}.**`);
 }

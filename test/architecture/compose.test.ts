@@ -173,8 +173,8 @@ it('Redis wants a password, which is in no command line', async () => {
   const password = 'of-the-test';
   expect(environment['REDISCLI_AUTH']).toContain('REDIS_PASSWORD');
   const [, , script = ''] = command;
-  // The script runs as in the shell of the container, but with `cat` in place of redis-server. So
-  // it prints the configuration that redis-server would read.
+  // The script runs in a shell, as in the container, but `cat` replaces redis-server. `cat` prints
+  // the configuration that redis-server would read.
   const printed = script
     .replaceAll('$$', '$')
     .replace('exec docker-entrypoint.sh redis-server -', 'exec cat');

@@ -25,7 +25,7 @@ const typed = [
 /** Other files of the store that import the generated client. */
 const importers = [
   'connection/errors.ts',
-  // These files build statements with optional conditions with Prisma's tag for SQL. The driver
+  // These files use Prisma's tag for SQL to build statements with optional conditions. The driver
   // sends the statements.
   'deliveries/list.ts',
   'deliveries/recovery.ts',

@@ -4,7 +4,10 @@ import { expect, it } from 'vitest';
 import { adminCliConfig } from '../../packages/admin-cli/src/configuration.ts';
 import { serviceConfigs } from './service-configs.ts';
 
-/** .env.example is where an operator reads what can be set: it must not fall behind the schemas. */
+/**
+ * .env.example shows operators every variable that they can set, with its default. The tests
+ * compare it with the schemas of the services.
+ */
 
 const text = readFileSync(path.resolve(import.meta.dirname, '../../.env.example'), 'utf8');
 const shown = new Map(

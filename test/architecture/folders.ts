@@ -1,7 +1,10 @@
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
-/** One file imports another of the same room. Paths are relative to the room's `src`. */
+/**
+ * An import between two files of a room: `from` imports `to`. Both paths are relative to the room's
+ * `src`.
+ */
 export interface Import {
   readonly from: string;
   readonly to: string;
@@ -26,7 +29,7 @@ const folderOf = (file: string): string => path.dirname(file);
 
 /**
  * The imports between folders that belong to a circle of folders. The files at the top of a room
- * are in no folder: they may import every folder, and every folder may import them.
+ * are in no folder. They may import every folder, and every folder may import them.
  */
 export function circularImports(imports: readonly Import[]): Import[] {
   const between = imports.filter(

@@ -29,8 +29,8 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * The exports of `node:http` and `node:https` for servers. All their other exports count as a
- * client.
+ * The exports of `node:http` and `node:https` that servers need. A file that imports any other
+ * export uses an HTTP client.
  */
 const forServers = new Set([
   'createServer',

@@ -5,7 +5,9 @@ import { offencesIn, offencesOf } from './language.ts';
 
 const checkoutDir = path.resolve(import.meta.dirname, '../..');
 
-/** Generated code, and the examples below. */
+/**
+ * The files that the test leaves out: generated code, and this file, which contains wrong examples.
+ */
 const leftOut = /\/generated\/|\/language\.test\.ts$/u;
 
 function filesOf(room: string): string[] {

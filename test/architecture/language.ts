@@ -20,7 +20,7 @@ const sentenceWordsMax = 32;
 
 /**
  * Constructions that readers stumble over, and house words for which the field has a word
- * (docs/STYLE.md 13). A rule says what to write instead.
+ * (docs/STYLE.md 13). The text before each pattern is what to write instead.
  */
 const banned: readonly (readonly [rule: string, pattern: RegExp])[] = [
   [
@@ -128,7 +128,7 @@ function joinLines(
   return joined;
 }
 
-/** Three words or more with a letter each, and not SQL, Lua or a path. */
+/** True if the text begins with three words and contains no keyword of SQL and no call of Redis. */
 function isSentence(text: string): boolean {
   return (
     /^\W*\p{L}+ \p{L}+ \p{L}+/u.test(text) &&

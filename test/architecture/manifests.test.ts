@@ -115,7 +115,10 @@ it.each(rooms)(
   },
 );
 
-/** Only the README of the client may be longer: it is packed for tenants. */
+/**
+ * The rooms whose README is short. The README of the client may be longer, because tenants get it
+ * with the package.
+ */
 const internal = rooms.map(({ room }) => room).filter((room) => room !== 'packages/client');
 
 it.each([...internal, 'prisma'])('%s has a README of at most ten lines', (room) => {

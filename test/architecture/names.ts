@@ -24,12 +24,12 @@ function wordsOf(name: string): string[] {
 
 const units = new Set(['ms', 'seconds', 'minutes', 'hours', 'days', 'micros', 'bytes']);
 /**
- * Words that may follow a unit: the kind of limit (`leaseMsMax`), `per` (`microsPerCredit`), and in
- * the name of a function the word before its argument (`microsOf`, `sendBytesTo`).
+ * Words that may follow a unit. They are the kind of limit (`leaseMsMax`), `per`
+ * (`microsPerCredit`), and a preposition in the name of a function (`microsOf`, `sendBytesTo`).
  */
 const behindUnit = new Set(['max', 'min', 'default', 'per', 'of', 'to']);
 
-/** Names that Node's sockets have. */
+/** Names of Node's sockets, which are allowed although a word follows the unit. */
 const ofNode = new Set(['bytesRead', 'bytesWritten']);
 
 /** True if a word that is not in `behindUnit` follows a unit. */
@@ -42,7 +42,7 @@ export function hasMisplacedUnit(name: string): boolean {
   });
 }
 
-/** The words of the first column of the glossary's table of words that names do not contain. */
+/** The words that names must not contain. They are the first column of a table of the glossary. */
 export function refusedWordsOf(glossary: string): string[] {
   const [, section = ''] = glossary.split('## Words that names do not contain\n');
   return [...(section.split('\n## ')[0] ?? '').matchAll(/^\| ([^|]+) \|/gmu)]
@@ -50,7 +50,10 @@ export function refusedWordsOf(glossary: string): string[] {
     .map(([, word = '']) => word);
 }
 
-/** The refused word that the name contains, in one of its words or in two in sequence. */
+/**
+ * The refused word that the name contains, as one of its words or as two consecutive words.
+ * Undefined if there is none.
+ */
 export function refusedWordIn(name: string, refused: readonly string[]): string | undefined {
   const words = wordsOf(name);
   const pairs = words.slice(1).map((word, index) => `${words[index]}${word}`);

@@ -25,7 +25,7 @@ interface Bom {
   readonly components: readonly Component[];
 }
 
-/** Runs `pnpm run sbom` with a registry that nobody can reach. */
+/** Runs `pnpm run sbom` with an unreachable registry. Resolves with the SBOM. */
 async function sbom(): Promise<Bom> {
   const dir = mkdtempSync(path.join(tmpdir(), 'svc-sbom-'));
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
@@ -77,8 +77,8 @@ test('every base image is found and has a digest, which can be replaced', () => 
 });
 
 /**
- * A script in place of `docker buildx imagetools inspect`. The digest is a hash of the image's
- * name. With `NO_REDIS` the script fails for redis:7.
+ * A script that replaces `docker buildx imagetools inspect`. It prints a hash of the image's name
+ * as the digest. If `NO_REDIS` is set, the script fails for redis:7.
  */
 const registry = `#!/bin/sh
 for image; do :; done

@@ -5,23 +5,23 @@ import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 
 /**
- * Product code reads every export of product code. `pnpm unused` counts tests as readers, and this
- * test does not (knip.product.json). `packages/client` and the testkit are left out: the readers of
- * the client are tenants, and those of the testkit are tests.
+ * Checks that product code reads every export of product code. Tests do not count as readers here
+ * (knip.product.json), unlike in `pnpm unused`. The test leaves out `packages/client` and the
+ * testkit: tenants read the client, and tests read the testkit.
  */
 
 const checkoutDir = path.resolve(import.meta.dirname, '../..');
 const configuration = 'test/architecture/knip.product.json';
 
 /**
- * Exports that only tests read, and why they stay. The test fails for an entry that is no longer
- * needed.
+ * Exports that only tests read, each with the reason why it stays. The test fails if an entry is no
+ * longer needed.
  */
 const oracles: Readonly<Record<string, string>> = {
   'infra/local/src/pgbouncer/server.ts startPgbouncer':
-    'test/pgbouncer puts it before Postgres; `npm start` needs no pooler',
-  'infra/local/src/chromium-binary.ts chromiumBinary': 'a run of the tests fetches it',
-  'infra/local/src/index.ts pgbouncerBinary': 'a run of the tests fetches it',
+    'test/pgbouncer starts it before Postgres; `npm start` needs no pooler',
+  'infra/local/src/chromium-binary.ts chromiumBinary': 'tests find and fetch the program with it',
+  'infra/local/src/index.ts pgbouncerBinary': 'tests find and fetch the program with it',
   'infra/local/src/index.ts fetchPackages': 'test/failover takes Debian’s Postgres',
   'infra/local/src/index.ts libraryPath': 'test/failover starts Debian’s Postgres',
   'infra/local/src/index.ts postgresAccount': 'test/failover starts Debian’s Postgres',

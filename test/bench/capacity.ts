@@ -18,7 +18,10 @@ export function capacityOf(cores: number, cpuSecondsPerThousand: number): number
  */
 export interface Cost {
   readonly perSubmission: number;
-  /** The cost of a batch, whatever its size. The submissions in flight in a process share it. */
+  /**
+   * The cost of a batch, which does not depend on its size. The submissions in flight in a process
+   * share it.
+   */
   readonly perBatch: number;
 }
 
@@ -44,8 +47,8 @@ export function costOf(cost: Cost, inFlight: number, processes: number): number 
 }
 
 /**
- * The costs, from loops of the full run in docs/lab/performance.md. The point with 22 in flight is
- * a whole life at half load: 357 a second, each for 61 ms.
+ * The costs, from loops of the full run in docs/lab/performance.md. The loop with 22 in flight is
+ * the whole life at half load: 357 lives a second, times 61 ms for each.
  */
 export const costs = {
   created: fitCost(
@@ -73,7 +76,7 @@ export const deviationMax = 0.2;
 export function capacityVerdict(compared: readonly Compared[]): string {
   const rows = compared.map(({ name, model, measured }) => {
     const percent = (model / measured - 1) * 100;
-    return `${name} ${model.toFixed(2)} against ${measured.toFixed(2)} (${percent.toFixed(0)} %)`;
+    return `${name}: model ${model.toFixed(2)}, measured ${measured.toFixed(2)} (${percent.toFixed(0)} %)`;
   });
   const holds = compared.every(
     ({ model, measured }) => Math.abs(model / measured - 1) < deviationMax,

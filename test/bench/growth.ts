@@ -49,8 +49,8 @@ export async function runGrowth(report: Report): Promise<void> {
         prepare: async (stack, tenantIds) => {
           const seeded = await seedSubmissions(stack.servers.ownerUrl, tenantIds, rows);
           report.say(
-            `${rows.toLocaleString('en')} seeded in ${seeded.seconds.toFixed(0)} s, ` +
-              `${(seeded.databaseMib / 1_024).toFixed(2)} GiB of database`,
+            `${rows.toLocaleString('en')} submissions seeded in ${seeded.seconds.toFixed(0)} s; ` +
+              `the database has ${(seeded.databaseMib / 1_024).toFixed(2)} GiB`,
           );
           await postponeAudit(stack.pool);
           pools.push(stack.pool);

@@ -7,8 +7,8 @@ import type { System } from './systems/system.ts';
 import { untilNoneLeft } from './wait.ts';
 
 /**
- * The most submissions of a closed loop of a "created" shape. They do not end while it runs, so
- * each keeps a slot. The 24 nodes have 4,800 slots, and `standard` may take nine tenths.
+ * The most submissions of a closed loop of a "created" shape. They do not end while the loop runs,
+ * so each keeps a slot. The 24 nodes have 4,800 slots, and `standard` may take nine tenths.
  */
 const acceptedMax = 4_200;
 
@@ -89,7 +89,9 @@ export async function drive(
   const created = result.posts.length;
   const isWrong = pace.kind === 'closed' && refused > created * refusedShareMax;
   if (created === 0 || isWrong)
-    throw new Error(`${name}: ${created} created, refused ${JSON.stringify(result.refused)}`);
+    throw new Error(
+      `${name} created ${created} submissions and refused ${JSON.stringify(result.refused)}`,
+    );
   return { ...result, refused };
 }
 
@@ -102,7 +104,9 @@ async function comeToRest(system: System, after: string): Promise<void> {
 interface Ends {
   /** The first acknowledgement of each submission's webhook, by the monotonic clock. */
   readonly atMs: ReadonlyMap<string, number>;
-  /** From the statement that settled to the acknowledgement, for each notification. */
+  /**
+   * The times from the statement that settled to the acknowledgement, one for each notification.
+   */
   readonly afterSettlementMs: readonly number[];
 }
 

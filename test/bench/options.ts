@@ -22,7 +22,7 @@ const { quick } = values;
 
 function natural(name: string, text: string): number {
   const value = Number(text);
-  if (!Number.isInteger(value) || value < 0) throw new Error(`--${name} is a whole number`);
+  if (!Number.isInteger(value) || value < 0) throw new Error(`--${name} must be a whole number`);
   return value;
 }
 

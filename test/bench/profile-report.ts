@@ -30,8 +30,8 @@ const packagePath = /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//;
 
 /**
  * The most expensive functions of each service, from all its profiles in a directory. Each sample's
- * self time counts for the nearest product function on its call stack. If a package ran in between,
- * the time counts for that function and package together.
+ * self time counts for the nearest product function on its call stack. If that function had called
+ * a package, the time counts for the function and the package together.
  */
 export function reportProfiles(dir: string): string {
   const busy = new Map<string, Map<string, number>>();

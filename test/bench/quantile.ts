@@ -1,4 +1,4 @@
-/** The smallest value that is not exceeded by `share` of the values. NaN without values. */
+/** The smallest value that is at least as great as `share` of the values. NaN without values. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((one, other) => one - other);
   return sorted[Math.max(Math.ceil(sorted.length * share) - 1, 0)] ?? Number.NaN;

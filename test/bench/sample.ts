@@ -45,7 +45,7 @@ export interface Sample {
   readonly wakeUps: Readonly<Record<string, number>>;
   readonly totalWakeUps: number;
   readonly walBytes: number;
-  /** MiB by process so far (load/cpu.ts). */
+  /** The memory by kind of process, in MiB (load/cpu.ts). */
   readonly memoryMib: Readonly<Record<string, number>>;
   /** Set only for an open loop. */
   readonly backlog?: Backlog;
@@ -73,7 +73,10 @@ export const refusedShareMax = 0.02;
 /** A system holds a rate if its backlog at the end is at most the requests of this time. */
 const heldBacklogSeconds = 1;
 
-/** False if requests arrived faster than the system could end them, or if it refused many. */
+/**
+ * False if requests arrived faster than the system could end them, or if it refused more than
+ * `refusedShareMax` of them.
+ */
 export function isHeld({ backlog, created, refused }: Sample): boolean {
   if (backlog === undefined) return true;
   const { duePerSecond, unanswered, unnotified, isAbandoned } = backlog;

@@ -85,7 +85,7 @@ try {
 }
 
 /**
- * Loads pg_stat_statements at the next start of Postgres. The setting is kept in the files of the
+ * Makes Postgres load pg_stat_statements at its next start. The setting is kept in the files of the
  * cluster.
  */
 async function preloadExtension(clusterDir: string): Promise<void> {
@@ -115,7 +115,7 @@ async function readTotals(pool: Pool): Promise<Totals> {
        (pg_current_wal_insert_lsn() - '0/0')::float8 AS "walBytes"`,
   );
   const [totals] = rows;
-  if (totals === undefined) throw new Error('Postgres has no counters');
+  if (totals === undefined) throw new Error('Postgres returned no counters');
   return totals;
 }
 

@@ -157,7 +157,7 @@ function submissionFor(tenantId: string): NewSubmission {
 
 async function holdThroughStore(store: Store, tenantId: string): Promise<void> {
   const outcome = await holdSubmission(store, submissionFor(tenantId));
-  if (outcome.kind !== 'held') throw new Error(`not held: ${outcome.kind}`);
+  if (outcome.kind !== 'held') throw new Error(`the store refused a hold: ${outcome.kind}`);
 }
 
 async function holdPlainly(pool: Pool, tenantId: string): Promise<void> {

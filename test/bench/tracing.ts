@@ -13,9 +13,9 @@ import { startProduct } from './systems/product.ts';
 import { RunningSystems } from './systems/running.ts';
 
 /**
- * The cost of traces: the CPU of a whole life with traces off and with 1 % of the submissions
- * traced, in turns in one run. Also the time of the calls that a life makes with traces off. The
- * last line is the verdict.
+ * Measures the cost of traces: the CPU of a whole life without traces and with 1 % of the
+ * submissions traced, in turns in one run. Also measures the CPU of the tracing calls of a life
+ * while tracing is off. The last line is the verdict.
  *
  * pnpm bench:tracing --rounds 30 --seconds 3
  */
@@ -63,7 +63,7 @@ try {
   rmSync(dir, { recursive: true, force: true });
 }
 
-/** The microseconds that one life spends in calls of tracing that is off. */
+/** The CPU microseconds that one life spends in tracing calls while tracing is off. */
 async function offMicros(): Promise<number> {
   const step = { step: 'hold', subjectId: '01890a5d-ac96-774b-bcce-b302099a8057' } as const;
   const done = Promise.resolve();
@@ -80,14 +80,17 @@ function report(off: readonly Sample[], on: readonly Sample[], offPerLife: numbe
     const other = on[index];
     if (other === undefined) throw new Error('a round is incomplete');
     const ratio = other.totalCpuMicros / sample.totalCpuMicros;
-    return { ratio, text: `${micros(sample)} off, ${micros(other)} on, ${percent(ratio - 1)}` };
+    return {
+      ratio,
+      text: `${micros(sample)} off, ${micros(other)} on, difference ${percent(ratio - 1)}`,
+    };
   });
   for (const { text } of lines) process.stdout.write(`CPU of a life: ${text}\n`);
   const ratios = lines.map(({ ratio }) => ratio).toSorted((one, two) => one - two);
   const median = (ratios[Math.floor(ratios.length / 2)] ?? Number.NaN) - 1;
   const spread = `${percent((ratios[0] ?? Number.NaN) - 1)} to ${percent((ratios.at(-1) ?? Number.NaN) - 1)}`;
   process.stdout.write(
-    `off: ${offPerLife.toFixed(3)} µs of a life in ${callsPerLife} calls\n` +
+    `tracing off: the ${callsPerLife} calls of a life take ${offPerLife.toFixed(3)} µs\n` +
       `${median <= shareMax ? 'held' : 'BROKEN'}: tracing on at 1 % costs ${percent(median)} CPU ` +
       `(limit ${percent(shareMax)}), median of ${ratios.length} interleaved rounds, ${spread}\n`,
   );

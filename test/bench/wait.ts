@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 const pollMs = 20;
 /** After this time without progress the wait fails. */
 const standstillMs = 120_000;
-/** The limit of the whole wait, also if there is progress. */
+/** The longest wait, even with progress. */
 const boundMs = 600_000;
 
 /**
@@ -23,7 +23,7 @@ export async function untilNoneLeft(what: string, left: () => Promise<number>): 
       progressAtMs = nowMs;
     }
     if (nowMs - progressAtMs > standstillMs)
-      throw new Error(`waited for ${what}: ${count} left, none fewer for ${standstillMs} ms`);
+      throw new Error(`waited for ${what}: ${count} left, no progress for ${standstillMs} ms`);
     if (nowMs - startedMs > boundMs)
       throw new Error(`waited ${boundMs} ms for ${what}: ${count} left`);
     await delay(pollMs);

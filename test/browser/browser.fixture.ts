@@ -4,8 +4,8 @@ import axe from 'axe-core';
 import { type Browser, chromium, type Page } from 'playwright-core';
 
 /**
- * A real Chromium. If the machine has none, Debian's package of it is fetched. Throws if that is
- * not possible. Closing the browser removes its profile.
+ * Starts a real Chromium. If the machine has none, fetches Debian's package. Throws if that fails.
+ * Closing the browser removes its profile.
  */
 export async function launchBrowser(): Promise<Browser> {
   return chromium.launch({
@@ -20,7 +20,7 @@ export async function launchBrowser(): Promise<Browser> {
   });
 }
 
-/** The violations that axe-core finds in the current page, in words. */
+/** The violations that axe-core finds in the current page, one text for each. */
 export async function accessibilityFaults(page: Page): Promise<string[]> {
   await page.evaluate(axe.source);
   return page.evaluate<string[]>(`axe.run(document, { resultTypes: ['violations'] }).then(
@@ -44,7 +44,7 @@ export function watchPage(page: Page, baseUrl: string): string[] {
   return seen;
 }
 
-/** Saves a screenshot for people into `SVC_SCREENSHOTS_DIR`, if it is set. */
+/** If `SVC_SCREENSHOTS_DIR` is set, saves a screenshot there for people to look at. */
 export async function screenshot(page: Page, name: string): Promise<void> {
   const dir = process.env['SVC_SCREENSHOTS_DIR'];
   if (dir === undefined) return;

@@ -5,7 +5,7 @@ import { accessibilityFaults, launchBrowser, screenshot, watchPage } from './bro
 
 /**
  * The demo employer of `npm start`, as a person uses it in a browser: the form, and the list of
- * what has arrived.
+ * received applications.
  */
 
 let employer: DemoEmployer;

@@ -7,7 +7,7 @@ import {
 } from '../../services/gateway/src/gateway.fixture.ts';
 import { accessibilityFaults, launchBrowser, screenshot, watchPage } from './browser.fixture.ts';
 
-/** CONTRACT 8, the payment page, as the person who pays sees it. The watcher does not run. */
+/** The payment page (CONTRACT 8) as the payer sees it. The watcher does not run. */
 
 const recipient = 'mvines9iiHiQTysrwkJjGf2gb9Ex9jXJX8ns3qwf2kN';
 let gateways: GatewayFixture;

@@ -3,7 +3,10 @@ import { expect } from 'vitest';
 import type { Driver, DriverAnswer } from './driver-process.ts';
 import type { Proxy, ProxyAction } from './proxy.ts';
 
-/** The table of what both client libraries must do (behaviours.json), and the check of one row. */
+/**
+ * The types of behaviours.json, which is the table of what both client libraries must do, and the
+ * checks of its rows.
+ */
 
 interface CallPlan {
   readonly method: string;

@@ -51,9 +51,9 @@ let actions = 0;
 let reporting: NodeJS.Timeout;
 
 /**
- * Completes every job at once, except those with the behaviour `sandbox.slow`. For these the node
- * reports usage every 15 s. Otherwise their leases would end in a long run, and the service would
- * quarantine the node.
+ * Makes the node complete every job immediately, except jobs with the behaviour `sandbox.slow`. The
+ * node reports usage of a slow job every 15 s. Without these reports, the leases would end in a
+ * long run, and the service would quarantine the node.
  */
 function completeAllButSlow(): void {
   const slow = new Set<string>();
@@ -138,9 +138,9 @@ describe.each(Object.keys(starters))('%s', (name) => {
 /** The share of requests whose connection the proxy breaks. */
 const brokenShare = 0.2;
 const submissions = Number(process.env['CLIENT_SUBMISSIONS'] ?? 40);
-/** With this many retries, all 2,000 submissions succeed in all but one of a thousand runs. */
+/** With this many retries, a run of 2,000 submissions fails about once in a thousand runs. */
 const maxRetries = 8;
-/** The share of its time that a pause takes. In the short form it is a hundredth. */
+/** The factor by which pauses are shortened. The default is that of the short form. */
 const pauseFactor = Number(process.env['CLIENT_PAUSE_FACTOR'] ?? 0.01);
 
 test.each(Object.keys(starters))(
@@ -248,7 +248,7 @@ describe('the packed commands', () => {
 });
 
 async function verifyReceived(received: Received | undefined, secret: string) {
-  if (received === undefined) throw new Error('nothing was received');
+  if (received === undefined) throw new Error('the receiver got no webhook');
   return verifyWebhook({ secret, ...received });
 }
 

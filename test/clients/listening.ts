@@ -3,7 +3,10 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { createInterface } from 'node:readline';
 
-/** A developer's machine: a receiver of webhooks, and programs that print JSON lines. */
+/**
+ * The programs on a developer's machine: a receiver of webhooks, and commands that print JSON
+ * lines.
+ */
 
 export interface Received {
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;

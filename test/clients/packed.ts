@@ -16,7 +16,7 @@ export async function installPacked(dir: string): Promise<string> {
   const pnpm = path.join(checkoutDir, 'node_modules/.bin/pnpm');
   await run(pnpm, ['pack', '--pack-destination', dir], { cwd: clientDir, env });
   const [file] = readdirSync(dir).filter((name) => name.endsWith('.tgz'));
-  if (file === undefined) throw new Error('pnpm pack made no file');
+  if (file === undefined) throw new Error('pnpm pack wrote no .tgz file');
   const packed = path.join(dir, file);
   await run('tar', ['xzf', packed, '-C', dir]);
   const target = path.join(dir, 'node_modules/@svc');

@@ -38,8 +38,8 @@ export function findPython(): { readonly program: string; readonly hasHttpx: boo
 }
 
 /**
- * Starts the driver of the Python client. It tests the source, or with `CLIENT_PYTHON_INSTALLED`
- * the package that is installed for `program`.
+ * Starts the driver of the Python client. If `CLIENT_PYTHON_INSTALLED` is set, the driver uses the
+ * package that is installed for `program`. Otherwise it uses the source.
  */
 export function startPython(program: string, mode: 'sync' | 'async'): Driver {
   const command = [program, path.join(import.meta.dirname, 'driver.py'), mode];

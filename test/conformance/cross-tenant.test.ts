@@ -4,7 +4,7 @@ import { job } from '../support/job.ts';
 import { startWholeStack, type WholeStack } from '../support/whole-stack.ts';
 import type { WireAnswer, WireRequest } from '../support/wire.ts';
 
-/** Every endpoint that takes an id answers a foreign id as it answers an unknown one. */
+/** Every endpoint that takes an id answers the id of another tenant exactly as an unknown id. */
 
 let whole: WholeStack;
 let owner: TenantCredentials;
@@ -66,15 +66,15 @@ const cases: Readonly<Record<string, () => { id: string; unknown: string }>> = {
 };
 
 /**
- * While the Solana rail is off there are no intents, and every reference gets the same answer.
- * test/solana/api.test.ts has the cases of the rail.
+ * Operations without a case. The Solana rail is off here, so there are no intents and every
+ * reference gets the same answer. test/solana/api.test.ts has the cases.
  */
 const withoutResources = ['getPurchaseIntent', 'getPurchaseIntentQr', 'awaitPurchaseIntent'];
 
 const withId = () =>
   whole.api.operations.filter(({ path }) => path.startsWith('/v1/') && path.includes('{'));
 
-/** The headers without values that differ between any two answers. */
+/** The headers. The values that differ between any two answers are empty. */
 function withoutMoment({ headers }: WireAnswer): object {
   return { ...headers, date: '', ratelimit: '' };
 }

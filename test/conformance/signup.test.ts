@@ -97,7 +97,8 @@ test('JSON and the form each create a tenant that can start at once; then the li
   expect(byForm.status).toBe(201);
   expect(byForm.text).toMatch(/hsk_test_[\w-]+/);
   expect((await signUp({ name: 'third' })).status).toBe(201);
-  // The address has no token left, so its request is refused before the body is parsed.
+  // The rate limit has no token left for this address, so the gateway refuses the request before it
+  // parses the body.
   expect((await signUp('{')).status).toBe(429);
 
   const refused = await signUp({ name: 'fourth' });

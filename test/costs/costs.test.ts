@@ -16,16 +16,16 @@ import {
 } from './worst-cases.ts';
 
 /**
- * Sends the worst cases to every endpoint of the document. Each case is compared with a plain
- * request to the same endpoint, by the processor time of the gateway. For the bodies of signed
- * requests the plain request has a body of the same size. A busy machine slows both requests.
+ * Sends the worst cases to every endpoint of the document. Compares the gateway's processor time of
+ * each case with that of a plain request to the same endpoint. For signed requests with a body, the
+ * plain body is as large as the worst one. A busy machine slows both requests.
  */
 
 /** A worst case may take this many times the processor time of a plain request. */
 const ratioMax = 16;
 /**
- * The least time that counts for a plain request. A smaller figure depends more on the clock and
- * the garbage collector than on the request.
+ * The least time that counts for a plain request, in milliseconds. A smaller figure depends more on
+ * the clock and the garbage collector than on the request.
  */
 const plainMsMin = 2;
 const samplesMax = 5;
@@ -164,7 +164,10 @@ async function gatewayCpuMs(): Promise<number> {
   return ranNs.reduce((sum, ns) => sum + ns, 0) / nsPerMs;
 }
 
-/** The processor time of the gateway after the last sample. Each sample reads it once. */
+/**
+ * The processor time of the gateway at the end of the last sample. Each sample then needs only one
+ * read.
+ */
 let usedMs = 0;
 
 /**
@@ -180,8 +183,8 @@ async function costMs(operation: Operation, worst: Partial<WorstCase>): Promise<
 }
 
 /**
- * The median cost of a plain request, and at least `plainMsMin`. The first request only warms the
- * gateway up.
+ * The median cost of a plain request, but at least `plainMsMin`. The first request is not measured.
+ * It only warms up the gateway.
  */
 async function plainCostMs(operation: Operation, plain: Partial<WorstCase>): Promise<number> {
   await costMs(operation, plain);

@@ -1,6 +1,6 @@
 /**
  * Requests that cost a careless parser far more than their size suggests. They are grouped by the
- * place of the bad text: the query, the headers, or the body. No I/O.
+ * place of the bad text: the query, the headers, or the body. This file does no I/O.
  */
 
 export interface WorstCase {
@@ -35,8 +35,8 @@ function nested(levels: number, inner = ''): string {
 
 export const worstQueries: readonly WorstCase[] = [
   { name: 'names', query: numbered(targetRoom, (index) => `a${index.toString(36)}`, '&') },
-  { name: 'one name again and again', query: repeated('limit=1', targetRoom, '&') },
-  { name: 'nothing between separators', query: repeated('&', targetRoom) },
+  { name: 'one name many times', query: repeated('limit=1', targetRoom, '&') },
+  { name: 'empty parameters', query: repeated('&', targetRoom) },
   { name: 'escapes', query: `limit=${repeated('%25', targetRoom)}` },
   { name: 'escaped names', query: repeated('%41%00', targetRoom, '&') },
   { name: 'a long cursor', query: `cursor=${repeated('A', targetRoom)}` },
@@ -70,7 +70,7 @@ const worstValues: Readonly<Record<string, string>> = {
   'empty objects': `{"a":[${repeated('{}', bodyRoom, ',')}]}`,
   'members of one name': `{${repeated('"":1', bodyRoom, ',')}}`,
   members: `{${numbered(bodyRoom, (index) => `"k${index.toString(36)}":1`, ',')}}`,
-  'members with a long beginning in common': `{${numbered(bodyRoom, (index) => `"${'k'.repeat(256)}${index}":1`, ',')}}`,
+  'members with the same long beginning': `{${numbered(bodyRoom, (index) => `"${'k'.repeat(256)}${index}":1`, ',')}}`,
   'exponents of a thousand digits': `{"a":[${repeated(`1e${'9'.repeat(999)}`, bodyRoom, ',')}]}`,
   'one number': `{"a":${'1'.repeat(bodyRoom)}}`,
   'deep arrays, one in another': `{"a":${nested(240, repeated('1', bodyRoom - 480, ','))}}`,
@@ -79,8 +79,8 @@ const worstValues: Readonly<Record<string, string>> = {
 };
 
 const worstTexts: Readonly<Record<string, string>> = {
-  'what only opens': '['.repeat(bodyRoom),
-  'objects that only open': repeated('{"a":', bodyRoom),
+  'arrays that never end': '['.repeat(bodyRoom),
+  'objects that never end': repeated('{"a":', bodyRoom),
   spaces: ' '.repeat(bodyRoom),
   lines: '\n'.repeat(bodyRoom),
   'a string without an end': `"${'a'.repeat(bodyRoom)}`,
@@ -101,7 +101,7 @@ function submissionWith(member: string, text: string): string {
   return `{"idempotencyKey":${idempotencyKey},"jobType":${jobType},"payload":{${written.join(',')}}}`;
 }
 
-/** Bodies of submissions, each with one bad member. They are also sent to the quotes. */
+/** Bodies of submissions, each with one bad member. `/v1/quotes` gets the same bodies. */
 export const worstSubmissions: readonly WorstCase[] = [
   ...Object.entries(worstValues).map(([name, value]) => ({
     name: `a profile of ${name}`,
@@ -132,8 +132,8 @@ const formRoom = 8 * 1024 - 16;
 const formType = { 'content-type': 'application/x-www-form-urlencoded' };
 
 /**
- * The worst bodies for endpoints that need no signature: one is larger than these endpoints read,
- * the others are not.
+ * The worst bodies for endpoints that need no signature. The first body is larger than these
+ * endpoints read. The other bodies are within that limit.
  */
 export const worstForms: readonly WorstCase[] = [
   {
@@ -142,7 +142,7 @@ export const worstForms: readonly WorstCase[] = [
     body: numbered(bodyRoom, (index) => `a${index}`, '&'),
   },
   {
-    name: 'a form of as many fields as are read',
+    name: 'a form of as many fields as the gateway reads',
     headers: formType,
     body: numbered(formRoom, (index) => index.toString(36), '&'),
   },

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 
-/** What `egress/main.ts` prints. */
+/** The output of `egress/main.ts`. */
 interface Seen {
   readonly contacts: readonly string[];
   readonly refusals: readonly string[];
@@ -12,8 +12,8 @@ interface Seen {
 
 const main = path.join(import.meta.dirname, 'egress/main.ts');
 /**
- * A script that adds a network with only this machine in it and the address of a home network. Then
- * it runs the given command.
+ * A script that adds a network interface with the address of a home network. No other machine is in
+ * this network. Then the script runs the given command.
  */
 const inHomeNetwork = `
   ip link set lo up

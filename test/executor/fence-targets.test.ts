@@ -45,8 +45,8 @@ interface Site {
 }
 
 /**
- * Opens a page with frames of two hosts behind an armed fence. `posted` contains each request other
- * than GET.
+ * Opens a page with frames of two hosts behind an armed fence. `posted` collects each request that
+ * is not a GET.
  */
 async function openSite(): Promise<Site> {
   const posted: string[] = [];
@@ -90,7 +90,7 @@ async function openSite(): Promise<Site> {
   return { page, fence, proxy, posted, abort };
 }
 
-/** Code of a page that sends a request. Its value is how the request ended. */
+/** JavaScript for a page. It sends a POST request, and its value is `sent` or `aborted`. */
 function postTo(path: string): string {
   return `fetch('${path}', { method: 'POST' }).then(() => 'sent', () => 'aborted')`;
 }

@@ -30,11 +30,11 @@ test.each(Object.entries(namedTrials))('the fence holds in the trial %s', async 
 });
 
 /**
- * Some bytes of the answer at which it is cut: the first ones, in its head, in its body. `main.ts`
- * cuts at every byte.
+ * The positions in the answer at which it is cut, in bytes: at the start, in the head and in the
+ * body. `fence/main.ts` cuts at every byte.
  */
 const answerCuts = [1, 40, 120, 160, 1_000];
-/** Some bytes of the request, with its handshake, at which it is cut. */
+/** The positions in the request at which it is cut, in bytes. They include the TLS handshake. */
 const requestCuts = [0, 1, 200, 700, 2_000];
 
 test.each(protocols)(
@@ -69,7 +69,7 @@ const finders: Readonly<Record<string, TrialName>> = {
   'fence-believes-cut-answers': 'cut-body',
 };
 
-/** Runs a trial in a process whose code has the bug, and resolves with what it prints. */
+/** Runs a trial in a process whose code contains the injected bug. Resolves with the output. */
 function printedWith(bug: string, trial: TrialName): Promise<string> {
   const preload = path.join(import.meta.dirname, '../faults/injected-bugs/bug-preload.ts');
   const main = path.join(import.meta.dirname, 'fence/main.ts');

@@ -33,8 +33,8 @@ function versionOf(file: string): number {
 }
 
 /**
- * True if this process is a Postgres that is ready. In this file, the first line is the id of the
- * process, and the eighth is its state.
+ * True if this process is a Postgres that is ready. In `postmaster.pid`, the first line is the id
+ * of the process, and the eighth line is its state.
  */
 export function isPostgresUp(dataDir: string, pid: number): boolean {
   const file = path.join(dataDir, 'postmaster.pid');

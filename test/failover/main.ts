@@ -22,7 +22,8 @@ const seed = Number(values.seed);
 const trials: TrialReport[] = [];
 for (const name of values.only) {
   const open = clusters[name];
-  if (open === undefined) throw new Error(`there is no cluster ${name}`);
+  if (open === undefined)
+    throw new Error(`there is no cluster ${name}. The clusters are postgres, sentinel and cluster`);
   const cluster = open();
   say(`\n${cluster.name}, ${times} times`);
   const trial = await runTrial(cluster, { seed, perSecond: Number(values.rate), times, say });
@@ -32,7 +33,7 @@ for (const name of values.only) {
 
 const seconds = (ms: number | undefined) =>
   ms === undefined ? 'never' : `${(ms / 1000).toFixed(2)} s`;
-say('\nfrom the promotion to the next creation that succeeded:');
+say('\ntime from the promotion to the next successful creation:');
 for (const { name, recoveriesMs } of trials)
   say(`  ${recoveriesMs.map(seconds).join(', ')}  ${name}`);
 const slow = trials.flatMap(({ recoveriesMs }) =>

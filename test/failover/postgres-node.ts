@@ -25,9 +25,9 @@ export interface PostgresNode {
   /** The URL of this server for the owner of the database. */
   url(): string;
   start(): Promise<void>;
-  /** Fast shutdown. */
+  /** Stops the server with a fast shutdown. */
   stop(): Promise<void>;
-  /** kill -9 of the server and of all its processes, as when its host loses power. */
+  /** Ends the server and all its processes with `kill -9`, as if its host lost power. */
   kill(): Promise<void>;
   /**
    * Replaces the files of this server by a copy of `primary`. The server then starts as a standby
@@ -44,7 +44,7 @@ export interface PostgresNodeOptions {
   /** Equal for all servers of a cluster. */
   readonly passwords: { readonly owner: string; readonly service: string };
   readonly host?: string;
-  /** The words before each command. They run it elsewhere, for example in a network namespace. */
+  /** A prefix that runs each command elsewhere, for example in a network namespace. */
   readonly prefix?: readonly string[];
 }
 
@@ -66,8 +66,8 @@ export function clusterUrl(
 }
 
 /**
- * Prepares a server on a free port. It has no files yet: the first `start` or `copyFrom` makes
- * them.
+ * Prepares a server on a free port. The server has no files yet: the first `start` or `copyFrom`
+ * creates them.
  */
 export async function preparePostgres(options: PostgresNodeOptions): Promise<PostgresNode> {
   const { name, dir, passwords, host = '127.0.0.1', prefix = [] } = options;

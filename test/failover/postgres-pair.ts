@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { PostgresUnderTest } from '../faults/world/postgres-server.ts';
 import { clusterUrl, newPasswords, type PostgresNode, preparePostgres } from './postgres-node.ts';
 
-/** A primary and its synchronous standby. The members of `PostgresUnderTest` mean the primary. */
+/** A primary and its synchronous standby. The members of `PostgresUnderTest` act on the primary. */
 export interface PostgresPair extends PostgresUnderTest {
   clusterUrl(): string;
   /** Steps 1 to 3 of the runbook: the old primary is gone for good, and the standby is promoted. */
@@ -26,7 +26,8 @@ export async function openPostgresPair(dir: string): Promise<PostgresPair> {
   const nodes = [await prepare('a'), await prepare('b')] as const;
   let [primary, standby]: readonly PostgresNode[] = nodes;
   const roles = () => {
-    if (primary === undefined || standby === undefined) throw new Error('a pair has two servers');
+    if (primary === undefined || standby === undefined)
+      throw new Error('the pair does not have two servers');
     return { primary, standby };
   };
   const follow = async (): Promise<void> => {

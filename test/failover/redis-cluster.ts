@@ -3,12 +3,15 @@ import { freePort } from '@svc/local';
 import type { RedisUnderTest } from '../faults/world/redis-server.ts';
 import { prepareRedis, type RedisNode, serverLines, until } from './redis-node.ts';
 
-/** Three masters with a replica each. `RedisUnderTest` means the master that has the queues. */
+/**
+ * Three masters with a replica each. The members of `RedisUnderTest` act on the master with the
+ * queues.
+ */
 export interface RedisCluster extends RedisUnderTest {
   clusterUrl(): string;
   /** Kills the master that has the queues, and waits until its replica is promoted. */
   failOver(): Promise<void>;
-  /** The killed server returns as a replica. */
+  /** Starts the killed server again, as a replica. */
   restoreReplica(): Promise<void>;
 }
 
@@ -79,7 +82,7 @@ function linesOf({ busPort }: Member): string[] {
 /** Makes a cluster of the servers, and returns the slot of the queues. */
 async function join(members: readonly Member[]): Promise<number> {
   const [first] = members;
-  if (first === undefined) throw new Error('a cluster has servers');
+  if (first === undefined) throw new Error('the cluster has no servers');
   const masters = members.slice(0, masterCount);
   for (const [index, master] of masters.entries()) {
     const start = Math.floor((index * slotCount) / masterCount);
@@ -115,7 +118,7 @@ async function bulk(member: Member | undefined, line: string): Promise<string> {
   return answer.slice(answer.indexOf('\r\n') + 2).trim();
 }
 
-/** The server that owns the slot, as the first of these servers that is up sees it. */
+/** The server that owns the slot, according to the first of `members` that is up. */
 async function ownerOf(members: readonly Member[], slot: number): Promise<Member> {
   const asked = members.find((one) => one.isUp());
   const lines = (await bulk(asked, 'CLUSTER NODES')).split('\n');

@@ -15,7 +15,7 @@ export interface RedisNode {
   isUp(): boolean;
   start(lines: readonly string[]): Promise<void>;
   stop(): Promise<void>;
-  /** kill -9. */
+  /** Ends the process with `kill -9`. */
   kill(): Promise<void>;
   /** Sends one command. Resolves with the raw answer. Throws if no answer comes. */
   command(line: string): Promise<string>;
@@ -25,10 +25,7 @@ export interface RedisNodeOptions {
   readonly name: string;
   readonly dir: string;
   readonly host?: string;
-  /**
-   * The words before the command. They run the process elsewhere, for example in a network
-   * namespace.
-   */
+  /** A command prefix that runs the process elsewhere, for example in a network namespace. */
   readonly prefix?: readonly string[];
   readonly isSentinel?: boolean;
 }
@@ -92,12 +89,12 @@ export async function prepareRedis(options: RedisNodeOptions): Promise<RedisNode
   };
 }
 
-/** Waits until the check holds. A check that throws does not hold yet. */
+/** Waits until the check holds. A check that throws does not hold yet. Throws after `boundMs`. */
 export async function until(what: string, check: () => Promise<boolean>): Promise<void> {
   const endMs = performance.now() + boundMs;
   while (performance.now() < endMs) {
     if (await check().catch(() => false)) return;
     await sleep(lookEveryMs);
   }
-  throw new Error(`not within ${boundMs} ms: ${what}`);
+  throw new Error(`this did not happen within ${boundMs} ms: ${what}`);
 }

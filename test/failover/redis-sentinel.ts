@@ -2,12 +2,15 @@ import path from 'node:path';
 import type { RedisUnderTest } from '../faults/world/redis-server.ts';
 import { prepareRedis, type RedisNode, serverLines, until } from './redis-node.ts';
 
-/** A master with two replicas and three sentinels. `RedisUnderTest` means the present master. */
+/**
+ * A master with two replicas and three sentinels. The members of `RedisUnderTest` act on the
+ * current master.
+ */
 export interface RedisWithSentinel extends RedisUnderTest {
   clusterUrl(): string;
   /** Kills the master, and waits until the sentinels have promoted a replica. */
   failOver(): Promise<void>;
-  /** The killed server returns as a replica. */
+  /** Starts the killed server again, as a replica. */
   restoreReplica(): Promise<void>;
 }
 

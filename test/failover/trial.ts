@@ -9,7 +9,7 @@ import type { History } from '../history/history.ts';
 export interface Cluster {
   readonly name: string;
   readonly servers: Servers;
-  /** Resolves as soon as another server is promoted. */
+  /** Kills a server. Resolves as soon as another server is promoted. */
   failOver(): Promise<void>;
   /** Makes the cluster whole again. */
   restore(): Promise<void>;
@@ -34,7 +34,7 @@ export interface TrialReport {
 
 /** The load continues for this time between the failover and the return of the failed server. */
 const lastsMs = 6_000;
-/** The goal of the runbook in docs/OPERATIONS.md, "Failover". */
+/** The longest recovery that the runbook allows (docs/OPERATIONS.md, "Failover"). */
 export const recoveryMsMax = 10_000;
 
 /** Fails over `times` times under load, and audits the whole run. */

@@ -32,10 +32,10 @@ const { values } = parseArgs({
 const say = (line: string) => void process.stdout.write(`${line}\n`);
 const bug = injectedBugs.find(({ name }) => name === values.bug);
 if (values.bug !== undefined && bug === undefined) {
-  throw new Error(`there is no injected bug ${values.bug}`);
+  throw new Error(`there is no injected bug ${values.bug}; see test/faults/injected-bugs`);
 }
 
-/** Writes the logs of every process, and the report as JSON. */
+/** Copies the logs of all processes to `dir`, and writes the report there as JSON. */
 function keep(dir: string, from: string, report: object): void {
   mkdirSync(dir, { recursive: true });
   cpSync(path.join(from, 'logs'), path.join(dir, 'logs'), { recursive: true });

@@ -8,12 +8,13 @@ import type { World } from './world/types.ts';
 
 /**
  * Measures recovery. The system is back when a submission posted after the fault has gone through
- * its whole life, to the acknowledged webhook, and every service that should run reports ready.
+ * its whole life, up to its webhook `submission.completed`, and every service that should run
+ * reports ready.
  */
 export interface Prober {
   /** Milliseconds from now to recovery. Undefined if it takes longer than `boundMs`. */
   untilRecovered(boundMs: number): Promise<number | undefined>;
-  /** Waits for the probes that a later probe has overtaken. */
+  /** Waits for the probes that are still in flight. */
   settle(): Promise<void>;
 }
 

@@ -22,10 +22,10 @@ export interface FaultsReport {
     readonly count: number;
     readonly violations: readonly string[];
   }[];
-  /** The count of each answer, by question. */
+  /** The count of each answer, by request and answer, such as `create: 201`. */
   readonly answers: Readonly<Record<string, number>>;
   readonly applications: number;
-  /** The applications that a tenant knows to be created. */
+  /** The number of applications that a tenant knows to be created. */
   readonly submissions: number;
   readonly violations: readonly string[];
   readonly history: HistoryReport;

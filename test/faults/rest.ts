@@ -14,26 +14,26 @@ export interface RestOptions {
 const lookEveryMs = 250;
 const moveEveryMs = 2_500;
 /**
- * The clock advances by this. It is more than the lease, the start deadline, the claim of an
- * attempt and the longest retry of the run.
+ * The step of the clock. It is longer than the lease, the start deadline, the claim of an attempt
+ * and the longest retry of the run.
  */
 const moveByMs = 61_000;
 
 export interface Rest {
   readonly ms: number;
-  /** Who still has what in flight. Empty if all came to rest in time. */
+  /** Descriptions of what is still in flight. Empty if everything came to rest in time. */
   readonly restless: readonly string[];
 }
 
 export function describeRest({ ms, restless }: Rest): string {
   const seconds = `${(ms / 1000).toFixed(1)} s`;
-  if (restless.length === 0) return `came to rest in ${seconds}`;
-  return `did not come to rest in ${seconds}: ${restless.join('; ')}`;
+  if (restless.length === 0) return `the system came to rest in ${seconds}`;
+  return `the system did not come to rest in ${seconds}: ${restless.join('; ')}`;
 }
 
 /**
- * Waits, as a tenant would, until nothing is in flight: nothing held, nothing pending, dispatched
- * or running, no delivery pending.
+ * Waits at most `boundMs` until nothing is in flight: no hold, no submission that has not ended, no
+ * pending delivery, and no active run on a node.
  */
 export async function comeToRest(
   world: World,
@@ -76,12 +76,12 @@ const openStatuses = ['pending', 'dispatched', 'running'];
 async function inFlight(world: World, tenant: LoadTenant): Promise<string[]> {
   const found: string[] = [];
   const balance = await readObject(world, tenant, '/v1/credits/balance');
-  if (microsOf(balance['held']) !== 0n) found.push(`${String(balance['held'])} credits held`);
+  if (microsOf(balance['held']) !== 0n) found.push(`${String(balance['held'])} credits are held`);
   for (const status of openStatuses) {
     const open = await readList(world, tenant, '/v1/submissions', `status=${status}`, 1);
-    found.push(...open.map((one) => `${String(one['submissionId'])} is ${status}`));
+    found.push(...open.map((one) => `${String(one['id'])} is ${status}`));
   }
   const pending = await readList(world, tenant, '/v1/webhooks/deliveries', 'status=pending', 1);
-  found.push(...pending.map((one) => `${String(one['deliveryId'])} is pending`));
+  found.push(...pending.map((one) => `${String(one['id'])} is pending`));
   return found.map((what) => `${tenant.name}: ${what}`);
 }

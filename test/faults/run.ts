@@ -44,8 +44,8 @@ export interface FaultsOptions {
   /** The file that a service starts from; by default its source. */
   readonly entryOf?: (service: ServiceName) => string;
   /**
-   * Strikes no more after the first violation. Later probes would only wait for submissions that
-   * are lost.
+   * Ends the faults after the first one without recovery or with a complaint. Later probes would
+   * only wait for submissions that are lost.
    */
   readonly endsWhenBroken?: boolean;
   readonly onFault?: (struck: StruckFault) => void;
@@ -67,7 +67,10 @@ const wireNames = {
   line: (id: string) => toWireId('txn', id),
 };
 
-/** Runs world, load, faults, rest and audit. Throws only if it cannot run at all. */
+/**
+ * Starts the world and the load, strikes the faults, waits for rest, and audits. Violations are in
+ * the report. Throws only if the run itself fails.
+ */
 export async function runFaults(options: FaultsOptions): Promise<FaultsReport> {
   const { seed, bug, say = () => {} } = options;
   const { restBoundMs = restBoundMsDefault } = options;
@@ -166,16 +169,13 @@ async function strikeAll(
   return struck;
 }
 
-/**
- * Strikes one fault and heals it. A fault that cannot strike is only printed. The second fault of a
- * pair may find no target: a Redis that is down cannot be flushed.
- */
+/** Strikes one fault and heals it. If the fault cannot strike, prints the error and continues. */
 async function strikeOne(world: World, fault: Fault): Promise<void> {
   try {
     await fault.strike(world);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    process.stderr.write(`could not strike (${fault.name}): ${why}\n`);
+    process.stderr.write(`the fault "${fault.name}" could not strike: ${why}\n`);
   }
   await sleep(fault.lastsMs);
   await fault.heal(world);

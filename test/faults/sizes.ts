@@ -9,8 +9,8 @@ export const size: WorldSize = {
 };
 
 /**
- * Two of each service that holds connections of others. A machine with two cores starts this in
- * seconds.
+ * The size of a short run: two of each service that accepts connections, and one of the others. A
+ * machine with two cores starts it in seconds.
  */
 export const shortSize: WorldSize = {
   counts: { gateway: 2, dispatcher: 2, settlement: 1, webhooks: 1 },
@@ -20,5 +20,5 @@ export const shortSize: WorldSize = {
 
 export const longPace: Pace = { lastsMs: [300, 6_000], pauseMs: 10_000 };
 
-/** For the run that every change must pass: the same faults at a faster pace. */
+/** The pace of the run that every change must pass. The faults are the same, but shorter. */
 export const shortPace: Pace = { lastsMs: [150, 600], pauseMs: 900 };

@@ -167,7 +167,8 @@ function headersOf({ method, target, body, signer, spoiled }: Plan): Record<stri
 function note(plan: Plan, answer: WireAnswer | undefined, found: Findings): void {
   if (plan.signer !== 'nobody' && plan.spoiled === undefined) found.signed += 1;
   if (answer === undefined) {
-    // Bytes that are only line ends are not a request yet.
+    // The gateway does not answer bytes that are only line ends, because they are not a request
+    // yet.
     if (!/^[\r\n]*$/.test(Buffer.from(plan.body ?? '').toString('latin1'))) {
       found.violations.push(`${describe(plan)}: no answer`);
     }
@@ -196,8 +197,8 @@ function outcomeOf(answer: WireAnswer): string {
 }
 
 /**
- * The answers of each door, which is a check of the gateway. At least half of the requests made for
- * a door must get one of them.
+ * For each door (a check of the gateway), the answers that it may give. At least half of the
+ * requests that are made for a door must get one of these answers.
  */
 const answeredBy: Readonly<Record<Door, readonly string[]>> = {
   unparsable: ['400 bad_request'],
@@ -246,7 +247,10 @@ async function expectAlive(): Promise<void> {
   }
 }
 
-/** Each submission that is not rejected was answered with 201, and nothing else moved credits. */
+/**
+ * Expects that each submission was answered with 201 unless it is rejected, and that nothing else
+ * moved credits.
+ */
 async function expectMoneyOf(created: ReadonlySet<string>): Promise<void> {
   const { query } = whole.stack;
   await waitUntil(

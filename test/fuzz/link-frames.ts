@@ -4,8 +4,8 @@ import * as fc from 'fast-check';
 
 /**
  * Frames for the node link, made from valid ones: a node's messages with invalid ids, members,
- * types, strings, depth or text. The ids are the node's own, those of jobs that other nodes run,
- * and unknown ones.
+ * types, strings, depth or text. The submission ids are those of jobs that other nodes run, and
+ * unknown ones.
  */
 
 export interface HostileFrame {
@@ -13,7 +13,7 @@ export interface HostileFrame {
   readonly isBinary: boolean;
 }
 
-/** One connection: the bytes before `hello`, the `hello`, and the frames after it. */
+/** The frames of one connection: those before `hello`, the `hello`, and those after it. */
 export interface Visit {
   readonly before: readonly HostileFrame[];
   readonly hello: HostileFrame;
@@ -38,7 +38,10 @@ const details = fc.dictionary(fc.string({ maxLength: 8 }), fc.jsonValue({ maxDep
   maxKeys: 4,
 });
 
-/** Well-formed frames after `hello`. Submission ids are known or new; offer ids are never real. */
+/**
+ * Well-formed frames after `hello`. Submission ids are known or new. No offer has one of the offer
+ * ids.
+ */
 function validFrames(submissionIds: () => readonly string[]) {
   const submissionId = fc.nat().map((pick) => {
     const known = submissionIds();

@@ -10,9 +10,9 @@ import { send, signedBy } from '../support/wire.ts';
 import { visits, type HostileFrame, type Visit } from './link-frames.ts';
 
 /**
- * Generated frames against two live dispatchers, before and after `hello`, while honest nodes work
- * there. The honest jobs must not be affected. FUZZ_SEED repeats a run, FUZZ_FRAMES sets its
- * length.
+ * Sends generated frames to two live dispatchers, before and after `hello`, while honest nodes work
+ * there. The hostile frames must not affect the honest jobs. FUZZ_SEED repeats a run, FUZZ_FRAMES
+ * sets its length.
  */
 
 const seed = Number(process.env['FUZZ_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
@@ -27,8 +27,8 @@ let whole: WholeStack;
 let tenant: TenantCredentials;
 let honest: ScriptedNode[];
 /**
- * Ids of the last 50 jobs of the tenant, which honest nodes run or have run. Hostile nodes name
- * these ids too.
+ * Ids of the last 50 jobs of the tenant, which honest nodes run or have run. The hostile nodes use
+ * these ids in their frames.
  */
 const known: string[] = [];
 
@@ -108,7 +108,7 @@ async function attack(run: Run, index: number): Promise<void> {
         seed: seed + index * 1_000_000 + round,
       },
     );
-    if (plan === undefined) throw new Error('no plan was made');
+    if (plan === undefined) throw new Error('the generator made no plan');
     try {
       const code = await visit(run, { link, nodeId, secret }, plan);
       run.closeCodes[code] = (run.closeCodes[code] ?? 0) + 1;
@@ -132,8 +132,8 @@ async function visit(run: Run, identity: NodeIdentity, plan: Visit): Promise<num
     }
   };
   sendAll(plan.before);
-  // Wait for the answer to `hello`. Frames that are sent before it would count, although the
-  // service ignores them if it closes the link.
+  // Send the other frames only after the answer to `hello`. Otherwise the run would count frames
+  // that the service ignores because it closes the link.
   const answered = answerOf(socket, ({ type }) => type === 'welcome' || type === 'error');
   sendAll([plan.hello]);
   await Promise.race([answered, closed]);
@@ -204,7 +204,7 @@ async function expectJobsUntouched({ created }: Run): Promise<void> {
     'SELECT state, count(*)::int AS count FROM submissions GROUP BY state',
   );
   expect(states).toEqual([{ state: 'submitted', count: created.length }]);
-  // The link of each honest node is still open, because the service answers a frame on it.
+  // The service answers a frame of each honest node, so the node's link is still open.
   for (const node of honest) {
     node.send({ type: 'stopped', submissionId: 'sub_alive', usage: {} });
     await node.next('ack', { where: ({ submissionId }) => submissionId === 'sub_alive' });

@@ -14,7 +14,7 @@ export interface Plan {
   readonly body?: string | Uint8Array;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signer: Signer;
-  /** How the signature is made invalid. Omitted for a correct one. */
+  /** How the signature is made invalid. Undefined if the signature is valid. */
   readonly spoiled?: Spoiling;
 }
 
@@ -121,7 +121,7 @@ const spoilings: fc.Arbitrary<Spoiling> = fc.oneof(
   }),
 );
 
-/** The same plan for another route, by its method and target. */
+/** The same plan with another method and target. */
 const elsewhere = (plan: Plan, [method = 'POST', target = '']: readonly string[]): Plan => ({
   ...plan,
   method,
@@ -241,11 +241,12 @@ const byDoor: Readonly<Record<Door, fc.Arbitrary<Plan>>> = {
     .map((wire) => ({ door: 'reads', ...wire, signer: 'rich' })),
 };
 
-/** Requests for every door, by its share. */
+/** Requests for every door, in the proportions of `doorShares`. */
 export const plans: fc.Arbitrary<Plan> = fc.oneof(
   ...Object.entries(doorShares).map(([door, weight]) => {
     const arbitrary = Object.entries(byDoor).find(([name]) => name === door)?.[1];
-    if (arbitrary === undefined) throw new Error(`no requests for the door ${door}`);
+    if (arbitrary === undefined)
+      throw new Error(`there is no generator of requests for the door ${door}`);
     return { weight, arbitrary };
   }),
 );

@@ -1,6 +1,8 @@
 import * as fc from 'fast-check';
 
-/** Methods and targets of requests, valid and invalid, and texts for them. */
+/**
+ * Generators of methods, targets and texts of requests. Some results are valid and others are not.
+ */
 
 export const safeText = fc.string({ unit: 'binary', maxLength: 40 });
 

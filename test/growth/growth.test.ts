@@ -6,9 +6,9 @@ import { describeYear, judge } from './report.ts';
 import { liveMonths } from './year.ts';
 
 /**
- * The sizes of tables over months of traffic, and the locks of the retention while writers run.
- * `pnpm growth` runs the long form. Only the long form judges bytes and times: small tables have
- * too few pages, and times on a busy machine say nothing.
+ * Checks the sizes of tables over months of traffic, and the locks of the retention while writers
+ * run. `pnpm growth` runs the long form. Only the long form judges bytes and times. In the short
+ * form, tables have too few pages and the machine may be busy.
  */
 const months = process.env['GROWTH_MONTHS'];
 const isLong = months !== undefined;
@@ -16,7 +16,9 @@ const plan = isLong
   ? { months: Number(months), retentionDays: 90, steps: 4, lives: 30, rows: 5_000 }
   : { months: 5, retentionDays: 30, steps: 1, lives: 3, rows: 200 };
 
-/** Ids contain the time of this process, so it must move with the database's clock. */
+/**
+ * Ids contain the time of this process, so the process's clock must move with the database's clock.
+ */
 const setProcessTime = (at: Date) => void vi.setSystemTime(at);
 
 const unwatched: LockWatch = {

@@ -23,12 +23,12 @@ export interface LockWatch {
   readonly close: () => Promise<void>;
 }
 
-/** The sampling ends when a session holds this advisory lock. */
+/** The key of an advisory lock. The sampling ends when a session takes this lock. */
 const stopKey = 20_261_123;
 
 /**
- * A sample and the sleep after it take less time than this, unless the machine is busy. A longer
- * gap counts as a stall.
+ * The most milliseconds that a sample and the sleep after it take, unless the machine is busy. A
+ * longer gap between two samples counts as a stall.
  */
 const turnMs = 5;
 
@@ -100,7 +100,8 @@ export async function watchLocks({
   const [sampler, stopper] = [1, 2].map(
     () => new Client({ connectionString: ownerUrl, application_name: 'testkit' }),
   );
-  if (sampler === undefined || stopper === undefined) throw new Error('no sessions');
+  if (sampler === undefined || stopper === undefined)
+    throw new Error('the lock watch has no sessions');
   await Promise.all([sampler.connect(), stopper.connect()]);
   const times: LockTimes = {
     samples: 0,

@@ -4,7 +4,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 
-/** `pnpm growth [--months N]`: months of traffic on a clock that is moved. The last line is the verdict. */
+/**
+ * `pnpm growth [--months N]`: runs N months of traffic on a clock that the test moves. The last
+ * line is the verdict.
+ */
 const { values } = parseArgs({ options: { months: { type: 'string', default: '12' } } });
 const dir = mkdtempSync(path.join(tmpdir(), 'svc-growth-report-'));
 const file = path.join(dir, 'report');

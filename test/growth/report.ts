@@ -2,8 +2,8 @@ import { boundedTables, keptTables, type TableSize } from './sizes.ts';
 import type { Month, Plan, Year } from './year.ts';
 
 /**
- * The longest wait for a lock and the longest exclusive lock that are allowed. Time in which the
- * machine did not let the sampler run does not count.
+ * The longest wait for a lock and the longest exclusive lock that are allowed, in milliseconds. The
+ * time in which the machine did not let the sampler run does not count.
  */
 const lockMsMax = 50;
 const growthMax = 1.2;
@@ -33,8 +33,12 @@ export function judge(
     ...(year.partitionsDropped === 0 ? ['no partition was dropped'] : []),
     ...(year.eventsDeleted === 0 ? ['no event was deleted'] : []),
     ...year.losses,
-    ...(isLong && netWaitMs > lockMsMax ? [`a session waited ${netWaitMs.toFixed(1)} ms`] : []),
-    ...(isLong && netHoldMs > lockMsMax ? [`a lock was held ${netHoldMs.toFixed(1)} ms`] : []),
+    ...(isLong && netWaitMs > lockMsMax
+      ? [`a session waited ${netWaitMs.toFixed(1)} ms for a lock`]
+      : []),
+    ...(isLong && netHoldMs > lockMsMax
+      ? [`an exclusive lock lasted ${netHoldMs.toFixed(1)} ms`]
+      : []),
   ];
   const worst = Math.max(...growth.map(({ ratio }) => ratio));
   const figures =
@@ -47,8 +51,8 @@ export function judge(
 }
 
 /**
- * The largest size in the later half of the months, divided by the largest in the earlier half.
- * Halves are compared, because months differ in length.
+ * The largest size in the later half of the months, divided by the largest in the earlier half. The
+ * comparison uses halves, because months differ in length.
  */
 function growthOf(months: readonly Month[], table: string, what: keyof TableSize): number {
   const sizes = months.map(({ tables }) => tables.get(table)?.[what] ?? 0);
@@ -58,7 +62,7 @@ function growthOf(months: readonly Month[], table: string, what: keyof TableSize
 
 const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |\n`;
 
-/** A table with the rows and sizes at the end of each month. */
+/** A Markdown table with the rows and bytes of each table at the end of each month. */
 export function describeYear({ months }: Year): string {
   const tables = [...boundedTables, ...keptTables];
   const head = line(['month', ...tables]) + line(['---', ...tables.map(() => '---:')]);

@@ -6,7 +6,7 @@ export interface TableSize {
   readonly bytes: number;
 }
 
-/** The tables that the retention or another task bounds. */
+/** The tables whose size is bounded by the retention or by another task. */
 export const boundedTables = [
   'deliveries',
   'delivery_attempts',
@@ -29,7 +29,7 @@ export async function measureTables({
          (SELECT sum(pg_total_relation_size(part))::float8
           FROM (SELECT '${table}'::regclass UNION SELECT relid FROM pg_partition_tree('${table}')) AS parts (part)) AS bytes`,
     );
-    if (size === undefined) throw new Error(`no size of ${table}`);
+    if (size === undefined) throw new Error(`the measurement has no size of ${table}`);
     sizes.set(table, size);
   }
   return sizes;

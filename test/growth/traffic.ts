@@ -19,8 +19,8 @@ export interface Traffic {
   /** The number of submissions that were run so far. */
   lived(): number;
   /**
-   * Uses the first idempotency keys again. Returns those that the service has forgotten, which
-   * start a second job.
+   * Uses the first idempotency keys again. Returns a fault for each key that the service has
+   * forgotten: such a key starts a second job.
    */
   forgotten(): Promise<string[]>;
 }
@@ -29,7 +29,10 @@ const url = 'https://hooks.example.com/svc';
 const rowsPerStatement = 500;
 const auditEntriesPerRun = 20;
 const linksPerRun = 20;
-/** The credits of each tenant. They last for a year, and are below the limit of a balance. */
+/**
+ * The credits of each tenant. They last for a year of traffic, and are below the limit of a
+ * balance.
+ */
 const credits = 900_000;
 
 /**
@@ -90,7 +93,7 @@ export async function startTraffic(fixture: Fixture): Promise<Traffic> {
       for (const { tenantId, key, requestHash } of firstKeys) {
         const again = await newSubmission(store, tenantId, { key, requestHash });
         const { kind } = await holdSubmission(store, again);
-        if (kind === 'held') found.push(`the key ${key} was forgotten`);
+        if (kind === 'held') found.push(`the service has forgotten the idempotency key ${key}`);
       }
       return found;
     },
@@ -123,7 +126,7 @@ const insertSql = `
   )
   INSERT INTO usage_reports (submission_id, at, node_seconds, actions) SELECT id, svc_now(), 2, 1 FROM n`;
 
-/** Adds signatures of node links that open, and entries of the audit log. */
+/** Adds signatures of opened node links, and entries of the audit log. */
 async function noteLinksAndChanges(
   { store, database }: Fixture,
   startedAfter: number,

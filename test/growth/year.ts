@@ -17,7 +17,7 @@ import { startTraffic } from './traffic.ts';
 export interface Plan {
   readonly months: number;
   readonly retentionDays: number;
-  /** The number of times in a month that traffic and retention run. */
+  /** The number of steps in a month. Traffic and retention run once in each step. */
   readonly steps: number;
   /** Submissions of a step, from the hold to the delivery. */
   readonly lives: number;
@@ -36,7 +36,7 @@ export interface Year {
   readonly partitionsDropped: number;
   readonly eventsDeleted: number;
   readonly locks: LockTimes;
-  /** Faults of the ledger, and keys that were forgotten. */
+  /** Faults of the ledger, and the idempotency keys that the service has forgotten. */
   readonly losses: readonly string[];
 }
 
@@ -73,7 +73,8 @@ export async function liveMonths(
       );
       for (const name of await partitionNames(store)) seen.add(name);
     }
-    // Autovacuum looks once a minute. That is too seldom here, because a month takes seconds.
+    // Autovacuum runs once a minute. That is too seldom here, because a month of the test takes
+    // seconds.
     await database.query('VACUUM ANALYZE');
     months.push({
       name: new Date(fromMs).toISOString().slice(0, 7),

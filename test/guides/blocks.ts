@@ -1,4 +1,4 @@
-/** Reads the code blocks of a guide from the Markdown that the gateway serves. */
+/** Reads the code blocks in the Markdown of a guide, as the gateway serves it. */
 
 export interface GuideBlock {
   /** `sh`, `ts`, `python` or `json`. */
@@ -25,6 +25,6 @@ export function programOf(blocks: readonly GuideBlock[], language: string): stri
 /** The code of the block that the guide marks as `file=NAME`. Throws if there is none. */
 export function fileOf(blocks: readonly GuideBlock[], name: string): string {
   const block = blocks.find(({ attribute }) => attribute === `file=${name}`);
-  if (block === undefined) throw new Error(`the guide has no ${name}`);
+  if (block === undefined) throw new Error(`the guide has no block file=${name}`);
   return block.code;
 }

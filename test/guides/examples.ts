@@ -7,7 +7,10 @@ import process from 'node:process';
 
 export const examplesDir = path.resolve(import.meta.dirname, '../../examples');
 
-/** A directory with the packages of all examples, which `pnpm guides` makes. */
+/**
+ * The directory in which `pnpm guides` has installed the packages of all examples. Undefined in
+ * `npm test`.
+ */
 const installed = process.env['EXAMPLES_INSTALLED'];
 const nodeModules = [
   path.resolve(import.meta.dirname, '../../node_modules'),
@@ -18,7 +21,7 @@ const examplesPython = process.env['EXAMPLES_PYTHON'] ?? process.env['PYTHON'] ?
 export interface ReceiverExample {
   readonly name: string;
   readonly command: readonly string[];
-  /** The package that must be installed, in Node or Python. */
+  /** The package that must be installed: `npm` for Node, `pip` for Python. */
   readonly npm?: string;
   readonly pip?: string;
 }
@@ -31,7 +34,9 @@ export const receiverExamples: readonly ReceiverExample[] = [
   { name: 'fastapi', pip: 'uvicorn', command: [examplesPython, 'receiver.py'] },
 ];
 
-/** Undefined if the packages of the example are installed, otherwise the one that is missing. */
+/**
+ * The name of the package that is missing. Undefined if the packages of the example are installed.
+ */
 export function missingPackage({ npm, pip }: ReceiverExample): string | undefined {
   if (npm !== undefined && locate(npm) === undefined) return npm;
   if (pip === undefined) return undefined;

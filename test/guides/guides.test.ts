@@ -19,9 +19,9 @@ import { type Receiver, run, startReceiver } from './programs.ts';
 import { type GuideWorld, openGuideWorld, variablesOf } from './world.ts';
 
 /**
- * Runs the code blocks of the guides against a live gateway, which also serves the guides. `pnpm
- * guides` runs all of them, and all examples. Without `GUIDES=all` only those of the quick start
- * run.
+ * Runs the code blocks of the guides against a live gateway, which also serves the guides.
+ * `pnpm guides` sets `GUIDES=all` and runs all guides and examples. Otherwise only the code of the
+ * quick start runs.
  */
 const isWhole = process.env['GUIDES'] === 'all';
 
@@ -97,7 +97,7 @@ test('every JSON block is valid by its schema in the document', async () => {
         ? `/webhooks/${JSON.parse(code).type}/post/requestBody/content/application~1json/schema`
         : `/components/schemas/${attribute}`;
     const validate = ajv.getSchema(`openapi#${encodeURI(pointer)}`);
-    if (validate === undefined) throw new Error(`the document has nothing at ${pointer}`);
+    if (validate === undefined) throw new Error(`the document has no schema at ${pointer}`);
     expect([validate(JSON.parse(code)), validate.errors]).toEqual([true, null]);
   }
 });
@@ -118,7 +118,7 @@ interface Language {
   readonly name: 'sh' | 'ts' | 'python';
   readonly suffix: string;
   readonly receiver?: { readonly file: string; readonly program: string };
-  /** The command that runs all programs, each with its own variables. */
+  /** The command that runs all programs. Each program gets its own variables. */
   command(dir: string, programs: readonly Program[]): readonly string[];
 }
 
@@ -217,7 +217,7 @@ function testedGuides(): ReadonlyMap<string, readonly GuideBlock[]> {
   return isWhole ? guides : new Map([...guides].slice(0, 1));
 }
 
-/** The setup of the quick start, with which the code of every other guide begins. */
+/** The set-up code of the quick start. The code of every other guide needs it first. */
 function setupOf({ name }: Language): string {
   const blocks = blocksOfGuide('quick-start').filter(({ language }) => language === name);
   return `${blocks[name === 'sh' ? 1 : 0]?.code}\n`;
@@ -248,7 +248,10 @@ async function expectTestEvent(receiver: WebhookReceiver): Promise<void> {
   expect(event.data).toEqual({});
 }
 
-/** The receivers of the guides accept real webhooks, refuse forged ones, and act once. */
+/**
+ * Expects that the receivers of the guides accept real webhooks, refuse forged ones, and act once
+ * for each event.
+ */
 async function expectReceived(
   receivers: ReadonlyMap<
     string,

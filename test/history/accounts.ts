@@ -12,12 +12,12 @@ import {
 import { lineTimes, type LineTimes } from './line-times.ts';
 
 // The ledger numbers a tenant's rows under the lock of the account. The service claims this order,
-// so the checker tries no other. Tenants share no figures, so each account is checked alone. For a
-// fixed order four checks are exact. The figures of a row follow from the previous row. An answer
-// that shows a movement shows the figures of its row. Each row has a moment within the requests
-// that made it, and these moments have the order of the rows. Each read of the balance fits between
-// two rows (`explainReads`). The moments do not exist if the earliest moment of a row is after the
-// latest moment of a later row. One pass finds this.
+// so the checker tries no other. Tenants share no figures, so each account is checked alone. For
+// this fixed order, four checks are enough. The figures of a row must follow from the previous row.
+// An answer that shows a movement must show the figures of its row. Each row must have a moment
+// within the requests that made it, and these moments must have the order of the rows. Each read of
+// the balance must fit between two rows (`explainReads`). The moments do not exist if the earliest
+// moment of a row is after the latest moment of a later row. One pass finds this.
 
 /**
  * Checks that the ledger's order of each account's movements explains every figure that an observer
@@ -131,7 +131,7 @@ function outOfTime(lines: readonly LineRecord[], times: readonly LineTimes[]): s
     if (latestMs >= earliest || cause === undefined || reported.has(cause)) continue;
     reported.add(cause);
     found.push(
-      `${inWords(line)} had happened by ${latestMs.toFixed(0)} ms, and stands behind ${inWords(cause)}, which had not happened by ${earliest.toFixed(0)} ms`,
+      `${inWords(line)} had happened by ${latestMs.toFixed(0)} ms, but stands behind ${inWords(cause)}, which had not happened by ${earliest.toFixed(0)} ms`,
     );
   }
   return found;

@@ -46,7 +46,7 @@ export function explainReads(
       continue;
     }
     found.push(
-      `from ${read.beginMs.toFixed(0)} to ${read.endMs.toFixed(0)} ms the balance read ${read.balanceMicros}, ${read.heldMicros} of it held, which it was ${candidates.length === 0 ? 'never' : 'at other times only'}`,
+      `from ${read.beginMs.toFixed(0)} to ${read.endMs.toFixed(0)} ms the balance read ${read.balanceMicros}, ${read.heldMicros} of it held; by the ledger it had these figures ${candidates.length === 0 ? 'never' : 'at other times only'}`,
     );
   }
   return found;

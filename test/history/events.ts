@@ -96,16 +96,18 @@ interface Known {
   readonly endings: ReadonlyMap<string, EndingTimes>;
 }
 
-/** Ends with two events. */
+/** Finds ends with two or more events. */
 function repeated(webhooks: readonly WebhookRecord[]): string[] {
   const events = webhooks.filter(({ type }) => endOf[type] !== undefined);
   return [...Map.groupBy(events, ({ submissionId }) => submissionId)].flatMap(([id, own]) => {
     const ids = new Set(own.map(({ eventId }) => eventId));
-    return ids.size === 1 ? [] : [`submission ${id} ended as ${[...ids].join(' and ')}`];
+    return ids.size === 1
+      ? []
+      : [`the end of submission ${id} has the events ${[...ids].join(' and ')}`];
   });
 }
 
-/** Ends without an event, although one was due. */
+/** Finds ends without an event, although the tenant had a URL the whole time. */
 function missing(history: History, { rest, urls, endings }: Known): string[] {
   const webhooks = recordsOf(history, 'webhook').filter(({ type }) => endOf[type] !== undefined);
   const arrived = new Set(webhooks.map(({ submissionId }) => submissionId));

@@ -50,7 +50,7 @@ export type CreateOutcome =
   | { readonly kind: 'ended'; readonly submissionId: string }
   /** `409 idempotency_key_conflict`: the key is in use with another body. */
   | { readonly kind: 'conflict' }
-  /** The store's own answer: the key is in use. */
+  /** The answer of the store itself, without a gateway: the key is in use. */
   | { readonly kind: 'taken' }
   /** A definite error after the look-up of the key. */
   | { readonly kind: 'refused'; readonly code: string }
@@ -76,7 +76,9 @@ interface CancelRecord extends Timed {
     | { readonly kind: 'unknown' };
 }
 
-/** `settling` and `rejected` are seen by the store's own observers only. */
+/**
+ * Only observers of the store see `settling` and `rejected`. A tenant's `404` counts as `rejected`.
+ */
 export type Status =
   | 'pending'
   | 'dispatched'
@@ -103,7 +105,7 @@ export interface StatusRecord {
   readonly how: 'is' | 'reached';
   readonly beginMs: number;
   readonly endMs: number;
-  /** The observer's own request ended the submission. */
+  /** True if the observer's own request ended the submission. */
   readonly endedIt?: boolean;
   /** The submission's key and tenant, if the observer was shown them. */
   readonly key?: string;
@@ -142,7 +144,7 @@ interface RebateRecord extends Timed {
   readonly paidMicros: bigint | null;
 }
 
-/** A change of the webhook URL; a tenant has none before its first. */
+/** A change of the webhook URL. A tenant has no URL before its first change. */
 export interface UrlRecord extends Timed {
   readonly kind: 'url';
   readonly tenant: string;
@@ -184,7 +186,7 @@ export interface StatementRecord extends Movement {
   readonly endMs: number;
 }
 
-/** Nothing is in flight, and every endpoint has had enough time. */
+/** Nothing is in flight, and every endpoint had enough time to receive its events. */
 export interface RestRecord {
   readonly kind: 'rest';
   readonly atMs: number;

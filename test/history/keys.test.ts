@@ -83,7 +83,7 @@ const bad: Record<string, [wrong: string, history: History]> = {
     [create([0, 1], refused), status('s', 'dispatched', [2, 3])],
   ],
   'two submissions in a list': [
-    'two submissions are there',
+    'the key has two submissions',
     [create([0, null], unknown), status('s', 'dispatched', [2, 3]), status('r', 'failed', [2, 3])],
   ],
   'a submission before its request': [

@@ -55,7 +55,7 @@ interface Holder {
   readonly replays: readonly CreateRecord[];
   readonly answers: ReadonlySet<string>;
   readonly latestBirthMs: number;
-  /** Infinity if it keeps the key for ever. */
+  /** The begin of the first reject that may have succeeded. Infinity if there is none. */
   readonly earliestDeathMs: number;
   /** The end of the first reject that succeeded. Infinity if none did. */
   readonly latestDeathMs: number;
@@ -198,14 +198,14 @@ function wrongRecords(
   const found = early.map((one) => `${one.submissionId} was seen before anybody asked for it`);
   const lasting = shown.filter(({ status }) => status !== 'pending' && status !== 'rejected');
   const ids = new Set(lasting.map(({ submissionId }) => submissionId));
-  if (ids.size > 1) found.push(`two submissions are there: ${[...ids].join(', ')}`);
+  if (ids.size > 1) found.push(`the key has two submissions: ${[...ids].join(', ')}`);
   const others = holders
     .filter(({ earliestDeathMs }) => earliestDeathMs === Number.POSITIVE_INFINITY)
     .filter(({ submissionId }) => ids.size === 1 && !ids.has(submissionId));
   for (const { submissionId } of others)
-    found.push(`${submissionId} was answered, ${[...ids].join(', ')} is there`);
+    found.push(`an answer names ${submissionId}, but the records show ${[...ids].join(', ')}`);
   const isRefused = holders.length === 0 && !requests.some(mayHaveCreated);
   if (isRefused && ids.size > 0)
-    found.push(`every request was refused, and ${[...ids].join(', ')} is there`);
+    found.push(`every request was refused, but the records show ${[...ids].join(', ')}`);
   return found;
 }

@@ -6,8 +6,8 @@ import { createdOf, holdMicros, type Modelled } from './reference-submission.fix
 
 /**
  * A serial service of one tenant: one step after another, each at its own moment. The request of a
- * step begins some time before it and ends some time after it, so requests overlap. Some get no
- * answer. Every generated history is correct by construction.
+ * step begins some time before it and ends some time after it, so requests overlap. Some requests
+ * get no answer. Every generated history is correct by construction.
  */
 export function generateHistory(random: Random, steps: number): HistoryRecord[] {
   const model = new ReferenceModel(random);
@@ -116,8 +116,8 @@ class ReferenceModel {
   }
 
   /**
-   * A node accepts a pending submission, or none does. Every request that waits for it gets an
-   * answer, which may be lost.
+   * A node accepts a pending submission, or none does. Every request that waits for the submission
+   * gets an answer, which may be lost.
    */
   #decide(): void {
     const one = this.#some('pending');

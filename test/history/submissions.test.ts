@@ -57,7 +57,7 @@ const bad: Record<string, [wrong: string, history: History]> = {
     [status('s', 'dispatched', [0, 1]), status('s', 'rejected', [2, 3])],
   ],
   'a cancelled submission before anybody asked': [
-    'before anybody asked',
+    'before anybody requested a cancel',
     [status('s', 'cancelled', [1, 2], { charged: 1n }), cancelled],
   ],
 };

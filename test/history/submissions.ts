@@ -14,7 +14,7 @@ import {
 // observation does not show the current status, so it is never the later one of such a pair.
 
 /**
- * Checks that each submission takes one legal path of statuses, and that no observer sees it
+ * Checks that each submission takes one legal path of statuses, and that no observer sees the path
  * reversed (CONTRACT 5). A request that begins after another has ended never sees an earlier
  * status. An end stays the end, with its charge. `rejected` only follows `pending`. `cancelled` is
  * seen only after a cancel was requested.
@@ -141,7 +141,9 @@ function endsThatDiffer(seen: readonly StatusRecord[]): string[] {
 
 function cancelledUnasked(seen: readonly StatusRecord[], askedMs: number): string[] {
   const early = seen.find(({ status, endMs }) => status === 'cancelled' && endMs < askedMs);
-  return early === undefined ? [] : [`${early.source} saw it cancelled before anybody asked`];
+  return early === undefined
+    ? []
+    : [`${early.source} saw it cancelled before anybody requested a cancel`];
 }
 
 function time(ms: number): string {
@@ -157,9 +159,9 @@ export interface EndingTimes {
 }
 
 /**
- * Returns the times of each submission's end. A submission had not ended when a request began that
- * still saw it in flight, or that ended it. It had ended when an observer who saw the end was
- * answered.
+ * Returns the times of each submission's end. If a request saw the submission in flight, or ended
+ * it, the submission had not ended when this request began. If an observer saw the end, the
+ * submission had ended when the observer got the answer.
  */
 export function endingTimes(history: History): Map<string, EndingTimes> {
   const times = new Map<string, EndingTimes>();

@@ -26,11 +26,12 @@ export interface Hostile {
   stop(): void;
 }
 
-/** More than any run of one second can use. */
+/** More usage than any run of one second can have. */
 const inflated = { nodeSeconds: 1e9, cpuSeconds: 1e12, memoryGbSeconds: 1e12, actions: 1e12 };
 
 /**
- * Accepts everything. Completes `completes` jobs with inflated usage, and starts none after them.
+ * Plays a hostile node. It accepts every offer, completes `completes` jobs with inflated usage, and
+ * starts no job after them.
  */
 export function playHostile(node: ScriptedNode, completes: number): Hostile {
   let payloads = 0;

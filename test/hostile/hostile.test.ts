@@ -10,8 +10,8 @@ const timeoutMs = 60_000 + submissions * 400;
  */
 const payloadsMax = 16;
 /**
- * Two steps of the multiplier. On a slow machine second offers go out, and they can move the
- * multiplier by this much.
+ * Two steps of the surge multiplier. On a slow machine a dispatcher sends second offers, and these
+ * can move the multiplier by this much.
  */
 const surgeNoiseMicros = 100_000n;
 

@@ -19,10 +19,13 @@ export interface TrialReport {
   readonly rejected: number;
   /** The submissions that the hostile node accepted and never finished. */
   readonly sunk: number;
-  /** The number of payloads that the hostile node got before its first quarantine, and in all. */
+  /** The number of payloads that the hostile node got before its first quarantine, and in total. */
   readonly payloadsBeforeQuarantine: number;
   readonly payloads: number;
-  /** The highest published multiplier: with honest nodes only, and with the hostile one. */
+  /**
+   * The highest published surge multiplier: first with honest nodes only, then with the hostile
+   * node too.
+   */
   readonly surgeBeforeMicros: bigint;
   readonly surgeMicros: bigint;
   /** The highest number of slots that were taken without an assignment. */
@@ -35,7 +38,9 @@ const honestNodes = 3;
 const slotsPerNode = 4;
 /** Submissions in flight at once: half of the honest nodes' slots. */
 const demand = (honestNodes * slotsPerNode) / 2;
-/** The hostile node completes this many with inflated usage, then finishes nothing. */
+/**
+ * The hostile node completes this many jobs with inflated usage. After them it finishes nothing.
+ */
 const inflates = 4;
 const honestUsage = {
   nodeSeconds: 1,
@@ -45,7 +50,7 @@ const honestUsage = {
   actions: 8,
 };
 const chunks = 20;
-/** The longest wait for the reservations of ended offers to be released. */
+/** The longest wait for slots that are taken without an assignment to become free. */
 const slotsSettleMs = 5_000;
 /** The hold of the tier `instant` in the default rate card. */
 const maxMicros = 500n * microsPerCredit;
@@ -105,7 +110,7 @@ export async function runTrial(service: Dispatching, submissions: number): Promi
   };
 }
 
-/** Records the highest published multiplier. */
+/** Records the highest surge multiplier that was published. */
 function watchSurge({ redis, prefix }: Dispatching) {
   const board = createSurgeBoard({ redis, prefix });
   let highestMicros = surgeNoneMicros;
@@ -133,9 +138,9 @@ async function rested({ database }: Dispatching): Promise<void> {
 }
 
 /**
- * Returns the number of slots that are taken without an assignment in Postgres. Looks for at most
- * `slotsSettleMs`, because an open offer reserves a slot for about a second, and a slot is freed
- * some milliseconds after its assignment has ended.
+ * Returns the number of slots that are taken without an assignment in Postgres. Waits at most
+ * `slotsSettleMs` until there are none. An open offer reserves a slot for about a second, and a
+ * slot is freed some milliseconds after its assignment has ended.
  */
 async function takenByNobody({ database, redis, prefix }: Dispatching): Promise<number> {
   const registry = createFleetRegistry({ redis, prefix });
@@ -171,7 +176,7 @@ async function postAll(
 }
 
 /**
- * Advances the clock, and ends the submissions that did not start in time, as the reconciler does.
+ * Advances the clock. Then ends the submissions that did not start in time, as the reconciler does.
  */
 async function passTime(service: Dispatching, ms: number): Promise<void> {
   const { store } = service;

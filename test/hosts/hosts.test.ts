@@ -63,9 +63,11 @@ test('a false statement after the bound is wrong', () => {
     's said "missing: none" while unreachable: redis',
   ]);
   expect(wrong(...ready, said(160, 'postgres'), said(210))).toHaveLength(1);
-  expect(wrong(...ready, said(210))).toEqual(['s: no true statement in 100 ms']);
+  expect(wrong(...ready, said(210))).toEqual(['s: no true answer of /ready in 100 ms']);
   expect(wrong(...ready, said(140, 'redis'), said(260, 'redis'))).toEqual([
     's said "missing: redis" while unreachable: none',
   ]);
-  expect(judge(['s'], [], changes, bounds).wrong).toEqual(['a service was never asked']);
+  expect(judge(['s'], [], changes, bounds).wrong).toEqual([
+    'a service was never asked for its readiness',
+  ]);
 });

@@ -20,14 +20,17 @@ export interface Layout {
   readonly watchAddress: string;
 }
 
-/** No route leads out of the namespaces, so this range may exist elsewhere too. */
+/**
+ * The network of all hosts. No route leads out of the namespaces, so other networks may use the
+ * same addresses.
+ */
 const network = '10.213.0';
 export const networkBits = 24;
 const firstHost = 10;
 
 /**
- * The beginning of all namespace names of a run. It contains the process id, by which a later run
- * finds namespaces that were left.
+ * The beginning of all namespace names of a run. It contains the process id. With this id, a later
+ * run finds the namespaces that a killed run left.
  */
 export function runName(pid: number): string {
   return `svch${pid}`;

@@ -10,8 +10,8 @@ import {
 } from './layout.ts';
 
 /**
- * Runs a command and returns its output. It is synchronous, because it also runs while this process
- * ends.
+ * Runs a command and returns its output. This function is synchronous, because it is also called
+ * while this process exits.
  */
 function run(command: readonly string[]): string {
   const [file = '', ...args] = command;
@@ -59,7 +59,7 @@ const lookEveryMs = 20;
 
 /**
  * Removes the namespaces of a run, with their interfaces. Kills the processes that do not end by
- * themselves.
+ * themselves within `graceMs`.
  */
 export function closeNetwork(pid: number): void {
   const untilMs = performance.now() + graceMs;
@@ -84,7 +84,10 @@ function kill(pid: number): void {
   }
 }
 
-/** Removes what earlier runs left because they were killed with SIGKILL. Returns their ids. */
+/**
+ * Removes the namespaces of earlier runs that were killed with SIGKILL. Returns the process ids of
+ * these runs.
+ */
 export function removeStale(): number[] {
   const pids = new Set(namespaces().flatMap((name) => pidOfNamespace(name) ?? []));
   const stale = [...pids].filter((pid) => !isRun(pid));
@@ -92,7 +95,7 @@ export function removeStale(): number[] {
   return stale;
 }
 
-/** True if the process is a run of this program, and not another one with a reused id. */
+/** True if the process is a run of this program, and not another process with a reused id. */
 function isRun(pid: number): boolean {
   const file = `/proc/${pid}/cmdline`;
   return existsSync(file) && readFileSync(file, 'utf8').includes('hosts/main.ts');

@@ -36,6 +36,6 @@ export function readOptions(args: readonly string[]): HostsOptions {
 function numberOf(name: string, text: string): number {
   const value = Number(text);
   if (text === '' || !Number.isFinite(value) || value < 0)
-    throw new Error(`--${name} must be a number from 0 on`);
+    throw new Error(`--${name} must be a number, 0 or higher`);
   return value;
 }

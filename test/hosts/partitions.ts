@@ -21,7 +21,10 @@ export function isPairName(name: string): name is PairName {
   return Object.hasOwn(pairs, name);
 }
 
-/** Which packets are dropped: in both directions, or only those to the second or first host. */
+/**
+ * The packets that are dropped: in both directions, only those to the second host (`there`), or
+ * only those to the first host (`back`).
+ */
 export const ways = ['both ways', 'there', 'back'] as const;
 type Way = (typeof ways)[number];
 
@@ -42,8 +45,8 @@ const cutsMin = 2;
 const cutsMax = 3;
 
 /**
- * Each pair in each way, between hosts that the seed chooses. Then `combinations` sets of two or
- * three cuts at once.
+ * Plans a cut of each pair in each way, between hosts that the seed chooses. Then plans
+ * `combinations` sets of two or three cuts at once.
  */
 export function planCuts(random: Random, hostNames: readonly string[], plan: Plan): Cut[][] {
   const single = plan.pairs.flatMap((pair) =>
@@ -57,7 +60,7 @@ export function planCuts(random: Random, hostNames: readonly string[], plan: Pla
     while (cuts.size < count) {
       const pair = random.pick(plan.pairs);
       const way = random.pick(ways);
-      if (pair === undefined || way === undefined) throw new Error('combinations need pairs');
+      if (pair === undefined || way === undefined) throw new Error('there is no pair to combine');
       const cut = draw(random, hostNames, pair, way);
       cuts.set(`${cut.one} ${cut.other}`, cut);
     }
@@ -70,7 +73,8 @@ function draw(random: Random, hostNames: readonly string[], pair: PairName, way:
   const [one, other] = pairs[pair].map((kind) =>
     random.pick(hostNames.filter((name) => name.split(' ')[0] === kind)),
   );
-  if (one === undefined || other === undefined) throw new Error(`no hosts for ${pair}`);
+  if (one === undefined || other === undefined)
+    throw new Error(`there are no hosts for the pair ${pair}`);
   return { pair, one, other, way };
 }
 
@@ -89,7 +93,7 @@ export function describeCut({ one, other, way }: Cut): string {
   }
 }
 
-/** The stores that the service cannot reach during these cuts. One dropped direction suffices. */
+/** The stores that the service cannot reach during these cuts. One dropped direction is enough. */
 export function unreachableFor(service: string, cuts: readonly Cut[]): string[] {
   const others = cuts.filter(({ one }) => one === service).map(({ other }) => other);
   return ['postgres', 'redis'].filter((store) => others.includes(store));

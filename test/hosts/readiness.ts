@@ -33,9 +33,8 @@ export interface Judgement {
 }
 
 /**
- * Judges the answers of `/ready`. A service may be wrong for a bounded time after a change. After
- * that, a false statement is wrong if the change and the last true statement are both longer ago
- * than the bound.
+ * Judges the answers of `/ready`. A false answer counts as wrong only if more than the bound has
+ * passed since the last change, and also since the last true answer.
  */
 export function judge(
   services: readonly string[],
@@ -60,7 +59,7 @@ export function judge(
 
 type JudgementOfOne = Omit<Judgement, 'statements'>;
 
-/** Judges one service. Each interval between two changes is judged on its own. */
+/** Judges one service. Each interval between two changes is judged separately. */
 function judgeOne(
   statements: readonly Statement[],
   changes: readonly Change[],
@@ -70,7 +69,8 @@ function judgeOne(
   const notReadyMs: number[] = [];
   const readyMs: number[] = [];
   const [begin] = statements;
-  if (begin === undefined) return { wrong: ['a service was never asked'], notReadyMs, readyMs };
+  if (begin === undefined)
+    return { wrong: ['a service was never asked for its readiness'], notReadyMs, readyMs };
   const service = begin.service;
   const all = [{ service, atMs: begin.askedMs, unreachable: [] }, ...changes];
   for (const [index, { atMs, unreachable }] of all.entries()) {
@@ -81,7 +81,7 @@ function judgeOne(
     wrong.push(...falseOnes.map((one) => describe(one, unreachable)));
     if (firstTrueMs === undefined) {
       if (endMs - atMs > boundMs && endMs !== Infinity && falseOnes.length === 0)
-        wrong.push(`${service}: no true statement in ${endMs - atMs} ms`);
+        wrong.push(`${service}: no true answer of /ready in ${endMs - atMs} ms`);
     } else if (index > 0) {
       (unreachable.length === 0 ? readyMs : notReadyMs).push(firstTrueMs - atMs);
     }

@@ -14,9 +14,9 @@ import { serversOf } from './servers.ts';
 import { startWatch, type Watch } from './watch.ts';
 
 /**
- * The longest times until `/ready` is true after a cut and after a heal. A check of `/ready` takes
- * at most 2 s. After a cut of 20 s, TCP may repeat a packet up to 13 s after the heal, unless the
- * service has replaced the connection before.
+ * The longest times until `/ready` gives a true answer after a cut and after a heal. A check of
+ * `/ready` takes at most 2 s. After a cut of 20 s, TCP may repeat a packet up to 13 s after the
+ * heal, unless the service has replaced the connection before.
  */
 export const bounds: Bounds = { notReadyMsMax: 5_000, readyMsMax: 15_000 };
 

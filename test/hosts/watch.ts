@@ -48,8 +48,8 @@ export function startWatch(world: World, fromAddress: string): Watch {
 }
 
 /**
- * The gateway names Redis only at its public `/ready`. Its admin port is ready without Redis, because
- * reads and cancels work.
+ * The URL of a service's `/ready`. A gateway reports a missing Redis only at its public port. Its
+ * admin port is ready without Redis, because reads and cancels work without Redis.
  */
 function readyUrl(
   { hosts }: World,

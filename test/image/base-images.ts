@@ -15,9 +15,9 @@ const pullMsMax = 60_000;
 const searchPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 /**
- * Pulls the pinned images. If the registry cannot be reached, builds stand-ins from Debian's packages
- * and npm's: a stand-in has the same programs, user names and entry points as far as the Dockerfile
- * and the compose file use them.
+ * Pulls the pinned images. If the registry cannot be reached, builds stand-ins from the packages of
+ * Debian and npm. A stand-in has the programs, user names and entry points that the Dockerfile and
+ * the compose file use.
  */
 export async function openBaseImages(
   engine: Engine,
@@ -84,7 +84,8 @@ const fills: Readonly<Record<string, Fill>> = {
     cpSync(realpathSync(process.execPath), path.join(root, 'usr/local/bin/node'));
     const prefix = path.join(root, 'usr/local');
     await runCommand(['npm', 'install', '--silent', '--global', '--prefix', prefix, 'npm@11']);
-    // The certificate that this machine needs to reach the npm registry. It stays in the build stage.
+    // The certificate that this machine needs to reach the npm registry. It stays in the build
+    // stage.
     const certificate = process.env['NODE_EXTRA_CA_CERTS'];
     if (certificate === undefined) return [];
     cpSync(certificate, path.join(root, 'etc/extra-ca.pem'));
@@ -111,7 +112,7 @@ const fills: Readonly<Record<string, Fill>> = {
       `exec postgres -c listen_addresses='*'`,
     ]);
     const entry = ['--entrypoint', '["docker-entrypoint.sh"]', '--cmd', ''];
-    // PGHOST, because Debian's pg_isready looks for the socket elsewhere.
+    // PGHOST is set, because Debian's pg_isready looks for the socket elsewhere.
     return [
       '--env',
       'PGHOST=/tmp',

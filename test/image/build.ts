@@ -9,8 +9,8 @@ import { contentFaults } from './contents.ts';
 import { openEngine } from './engine.ts';
 
 /**
- * Builds the image in the folder that the argument names, and checks what it contains. Writes the
- * images that stand for those of the compose file to `images.json`.
+ * Builds the image in the folder that the argument names, and checks what it contains. Writes to
+ * `images.json` which image this machine uses for each pinned image.
  */
 const [dir = ''] = process.argv.slice(2);
 const engine = openEngine(dir);
@@ -45,7 +45,11 @@ check('the Dockerfile builds', true, `${seconds} s`);
 
 const [inspected] = JSON.parse(await engine.podman('image', 'inspect', own));
 const bytes: number = inspected.Size;
-check('at most 250 MB', bytes <= imageBytesMax, `${(bytes / megabyte).toFixed(0)} MB`);
+check(
+  'the image has at most 250 MB',
+  bytes <= imageBytesMax,
+  `${(bytes / megabyte).toFixed(0)} MB`,
+);
 const user: string = inspected.Config.User;
 check('the user is not root', /^[1-9]\d*:[1-9]\d*$/.test(user), user === '' ? 'root' : user);
 
@@ -55,7 +59,11 @@ const found = await runCommand(['find', root, '-type', 'f', '-printf', '%U /%P\n
 const files = found.trimEnd().split('\n');
 const faults = contentFaults(files.map((line) => line.slice(line.indexOf('/'))));
 for (const fault of faults) say(`        ${fault}`);
-check('only files that a process needs', faults.length === 0, `${files.length} files`);
+check(
+  'the image contains only files that a process needs',
+  faults.length === 0,
+  `${files.length} files`,
+);
 const foreign = files.filter((line) => !line.startsWith('0 '));
-check('all files belong to root', foreign.length === 0, `${foreign.length} of others`);
+check('all files belong to root', foreign.length === 0, `${foreign.length} belong to others`);
 await engine.buildah('rm', container);

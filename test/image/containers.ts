@@ -130,7 +130,7 @@ export function openContainers(
       // podman repeats health checks only with systemd, so the command of the check runs here. The
       // first word is the kind of the check.
       const [kind, ...command] = serviceOf(name).healthcheck?.test ?? [];
-      if (kind !== 'CMD') throw new Error(`${name} has no health check that is a command`);
+      if (kind !== 'CMD') throw new Error(`${name} has no health check of the kind CMD`);
       const ask = () => engine.podman('exec', name, ...command).then(() => true);
       await waitUntil(ask, { what: `${name} to be healthy`, timeoutMs: healthyMsMax });
     },

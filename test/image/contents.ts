@@ -16,7 +16,7 @@ const refused: readonly (readonly [what: string, path: RegExp])[] = [
   ],
 ];
 
-/** Files without which a process of the image does not work, and which nothing imports. */
+/** Files that a process of the image needs although no program imports them. */
 const needed = [
   '/usr/local/bin/node',
   '/usr/bin/flock',

@@ -9,15 +9,15 @@ import { type Checked, say } from './checks.ts';
 import { obstacle } from './requirements.ts';
 
 /**
- * `sh infra/docker/verify.sh [--keep]`: builds the image and runs the compose file's services in it.
- * Both parts run in new namespaces. When a part ends in any way, the kernel ends its
- * processes and removes its mounts and networks.
+ * `sh infra/docker/verify.sh [--keep]`: builds the image and runs the compose file's services in
+ * it. Both parts run in new namespaces. When a part ends in any way, the kernel ends its processes
+ * and removes its mounts and networks.
  */
 const { values } = parseArgs({ options: { keep: { type: 'boolean', default: false } } });
 
 /**
  * crun refuses a host that mounts cgroups of both versions, although the containers use none. The
- * namespace gets cgroups of version 2 only.
+ * namespace therefore gets cgroups of version 2 only.
  */
 const cgroups = `
 if [ -d /sys/fs/cgroup/unified ]; then
@@ -25,8 +25,8 @@ if [ -d /sys/fs/cgroup/unified ]; then
 fi
 `;
 /**
- * podman keeps the addresses of all networks below /run, and no option moves them. So the run gets
- * an empty /run.
+ * podman keeps the addresses of all networks below /run, and no option moves them. The namespace of
+ * `run.ts` therefore gets an empty /run.
  */
 const emptyRun = 'mount -t tmpfs none /run';
 

@@ -13,7 +13,8 @@ const readyMsMax = 120_000;
 export async function checkStart(containers: Containers, name: ServiceName): Promise<void> {
   const { State: state, HostConfig: host } = await containers.inspect(name);
   const startedMs = Date.parse(state.StartedAt);
-  // Read the log file. A call of podman would take CPU time from the start that is measured.
+  // The log file is read directly. A call of podman would take CPU time from the start that is
+  // measured.
   const readyMs = await waitUntil(() => readyAfter(host.LogConfig.Path, startedMs), {
     what: `${name} to be ready`,
     timeoutMs: readyMsMax,
@@ -40,7 +41,7 @@ function readyAfter(logFile: string, sinceMs: number): number | undefined {
 
 function cpuSecondsOf(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  // The name of the program may contain spaces. It ends with the last parenthesis.
+  // The name of the program may contain spaces. The name ends with the last parenthesis.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
 }

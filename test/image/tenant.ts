@@ -20,7 +20,7 @@ import type { Engine } from './engine.ts';
 const connectedMsMax = 60_000;
 const completedMsMax = 60_000;
 
-/** A tenant outside the containers, with its endpoint on their network. */
+/** A tenant outside the containers, with its webhook endpoint on their network. */
 export interface OutsideTenant {
   readonly receiver: WebhookReceiver;
   readonly client: Client;
@@ -52,7 +52,7 @@ export async function checkSubmission(
   return { receiver, client };
 }
 
-/** Starts the node agent of the image. It has one directory to write to: its state. */
+/** Starts the node agent of the image. It can write to one directory only, which is its state. */
 async function startNode(
   engine: Engine,
   svc: (words: readonly string[]) => Promise<unknown>,

@@ -11,7 +11,7 @@ const traceLinesMax = 400;
  * `--keep-going`. `--bug NAME` puts an injected bug into the product. Without `--seed`, it runs
  * only the seed that finds this bug. `--catalogue` runs the seed of each injected bug without the
  * bug. Prints the trace of each run with a violation, and the verdict as the last line. `--hashes`
- * also prints the hash of each trace, `--trace` each trace. Resolves with the exit code.
+ * also prints the hash of each trace. `--trace` prints each trace. Resolves with the exit code.
  */
 export async function interleave(args: readonly string[]): Promise<number> {
   const { values } = parseArgs({

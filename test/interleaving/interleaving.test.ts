@@ -10,7 +10,10 @@ import { orderBugs } from './injected-bugs/catalogue.ts';
 const main = path.join(import.meta.dirname, 'main.ts');
 const runFile = promisify(execFile);
 const outputBytesMax = 64 * 1024 * 1024;
-/** The processes of this file load the same modules, and compiling them is half of a start. */
+/**
+ * A cache of compiled modules for the processes of this file. Without it, compilation takes half of
+ * each start.
+ */
 const compileCache = mkdtempSync(path.join(os.tmpdir(), 'svc-interleaving-cache-'));
 
 afterAll(() => rmSync(compileCache, { recursive: true, force: true }));
@@ -26,7 +29,7 @@ async function interleave(...args: string[]): Promise<string> {
     });
     return stdout;
   } catch (error) {
-    // A violation has the exit code 1. The output names it.
+    // After a violation the exit code is 1, and the output names the violation.
     if (error instanceof Error && 'stdout' in error) return String(error.stdout);
     throw error;
   }
@@ -46,8 +49,8 @@ test(`no order of events breaks a promise (INTERLEAVE_SEED=${seed})`, async () =
 });
 
 /**
- * The most seeds that are tried, from the catalogue's seed on. That seed found the bug in one run,
- * but a change of the product changes the run of each seed.
+ * The largest number of seeds to try, from the seed of the catalogue on. A change of the product
+ * changes the run of each seed, so the first seed may not find the bug.
  */
 const searchedRuns = 100;
 

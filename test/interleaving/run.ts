@@ -22,9 +22,9 @@ export interface RunReport {
 const spansMs = [
   1, 5, 20, 50, 100, 100, 300, 300, 500, 1_000, 1_000, 2_000, 5_000, 6_000, 15_000, 61_000, 600_000,
 ];
-/** While a tenant waits, time advances in steps of at most this. */
+/** The longest step of time while a tenant waits for an answer. */
 const spanWhileWaitingMs = 250;
-/** The probability that time may stop before the next timer is due. */
+/** The probability that a step of time may end before the next timer is due. */
 const betweenTimersChance = 0.15;
 const restStepsMax = 6_000;
 
@@ -32,7 +32,7 @@ interface RunOptions {
   readonly seed: number;
   readonly steps: number;
   readonly stateDir: string;
-  /** The action that is frequent in this run. Without it, some runs draw one. */
+  /** The action that is frequent in this run. Without a focus, some runs draw one. */
   readonly focus: string | undefined;
 }
 
@@ -40,7 +40,10 @@ interface RunOptions {
 const focusChance = 0.3;
 const focusedFault = 0.06;
 
-/** Runs `steps` steps. Then it brings the run to rest, in at most `restStepsMax` more steps. */
+/**
+ * Makes `steps` steps, and then brings the run to rest in at most `restStepsMax` more steps. Stops
+ * at the first violation.
+ */
 export async function runOne(rig: Rig, options: RunOptions): Promise<RunReport> {
   const { seed, steps, stateDir } = options;
   const random = createRandom(seed);
@@ -127,8 +130,7 @@ async function moveTime(world: World, random: Random): Promise<void> {
   const { nowMs, nextDueMs, allowanceMs } = scheduler;
   const drawn = random.pick(spansMs) ?? 1;
   const untilDue = nextDueMs === undefined ? drawn : Math.max(1, nextDueMs - nowMs);
-  // Before the next timer little can happen except events from outside, so most steps reach that
-  // timer.
+  // Little can happen before the next timer is due, so most steps reach that timer.
   const wanted = random.chance(betweenTimersChance) ? drawn : Math.max(drawn, untilDue);
   const longest = world.requests.waiting ? Math.min(allowanceMs, spanWhileWaitingMs) : allowanceMs;
   const span = wanted <= longest && random.chance(0.6) ? wanted : Math.min(untilDue, longest);
@@ -142,8 +144,8 @@ async function passTime({ scheduler }: World, ms: number): Promise<void> {
 }
 
 /**
- * The spans by which time advances while a run comes to rest. They grow beyond each limit of the
- * contract.
+ * The spans by which time advances while a run comes to rest. The longest spans are longer than
+ * each time limit of the contract.
  */
 const restSpansMs = [
   200, 500, 1_000, 1_000, 1_000, 2_000, 5_000, 15_000, 31_000, 61_000, 61_000, 600_000, 1_800_000,
@@ -196,7 +198,8 @@ function isAtRest({ auditor, requests }: World): boolean {
 }
 
 /**
- * Starts what is missing: at least one process of each kind, and exactly one agent for each node.
+ * Starts missing processes and kills extra agents. Each node then has exactly one agent, and each
+ * service at least one process.
  */
 function bringBack(world: World): void {
   for (const place of world.nodes) {

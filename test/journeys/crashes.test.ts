@@ -41,8 +41,8 @@ const kill: Fault = {
 };
 
 /**
- * Posts, waits for the failpoint, then injects the fault. The answer to the creation may be lost
- * with its gateway.
+ * Posts a submission, waits until `service` reaches the failpoint, then injects the fault. If the
+ * fault kills the gateway, the answer to the creation may be lost.
  */
 async function strikeAt(
   service: ServiceName,
@@ -55,7 +55,8 @@ async function strikeAt(
   await started.stack.armFailpoint(service, failpoint);
   const creation = started.client.submit(application('crash'));
   const reached = started.stack.failpointReached(service, failpoint);
-  // A refused creation never reaches the failpoint; its refusal is the clearer error.
+  // A refused creation never reaches the failpoint. The race then rejects with the refusal, which
+  // is a clearer error than a timeout.
   await Promise.race([reached, creation.then(() => reached)]);
   await fault.strike(started, service, failpoint);
   return { ...started, creation, submissionId: async () => (await creation).submissionId };

@@ -18,7 +18,7 @@ interface Running {
   readonly submissionId: string;
 }
 
-/** Starts ten nodes, and one run on each of them. */
+/** Starts ten nodes with one slot, and one run on each of them. */
 async function tenRunning(journey: Journey): Promise<Running[]> {
   const nodes = await fleet.ten(() => 1);
   const begun = nodes.map(async (node) => ({ node, submissionId: await node.runNext() }));
@@ -101,7 +101,7 @@ test('kill -9 of a dispatcher loses no run: the other dispatcher takes its nodes
   await expectAllComplete(journey, moved);
   const node = moved[0]?.node;
   node?.autoPilot();
-  // The registry keeps the dead dispatcher's nodes until an offer to them finds that nobody listens.
+  // The registry keeps the nodes of the dead dispatcher until an offer to them finds no subscriber.
   // A creation may fail until then.
   await waitUntil(async () => {
     const created = journey.client.submit(application(`after ${performance.now()}`, 'model'));

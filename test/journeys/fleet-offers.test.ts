@@ -76,7 +76,7 @@ test('a second offer goes out when the first is 300 ms old; the first accept to 
   const journey = await fleet.journey();
   const nodes = await fleet.ten((index) => 10 - index);
   const [first, second, third] = nodes;
-  if (first === undefined || second === undefined) throw new Error('ten nodes are needed');
+  if (first === undefined || second === undefined) throw new Error('the test needs ten nodes');
   const creation = post(journey, 'two accepts');
   const one = await first.next('offer');
   const atMs = performance.now();
@@ -114,7 +114,7 @@ test('if a link breaks with an offer open, the next node gets the offer at once'
     await node.cut();
   }
   const last = nodes[5];
-  if (last === undefined) throw new Error('ten nodes are needed');
+  if (last === undefined) throw new Error('the test needs ten nodes');
   await last.runNext();
   expect((await creation).status).toBe('dispatched');
 });
@@ -133,7 +133,8 @@ test('each tier leaves its headroom free, and a creation without a slot is refus
     const taken = await Promise.all(posts);
     return taken.reduce<number>((sum, one) => sum + one, 0);
   };
-  // Of 40 slots `standard` needs more than 4 free, `priority` more than 1, `instant` one.
+  // With 40 slots in total, `standard` needs more than 4 free slots, `priority` more than 1, and
+  // `instant` at least 1.
   expect(await take('standard', 38)).toBe(36);
   expect(await take('priority', 5)).toBe(3);
   expect(await take('instant', 3)).toBe(1);
@@ -180,7 +181,7 @@ test('a draining node gets no offers and its slots do not count', async () => {
   const [draining, staying] = [nodes.slice(0, 5), nodes.slice(5)];
   for (const node of draining) node.send({ type: 'drain' });
   await waitUntil(async () => (await fleet.slots()).slots === 10);
-  // Of 10 slots `standard` leaves one.
+  // With 10 slots in total, `standard` leaves one slot free.
   const answers = await Promise.all(
     Array.from({ length: 30 }, (_, index) =>
       post(journey, `beside drain ${index}`, 'standard').then(

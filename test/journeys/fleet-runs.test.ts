@@ -6,8 +6,8 @@ import { type Fleet, type FleetNode, startFleet } from '../support/fleet.ts';
 import { application, eventOf, type Journey } from '../support/journey.ts';
 
 /**
- * A run when its node, its link or its time fails (CONTRACT 7, "Nothing hangs"). Leases and limits
- * follow the database's clock, which the tests advance.
+ * Runs whose node or link fails, or whose time is over (CONTRACT 7, "Nothing hangs"). Leases and
+ * limits follow the database's clock, which the tests advance.
  */
 let fleet: Fleet;
 
@@ -17,7 +17,7 @@ beforeAll(async () => {
 
 afterAll(() => fleet.close());
 
-/** Posts, and lets this node accept. Resolves when the node has the payload. */
+/** Posts a submission, and lets this node accept it. Resolves when the node has the payload. */
 async function assigned(journey: Journey, node: FleetNode, key: string, tier: Tier = 'instant') {
   const creation = journey.client.submit(application(key, 'model', tier));
   const offer = await node.next('offer');
@@ -26,7 +26,7 @@ async function assigned(journey: Journey, node: FleetNode, key: string, tier: Ti
   return (await creation).submissionId;
 }
 
-/** Posts, and lets this node accept and start. Resolves when the node may act. */
+/** Posts a submission, and lets this node accept and start it. Resolves when the node may act. */
 async function begun(journey: Journey, node: FleetNode, key: string, tier?: Tier) {
   const submissionId = await assigned(journey, node, key, tier);
   node.send({ type: 'start', submissionId });

@@ -30,7 +30,8 @@ test('a submission is quoted, held, dispatched, run, settled and refunded, and t
   const ended = await client.waitFor(created.submissionId, { timeoutMs: 20_000 });
   expect(ended).toMatchObject({ id: created.submissionId, status: 'submitted', failure: null });
   const { actualCredits, refundedCredits } = ended;
-  if (actualCredits === null || refundedCredits === null) throw new Error('not settled');
+  if (actualCredits === null || refundedCredits === null)
+    throw new Error('the submission is not settled');
   expect(actualCredits).toBeGreaterThanOrEqual(20);
   expect(Math.round((actualCredits + refundedCredits) * 1e6)).toBe(200_000_000);
   const webhook = await eventOf(journey, created.submissionId, 'submission.completed');
@@ -84,7 +85,7 @@ test('a submission cancelled before it begins costs nothing', async () => {
     refund: { amount: 200, charged: 0 },
   });
   expect(await node.next('cancel')).toMatchObject({ submissionId });
-  // A node that asks to begin after the cancel is ordered to stop.
+  // The service orders a node to stop if the node asks to begin after the cancel.
   node.send({ type: 'start', submissionId });
   expect(await node.next('cancel')).toMatchObject({ submissionId });
   await eventOf(journey, submissionId, 'submission.cancelled');

@@ -37,7 +37,7 @@ function commandsOf(text: string): Listed[] {
     .flatMap((entry) => {
       const [said = ''] = entry.replaceAll(' | ', '|').split(/ → |\s+\(FILE/);
       const options = said.match(/--[a-z-]+/g) ?? [];
-      // This leaves words, arguments, and bars between commands.
+      // `plain` keeps the words, the arguments, and the bars between commands.
       const plain = said.replaceAll(/\[[^\]]*\](\.{3})?|\([^)]*\)|--[a-z-]+( [A-Z]+)?/g, '').trim();
       const [, first = '', second = '', ...rest] = plain.split(/ +/);
       if (second === '' || /^[A-Z]/.test(second)) {
@@ -58,8 +58,8 @@ function commandsOf(text: string): Listed[] {
 }
 
 /**
- * CONTRACT 9 writes `--since T` after several commands of `webhook`. The option belongs to the last
- * one only, `recover`.
+ * CONTRACT 9 writes `--since T` after several commands of `webhook`. Only the last one, `recover`,
+ * has the option.
  */
 function belongs(first: string, name: string, option: string): boolean {
   return first !== 'webhook' || name === 'recover' || option !== '--since';

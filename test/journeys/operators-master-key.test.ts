@@ -8,7 +8,7 @@ import { svcOn } from '../support/svc.ts';
 test('svc seals everything under a new key while the services run, and then the old key can be removed', async () => {
   const old = testMasterKey();
   const next = `next:${randomBytes(32).toString('base64')}`;
-  // The operators' procedure: first every service can read both keys.
+  // The first step of the operators' procedure gives both keys to every service.
   const [stack, receiver] = await Promise.all([
     startStack({ env: { SVC_MASTER_KEY: `${old},${next}` } }),
     createWebhookReceiver(),
@@ -51,7 +51,7 @@ test('svc seals everything under a new key while the services run, and then the 
   const second = await client.submit(application('after'));
   await receiver.waitFor(({ event }) => event.data['submissionId'] === second.submissionId);
 
-  // A second run takes only the values sealed in the meantime.
+  // A second run reseals only the values that were sealed after the first run.
   const rest = JSON.parse((await svc.run(['master-key', 'rotate', '--json'], ring)).stdout);
   const left = rest.resealed.filter((one: { resealed: number }) => one.resealed > 0);
   expect(left.map((one: { column: string }) => one.column)).toContain('events.body_sealed');

@@ -4,19 +4,19 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { svcOn } from '../support/svc.ts';
 
 /**
- * Operators' commands read a small part of a hundred thousand submissions, as Postgres itself
- * counts, and need little memory.
+ * Operators' commands read a small part of a hundred thousand submissions, by the row counts of
+ * Postgres, and need little memory.
  */
 
 const rows = 100_000;
 /**
- * The heap limit of a command. It suffices for any amount of data because every command reads a
- * bounded amount.
+ * The heap limit of a command, 64 MB. It suffices for any amount of data because every command
+ * reads a bounded amount.
  */
 const boundedHeap = { NODE_OPTIONS: '--max-old-space-size=64' };
 /**
- * Twice the rows that a page of fifty reads back from the newest row, if one row in a hundred
- * matches: 5,000 rows.
+ * The most rows that a command may read. A page of 50 rows reads 5,000 rows if one row in a hundred
+ * matches. The limit is twice that.
  */
 const rowsReadMax = 10_000;
 
@@ -89,7 +89,7 @@ async function newestOf(database: Database): Promise<{ id: string; tenantId: str
   const [row] = await database.query<{ id: string; tenant_id: string }>(
     `SELECT id, tenant_id FROM submissions WHERE state = 'submitted' ORDER BY id DESC LIMIT 1`,
   );
-  if (row === undefined) throw new Error('nothing was seeded');
+  if (row === undefined) throw new Error('the database has no submitted submission');
   return { id: toWireId('sub', row.id), tenantId: toWireId('tnt', row.tenant_id) };
 }
 

@@ -300,7 +300,7 @@ test('a rate card is checked, shown as a difference, and in force as a new versi
       changes: [],
     });
     const [entry] = card.jobTypes;
-    if (entry === undefined) throw new Error('no job type');
+    if (entry === undefined) throw new Error('the rate card has no job type');
     entry.tiers.standard.max = 150.5;
     writeFileSync(file, JSON.stringify(card));
     const applied = await svc.json('rate-card', 'apply', file, '--tenant', tenantId);
@@ -322,8 +322,8 @@ test('a rate card is checked, shown as a difference, and in force as a new versi
       secret: hmacSecret,
       body: JSON.stringify({ jobType, payload }),
     });
-    // The API does not show all parts of the card. The estimate depends on the hidden ones, so it
-    // shows that they are unchanged.
+    // The API does not show all parts of the card. The estimate depends on the hidden parts, so an
+    // unchanged estimate shows that they are unchanged.
     expect(answer.json()).toMatchObject({ quote: { max: 150.5, estimated: 42.95 } });
     expect(await svc.list('rate-card', 'history', '--tenant', tenantId)).toMatchObject([
       { version: applied['version'], tenantId },
@@ -332,7 +332,7 @@ test('a rate card is checked, shown as a difference, and in force as a new versi
     for (const [broken, why] of [
       ['{"usdPerCredit":', 'not a valid rate card'],
       [JSON.stringify({ ...card, usdPerCredits: 1 }), 'usdPerCredits is not known'],
-      [JSON.stringify(card).replace('"min":10', '"min":1000'), 'must not be greater than its max'],
+      [JSON.stringify(card).replace('"min":10', '"min":1000'), 'must not be greater than max'],
     ] as const) {
       writeFileSync(file, broken);
       const refused = await svc.run(['rate-card', 'apply', file]);

@@ -5,13 +5,13 @@ import { type ServiceName, serviceNames } from '@svc/local';
 import { closeRedis, connectRedis, waitForRedis } from '@svc/queue';
 import type { TestStack } from '@svc/testkit';
 
-/** A unique text. Finding it shows where data has gone. */
+/** A unique text. A search for the text shows where data has gone. */
 export function newMarker(place: string): string {
   return `mark${place}${randomBytes(12).toString('hex')}`;
 }
 
 /**
- * Every encoding in which bytes may contain a text: plain, hex, and base64 at each of the three
+ * The encodings in which bytes may contain a text: plain, hex, and base64 at each of the three
  * offsets.
  */
 function forms(marker: string): string[] {
@@ -46,7 +46,7 @@ const contentsOf = (files: readonly string[]) =>
   Buffer.concat(files.map((file) => readFileSync(file)));
 
 /**
- * The bytes of all files of a stack's Redis. Its append-only files have the writes of the whole
+ * The bytes of all files of a stack's Redis. The append-only files contain the writes of the whole
  * run.
  */
 export async function redisFiles({ redisUrl }: TestStack): Promise<Buffer> {

@@ -26,7 +26,7 @@ const personal = {
   resultDetail: newMarker('ResultDetail'),
   response: newMarker('Response'),
 };
-/** The tenant's own data. Only the database stores it, in plain text. */
+/** The tenant's own data. The database stores it in plain text, and nothing else stores it. */
 const own = {
   name: newMarker('Name'),
   webhookPath: newMarker('WebhookPath'),
@@ -117,7 +117,7 @@ test('markers in every free text are found with tenant and node, and nowhere els
     return list.text.includes('"data":[]');
   });
 
-  // Tenant and node have all markers, so the markers did pass through the service.
+  // The tenant and the node have all markers. So the markers did pass through the service.
   const seen = [
     await shown(completed),
     await shown(failed),

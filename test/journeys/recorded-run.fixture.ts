@@ -25,7 +25,7 @@ const at = (key: string, host: string) => {
 
 /**
  * Sends a request and records the answer. `as` signs the request for a tenant, and `open` sends it
- * as it is.
+ * without a signature.
  */
 interface Recorder {
   readonly as: (wire: WireRequest, who?: TenantCredentials) => Promise<WireAnswer>;
@@ -33,8 +33,8 @@ interface Recorder {
 }
 
 /**
- * Returns every answer in order. The texts of two environments are equal if the service did the
- * same.
+ * Returns the answers as texts, in order. The texts of two environments are equal if the service
+ * behaves the same in both.
  */
 export async function recordRun(environment: Environment): Promise<string[]> {
   const { tenant, ask, askAs } = environment;
@@ -164,7 +164,7 @@ function webhooksOf({ receiver }: Environment): string {
 
 const ofTheConnection = ['date', 'connection', 'keep-alive', 'content-length'];
 
-/** Status, body and every header but those of the connection. */
+/** Status, body and all headers except those of the connection. */
 function describe({ status, headers, text }: WireAnswer): string {
   const shown = Object.entries(headers).filter(([name]) => !ofTheConnection.includes(name));
   return `${status} ${JSON.stringify(Object.fromEntries(shown))} ${text}`;

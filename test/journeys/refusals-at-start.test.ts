@@ -106,7 +106,7 @@ describe.concurrent.each(serviceNames)('%s', (service) => {
 });
 
 /**
- * It is enough to test one service here, because all services open their store by the same function
+ * One service is enough for this test, because all services open their store by the same function
  * and read the same common variables.
  */
 test('a master key that is missing or malformed is refused', async () => {

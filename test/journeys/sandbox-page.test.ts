@@ -15,7 +15,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { job } from '../support/job.ts';
 import { send, signedBy, type WireAnswer, type WireRequest } from '../support/wire.ts';
 
-/** docs/SANDBOX.md is true, tested through signup, gateway, dispatcher and simulated nodes. */
+/**
+ * Checks that docs/SANDBOX.md is true, through sign-up, gateway, dispatcher and simulated nodes.
+ */
 
 const page = readFileSync(path.join(checkoutDir, 'docs/SANDBOX.md'), 'utf8');
 const submissions = '/v1/submissions';
@@ -160,7 +162,7 @@ async function refusedAfter(accepted: number, target: string, body: object): Pro
   return post(target, body, fresh);
 }
 
-/** By its code, the request with which a tenant triggers each error of the page. */
+/** For each error code of the page, the request with which a tenant gets it. */
 const errors: Record<string, () => Promise<WireAnswer>> = {
   bad_request: () => get('/v1/%zz'),
   unauthenticated: () =>

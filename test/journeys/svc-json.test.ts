@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { job } from '../support/job.ts';
 import { send, signedBy, type WireAnswer } from '../support/wire.ts';
 
-/** `svc … --json` prints the record as the API would show it (CONTRACT 9). */
+/** `svc … --json` prints each record with every member that the API shows (CONTRACT 9). */
 
 let stack: TestStack;
 let receiver: Awaited<ReturnType<typeof createWebhookReceiver>>;

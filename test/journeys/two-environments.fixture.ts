@@ -94,7 +94,10 @@ async function createOperator(context: NodeJS.ProcessEnv): Promise<OperatorKey> 
   return { operatorId: String(record.operatorId), secret: String(record.operatorSecret) };
 }
 
-/** Makes a node behave the same in every environment. The usage is fixed, not measured. */
+/**
+ * Makes a node behave the same in every environment. The node reports fixed usage instead of
+ * measuring it.
+ */
 function pilot(node: ScriptedNode): void {
   const failing = new Set<string>();
   node.autoPilot({

@@ -5,7 +5,10 @@ import { job } from '../support/job.ts';
 import { recordRun } from './recorded-run.fixture.ts';
 import { type Environment, startEnvironment } from './two-environments.fixture.ts';
 
-/** CONTRACT 0: two environments share the wire, and neither knows of the other. */
+/**
+ * CONTRACT 0: two environments answer the same requests in the same way. Neither accepts
+ * credentials or ids of the other.
+ */
 
 let sandbox: Environment;
 let production: Environment;

@@ -16,7 +16,7 @@ test('with two processes of each service every submission ends once', async () =
   const journey = await sharedJourney(20_000);
   const { stack, tenant, receiver } = journey;
   const [one, other] = stack.gatewayUrls.map((url) => clientOf(tenant, url));
-  if (one === undefined || other === undefined) throw new Error('two gateways are needed');
+  if (one === undefined || other === undefined) throw new Error('the test needs two gateways');
   const rounds = 6;
   for (let round = 0; round < rounds; round += 1) {
     const created = await Promise.all(

@@ -68,7 +68,7 @@ test('FLUSHALL and kill -9 of each deliverer at work: every event arrives, none 
   expect(await query(`SELECT status FROM deliveries GROUP BY status`)).toEqual([
     { status: 'delivered' },
   ]);
-  // Attempts that are claimed and never recorded were in flight in a killed process.
+  // Attempts that were in flight in a killed process are claimed and never recorded.
   const [logged] = await query<{ attempts: number; lost: number; most: number }>(
     `SELECT count(*)::int AS attempts, (count(*) FILTER (WHERE recorded_at IS NULL))::int AS lost,
        max(number) AS most FROM delivery_attempts`,

@@ -46,7 +46,7 @@ const arrived = (receiver: WebhookReceiver, type: string): Promise<ReceivedWebho
 
 const noContent = 'HTTP/1.1 204 No Content\r\n\r\n';
 
-/** The seconds between attempts, by the schedule. */
+/** The seconds between two attempts, as the schedule sets them. */
 const intervals = [5, 60, 300, 900, 2_400, 7_200, 18_000];
 
 describe('events', () => {
@@ -219,7 +219,7 @@ describe('the schedule', () => {
       const madeAt = Date.parse(attempts[index]?.at ?? '');
       const waited = Date.parse(nextAttemptAt ?? '') - madeAt - (attempts[index]?.durationMs ?? 0);
       expect(waited).toBeGreaterThanOrEqual(seconds * 900 - 5);
-      // The time of claiming and recording comes on top of the interval.
+      // Claiming and recording take some time in addition to the interval.
       expect(waited).toBeLessThanOrEqual(seconds * 1_100 + 1_500);
       await whole.stack.advanceClock(seconds * 1_100 + 1_500);
     }

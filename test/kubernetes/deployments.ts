@@ -5,8 +5,8 @@ import { testMasterKey } from '@svc/testkit';
 import type { Manifest } from './rendered.ts';
 
 /**
- * The types of this file have only the members of manifests that the tests read. The schemas of
- * manifests are checked elsewhere.
+ * The types of this file have only those members of manifests that the tests read. Other code
+ * checks the manifests against their schemas.
  */
 
 interface Probe {
@@ -75,7 +75,7 @@ export function ofKind<T extends Manifest>(manifests: readonly Manifest[], kind:
 
 export function named<T extends Manifest>(manifests: readonly T[], name: string): T {
   const found = manifests.find(({ metadata }) => metadata.name === name);
-  if (found === undefined) throw new Error(`there is no manifest ${name}`);
+  if (found === undefined) throw new Error(`there is no manifest with the name ${name}`);
   return found;
 }
 
@@ -90,7 +90,10 @@ const secrets: Readonly<Record<string, string>> = {
   REDIS_URL: 'redis://:secret@valkey:6379',
 };
 
-/** The environment of a container, with texts for its secrets. The caller removes the folder. */
+/**
+ * The environment of a container, with test values for its secrets. The caller removes the folder
+ * `dir`.
+ */
 export function environmentOf(
   manifests: readonly Manifest[],
   container: Container,

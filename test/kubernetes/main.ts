@@ -8,7 +8,8 @@ import { strictComplaints } from './strict.ts';
 
 /**
  * `pnpm manifests [--check]`: builds each overlay with kustomize, checks that no manifest has a
- * member that its kind does not have, and writes the result. With `--check` it only compares.
+ * member that its kind does not have, and writes the result. `--check` writes nothing, and fails if
+ * the written result is not up to date.
  */
 const { values } = parseArgs({ options: { check: { type: 'boolean', default: false } } });
 const say = (line: string) => void process.stdout.write(`${line}\n`);

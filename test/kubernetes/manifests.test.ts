@@ -33,7 +33,7 @@ import {
 } from './rendered.ts';
 import { schemaComplaint } from './validators.ts';
 
-/** The manifests as kustomize built them: what a cluster would get, and what compose runs. */
+/** Checks the manifests that kustomize built, and compares them with docker-compose.yml. */
 
 const checkoutDir = path.resolve(import.meta.dirname, '../..');
 const production = readManifests('production');
@@ -213,7 +213,8 @@ test('links are handed over before the next dispatcher may leave', () => {
     .behavior;
   const { terminationGracePeriodSeconds: graceSeconds } =
     deployment('dispatcher').spec.template.spec;
-  // A node waits up to 30 s before it tries again after refusals, and a dispatcher enters its links every 30 s.
+  // After refusals a node waits up to 30 s before it tries again. A dispatcher registers its links
+  // every 30 s.
   const handOverSeconds = graceSeconds + 30 + 30;
   expect(scaleDown.policies).toHaveLength(1);
   const [policy] = scaleDown.policies;

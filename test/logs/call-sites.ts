@@ -74,7 +74,7 @@ function callOf(node: SyntaxNode): { callee?: SyntaxNode; args: readonly SyntaxN
   return callee === undefined ? { args } : { callee, args };
 }
 
-/** The last word of `logger`, `deps.logger` or `this.#deps.logger`. */
+/** The last name of an expression: `logger` for `logger`, `deps.logger` and `this.#deps.logger`. */
 function nameOf(value: unknown): string {
   if (!isNode(value)) return '';
   if (value.type === 'MemberExpression') return nameOf(value['property']);

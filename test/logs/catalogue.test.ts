@@ -10,8 +10,8 @@ const calls = logCalls();
 const catalogues = { services: new Map(serviceEvents), nodes: new Map(nodeEvents) };
 
 /**
- * Each of these files has a call that passes on a step of the browser. The message is in the call
- * that logged the step.
+ * Each of these files has a call that passes on a log line of a browser step. The message is in the
+ * call that first wrote the line.
  */
 const passedOn = [
   'packages/node-agent/src/browser-node.ts',

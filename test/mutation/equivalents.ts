@@ -29,14 +29,14 @@ export const equivalents: readonly Equivalent[] = [
   {
     id: 'b1cd9a61e40b',
     file: 'packages/signing/src/sealing.ts',
-    change: 'a text goes to the cipher as it is, and bytes are copied',
+    change: 'a text is passed to the cipher without a conversion, and bytes are copied',
     reason: 'A cipher reads a text as UTF-8, as `Buffer.from` does.',
   },
   {
     id: '4ffdf52a46f9',
     file: 'packages/node-agent/src/agent.ts',
-    change: '`isClosed` is set and the timer cleared in the other order',
-    reason: 'Nothing runs in between.',
+    change: '`isClosed` is set and the timer is cleared in the other order',
+    reason: 'No other code runs between the two.',
   },
   {
     id: 'd9b8ef1493d7',
@@ -48,12 +48,12 @@ export const equivalents: readonly Equivalent[] = [
     id: 'e8d2f97f45d5',
     file: 'packages/node-agent/src/agent.ts',
     change: 'an accept is sent and remembered in the other order',
-    reason: 'Nothing is received in between.',
+    reason: 'No frame arrives between the two.',
   },
   {
     id: 'd24d8f3eb17c',
     file: 'packages/node-agent/src/lock.ts',
-    change: 'the code of an error is read without asking whether it is an Error that has one',
+    change: 'the code of an error is read without a check that the error has a code',
     reason: '`open` rejects only with such errors.',
   },
   {
@@ -66,7 +66,7 @@ export const equivalents: readonly Equivalent[] = [
     id: 'fd25ff638e2a',
     file: 'services/dispatcher/src/wire/hello.ts',
     change: '`undefined` is looked up among the ids that were given',
-    reason: 'It is not among them.',
+    reason: '`undefined` is not one of these ids.',
   },
   {
     id: '5e4ee38913bb',
@@ -77,8 +77,8 @@ export const equivalents: readonly Equivalent[] = [
   {
     id: '0b17cf871219',
     file: 'packages/signing/src/key-objects.ts',
-    change: 'the oldest key is deleted without asking whether there is one',
-    reason: 'There is one, because a key has just been added.',
+    change: 'the oldest key is deleted without a check that there is one',
+    reason: 'A key has just been added, so there is an oldest one.',
   },
   {
     id: '451e847475a2',
@@ -96,26 +96,26 @@ export const equivalents: readonly Equivalent[] = [
   {
     id: '5ec3cdb11835',
     file: 'packages/queue/src/fleet-scripts.ts',
-    change: 'of the nodes with the most free slots, the last is taken instead of the first',
+    change: 'the last node with the most free slots is taken instead of the first',
     reason: 'Any of them may be taken.',
   },
   {
     id: '33cc973a3acb',
     file: 'services/settlement/src/settle.ts',
     change: 'a settlement is logged after the failpoint of its commit',
-    reason: 'Nothing promises that a settlement is logged before a crash that follows its commit.',
+    reason: 'The log line of a settlement is not guaranteed if a crash follows the commit.',
   },
   {
     id: 'd226bdf93d44',
     file: 'services/settlement/src/reconcile.ts',
     change: 'a submission whose failure was refused is settled too',
-    reason: 'Without a stored outcome it is kept. With one, it must be settled anyway.',
+    reason: 'Without a stored outcome, a submission is not settled. With one, it must be settled.',
   },
   {
     id: 'fa43ab47ca6c',
     file: 'services/settlement/src/reconcile.ts',
     change: 'a pass may read one page more',
-    reason: 'The number of pages only ends a pass. The next pass goes on from there.',
+    reason: 'The limit of pages only ends a pass. The next pass continues from there.',
   },
   {
     id: 'b7b10578d7b5',

@@ -9,7 +9,7 @@ import type { Room } from './rooms.ts';
 /** Not mutated: tests, generated code, and files that only compose a service or re-export. */
 const leftOut = /(?:\.test|[.-]fixture)\.ts$|\/(?:index|main)\.ts$|\/generated\//;
 
-/** The matching files, relative to the checkout, in alphabetical order. */
+/** The files that match the globs, relative to the checkout, in alphabetical order. */
 export function filesOf(checkout: string, globs: readonly string[]): string[] {
   return [...new Set(globSync([...globs], { cwd: checkout }))].toSorted();
 }

@@ -9,10 +9,9 @@ import { checkout } from './run/test-files.ts';
 import { sample, shares } from './sample.ts';
 
 /**
- * `pnpm mutate [--room R]… [--seed S] [--n N] [--id ID]… [--near] [--test FILE]…
- * [--list]`: runs the nearest tests
- * against mutants of the product. Prints a table by room, the survivors, and a verdict on the last
- * line. Exits with 1 if a room misses its goal. See docs/MUTATION.md.
+ * `pnpm mutate [--room R]… [--seed S] [--n N] [--id ID]… [--near] [--test FILE]… [--list]`: runs
+ * the nearest tests against mutants of the product. Prints a table by room, the survivors, and a
+ * verdict on the last line. Exits with 1 if a room misses its goal. See docs/MUTATION.md.
  */
 const { values } = parseArgs({
   options: {
@@ -55,7 +54,7 @@ if (values.list) {
   const lines = tasks.map(
     (task) => `${isStruck(task) ? 'equivalent ' : ''}${describeMutant(task.mutant)}\n`,
   );
-  // An exit before the write ends would cut off output that a pipe has not accepted yet.
+  // Wait for the write before the exit. Otherwise the end of the output may not reach a pipe.
   await new Promise((resolve) => process.stdout.write(lines.join(''), resolve));
   process.exit(0);
 }
@@ -78,7 +77,7 @@ try {
     nearOnly: values.near,
     testFiles: values.test,
     onBaseline: ({ testFile, passed, durationMs }) => {
-      const end = passed ? 'passed' : 'FAILED, and is left out';
+      const end = passed ? 'passed' : 'FAILED (the file is left out)';
       process.stderr.write(`baseline ${testFile} ${end} after ${seconds(durationMs)}\n`);
     },
     onJudged: ({ mutant, verdict, durationMs }) => {

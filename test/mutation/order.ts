@@ -22,8 +22,8 @@ export function reaches({ testFile, reach }: Baseline, mutant: Mutant): boolean 
 }
 
 /**
- * The test files, the nearest to a mutant first: the file of the same name, then the files that
- * mention most of the changed names, then the shortest.
+ * Sorts the test files, the nearest to the mutant first: the file of the same name, then the files
+ * that mention most of the changed names, then the shortest.
  */
 export function nearestFirst(
   mutant: Mutant,
@@ -52,7 +52,7 @@ export function nearestFirst(
 
 /**
  * The SQL with `$` for each parameter. A parameter has a name in the source (`$id`), and a number
- * and a type as it is sent.
+ * and a type in the statement that is sent.
  */
 function withoutParameters(sql: string): string {
   return sql.replaceAll(/\$\w+(?:::\w+(?:\[\])?)?/g, '$');

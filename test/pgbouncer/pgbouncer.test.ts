@@ -73,8 +73,8 @@ describe.skipIf(reason !== undefined)('through PgBouncer in transaction mode', (
       const { submissionId } = await creation;
       const ended = await client.waitFor(submissionId, { timeoutMs: 25_000 });
       expect(ended.status).toBe('submitted');
-      // The kill may take the answer to the deliverer's claim. Its attempt then counts, and the next
-      // one is due when the claim expires.
+      // The kill may lose the answer to the deliverer's claim. The claimed attempt then counts, and
+      // the next attempt is due when the claim expires.
       const timeoutMs = attemptClaimMs + 20_000;
       await eventOf(journey, submissionId, 'submission.completed', { timeoutMs });
       expect(endingEvents(journey, submissionId)).toHaveLength(1);
@@ -87,7 +87,7 @@ describe.skipIf(reason !== undefined)('through PgBouncer in transaction mode', (
     await newJourney();
     const stores = Array.from({ length: 3 }, () => storeOn(database.databaseUrl));
     const [probe] = stores;
-    if (probe === undefined) throw new Error('there are stores');
+    if (probe === undefined) throw new Error('the test has no store');
     const check = await probe.checkSession();
     expect(check).toEqual({ wrongSettings: [], isPooled: true, keepsStatements: true });
     const work = stores.flatMap((store, at) =>
@@ -103,7 +103,8 @@ describe.skipIf(reason !== undefined)('through PgBouncer in transaction mode', (
                   value,
                 ]),
               ]);
-              // Every fourth transaction fails, and must leave nothing in the session that others get.
+              // Every fourth transaction fails. It must leave nothing behind in the session,
+              // because other clients use the session next.
               if (index % 4 === 0) await query('SELECT 1 / 0', []).catch(() => {});
               if (index % 4 === 0) throw new Error('rolled back');
               return rows.flat().map((row) => row.value);

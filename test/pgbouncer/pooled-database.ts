@@ -6,8 +6,8 @@ import { createTestDatabase, type TestDatabase } from '@svc/testkit';
 import { Client } from 'pg';
 
 /**
- * The most sessions at Postgres. They are fewer than the connections of one service, so clients
- * share them all the time.
+ * The most sessions at Postgres. One service opens more connections than this to PgBouncer, so
+ * clients share the sessions all the time.
  */
 export const sessionsMax = 4;
 
@@ -72,7 +72,7 @@ export async function whyNoPgbouncer(): Promise<string | undefined> {
     const server = await startPgbouncer({
       dir,
       databaseUrl: 'postgresql://nobody:none@127.0.0.1:1/none',
-      onFetch: () => process.stdout.write('Fetching PgBouncer. Later runs use it again.\n'),
+      onFetch: () => process.stdout.write('Fetching PgBouncer. Later runs use the fetched copy.\n'),
     });
     await server.stop();
     return undefined;

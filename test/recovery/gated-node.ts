@@ -7,7 +7,7 @@ import { waitUntil } from '@svc/testkit';
 
 /** A real node agent. Each job runs until the test completes it. */
 export interface GatedNode {
-  /** How often a job with this title was run. */
+  /** The number of times that a job with this title was run. */
   ran(title: string): number;
   /** Waits until the job runs, then lets it complete. */
   complete(title: string): Promise<void>;

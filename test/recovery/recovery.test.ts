@@ -63,7 +63,9 @@ async function startWorld() {
     env: envFor(database.databaseUrl),
     copyUrl: renamed(database.ownerUrl, copy),
     copyEnv: envFor(renamed(database.databaseUrl, copy)),
-    /** Makes the backup: a copy of the database as it is. No service may be connected. */
+    /**
+     * Makes the backup: a copy of the database in its present state. No service may be connected.
+     */
     backUp: () =>
       onDatabase(
         renamed(database.ownerUrl, 'postgres'),

@@ -7,9 +7,10 @@ import { p99RatioMax, runRollout } from './trial.ts';
 endEarlyInOrder();
 
 /**
- * `pnpm rollout [--rounds N] [--rate R] [--quiet-seconds S] [--only SERVICE]... [--no-scale] [--kill]
- * [--seed S]`: replaces every process under load, then scales each service 2, 1, 4, 1, 2. The last line is
- * the verdict. `--kill` is the negative control.
+ * `pnpm rollout [--rounds N] [--rate R] [--quiet-seconds S] [--only SERVICE]... [--no-scale]
+ * [--kill] [--seed S]`: replaces every process under load, then scales each service to 2, 1, 4, 1
+ * and 2 processes. The last line is the verdict. `--kill` kills the processes instead, as a
+ * negative control that must be `BROKEN`.
  */
 const { values } = parseArgs({
   options: {
@@ -39,7 +40,7 @@ const { steps, report, failed, failedCreations, moved, latencies, slowest } = aw
 );
 for (const line of describeReport(report)) say(line);
 
-say('\nfrom the request to the 201:');
+say('\ntime from the request of a creation to its 201:');
 const quietP99Ms = latencies.find(({ phase }) => phase === 'quiet')?.p99Ms ?? Number.NaN;
 for (const { phase, count, p50Ms, p99Ms } of latencies)
   say(

@@ -17,7 +17,9 @@ export interface StepOptions {
   readonly quietSeconds: number;
   /** True to scale each service from one process to `processesMax` and back. */
   readonly scales: boolean;
-  /** Negative control: processes are killed, without a warning to the load balancer. */
+  /**
+   * True for the negative control, which kills processes without a warning to the load balancer.
+   */
   readonly kills: boolean;
 }
 
@@ -27,12 +29,12 @@ export const processesMax = 4;
 const usual = 2;
 /**
  * The time from the withdrawal of a process from the load balancer to its SIGTERM. The manifests
- * wait 5 s, because the rules of a cluster reach all of its hosts later.
+ * wait 5 s, because a new rule needs time to reach all hosts of a cluster.
  */
 const withdrawnMs = 500;
 const afterStepMs = 2_000;
 
-/** Every step in its order. */
+/** All steps, in their order. */
 export function planSteps(balancer: Balancer, options: StepOptions): Step[] {
   const { rounds, services, quietSeconds, scales, kills } = options;
   const scale = (service: ServiceName, count: number) =>
@@ -60,7 +62,7 @@ function step(phase: Phase, name: string, strike: Fault['strike'], lastsMs = aft
 
 /** Connects tenants to the gateways that are in service. */
 export interface Balancer {
-  /** Leaves the usual number of each service running, and puts one address before the gateways. */
+  /** Scales each service to `usual` processes, and puts one address in front of the gateways. */
   open(world: World): Promise<void>;
   /** Replaces a process as a rollout does: withdraw, SIGTERM, wait for its end, start, readiness. */
   restart(one: ServiceUnderTest, kills: boolean): Promise<void>;
@@ -97,8 +99,8 @@ export function createBalancer(): Balancer {
         const port = serving[turn % Math.max(1, serving.length)]?.process.ready.port;
         return port === undefined ? undefined : { port };
       });
-      // Give the tenants only the address of the balancer. It sends nothing to a gateway that
-      // stops.
+      // Give the tenants only the address of the balancer. The balancer sends nothing to a gateway
+      // that stops.
       world.gatewayUrls.splice(0, Infinity, `http://127.0.0.1:${wire.port}`);
       for (const service of serviceNames) await scale(world, service, usual);
     },

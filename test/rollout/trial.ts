@@ -48,7 +48,10 @@ interface Latency {
 
 /** The p99 of a phase may be at most this many times the p99 of the quiet phase. */
 export const p99RatioMax = 2;
-/** Each half of the nodes has slots for the whole load, so no refusal is for lack of capacity. */
+/**
+ * The number of nodes. Each half of them has slots for the whole load, so no creation is refused
+ * for lack of capacity.
+ */
 const nodes = 4;
 const slotsPerNode = 100;
 
@@ -103,7 +106,7 @@ export async function runRollout(
   });
   const refused = refusalsOf(history, world);
   const failed = failedAnswers(report.answers);
-  if (refused.length > 0) failed['create: 503 with spare slots'] = refused.length;
+  if (refused.length > 0) failed['create: 503 although slots were free'] = refused.length;
   const unanswered = history.filter((one) => one.kind === 'create' && one.endMs === null);
   const failedCreations = [...unanswered, ...refused].flatMap((one) =>
     one.kind === 'create' ? [`${one.outcome.kind} in "${stepAt(begun, one.beginMs)?.name}"`] : [],
@@ -121,8 +124,8 @@ export function failedAnswers(answers: Readonly<Record<string, number>>): Record
 }
 
 /**
- * Creations that were refused for lack of a node, except those that nodes decline on purpose. Free
- * slots were there, because each half of the nodes has slots for the whole load.
+ * Creations that were refused for lack of a node, except those that nodes decline on purpose. The
+ * refusals are faults, because each half of the nodes has slots for the whole load.
  */
 function refusalsOf(history: History, world: World | undefined): History {
   const applications = [...(world?.seen.applications.values() ?? [])];

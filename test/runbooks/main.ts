@@ -24,8 +24,9 @@ import { Client } from 'pg';
 import { readRunbooks } from './blocks.ts';
 
 /**
- * `pnpm runbooks [N...]`: runs the blocks of docs/OPERATIONS.md as they are written, one after another,
- * against a deployment on this machine. Numbers choose blocks. The last line is the verdict.
+ * `pnpm runbooks [N...]`: runs the blocks of docs/OPERATIONS.md as they are written, one after
+ * another, against a deployment on this machine. With numbers, runs only these blocks, counted from
+ * 1. The last line is the verdict.
  */
 const chosen = process.argv.slice(2).map(Number);
 const dir = mkdtempSync(path.join(tmpdir(), 'svc-runbooks-'));
@@ -56,7 +57,7 @@ const tool = (name: string, text: string) => {
 };
 tool('svc', `exec node "${adminCliEntry}" "$@"`);
 tool('systemctl', `exec "${path.join(import.meta.dirname, 'systemctl.sh')}" "$@"`);
-// These scripts stand for tools of the deployment: its backup, and the client of Redis.
+// These scripts replace tools of the deployment: the restore of a backup, and the Redis client.
 tool(
   'restore-postgres',
   `exec psql "$POSTGRES_URL" -qc 'DROP DATABASE svc WITH (FORCE)' -c 'CREATE DATABASE svc TEMPLATE svc_backup'`,

@@ -104,7 +104,7 @@ export async function disagreements(pool: Pool, model: Model): Promise<string[]>
     'SELECT id, state, charged_micros AS charged FROM submissions',
   );
   if (submissions.length !== model.submissions.size)
-    found.push(`${submissions.length} submissions, must be ${model.submissions.size}`);
+    found.push(`there are ${submissions.length} submissions, must be ${model.submissions.size}`);
   for (const { id, state } of submissions) {
     const expected = model.submissions.get(id)?.state;
     if (state !== expected) found.push(`${id} is ${state}, must be ${expected}`);

@@ -1,8 +1,8 @@
 import type { Operation, Outcome, SubmissionFact } from './operations.ts';
 
 /**
- * A submission as the auditor's model has it. The model follows requests and answers, in its own
- * arithmetic. It takes rows of the service only for operations that got no answer.
+ * A submission as the auditor's model has it. The model follows requests and answers, with its own
+ * arithmetic. It uses rows of the service only for operations that got no answer.
  */
 export interface SubmissionModel {
   readonly id: string;
@@ -35,7 +35,7 @@ export class Model {
   private readonly earlyActions = new Map<string, number>();
   private readonly ended: SubmissionModel[] = [];
 
-  /** Takes the answer of one operation into the model. */
+  /** Updates the model with the answer to one operation. */
   learn(operation: Operation, outcome: Outcome): void {
     if (operation.kind === 'hold' && outcome.result === 'held') this.addSubmission(operation);
     if (operation.kind === 'grant' && outcome.result === 'granted') this.addGrant(operation);
@@ -52,8 +52,8 @@ export class Model {
   }
 
   /**
-   * Checks a quote by the default card: its maximum, and an estimate between the base price and the
-   * maximum.
+   * Checks a quote by the default rate card: its maximum, and an estimate between the base price
+   * and the maximum.
    */
   private checkQuote({ result, quoted }: Outcome): void {
     const estimated = BigInt(quoted?.estimatedMicros ?? -1);
@@ -94,8 +94,8 @@ export class Model {
   }
 
   /**
-   * Takes one fact into the model. States only go forward, and an end is final, although answers
-   * may arrive in any order.
+   * Updates the model with one fact. Facts may arrive in any order, so an earlier state is ignored.
+   * A second end that differs from the first one is a complaint.
    */
   note(fact: SubmissionFact): void {
     const { submissionId, state, chargedMicros } = fact;
@@ -123,10 +123,11 @@ export class Model {
   }
 
   private checkCharge({ id, state, chargedMicros, maxMicros, actions }: SubmissionModel): void {
-    if (chargedMicros > maxMicros) this.complaints.push(`${id} was charged above its hold`);
-    if (state === 'failed' && chargedMicros !== 0n) this.complaints.push(`${id} failed at a cost`);
+    if (chargedMicros > maxMicros) this.complaints.push(`${id} was charged more than its hold`);
+    if (state === 'failed' && chargedMicros !== 0n)
+      this.complaints.push(`${id} failed, and was charged`);
     if (state !== 'submitted') return;
-    // By the default card: 20 credits and 0.5 for each action, at least 10 and at most 200. No
+    // By the default rate card: 20 credits and 0.5 for each action, at least 10 and at most 200. No
     // other unit is reported.
     const due = Math.min(Math.max(20 + actions * 0.5, 10), 200) * 1e6;
     if (chargedMicros !== BigInt(due))

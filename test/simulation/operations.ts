@@ -23,7 +23,7 @@ export interface SubmissionFact {
 
 /** The answer of an operation. */
 export interface Outcome {
-  /** The store's word for the result. */
+  /** The result as the store names it. */
   result: string;
   facts: SubmissionFact[];
   /** The quoted amount. */
@@ -45,7 +45,7 @@ export interface Request {
 
 export type Reply = { id: number; outcome: Outcome } | { id: number; error: string };
 
-/** The author that the audit log names for what the simulation does as an operator. */
+/** The author in the audit log of the actions that the simulation does as an operator. */
 export const simulationAuthor = {
   actor: { kind: 'local', name: 'simulation' },
   requestId: null,

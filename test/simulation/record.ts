@@ -14,7 +14,7 @@ const statuses = [
 
 function statusOf(state: string): Status {
   const status = statuses.find((one) => one === state);
-  if (status === undefined) throw new Error(`${state} is no state`);
+  if (status === undefined) throw new Error(`there is no state ${state}`);
   return status;
 }
 

@@ -25,9 +25,9 @@ import { type Ended, startWorker, type Worker } from './workers.ts';
  * machine.
  */
 export interface SimulationOptions {
-  /** A migrated, empty database, for the services' role. */
+  /** The URL of a migrated, empty database, for the services' role. */
   readonly databaseUrl: string;
-  /** The same database, for its owner, who cuts connections. */
+  /** The URL of the same database for its owner, who cuts connections. */
   readonly ownerUrl: string;
   readonly operations: number;
   readonly seed: number;
@@ -61,7 +61,7 @@ export async function simulate(options: SimulationOptions): Promise<SimulationRe
   const { databaseUrl, ownerUrl } = options;
   const masterKey = `simulation:${randomBytes(32).toString('base64')}`;
   const pool = new Pool({ connectionString: ownerUrl, max: 4 });
-  // The server may be stopped while the last connections are still closing.
+  // Ignore errors of idle connections. The server may stop while the last connections are closing.
   pool.on('error', () => {});
   const store = openStore({
     databaseUrl,
@@ -186,7 +186,7 @@ function record(
   for (const one of recordsOfOperation(operation, outcome, interval)) recorder.add(one);
 }
 
-/** Killed workers whose exit is not known yet. */
+/** One promise for each killed worker whose exit is not known yet. */
 const replacing: Promise<void>[] = [];
 
 function replaceWorker({ workers, pool, env }: Run, index: number): void {
@@ -196,7 +196,7 @@ function replaceWorker({ workers, pool, env }: Run, index: number): void {
   replacing.push(old.kill().then(() => sessionsGone(pool, old.name)));
 }
 
-/** Cuts one connection of a worker while it works. */
+/** Cuts one connection of a worker, which may be in use. */
 async function cutOne({ pool, workers }: Run, index: number): Promise<void> {
   await pool.query(
     'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1 LIMIT 1',

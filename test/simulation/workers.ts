@@ -11,11 +11,14 @@ export type Ended =
 export interface Worker {
   readonly name: string;
   readonly perform: (operation: Operation) => Promise<Ended>;
-  /** kill -9. Operations in flight end as unknown. Resolves when the process has exited. */
+  /**
+   * Ends the process with `kill -9`. Operations in flight end as unknown. Resolves when the process
+   * has exited.
+   */
   readonly kill: () => Promise<void>;
 }
 
-/** Starts a process that performs operations. The process ends with this one. */
+/** Starts a process that performs operations. The process ends when this process ends. */
 export function startWorker(name: string, env: NodeJS.ProcessEnv): Worker {
   const child: ChildProcess = fork(path.join(import.meta.dirname, 'worker.ts'), {
     env: { ...process.env, ...env, SIMULATION_NAME: name },

@@ -73,7 +73,7 @@ test('an RPC server that lags, refuses, shuffles or truncates delays a payment a
   await world.tick(3);
   expect(await balance()).toBe(1_500);
   faults.shufflesLists = false;
-  // One entry a page: the watcher pages back until it finds its cursor.
+  // The server lists one signature a page, so the watcher pages back until it finds its cursor.
   faults.listMax = 1;
   for (const { reference } of intents.slice(3)) await world.pay(5n * usdc, [reference]);
   await world.tick(3);
@@ -158,7 +158,7 @@ test('a payment below 2,000 newer signatures is found page by page, back to the 
     { limit: 1_000, before: expect.any(String) },
     { limit: 1_000, before: expect.any(String) },
   ]);
-  // Failed transactions are not read.
+  // The watcher does not read failed transactions. All of the spam is failed.
   expect(callsOf('getTransaction')).toBe(1);
   const [cursor] = await world.database.query<{ signature: string }>(
     'SELECT signature FROM solana_cursors',
@@ -257,7 +257,7 @@ test('an intent expires, is confirmed within its grace, and after it fails or st
   await world.advance(11 * minuteMs);
   world.rpcServer.faults.status = 500;
   await world.tick(1);
-  // No question was answered, so nothing ends.
+  // The RPC server answered no call, so no intent may expire.
   expect(await statuses()).toEqual(['pending', 'pending', 'pending']);
   world.rpcServer.faults.status = null;
   world.moveClock(minuteMs);

@@ -57,7 +57,7 @@ test('a transaction of version 1 is credited', async () => {
   const intent = await world.intent(tenantId);
   await world.pay(5n * usdc, [intent.reference]);
   const recorded = world.chain.transactions.at(-1);
-  if (recorded === undefined) throw new Error('a transaction was sent');
+  if (recorded === undefined) throw new Error('the chain has no transaction');
   Object.assign(recorded, { version: 1 });
   expect(await grantedBy(() => world.tick(2))).toBe(500);
 });

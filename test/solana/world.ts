@@ -20,9 +20,7 @@ import { type RpcServer, startRpcServer } from './chain/rpc-server.ts';
 /** The price in the worlds: 0.01 USDC for a credit. */
 const usdPerCreditMicros = 10_000n;
 const tickStepMs = 1_500;
-/**
- * The timeout of RPC calls. It is short, because a test waits for it. The service waits for 8 s.
- */
+/** The timeout of RPC calls. It is short, because a test waits for it. The service uses 8 s. */
 const rpcTimeoutMs = 1_000;
 const monotonicMs = (): number => performance.now();
 
@@ -112,7 +110,7 @@ export class SolanaWorld {
     );
   }
 
-  /** Ticks a watcher, each time one second and a half later by its clock. */
+  /** Calls `tick` of a watcher `times` times. Its clock advances by 1.5 s before each call. */
   async tick(times = 1, watcher = this.watcher): Promise<void> {
     for (let count = 0; count < times; count += 1) {
       this.#nowMs += tickStepMs;
@@ -179,7 +177,7 @@ export class SolanaWorld {
 
   async read(reference: string): Promise<PurchaseIntent> {
     const intent = await readPurchaseIntent(this.store, { reference });
-    if (intent === null) throw new Error('no such intent');
+    if (intent === null) throw new Error('there is no intent with this reference');
     return intent;
   }
 

@@ -1,7 +1,7 @@
 import type { TestStack } from '@svc/testkit';
 
 /**
- * Checks the money with SQL alone, at any moment of a run. Returns every violation in words. An
+ * Checks the money with SQL alone, at any moment of a run. Returns one text for each violation. An
  * empty list means that the money adds up (docs/ARCHITECTURE.md, three promises).
  */
 export async function auditMoney(query: TestStack['query']): Promise<string[]> {
@@ -16,7 +16,7 @@ export async function auditMoney(query: TestStack['query']): Promise<string[]> {
 
 const checks = [
   {
-    violation: 'the account is not the sum of its entries',
+    violation: 'the account differs from the sum of its entries',
     sql: `SELECT a.tenant_id AS subject, a.balance_micros || '/' || a.held_micros AS detail
       FROM credit_accounts a LEFT JOIN LATERAL (
         SELECT COALESCE(sum(amount_micros * ((credit_account LIKE 'tenant_%')::int - (debit_account LIKE 'tenant_%')::int)), 0) AS balance,
@@ -26,13 +26,13 @@ const checks = [
       WHERE a.balance_micros <> e.balance OR a.held_micros <> e.held OR a.rebate_accrued_micros <> e.rebate`,
   },
   {
-    violation: 'the held amount is not the sum of the holds in flight',
+    violation: 'the held amount differs from the sum of the holds in flight',
     sql: `SELECT a.tenant_id AS subject, a.held_micros::text AS detail FROM credit_accounts a
       WHERE a.held_micros <> (SELECT COALESCE(sum(quote_max_micros), 0) FROM submissions s
         WHERE s.tenant_id = a.tenant_id AND state IN ('pending', 'dispatched', 'running', 'settling'))`,
   },
   {
-    violation: 'the in-flight count is not the number of the holds in flight',
+    violation: 'the in-flight count differs from the number of the holds in flight',
     sql: `SELECT a.tenant_id AS subject, a.in_flight::text AS detail FROM credit_accounts a
       WHERE a.in_flight <> (SELECT count(*) FROM submissions s
         WHERE s.tenant_id = a.tenant_id AND state IN ('pending', 'dispatched', 'running', 'settling'))`,
@@ -61,7 +61,7 @@ const checks = [
         AND (SELECT array_agg(type ORDER BY type) FROM ledger_entries e WHERE e.submission_id = s.id) IS DISTINCT FROM ARRAY['hold']`,
   },
   {
-    violation: 'an ended submission has not exactly one event of its end',
+    violation: 'an ended submission does not have exactly one event of its end',
     sql: `SELECT s.id AS subject, s.state AS detail FROM submissions s
       WHERE state IN ('submitted', 'failed', 'cancelled')
         AND (SELECT count(*) FROM events e WHERE e.submission_id = s.id AND type <> 'submission.late_outcome') <> 1`,

@@ -2,13 +2,15 @@ import { eventBody, toWireId } from '@svc/domain';
 import { newId } from '@svc/runtime';
 import { eventPlace, type Sealer } from '@svc/store';
 
-/** The values that seeded deliveries need. */
+/** The sealer and the queries with which deliveries are written. */
 export interface DeliverySeeding {
   readonly sealer: Pick<Sealer, 'seal'>;
   readonly query: (sql: string, values: unknown[]) => Promise<unknown>;
 }
 
-/** The data of every seeded event. It is as long as that of a submission's end. */
+/**
+ * The data of every event. It is as long as the data of an event that reports a submission's end.
+ */
 const data = {
   submissionId: toWireId('sub', newId()),
   jobType: 'ats.application',

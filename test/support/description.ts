@@ -8,8 +8,8 @@ export interface ApiDescription {
   /** Every code of the catalogue. */
   readonly codes: readonly string[];
   /**
-   * The differences between an answer and the document, in words. Empty if the document describes
-   * the answer.
+   * The differences between an answer and the document, one text for each. Empty if the document
+   * describes the answer.
    */
   violations(asked: { method: string; target: string }, answer: WireAnswer): string[];
 }
@@ -25,12 +25,12 @@ interface DescribedOperation {
 type Json = { readonly [name: string]: Json } & readonly Json[] & (string | number | boolean);
 
 const methods = ['get', 'post', 'patch', 'put', 'delete'];
-/** The statuses that are possible before a route is known. */
+/** The statuses with which the gateway may answer before it knows the route. */
 const statusesWithoutRoute = [400, 404, 405, 408, 413, 431];
 
 export async function describeApi(baseUrl: string): Promise<ApiDescription> {
   const { status, text } = await send(baseUrl, { method: 'GET', target: '/openapi.json' });
-  if (status !== 200) throw new Error(`/openapi.json is answered ${status}`);
+  if (status !== 200) throw new Error(`the gateway answers /openapi.json with ${status}`);
   const document: Json = JSON.parse(text);
   const ajv = new Ajv2020({ strict: false, allErrors: false, logger: false });
   ajv.addFormat('date-time', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
@@ -41,7 +41,7 @@ export async function describeApi(baseUrl: string): Promise<ApiDescription> {
     const known = validators.get(pointer);
     if (known !== undefined) return known;
     const made = ajv.getSchema(`openapi#${encodeURI(pointer)}`);
-    if (made === undefined) throw new Error(`the document has nothing at ${pointer}`);
+    if (made === undefined) throw new Error(`the document has no schema at ${pointer}`);
     validators.set(pointer, made);
     return made;
   };
@@ -59,7 +59,7 @@ export async function describeApi(baseUrl: string): Promise<ApiDescription> {
       const verb = method === 'HEAD' ? 'get' : method.toLowerCase();
       const operation = operations.find((one) => one.method === verb && one.pattern.test(path));
       const at = responseAt(document, operation, answer.status);
-      if (at === undefined) return [`${asked}: the status is not described`];
+      if (at === undefined) return [`${asked}: the document does not describe this status`];
       return [
         ...headerViolations(document, at, answer),
         ...(method === 'HEAD' ? [] : bodyViolations(at, answer, validator)),
@@ -119,11 +119,11 @@ function headerViolations(document: Json, { response }: ResponseAt, answer: Wire
     const value = answer.headers[name.toLowerCase()];
     const header = document['components']?.['headers']?.[name];
     if (value === undefined) {
-      return header?.['required'] === true ? [`${name} is missing`] : [];
+      return header?.['required'] === true ? [`the header ${name} is missing`] : [];
     }
     const pattern = header?.['schema']?.['pattern'];
     if (typeof pattern !== 'string' || new RegExp(pattern).test(value)) return [];
-    return [`${name} is ${value}`];
+    return [`the header ${name} breaks its pattern: ${value}`];
   });
 }
 
@@ -132,16 +132,17 @@ function bodyViolations(
   answer: WireAnswer,
   validator: (pointer: string) => ValidateFunction,
 ): string[] {
-  if (answer.status === 204) return answer.text === '' ? [] : ['a 204 has a body'];
+  if (answer.status === 204) return answer.text === '' ? [] : ['the 204 has a body'];
   const mediaType = (answer.headers['content-type'] ?? '').split(';')[0] ?? '';
-  if (response['content']?.[mediaType] === undefined) return [`${mediaType} is not described`];
+  if (response['content']?.[mediaType] === undefined)
+    return [`the document does not describe ${mediaType}`];
   if (mediaType.startsWith('text/')) return [];
   const validate = validator(`${pointer}/content/${mediaType.replaceAll('/', '~1')}/schema`);
   let body: unknown;
   try {
     body = JSON.parse(answer.text);
   } catch {
-    return ['the body is no JSON'];
+    return ['the body is not JSON'];
   }
   if (validate(body)) return [];
   const errors = (validate.errors ?? []).map((error) => `${error.instancePath} ${error.message}`);

@@ -40,7 +40,7 @@ export interface Fleet {
   node(options?: FleetNodeOptions): Promise<FleetNode>;
   /** Ten nodes with these slots, alternating between the two dispatchers. */
   ten(slotsOf: (index: number) => number): Promise<FleetNode[]>;
-  /** The slots and the free ones, as the registry counts them. Draining nodes do not count. */
+  /** All slots and the free slots, as the registry counts them. Draining nodes do not count. */
   slots(): Promise<{ readonly slots: number; readonly free: number }>;
   close(): Promise<void>;
 }
@@ -70,8 +70,8 @@ export async function startFleet(): Promise<Fleet> {
   return {
     stack,
     async journey() {
-      // The registry may still count tenants of earlier tests as those that ask for slots. Forget
-      // them.
+      // The registry may still count tenants of earlier tests as tenants that ask for slots. Delete
+      // these counts.
       const contentions = await redis.keys('*:fleet:contention:*');
       if (contentions.length > 0) await redis.del(contentions);
       return await journeyOn(stack, receiver, accounts);

@@ -131,12 +131,12 @@ export function clientOf(tenant: TenantCredentials, baseUrl: string): Client {
     baseUrl,
     tenantId: tenant.tenantId,
     secret: tenant.hmacSecret,
-    // A test expects each answer as it comes.
+    // The client does not retry, so a test sees each answer as it comes.
     maxRetries: 0,
   });
 }
 
-/** A valid application; `atsType` tells simulated nodes what to do (CONTRACT 7). */
+/** A valid application. `atsType` selects what simulated nodes do with it (CONTRACT 7). */
 export function application(
   idempotencyKey: string,
   atsType = 'sandbox.succeed',
@@ -155,7 +155,9 @@ export function application(
   };
 }
 
-/** The error of an API call. Fails if the call succeeds. */
+/**
+ * Resolves with the refusal of an API call. Throws if the call succeeds or fails in another way.
+ */
 export async function refusal(call: Promise<unknown>): Promise<ApiError> {
   const outcome = await call.then(
     () => null,
@@ -180,7 +182,7 @@ export async function eventOf(
   return webhook;
 }
 
-/** Expects that the audit finds nothing, and that the tenant reads this balance. */
+/** Expects that the audit finds nothing, and that the tenant reads these amounts. */
 export async function expectMoney(
   { stack, client }: Journey,
   expected: { balance: number; held: number },

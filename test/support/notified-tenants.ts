@@ -87,8 +87,8 @@ export function notifiedTenants(wholeStack: () => WholeStack): NotifiedTenants {
 }
 
 /**
- * An endpoint below HTTP. For each chunk that arrives, `answer` decides which bytes go over the
- * socket.
+ * A TCP server as an endpoint. It calls `answer` for each chunk that arrives. `answer` writes bytes
+ * to the socket, or none.
  */
 export async function rawEndpoint(answer: (socket: Socket, count: number) => void) {
   const sockets = new Set<Socket>();

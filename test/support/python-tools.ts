@@ -6,8 +6,8 @@ const cacheDir = path.resolve(import.meta.dirname, '../../.local/cache');
 const python = process.env['PYTHON'] ?? 'python3';
 
 /**
- * Installs Python packages in a virtual environment below `.local/cache`. Returns the path of
- * a program in it, or says why there is none.
+ * Installs Python packages in a virtual environment below `.local/cache`. `program` gives the path
+ * of a program in it. `missing` is the reason why the environment cannot be made.
  */
 export function pythonTools(
   name: string,

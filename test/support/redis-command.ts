@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 
-/** The longest wait for an answer. A server that takes longer hangs. */
+/** The command fails if the server sends nothing for this time. */
 const answerMsMax = 5_000;
 
-/** Sends one command to a Redis server or a sentinel, and returns its answer as it came. */
+/** Sends one command to a Redis server or a sentinel, and returns the unparsed answer. */
 export async function redisCommand(host: string, port: number, line: string): Promise<string> {
   const socket = connect(port, host);
   socket.setTimeout(answerMsMax, () => socket.destroy(new Error('Redis does not answer')));

@@ -8,16 +8,19 @@ import {
 } from '@svc/testkit';
 
 export interface Svc {
-  /** Runs `svc`, if possible in a process that is already there. Resolves with any exit code. */
+  /**
+   * Runs `svc`, if possible in a process that already runs. Resolves with the output and the exit
+   * code, also if `svc` fails.
+   */
   run(words: readonly string[], env?: NodeJS.ProcessEnv): Promise<Ran>;
-  /** Runs `svc` in a separate process, as an operator would. Resolves with any exit code. */
+  /** Like `run`, but always in a separate process, as an operator runs `svc`. */
   runProcess(words: readonly string[], env?: NodeJS.ProcessEnv): Promise<Ran>;
   /** The output of `svc … --json`. Throws with the error message if `svc` refuses. */
   json<Printed = Record<string, unknown>>(...words: string[]): Promise<Printed>;
   list(...words: string[]): Promise<Record<string, unknown>[]>;
 }
 
-/** `svc` on a running stack. */
+/** Runs `svc` with the database and the Redis of a running stack. */
 export function svcOn(stack: Pick<TestStack, 'databaseUrl' | 'redisUrl'>): Svc {
   const environment = {
     ...bareEnvironment(),

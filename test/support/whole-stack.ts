@@ -11,10 +11,7 @@ import { type Accounts, openAccounts } from './accounts.ts';
 import { type ApiDescription, describeApi } from './description.ts';
 import { send, signedBy, type WireAnswer, type WireRequest } from './wire.ts';
 
-/**
- * A whole stack for the tests of a file: two gateways by default, and a node that answers by
- * itself.
- */
+/** A whole stack for the tests of a file: two gateways by default, and a node on autopilot. */
 export interface WholeStack {
   readonly stack: TestStack;
   readonly api: ApiDescription;
@@ -22,7 +19,9 @@ export interface WholeStack {
   readonly tenant: Accounts['tenant'];
   readonly operator: Accounts['operator'];
   readonly rotateWebhookSecret: Accounts['rotateWebhookSecret'];
-  /** Sends to the gateways in turn. Every answer is checked against the document. */
+  /**
+   * Sends a request to the gateways in turn. Throws if the document does not describe the answer.
+   */
   ask(wire: WireRequest): Promise<WireAnswer>;
   askAs(tenant: TenantCredentials, wire: WireRequest): Promise<WireAnswer>;
   close(): Promise<void>;
@@ -46,7 +45,8 @@ export async function startWholeStack(options: WholeStackOptions = {}): Promise<
     turn += 1;
     const answer = await send(stack.gatewayUrls[turn % 2] ?? '', wire);
     const violations = api.violations(wire, answer);
-    if (violations.length > 0) throw new Error(`not as described: ${violations.join('; ')}`);
+    if (violations.length > 0)
+      throw new Error(`the answer breaks the OpenAPI document: ${violations.join('; ')}`);
     return answer;
   };
   return {

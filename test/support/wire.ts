@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { signRequest } from '@svc/signing';
 import type { TenantCredentials } from '@svc/testkit';
 
-/** Requests as a client writes them that knows only the contract. */
+/** Sends requests without the client library, by the contract alone. */
 
 export interface WireRequest {
   readonly method: string;
@@ -26,7 +26,7 @@ export interface WireAnswer {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** At most `count` connections, which are kept open. `destroy` closes them. */
+/** An agent with at most `count` connections, which stay open. `destroy` closes them. */
 export function keptConnections(count: number): Agent {
   return new Agent({ keepAlive: true, maxSockets: count, scheduling: 'fifo' });
 }

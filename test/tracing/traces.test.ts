@@ -41,7 +41,7 @@ async function create(
 const named = (spans: readonly CollectedSpan[], name: string): CollectedSpan[] =>
   spans.filter((span) => span.name === name);
 
-/** The span and its ancestors among the spans, by name. */
+/** The names of the span and of its ancestors, from the span to the root. */
 function lineOf(spans: readonly CollectedSpan[], span: CollectedSpan | undefined): string[] {
   if (span === undefined) return [];
   const parent = spans.find(({ spanId }) => spanId === span.parentSpanId);

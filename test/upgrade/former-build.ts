@@ -39,7 +39,8 @@ export function openFormerBuild(wanted?: string): FoundFormerBuild {
   const top = git('rev-parse', '--show-toplevel');
   if (top !== checkoutDir) return missing('this copy has no git history');
   const commit = wanted === undefined ? commitBefore() : git('rev-parse', `${wanted}^{commit}`);
-  if (commit === undefined) return missing('the history does not reach back before a migration');
+  if (commit === undefined)
+    return missing('the git history has no commit before the newest migration');
   const directory = path.join(cacheDir, 'former-builds', commit);
   if (!existsSync(directory)) {
     const partial = `${directory}.${process.pid}`;
@@ -59,7 +60,10 @@ function missing(reason: string): FoundFormerBuild {
   return { kind: 'missing', reason };
 }
 
-/** HEAD if a migration is not committed yet, otherwise the parent of the newest commit with one. */
+/**
+ * HEAD if a migration is not committed yet. Otherwise the parent of the newest commit that adds a
+ * migration.
+ */
 function commitBefore(): string | undefined {
   const committed = git('ls-tree', '--name-only', 'HEAD', 'prisma/migrations/')?.split('\n') ?? [];
   const here = readdirSync(inCheckout('prisma/migrations')).map(
@@ -70,10 +74,7 @@ function commitBefore(): string | undefined {
   return added === undefined ? undefined : git('rev-parse', '--verify', '--quiet', `${added}^`);
 }
 
-/**
- * Unpacks a commit into `directory`. Returns why that is not possible, or undefined if it
- * succeeded.
- */
+/** Unpacks a commit into `directory`. Returns the reason if that fails, otherwise undefined. */
 function unpack(commit: string, directory: string): string | undefined {
   mkdirSync(directory, { recursive: true });
   const archive = `git archive ${commit} | tar -x -C '${directory}'`;
@@ -83,7 +84,7 @@ function unpack(commit: string, directory: string): string | undefined {
   const lockfile = 'pnpm-lock.yaml';
   if (hasOnlyGrown(former(lockfile), readPresent(lockfile))) linkPackages(directory);
   else if (run(directory, 'pnpm', 'install', '--offline', '--frozen-lockfile') === undefined)
-    return 'the packages of the former commit are not in the store of this machine';
+    return 'the packages of the former commit are not in the pnpm store of this machine';
   const generated = 'packages/store/src/generated';
   const schema = 'prisma/schema.prisma';
   if (former(schema) === readPresent(schema))
@@ -99,7 +100,7 @@ function readPresent(file: string): string {
   return readFileSync(inCheckout(file), 'utf8');
 }
 
-/** True if the present text has all lines of the former one, in their order. */
+/** True if the present text contains all lines of the former one, in the same order. */
 function hasOnlyGrown(former: string, present: string): boolean {
   const lines = former.split('\n');
   let next = 0;
@@ -108,8 +109,8 @@ function hasOnlyGrown(former: string, present: string): boolean {
 }
 
 /**
- * Links the packages of this checkout into the former one. They serve it too, because packages were
- * only added since.
+ * Links the packages of this checkout into the former build. They suffice, because packages were
+ * only added since then.
  */
 function linkPackages(directory: string): void {
   symlinkSync(inCheckout('node_modules'), path.join(directory, 'node_modules'));
@@ -117,8 +118,8 @@ function linkPackages(directory: string): void {
     cwd: checkoutDir,
   })) {
     const target = path.join(directory, modules);
-    // The links in the copied folder are relative, so those to our packages lead to the former
-    // ones.
+    // The links in the copied folder are relative, so links to our own packages lead to those of
+    // the former build.
     if (existsSync(path.dirname(target)))
       cpSync(inCheckout(modules), target, { recursive: true, verbatimSymlinks: true });
   }

@@ -12,7 +12,7 @@ export interface Load {
   settled(more: number): Promise<void>;
   /** Submits nothing more, and waits for the end of what was submitted. */
   stop(): Promise<void>;
-  /** The submissions whose record differs from that at their end, or that did not succeed. */
+  /** The submissions whose record has changed since their end, or that did not succeed. */
   moved(): Promise<string[]>;
 }
 
@@ -47,7 +47,10 @@ export function startLoad(client: Client): Load {
     async settled(more) {
       const first = following.length;
       const isSettled = async () => following.length >= first + more && ends.size >= first + more;
-      await waitUntil(isSettled, { what: `${more} more ends`, timeoutMs: endTimeoutMs });
+      await waitUntil(isSettled, {
+        what: `${more} more submissions to end`,
+        timeoutMs: endTimeoutMs,
+      });
     },
     async stop() {
       stopping.abort();

@@ -35,7 +35,7 @@ import { formerEntry, presentEntry, startRollingServices } from './rolling-servi
  */
 const isLong = process.env['UPGRADE_LONG'] === '1';
 const services = isLong ? serviceNames : (['gateway', 'dispatcher', 'settlement'] as const);
-/** A bound for a machine that is busy with other things. */
+/** The timeout allows for a machine that is busy with other work. */
 const timeoutMs = isLong ? 480_000 : 240_000;
 const endsPerStep = isLong ? 10 : 2;
 const forward = ['dispatcher', 'settlement', 'webhooks', 'gateway'] as const;
@@ -82,8 +82,8 @@ function firstMigrations(names: readonly string[]): string {
 }
 
 /**
- * Runs the upgrade under load. Returns every error of a call, every moved outcome and every fault
- * of the money.
+ * Runs the upgrade under load. Returns the errors of calls, the submissions that changed after
+ * their end, and the faults of the money.
  */
 async function rollUpgrade(build: FormerBuild): Promise<string[]> {
   const { database, env } = await emptyServers();

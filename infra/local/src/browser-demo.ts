@@ -21,7 +21,7 @@ export interface BrowserDemoPlace {
  * Runs the demo submission on a node with a real browser, which applies to the demo employer.
  * Returns the URL of the employer's page. Stops the node afterwards, so that the stack has only
  * simulated nodes (docs/SANDBOX.md). Returns undefined if no application has arrived, for example
- * without a browser. The caller then runs the demo on simulated nodes.
+ * because the machine has no browser. The caller then runs the demo on simulated nodes.
  */
 export async function runBrowserDemo(
   demo: Omit<Demo, 'application'>,
@@ -31,7 +31,7 @@ export async function runBrowserDemo(
   const browser = findChromium();
   const credentials = demo.world.browserNode;
   if (browser === undefined || credentials === undefined) {
-    progress.print(`> No browser: the demo is simulated. ${browserAdvice}`);
+    progress.print(`> There is no browser, so the demo is simulated. ${browserAdvice}`);
     return undefined;
   }
   const employer = await startDemoEmployer();
@@ -81,14 +81,14 @@ async function startNode(start: NodeStart): Promise<BrowserNode> {
 function sayArrived({ applications, url }: DemoEmployer, say: Say): void {
   const [application] = applications;
   if (application === undefined) {
-    say('no application has arrived');
+    say('no application has arrived at the employer');
     return;
   }
   const { number, answers, file } = application;
   say(
     `application ${number} has arrived: ${answers.length} answers, ${file.name} (${file.bytes} bytes)`,
   );
-  say(`look at it: ${url}`);
+  say(`the page that shows the application: ${url}`);
 }
 
 function describe(error: unknown): string {

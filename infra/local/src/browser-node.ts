@@ -28,8 +28,8 @@ interface Way {
 }
 
 /**
- * The slots of the browser node. The demo needs one. If its submission kept every slot of the fleet
- * busy, surge would raise the price (CONTRACT 4).
+ * The slots of the browser node. The demo needs one slot. If that slot were the only one of the
+ * fleet, the demo would keep the whole fleet busy, and surge would raise the price (CONTRACT 4).
  */
 const slots = 4;
 
@@ -100,7 +100,7 @@ function ways(): Way[] {
     prefix: prefix ?? [],
     args: ['--no-browser-sandbox'],
     confinement:
-      'without its sandbox, in which it does not start here; it opens only the demo page',
+      'without its sandbox, because the sandbox does not work here; it opens only the demo page',
   };
   return prefix === undefined ? [without] : [inSandbox, without];
 }

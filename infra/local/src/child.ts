@@ -11,8 +11,8 @@ function hasSetpriv(): boolean {
 
 /**
  * A command prefix that makes the kernel send `signal` to the command when its parent process ends
- * in any way. So kill -9 of a launcher or a test leaves no process behind. Empty on systems without
- * this feature (macOS).
+ * in any way. Even a `kill -9` of a launcher or a test then leaves no process behind. The prefix is
+ * empty on systems without this feature (macOS).
  */
 export function dieWithParent(signal: 'INT' | 'TERM' | 'KILL'): string[] {
   return hasSetpriv() ? ['setpriv', '--pdeathsig', signal, '--'] : [];

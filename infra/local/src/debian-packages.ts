@@ -96,7 +96,7 @@ const sourcesFile = '/etc/apt/sources.list.d/debian.sources';
 function sourcesOfRelease(release: string): string {
   const stanzas = readFileSync(sourcesFile, 'utf8').split(/\n{2,}/);
   const main = stanzas.find((stanza) => /^Suites:.*\bbookworm(\s|$)/m.test(stanza));
-  if (main === undefined) throw new Error(`${sourcesFile} names no archive of bookworm`);
+  if (main === undefined) throw new Error(`${sourcesFile} has no entry for bookworm (Debian 12)`);
   return main.replace(/^Suites:.*$/m, `Suites: ${release}`);
 }
 
@@ -114,8 +114,8 @@ async function download(work: string, packages: readonly string[]): Promise<void
 }
 
 /**
- * The command `apt-get` with its own lists, cache and lock. It needs no root and changes nothing on
- * the machine.
+ * The command `apt-get` with its own lists and cache, and without locks. It needs no root and
+ * changes nothing on the machine.
  */
 function aptWith(work: string): string[] {
   const options = [
@@ -128,7 +128,10 @@ function aptWith(work: string): string[] {
   return ['apt-get', ...options, '-qq'];
 }
 
-/** The library path for programs unpacked in `dir`, with all subdirectories of their libraries. */
+/**
+ * The library path for programs that are unpacked in `dir`: their library directories with all
+ * subdirectories.
+ */
 export function libraryPath(dir: string): { readonly LD_LIBRARY_PATH: string } {
   const lib = path.join(dir, 'usr/lib');
   const own = readdirSync(lib).filter((name) => name.endsWith('-linux-gnu'));

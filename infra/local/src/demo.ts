@@ -31,13 +31,17 @@ const webhookBoundMs = 20_000;
 const dispatchBoundMs = 10_000;
 const pollMs = 100;
 const decimalsShown = 3;
-/** Below this the demo tenant gets more credits. It is enough for the holds of some submissions. */
+/**
+ * Below this balance, the demo tenant gets more credits. The balance is enough for the holds of
+ * some submissions.
+ */
 const creditsLow = 1_000;
 const creditsGranted = 10_000;
 
 /**
  * Sends one `ats.application` over the public API, as a tenant would. Shows its quote and hold, its
- * node, its metered usage, its charge and refund, and its webhook. Throws if it does not end.
+ * node, its metered usage, its charge and refund, and its webhook. Throws if the submission does
+ * not end within `lifeBoundMs`.
  */
 export async function runDemo(demo: Demo): Promise<void> {
   const { gatewayUrl, world, progress } = demo;
@@ -73,7 +77,7 @@ async function topUp(client: Client, { world, env, progress }: Demo): Promise<vo
     const { tenantId } = world.tenant;
     const reference = `demo-${randomUUID()}`;
     await svc(['credits', 'grant', tenantId, `${creditsGranted}`, '--reference', reference], env);
-    say(`granted ${creditsGranted} more`);
+    say(`granted ${creditsGranted} more credits`);
   });
 }
 

@@ -127,7 +127,7 @@ function supervision({ dir, closer, progress, giveUp, isWatching }: Launch): Sup
 
 /**
  * Starts the services, and creates the demo tenant and the nodes with `svc` at the same time. Both
- * need only the schema.
+ * steps need only the schema of the database.
  */
 async function startStack(
   launched: Launch,

@@ -5,7 +5,7 @@ import { createProgress } from './progress.ts';
 import { readSettings } from './settings.ts';
 import { StartError } from './start-error.ts';
 
-/** Signals within this time are one Ctrl-C, because the terminal and npm both send one. */
+/** Two signals within this time count as one Ctrl-C, because the terminal and npm each send one. */
 const sameSignalMs = 1_000;
 const parentPollMs = 1_000;
 
@@ -45,7 +45,10 @@ function onSignal(): void {
   void stop(0);
 }
 
-/** Stops when `npm start` is gone, because npm may be killed without passing on a signal. */
+/**
+ * Stops the stack when the process of `npm start` has ended, because npm may be killed without
+ * passing on a signal.
+ */
 function followParent(): void {
   if (process.env['npm_lifecycle_event'] === undefined) return;
   const parent = process.ppid;

@@ -6,8 +6,8 @@ const keyBytes = 32;
 
 /**
  * `SVC_MASTER_KEY` of the embedded stack: the value or file in the environment, or a key that is
- * generated once and kept in a file readable by its owner only. Without the key, every secret
- * sealed under it is lost.
+ * generated once and kept in a file readable by its owner only. Without the key, every secret that
+ * was sealed with it is lost.
  */
 export function masterKey(dir: string, env: NodeJS.ProcessEnv = process.env): string {
   const { SVC_MASTER_KEY: given, SVC_MASTER_KEY_FILE: givenFile } = env;

@@ -17,7 +17,7 @@ export interface Migration {
  */
 export async function migrate({ ownerUrl, isAlone, env, say }: Migration): Promise<void> {
   // The services of this stack start later. If no other stack uses the database, no earlier build
-  // is running, and migrations that such a build does not work with are safe.
+  // is running. Migrations that an earlier build cannot work with are then safe.
   const words = isAlone ? ['migrate', '--raise-floor'] : ['migrate'];
   const printed = await svc(words, { ...env, MIGRATION_DATABASE_URL: ownerUrl });
   const result = new Map<string, unknown>(Object.entries(printed ?? {}));

@@ -12,7 +12,7 @@ export interface PostgresAccount {
   readonly prefix: string[];
   /** The directory with bin/, lib/ and share/, at a path that the account can reach. */
   binaries(nativeDir: string): string;
-  /** `dir`, which must exist, or a replacement if the account cannot reach `dir`. */
+  /** Returns `dir`, which must exist, or another directory if the account cannot reach `dir`. */
   place(dir: string): string;
   /** Makes the account the owner of a file or directory. */
   give(file: string): void;
@@ -43,8 +43,9 @@ function asIs(prefix: string[]): PostgresAccount {
 }
 
 /**
- * The account for root if a container forbids user namespaces: the user `nobody`. It works with
- * copies of the binaries, and with another directory, if it cannot reach the original.
+ * The account for root if a container forbids user namespaces: the user `nobody`. If it cannot
+ * reach the binaries or the directory of the data, it uses copies of the binaries and another
+ * directory.
  */
 function nobodyAccount(): PostgresAccount {
   const reaches = (file: string) => succeeds([...asNobody, 'test', '-x', file]);

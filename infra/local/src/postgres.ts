@@ -142,9 +142,9 @@ function keptPassword(file: string): string {
 }
 
 /**
- * True if the process `pid` is ready. Postgres writes its process id to the first line of this
- * file, and its state to the eighth. An open port does not show the state. The id is checked
- * because a crashed server may have left a file.
+ * True if the process `pid` is ready. Postgres writes its process id to the first line of
+ * `postmaster.pid`, and its state to the eighth. An open port does not show the state. The id is
+ * checked, because a crashed server may have left this file.
  */
 async function saysReady(dataDir: string, pid: number): Promise<boolean> {
   const text = await readFile(path.join(dataDir, 'postmaster.pid'), 'utf8').catch(() => '');

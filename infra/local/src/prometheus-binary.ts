@@ -42,9 +42,9 @@ export async function prometheusPrograms(
 }
 
 /**
- * Repairs the links of the web interface to libraries of other packages. apt does not fetch a
- * package that the machine has, so links to its files lead nowhere. This replaces them by links to
- * the files of the machine.
+ * Repairs the symbolic links of the web interface to libraries of other packages. apt does not
+ * fetch a package that is already installed, so the links to its files are broken. This replaces
+ * them by links to the installed files.
  */
 function completeAssets(dir: string): void {
   for (const entry of readdirSync(dir, { withFileTypes: true })) {

@@ -22,7 +22,7 @@ export interface NewTenant {
 
 /**
  * Creates a tenant with `svc tenant create`. Only this call returns the secrets of the tenant.
- * `run` runs the command.
+ * `run` is the function that runs `svc`.
  */
 export async function createTenant(
   tenant: NewTenant,
@@ -51,8 +51,8 @@ export async function createTenant(
 }
 
 /**
- * Creates a node with `svc node create`. Only this call returns the secret of the node. `run` runs
- * the command.
+ * Creates a node with `svc node create`. Only this call returns the secret of the node. `run` is
+ * the function that runs `svc`.
  */
 export async function createNode(
   name: string,

@@ -13,9 +13,8 @@ const advice =
   'Install redis-server or valkey-server (Debian, Ubuntu: apt-get install redis-server; macOS: brew install redis), or set REDIS_URL to your own Redis 7.';
 
 /**
- * Finds a Redis server: the one on the PATH, or Debian's package, which is unpacked below .local
- * without installing it, because no npm package contains one. Throws StartError if neither is
- * available.
+ * Finds a Redis server on the PATH, or unpacks Debian's package below .local without installing it.
+ * No npm package contains Redis. Throws StartError if neither is available.
  */
 export async function redisBinary(onFetch: () => void = () => {}): Promise<RedisBinary> {
   const installed = onPath('redis-server') ?? onPath('valkey-server');

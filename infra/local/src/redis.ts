@@ -9,11 +9,14 @@ import { redisBinary } from './redis-binary.ts';
 import { type RunningServer, startServer, withRetries } from './server-process.ts';
 
 export interface RedisOptions {
-  /** The directory of its append-only files and its log. It is created if it is missing. */
+  /** The directory of the server's append-only files and log. It is created if it is missing. */
   readonly dir: string;
   /** False in tests only: nothing is flushed to disk. */
   readonly durable: boolean;
-  /** A server of a Redis Cluster. It owns no slots yet, and serves those that it owns. */
+  /**
+   * True for a server of a Redis Cluster. It starts without slots, and serves only the slots that
+   * it gets later.
+   */
   readonly isClustered?: boolean;
   /** Called before a server is fetched, which takes some seconds. */
   readonly onFetch?: () => void;
@@ -51,7 +54,7 @@ export async function startRedis(options: RedisOptions): Promise<RunningServer> 
 
 interface RedisConfiguration {
   readonly port: number;
-  /** The port for other servers of its cluster. Null for a single server. */
+  /** The port for the other servers of the same cluster. Null for a single server. */
   readonly busPort: number | null;
   readonly dir: string;
   readonly password: string;

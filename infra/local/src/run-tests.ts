@@ -29,7 +29,7 @@ function print(part: Buffer): void {
   process.stdout.write(part);
 }
 
-/** Runs a command and returns its output. `onPart` gets each part of it at once. */
+/** Runs a command and returns its output. `onPart` gets each part of the output when it arrives. */
 async function run(
   file: string,
   args: readonly string[],
@@ -83,8 +83,8 @@ function readReport(file: string): unknown {
 }
 
 /**
- * The `slowestShown` slowest test files, one a line with its seconds. Empty for a run of no more
- * files than that.
+ * Describes the `slowestShown` slowest test files, one per line with its seconds. Returns an empty
+ * text if the run has no more files than that.
  */
 function describeSlowest(report: unknown): string {
   const files = memberOf(report, 'testResults');

@@ -3,7 +3,7 @@ import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describeExit, isAlive, stopChild } from './child.ts';
 
-/** A database server that this process has started and stops. */
+/** A server such as Postgres or Redis that this process has started, and can stop. */
 export interface RunningServer {
   readonly url: string;
   readonly port: number;
@@ -21,7 +21,7 @@ export interface ServerCommand {
   readonly name: string;
   readonly command: string[];
   readonly env?: NodeJS.ProcessEnv;
-  /** Truncated at each start, which limits its size. */
+  /** The log. It is truncated at each start, which limits its size. */
   readonly logFile: string;
   /** The signal for an orderly stop. */
   readonly stopSignal: NodeJS.Signals;

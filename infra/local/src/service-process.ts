@@ -57,9 +57,9 @@ const logTailLines = 20;
  * Starts a process and waits for its ready line. Throws StartError with the end of its log if it
  * ends first or is not ready in time.
  *
- * The process ends when this process ends: the kernel kills it. That is safe, because a service
- * survives a kill at any point. On systems without this feature, the process stops when its IPC
- * channel closes.
+ * When this process ends, the kernel kills the started process. That is safe, because a service
+ * loses nothing if it is killed at any point. On systems without this feature, the started process
+ * stops when its IPC channel closes.
  */
 export async function startServiceProcess(command: ServiceCommand): Promise<ServiceProcess> {
   const { child, lines, output } = spawnService(command);

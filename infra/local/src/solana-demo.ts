@@ -37,16 +37,21 @@ export async function runSolanaDemo(
     say(`transaction ${sent}`);
     await delay(finalityMs);
     const { status } = await client.getPurchaseIntent(reference);
-    say(`confirmed on the chain but not final: the intent is still ${status}`);
+    say(`the payment is confirmed on the chain but not final, so the intent is still ${status}`);
     return sent;
   });
   await progress.step('The transaction is final', async (say) => {
     const startedMs = performance.now();
     chain.finalize();
     const paid = await client.awaitPurchaseIntent(reference, { timeoutSeconds: awaitSeconds });
-    if (paid.signature !== signature) throw new Error(`${reference} is ${paid.status}, not paid`);
+    if (paid.signature !== signature)
+      throw new Error(
+        `the purchase intent ${reference} is ${paid.status}, but not paid by ${signature}`,
+      );
     const seconds = ((performance.now() - startedMs) / 1_000).toFixed(1);
-    say(`${paid.status} after ${seconds} s: paid ${paid.paidAmount} of ${paid.amount} USDC`);
+    say(
+      `the intent is ${paid.status} after ${seconds} s: paid ${paid.paidAmount} of ${paid.amount} USDC`,
+    );
     const after = await client.balance();
     say(`balance: ${before.balance} credits before, ${after.balance} after`);
   });

@@ -31,8 +31,8 @@ it('in watch mode a process starts again with its new code, also after code that
   const write = (version: string) => writeFileSync(entry, codeOf(version));
   const isRunning = (version: number) => () => ready.at(-1)?.version === version;
   /**
-   * Writes the code again until `isSeen`. Node misses a change that comes before it watches the
-   * file.
+   * Writes the code again until `isSeen` returns true, because Node misses a change that is made
+   * before it watches the file.
    */
   const change = (version: string, isSeen: () => boolean) =>
     vi.waitUntil(async () => {

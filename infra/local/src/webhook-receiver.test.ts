@@ -49,7 +49,7 @@ it('keeps each attempt unchanged, and finds past and future ones', async () => {
 
 it('reports that no matching webhook arrived in time', async () => {
   await expect(receiver.waitFor(() => true, { timeoutMs: 20 })).rejects.toThrow(
-    'no such webhook arrived within 20 ms',
+    'no matching webhook arrived within 20 ms',
   );
 });
 

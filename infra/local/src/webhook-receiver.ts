@@ -39,7 +39,9 @@ export interface WebhookReceiver {
   readonly received: readonly ReceivedWebhook[];
   /** Sets the answer to later attempts. The default is 204. */
   answerWith(answerer: Answerer): void;
-  /** Waits for the first attempt that `matches`, past ones included. Throws after `timeoutMs`. */
+  /**
+   * Waits for the first attempt that `matches`, including earlier ones. Throws after `timeoutMs`.
+   */
   waitFor(
     matches: (webhook: ReceivedWebhook) => boolean,
     options?: { readonly timeoutMs?: number },
@@ -105,7 +107,7 @@ async function nextArrival(
   try {
     await once(arrivals, 'webhook', { signal });
   } catch (error) {
-    throw new Error(`no such webhook arrived within ${timeoutMs} ms`, { cause: error });
+    throw new Error(`no matching webhook arrived within ${timeoutMs} ms`, { cause: error });
   }
 }
 
@@ -129,7 +131,7 @@ async function readWebhook(request: IncomingMessage): Promise<ReceivedWebhook> {
 
 function parseEvent(body: string): WebhookEvent {
   const event: unknown = JSON.parse(body);
-  if (!isEvent(event)) throw new Error('the body is not an event');
+  if (!isEvent(event)) throw new Error('the body of the webhook is not an event');
   return event;
 }
 

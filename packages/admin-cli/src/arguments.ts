@@ -33,7 +33,9 @@ const nameLengthMax = 128;
 export function nameArgument(text: string): string {
   const length = Array.from(text).length;
   if (length < 1 || length > nameLengthMax || text.trim() === '') {
-    throw new InvalidArgumentError(`It must have 1 to ${nameLengthMax} characters.`);
+    throw new InvalidArgumentError(
+      `It must have 1 to ${nameLengthMax} characters, and not only spaces.`,
+    );
   }
   return text;
 }

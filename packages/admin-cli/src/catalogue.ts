@@ -107,7 +107,7 @@ export const catalogue: readonly CommandGroup[] = [
   },
   {
     name: 'log-level',
-    summary: 'which log lines the services write, for a while',
+    summary: 'the log levels of the services, changed for a while',
     load: async () => (await import('./commands/log-level.ts')).addLogLevelCommand,
   },
   {

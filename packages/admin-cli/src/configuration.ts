@@ -35,8 +35,8 @@ const checkoutDirectory = path.resolve(import.meta.dirname, '../../..');
 
 /**
  * Reads the configuration from the environment. Without DATABASE_URL it takes the values of the
- * embedded stack that runs from this checkout (CONTRACT 9). Throws Refusal or ConfigError with what
- * to set.
+ * embedded stack that runs from this checkout (CONTRACT 9). Throws Refusal or ConfigError. The
+ * message says what to set.
  */
 export function readConfiguration(env: NodeJS.ProcessEnv): Configuration {
   if (isSet(env['DATABASE_URL'])) {

@@ -21,7 +21,7 @@ const poolConnectionsMax = 4;
 /**
  * Opens the store, identifies the actor, runs `work` and closes the store. Throws Refusal if the
  * database cannot be used (see `openReadyStore`) or the operator cannot be identified. A command
- * with `mayBeFirst` needs no operator while none exists.
+ * with `mayBeFirst` needs no operator while no operator exists.
  */
 export async function withContext<T>(
   work: (context: Context) => Promise<T>,

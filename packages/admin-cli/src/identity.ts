@@ -29,7 +29,10 @@ export async function identify(
   );
 }
 
-/** Gives the same refusal for an unknown id, a disabled operator and a wrong secret. */
+/**
+ * Verifies the id and the secret of an operator. Gives the same refusal for an unknown id, a
+ * disabled operator and a wrong secret.
+ */
 async function verifiedOperator(store: Store, wireId: string, secret: string): Promise<Actor> {
   const id = fromWireId('op', wireId);
   const operator = id === undefined ? null : await findOperatorCredentials(store, id);
@@ -55,7 +58,7 @@ function localActor(): Actor {
   return { kind: 'local', name: accountName() };
 }
 
-/** The name of the local account. An account in a container may have no name: then the user id. */
+/** The name of the local account, or its user id if it has no name, as in some containers. */
 function accountName(): string {
   try {
     return os.userInfo().username;

@@ -1,7 +1,7 @@
 import type { CommandOptions } from './command.ts';
 
 export interface Progress {
-  /** Shows `done` of the total. */
+  /** Draws the bar for `done` of `total`. */
   readonly show: (done: number) => void;
   readonly end: () => void;
 }

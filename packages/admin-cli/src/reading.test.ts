@@ -37,8 +37,8 @@ afterAll(async () => {
 });
 
 /**
- * Claims a due attempt and records an answer for it. `wanted` is the delivery of the attempt;
- * without it any attempt is taken. Returns the id of the delivery.
+ * Claims a due attempt and records an answer for it. `wanted` is the delivery of the attempt.
+ * Without it, any due attempt is taken. Returns the id of the delivery.
  */
 async function answer(
   verdict: Parameters<typeof recordAttempt>[1]['verdict'],

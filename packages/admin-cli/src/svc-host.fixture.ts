@@ -1,8 +1,8 @@
 import { runSvc } from './run-svc.ts';
 
 /**
- * A process that runs commands of `svc` one after another. A command then does not pay for the
- * start of a process.
+ * A process that runs commands of `svc` one after another. This saves the start of a process for
+ * each command.
  */
 
 interface Order {

@@ -1,4 +1,4 @@
-/** Formats tables with aligned columns for terminals of any width. Pure. */
+/** Formats tables with aligned columns for terminals of any width. The functions are pure. */
 
 /** The narrowest width to which a column is cut. */
 const columnWidthMin = 6;

@@ -10,7 +10,10 @@ export interface Call<Result> extends RequestParts {
    * True if a repeat could do the work twice. Such a call is not repeated after a temporary error.
    */
   readonly isOnce?: boolean | undefined;
-  /** The time that the service may wait on purpose before it answers. */
+  /**
+   * The milliseconds that the service may wait for an event before it answers. They are added to
+   * the time limit of each request.
+   */
   readonly waitMs?: number;
   /** Reads the text of an answer. Undefined if the text is not an answer of the service. */
   readonly read: (text: string) => Result | undefined;
@@ -51,7 +54,8 @@ function isObject(value: unknown): value is object {
 }
 
 /**
- * Makes a reader of a JSON object that has this member. It returns undefined for any other text.
+ * Makes a `read` function for a JSON object that has this member. The function returns undefined
+ * for any other text.
  */
 export function having<Result extends object>(member: keyof Result & string) {
   return (text: string): Result | undefined => {
@@ -60,7 +64,7 @@ export function having<Result extends object>(member: keyof Result & string) {
   };
 }
 
-/** The error for an answer. A body that is not a problem of the service is ignored. */
+/** Makes the error for an answer. Ignores a body that is not a problem document of the service. */
 function errorOf({ status, headers, text }: Answer): ApiError {
   const problem: Partial<Problem> | null | undefined = status >= 400 ? parseJson(text) : undefined;
   return apiError(
@@ -73,8 +77,8 @@ function errorOf({ status, headers, text }: Answer): ApiError {
 const clockWindowMs = 300_000;
 
 /**
- * The offset of the service's clock, if the answer refuses the timestamp and the clocks differ
- * enough to be the cause. Otherwise undefined.
+ * Returns the clock of the service minus the local clock, in milliseconds, if the answer refuses
+ * the timestamp and the clocks differ enough to be the cause. Otherwise undefined.
  */
 function offsetFrom(answer: Answer, error: ApiError, nowMs: number): number | undefined {
   if (error.status !== 401 || !error.detail.includes('X-SVC-Timestamp')) return undefined;

@@ -36,21 +36,24 @@ import type {
 } from './types.ts';
 
 /**
- * One method for each operation of a tenant. Each throws `ApiError` if the service answers with an
- * error, and `ApiConnectionError` if no answer arrives. Before that, the client repeats the call
- * after a temporary error. It does not repeat the calls that a repeat would do twice:
- * `testWebhook`, `testWebhookEndpoint`, `redeliver`, `createKey`, `createWebhookEndpoint`,
- * `rotateWebhookEndpointSecret` and `createPurchaseIntent`.
+ * One method for each operation of a tenant. The client repeats a call after a temporary error. If
+ * the last attempt fails, the call throws `ApiError` for an error of the service, or
+ * `ApiConnectionError` if no answer arrived. The client does not repeat the calls whose work a
+ * repeat would do twice: `testWebhook`, `testWebhookEndpoint`, `redeliver`, `createKey`,
+ * `createWebhookEndpoint`, `rotateWebhookEndpointSecret` and `createPurchaseIntent`.
  */
 export interface Client {
-  /** Repeats use the same idempotency key. Derive it from your own records. */
+  /**
+   * The client repeats the request with the same idempotency key. Derive the key from your own
+   * records.
+   */
   submit(request: SubmissionRequest, options?: CallOptions): Promise<SubmissionCreated>;
   quote(request: QuoteRequest, options?: CallOptions): Promise<QuoteAnswer>;
   getSubmission(submissionId: string, options?: CallOptions): Promise<Submission>;
   listSubmissions(query?: ListSubmissionsQuery, options?: CallOptions): Pages<Submission>;
   /**
-   * Throws `ConflictError` with code `terminal_state` if the submission has ended.
-   * `problem.submissionStatus` of the error says how.
+   * Throws `ConflictError` with code `terminal_state` if the submission has ended. The error's
+   * `problem.submissionStatus` says how it ended.
    */
   cancel(submissionId: string, options?: CallOptions): Promise<CancelAnswer>;
   /**

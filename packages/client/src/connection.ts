@@ -8,8 +8,8 @@ export interface ClientOptions {
   /** The whole HMAC secret, `hsk_…`. */
   readonly secret: string;
   /**
-   * The id of the key that the secret belongs to, `key_…`. Without it the service tries the first
-   * keys of the tenant.
+   * The id of the key that the secret belongs to, `key_…`. Without it, the service tries the
+   * secrets of provisioning and of `svc tenant rotate-secret` (CONTRACT 12).
    */
   readonly keyId?: string;
   /** How often a call is repeated after a temporary error. Default: 3. */
@@ -23,7 +23,8 @@ export interface ClientOptions {
   readonly requestTimeoutMs?: number;
   readonly fetch?: typeof globalThis.fetch;
   /**
-   * The clock, in milliseconds since 1970. The client corrects its time if the service refuses it.
+   * The clock, in milliseconds since 1970. The client corrects its timestamps if the service
+   * refuses one.
    */
   readonly now?: () => number;
   readonly sleep?: (milliseconds: number, signal?: AbortSignal) => Promise<void>;
@@ -44,7 +45,7 @@ export interface CallOptions {
   readonly retryDispatchUnavailable?: boolean | undefined;
 }
 
-/** The settings of a client. Its calls share them. */
+/** The settings of a client and its clock offset. All calls of the client share this object. */
 export interface Connection {
   readonly baseUrl: string;
   readonly tenantId: string;
@@ -65,7 +66,7 @@ export interface Connection {
   clockOffsetMs: number;
 }
 
-/** The members that are not undefined. */
+/** Returns the members whose value is not undefined. */
 export function given<Members extends object>(members: Members): Given<Members>;
 export function given(members: object): object {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));

@@ -32,7 +32,10 @@ export class ApiError extends SvcError {
   }
 }
 
-/** 400, 405, 408, 413, 415 and 431: the request itself is wrong. */
+/**
+ * 400, 405, 408, 413, 415, 431 and other 4xx without their own class: the service did not accept
+ * the request.
+ */
 export class BadRequestError extends ApiError {
   override readonly name = 'BadRequestError';
 }
@@ -72,7 +75,9 @@ export class RateLimitError extends ApiError {
   override readonly name = 'RateLimitError';
 }
 
-/** 5xx. The outcome of a creation may be unknown: repeat it with the same key. */
+/**
+ * 5xx. The outcome of a creation may be unknown. Repeat the creation with the same idempotency key.
+ */
 export class ServerError extends ApiError {
   override readonly name = 'ServerError';
 }
@@ -87,7 +92,7 @@ const classes: Readonly<Record<number, typeof ApiError>> = {
   429: RateLimitError,
 };
 
-/** The error of an answer, in the class of its status. */
+/** Makes the error of an answer. Its class depends on the HTTP status. */
 export function apiError(
   status: number,
   requestId: string | null,

@@ -13,8 +13,8 @@ import type {
 } from './types.ts';
 
 /**
- * The table of operations. The methods of the client are made from it. `Client` declares their
- * types.
+ * The table of operations, from which `methodsOf` makes the methods of the client. `Client`
+ * declares the types of the methods.
  */
 
 interface Shape extends Partial<Call<unknown>> {
@@ -27,7 +27,7 @@ interface Shape extends Partial<Call<unknown>> {
 type Operation = readonly [
   /** The path after `/v1/`. `:` stands for the id, which is the first argument of the method. */
   path: string,
-  /** The member by which the answer is recognised. */
+  /** A member of every answer. An answer without this member does not come from the service. */
   member: string,
   shape?: Shape,
 ];
@@ -104,8 +104,8 @@ function readSvg(text: string): string | undefined {
 }
 
 /**
- * Reads `ready`, and `not_ready` with the HTTP status 503. It refuses a problem, because the member
- * `status` of a problem is a number.
+ * Reads the answers `ready`, and `not_ready` with the HTTP status 503. Returns undefined for a
+ * problem document, because its member `status` is a number.
  */
 function readReadiness(text: string): Readiness | undefined {
   const readiness: Readiness | null | undefined = parseJson(text);

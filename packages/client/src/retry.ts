@@ -8,7 +8,7 @@ const pauseMsMax = 8000;
  * error at once.
  */
 const askedPauseMsMax = 60_000;
-/** The statuses of errors that do not concern the request itself. */
+/** The statuses of errors that do not concern the request itself. A repeat may succeed. */
 export const temporaryStatuses: readonly number[] = [408, 429, 500, 502, 503, 504];
 
 /** The pause that the answer asks for, in milliseconds. Undefined if it asks for none. */
@@ -26,9 +26,9 @@ function askedPauseMs(error: ApiError, headers: Headers | undefined): number | u
 }
 
 /**
- * The pause before the next attempt in milliseconds (CONTRACT 11). It is the pause that the answer
- * asks for. Otherwise it is 0.5 s, doubled for each retry up to 8 s, and shortened at random by up
- * to half. Undefined if the call must not be repeated.
+ * The pause before the next attempt in milliseconds (CONTRACT 11). If the answer asks for a pause,
+ * it is that pause. Otherwise it is 0.5 s, doubled for each retry up to 8 s, and shortened at
+ * random by up to half. Undefined if the call must not be repeated.
  */
 export function retryPauseMs(
   error: Error,

@@ -47,7 +47,8 @@ export async function send(
         method: parts.method,
         headers,
         body: parts.body ?? null,
-        // The signature covers one target. The target of a redirect would refuse it.
+        // The signature is valid for one target only. The target of a redirect would refuse the
+        // request.
         redirect: 'manual',
         signal,
       });

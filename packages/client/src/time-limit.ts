@@ -1,8 +1,9 @@
 import { ApiTimeoutError } from './errors.ts';
 
 /**
- * Runs work with a signal that aborts when `parent` does or after `timeoutMs`. Throws the reason of
- * `parent`, or `ApiTimeoutError`. It leaves no timer and no listener behind.
+ * Runs work with a signal that aborts when `parent` aborts or after `timeoutMs`. If the work fails
+ * after that, throws the reason of `parent` or `ApiTimeoutError`. Leaves no timer and no listener
+ * behind.
  */
 export async function withTimeLimit<Result>(
   parent: AbortSignal | undefined,
@@ -15,7 +16,7 @@ export async function withTimeLimit<Result>(
   const follow = () => controller.abort(parent?.reason);
   parent?.addEventListener('abort', follow);
   const timer = setTimeout(() => {
-    controller.abort(new ApiTimeoutError(`No complete answer within ${timeoutMs} ms.`));
+    controller.abort(new ApiTimeoutError(`No complete answer arrived within ${timeoutMs} ms.`));
   }, timeoutMs);
   try {
     return await work(signal);

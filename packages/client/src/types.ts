@@ -14,7 +14,10 @@ export type TerminalStatus = 'submitted' | 'failed' | 'cancelled';
 export type EndedSubmission = generated.Submission & { readonly status: TerminalStatus };
 export type Readiness = generated.Ready | generated.NotReady;
 
-/** The payload of a job type: `AtsApplicationPayload`, or that of a job type added later. */
+/**
+ * The payload of a submission: `AtsApplicationPayload`, or the payload of a job type that is added
+ * later.
+ */
 export type Payload = generated.AtsApplicationPayload | Readonly<Record<string, unknown>>;
 
 export interface SubmissionRequest extends Omit<generated.SubmissionRequest, 'payload'> {

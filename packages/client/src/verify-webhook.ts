@@ -54,7 +54,9 @@ async function isSignedWith(
   const bytes = fromBase64(secret.replace(/^whsec_/, ''));
   // With an empty key, anyone could sign.
   if (!bytes?.length) {
-    throw new WebhookVerificationError('The webhook secret is malformed. Pass all of it: whsec_….');
+    throw new WebhookVerificationError(
+      'The webhook secret is malformed. Pass the whole secret: whsec_….',
+    );
   }
   const key = await hmacKey(bytes);
   for (const signature of signatures) {
@@ -87,7 +89,7 @@ export async function verifyWebhook(webhook: {
   // If the timestamp is malformed, `ageSeconds` is NaN, and this condition refuses it too.
   if (!(ageSeconds <= toleranceSeconds)) {
     throw new WebhookVerificationError(
-      'webhook-timestamp is too far from the local clock. Correct the clock.',
+      'The header webhook-timestamp is malformed, too old or too new. Check the local clock.',
     );
   }
   const bytes = typeof webhook.body === 'string' ? encoder.encode(webhook.body) : webhook.body;

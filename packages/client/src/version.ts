@@ -1,2 +1,2 @@
-/** The version of this package. A test compares it with the manifest. */
+/** The version of this package. A test compares it with `package.json`. */
 export const version = '0.1.0';

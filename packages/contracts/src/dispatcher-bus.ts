@@ -3,11 +3,11 @@ import { Type, type Static } from 'typebox';
 import { OfferFacts } from './offer-facts.ts';
 
 /**
- * The messages between dispatchers over Redis channels (CONTRACT 7). With them a dispatcher can
- * offer a submission to a node whose link another dispatcher has. A lost message costs time, but
- * causes no wrong state: offers expire, and Postgres refuses changes to ended submissions. Ids are
- * UUIDs, except offer ids, which are in wire form. An offer contains only the parts of a payload
- * that `OfferFacts` has.
+ * The messages between dispatchers over Redis channels (CONTRACT 7). They allow a dispatcher to
+ * offer a submission to a node that is connected to another dispatcher. A lost message costs time,
+ * but causes no wrong state: offers expire, and Postgres refuses changes to ended submissions. Ids
+ * are UUIDs, except offer ids, which are in wire form. An offer contains only the parts of a
+ * payload that `OfferFacts` has.
  */
 
 const Id = Type.String({ minLength: 1, maxLength: 64 });
@@ -41,8 +41,8 @@ export const MakeOffer = Type.Object({
 export type MakeOffer = Static<typeof MakeOffer>;
 
 /**
- * Asks the dispatcher with the node's link to revoke the offer. That dispatcher does not revoke it
- * while the commit of its accept is in progress.
+ * Asks the dispatcher with the node's link to revoke the offer. That dispatcher does not revoke the
+ * offer if the node has accepted it and the commit is in progress.
  */
 export const RevokeOffer = Type.Object({
   kind: Type.Literal('revoke_offer'),
@@ -101,8 +101,8 @@ export type NodeLinked = Static<typeof NodeLinked>;
 export const NodeChanged = Type.Object({ kind: Type.Literal('node_changed'), nodeId: Id });
 
 /**
- * Reports to all dispatchers that the fleet registry was lost. Each one then registers its nodes
- * again.
+ * Reports to all dispatchers that the fleet registry was lost. Each dispatcher then registers its
+ * nodes again.
  */
 export const RegistryLost = Type.Object({ kind: Type.Literal('registry_lost') });
 

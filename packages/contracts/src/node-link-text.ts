@@ -15,7 +15,7 @@ import {
   type FrameToNode,
 } from './node-link.ts';
 
-/** The reason why a frame is refused: the `code` of the `error` frame that answers it. */
+/** The reason why a frame is refused. The answer is an `error` frame with this `code`. */
 export type BadFrameCode =
   | 'malformed_frame'
   | 'unknown_type'

@@ -18,7 +18,7 @@ export const nodeLinkPath = '/node/v1';
 export const nodeLinkSubprotocol = 'svc.node.v1';
 
 /**
- * The codes with which the service closes a link. `drain`: the node shall connect again.
+ * The codes with which the service closes a link. `drain`: the node must connect again.
  * `violation`: for example after the third bad frame. `oversized`: after a frame that is too large.
  * `newerLink`: the node has a newer link.
  */
@@ -68,7 +68,10 @@ export type JobResult = Static<typeof JobResult>;
 /** The name of the `confirmationUrl` format: an absolute `http` or `https` URL. */
 export const httpUrlFormat = 'absolute-http-url';
 
-/** The result as a node may report it, with stricter checks (CONTRACT 7). */
+/**
+ * The result as a node may report it. Its checks are stricter than those of `JobResult` (CONTRACT
+ * 7).
+ */
 const ReportedResult = Type.Object({
   confirmationId: Type.Optional(
     Type.String({
@@ -96,18 +99,24 @@ export const ReportedExecutor = Type.Object({
   name: ExecutorName,
   version: ExecutorName,
 });
-/** The name of the executor that only pretends to work. A production link refuses it. */
+/**
+ * The name of the executor that only pretends to work. In production, the dispatcher closes the
+ * link after a `hello` that names it.
+ */
 export const simulatedExecutorName = 'simulated';
 
 const hello = Type.Object({
   type: Type.Literal('hello'),
   agentVersion: Type.String({ pattern: '^[ -~]{1,64}$' }),
-  /** New at each start of the agent. Agents of an older version omit it. */
+  /** The id of the instance, new at each start of the agent. Agents of an older version omit it. */
   instanceId: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9_-]{1,64}$' })),
   jobTypes: Type.Array(JobType, { maxItems: jobTypesPerNodeMax }),
   /** Agents of an older version omit it. */
   executors: Type.Optional(Type.Array(ReportedExecutor, { maxItems: jobTypesPerNodeMax })),
-  /** True if the node has options that only a sandbox allows. A production link refuses it. */
+  /**
+   * True if the node has options that only a sandbox allows. In production, the dispatcher then
+   * closes the link.
+   */
   sandboxOnly: Type.Optional(Type.Boolean()),
   slots: Type.Integer({ minimum: 0, maximum: slotsPerNodeMax }),
   running: Type.Array(Id, { maxItems: runningPerNodeMax }),
@@ -189,8 +198,8 @@ const welcome = Type.Object({
 });
 /**
  * `sandboxBehaviour` is present only in the sandbox, and only if the payload's `atsType` begins
- * with `sandbox.`. It repeats `atsType`. A simulated node must decline `sandbox.decline`, and the
- * offer contains no other sign of that value.
+ * with `sandbox.`. It repeats `atsType`. Without it, a simulated node could not recognise a
+ * submission with `sandbox.decline`, which it must decline.
  */
 const offer = Type.Object({
   type: Type.Literal('offer'),
@@ -229,8 +238,8 @@ const error = Type.Object({
 });
 
 /**
- * The frames from the service. `drain` has the same form in both directions. It means that its
- * sender wants no more offers on this link.
+ * The frames from the service. `drain` has the same form in both directions. After it, no more
+ * offers are made on this link.
  */
 export const framesToNode = {
   welcome,

@@ -4,9 +4,9 @@ import type { OfferedPayload } from './job-types/catalogue.ts';
 
 /**
  * The facts about a submission in an offer (CONTRACT 7, `offer`). They do not change after the
- * creation of the submission. They contain no personal data. From the payload they take the host
- * of `applicationUrl`. In the sandbox they also contain an `atsType` that selects a behaviour of
- * simulated nodes. Without it these nodes could not decline `sandbox.decline`.
+ * creation of the submission. They contain no personal data. `targetHost` is the host of
+ * `applicationUrl` in the payload. `sandboxBehaviour` is present only in the sandbox, if `atsType`
+ * begins with `sandbox.`. It repeats `atsType`, and simulated nodes obey it.
  */
 export const OfferFacts = Type.Object(
   {
@@ -24,7 +24,7 @@ const sandboxPrefix = 'sandbox.';
 
 /**
  * Extracts the facts from a submission and its payload. Throws if `applicationUrl` is not a URL. A
- * payload that passed its schema always has a URL.
+ * payload that matches its schema always has a URL.
  */
 export function offerFacts(
   submission: { readonly jobType: string; readonly tier: Tier; readonly requestId: string },

@@ -17,8 +17,8 @@ const Uuids = Type.Array(Uuid, { minItems: 1, maxItems: jobIdsMax });
 /**
  * `replyTo` is the channel of the waiting gateway, or null if no gateway waits. `held` has the
  * facts of each submission, in the order of the ids. With these facts a dispatcher makes offers
- * without reading Postgres before the commit (decision 17). `sentAtMs` is a time by the gateway's
- * clock.
+ * without reading Postgres before the commit (docs/decisions/0017). `sentAtMs` is a time by the
+ * gateway's clock.
  */
 export const DispatchJob = Type.Object(
   {
@@ -29,9 +29,9 @@ export const DispatchJob = Type.Object(
         {
           sentAtMs: Type.Integer(),
           each: Type.Array(
-            // `heldAtMs` is Unix time by the database's clock. While slots are short, they are
-            // shared between the tenants by `tenantId`. A gateway of the previous version omits
-            // `tenantId`.
+            // `heldAtMs` is Unix time by the database's clock. `tenantId` is used to share the
+            // slots between the tenants while slots are short. A gateway of the previous version
+            // omits `tenantId`.
             Type.Object(
               {
                 heldAtMs: Type.Integer(),
@@ -62,15 +62,17 @@ export type WebhookJob = Static<typeof WebhookJob>;
 interface QueueDefinition {
   readonly name: string;
   readonly schema: typeof DispatchJob | typeof SettlementJob | typeof WebhookJob;
-  /** How often BullMQ runs a job at most. The reconciler repeats work after that. */
+  /**
+   * The most times that BullMQ runs a job. After these attempts, the reconciler repeats the work.
+   */
   readonly attemptsMax: number;
   /** How long a worker may own a job before BullMQ treats it as stalled. */
   readonly lockDurationMs: number;
   /** How many jobs one worker process runs at once. */
   readonly concurrency: number;
   /**
-   * How often another worker gets a stalled job. If it is 0, the reconciler repeats the work
-   * instead.
+   * The most times that a stalled job is given to another worker. If it is 0, the reconciler
+   * repeats the work instead.
    */
   readonly stalledCountMax: number;
 }

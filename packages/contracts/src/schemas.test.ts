@@ -4,7 +4,8 @@ import * as contracts from './index.ts';
 
 /**
  * Services compile the schemas without the meta-schema, because compiling the meta-schema costs
- * more than compiling all our schemas. So this test checks them once.
+ * more than compiling all our schemas. This test checks the schemas against the meta-schema
+ * instead.
  */
 test('every exported schema is valid by the meta-schema of JSON Schema 2020-12', () => {
   const ajv = new Ajv2020({ strict: true, allowUnionTypes: true });

@@ -11,9 +11,9 @@ const SubmissionId = Type.String({ pattern: '^sub_[0-7][0-9a-hjkmnp-tv-z]{25}$' 
 const EventId = Type.String({ pattern: '^evt_[0-7][0-9a-hjkmnp-tv-z]{25}$' });
 const Timestamp = Type.String({
   pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$',
-  description: 'RFC 3339, UTC, with milliseconds',
+  description: 'An RFC 3339 time in UTC with milliseconds.',
 });
-const Credits = Type.Number({ description: 'Credits, with at most six decimals' });
+const Credits = Type.Number({ description: 'The unit is credits, with at most six decimals.' });
 const Tier = Type.Union([
   Type.Literal('standard'),
   Type.Literal('priority'),
@@ -58,17 +58,17 @@ export const LowBalanceData = Type.Object({
   threshold: Credits,
 });
 export const PurchasedData = Type.Object({
-  reference: Type.String({ description: 'The `reference` of the purchase intent' }),
+  reference: Type.String({ description: 'The value is its `reference`.' }),
   credits: Credits,
-  paidAmount: Type.Number({ description: 'USDC, with at most six decimals' }),
-  signature: Type.String({ description: 'The transaction that completed the amount' }),
+  paidAmount: Type.Number({ description: 'The unit is USDC, with at most six decimals.' }),
+  signature: Type.String({ description: 'In this event it is never null.' }),
 });
 /**
  * The data of `settings.changed`. `what` names the change, such as `endpoint.created`. The schema
  * accepts any name, because the service may add names.
  */
 export const SettingsChangedData = Type.Object({
-  what: Type.String({ description: 'More values may be added' }),
+  what: Type.String({ description: 'More values may be added.' }),
   by: Type.Union([
     Type.Object({ keyId: Type.Union([Type.String(), Type.Null()]) }),
     Type.Object({ operator: Type.String() }),

@@ -8,7 +8,10 @@ export function assertInvariant(condition: boolean, message: string): asserts co
   if (!condition) throw new InvariantError(message);
 }
 
-/** The default of an exhaustive switch. The compiler reports a missing case. */
+/**
+ * The default branch of an exhaustive switch. If a case is missing, the compiler reports an error.
+ * Throws InvariantError if a value reaches this branch at run time.
+ */
 export function assertNever(value: never): never {
-  throw new InvariantError(`unexpected ${typeof value}`);
+  throw new InvariantError(`a value of the type ${typeof value} has no case`);
 }

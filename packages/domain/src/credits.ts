@@ -9,8 +9,8 @@ import { decimalOfMicros, formatDecimal, parseDecimal } from './decimal.ts';
 export const microsPerCredit = 1_000_000n;
 
 /**
- * The largest amount. It has fifteen digits, which a double keeps. Therefore a formatted amount,
- * read as a double, prints exactly the same digits on the wire.
+ * The largest amount. It has fifteen digits, and a double keeps fifteen digits exactly. Therefore
+ * an amount that is converted to a double has exactly its own digits on the wire.
  */
 export const creditsMicrosMax = 10n ** 15n - 1n;
 

@@ -9,7 +9,9 @@ export interface Decimal {
   readonly scale: number;
 }
 
-/** The most significant digits of an accepted number. More digits would only cost time. */
+/**
+ * An accepted number has at most this many significant digits. More digits would only cost time.
+ */
 export const decimalDigitsMax = 400;
 /**
  * The largest exponent of an accepted number. The smallest one is `-decimalExponentMax`. The
@@ -17,8 +19,8 @@ export const decimalDigitsMax = 400;
  */
 export const decimalExponentMax = 400;
 /**
- * The longest text of an accepted number. The plain notation of every accepted number is shorter,
- * so `parseDecimal` accepts it.
+ * The longest text that `parseDecimal` accepts. The plain notation of every accepted number is
+ * shorter, so `parseDecimal` accepts the plain notation too.
  */
 export const decimalTextLengthMax = 1000;
 
@@ -38,8 +40,8 @@ function normalise(digits: bigint, scale: number): Decimal {
 }
 
 /**
- * Parses a number in the grammar of JSON, exponent included, without loss. Every double is in
- * range. Undefined for anything else, and for a value beyond `decimalDigitsMax` or
+ * Parses a number in the grammar of JSON, exponent included, without loss. The range includes every
+ * finite double. Undefined for anything else, and for a value beyond `decimalDigitsMax` or
  * `decimalExponentMax`.
  */
 export function parseDecimal(text: string): Decimal | undefined {
@@ -90,7 +92,9 @@ export function multiplyDecimals(a: Decimal, b: Decimal): Decimal {
   return normalise(a.digits * b.digits, a.scale + b.scale);
 }
 
-/** `digits / 10^scale` as a decimal. The scale must not be negative. */
+/**
+ * `digits / 10^scale` as a decimal. Throws InvariantError if the scale is negative or not whole.
+ */
 export function decimalOf(digits: bigint, scale: number): Decimal {
   assertInvariant(Number.isInteger(scale) && scale >= 0, 'a scale is a natural number');
   return normalise(digits, scale);
@@ -101,9 +105,12 @@ export function decimalOfMicros(micros: bigint): Decimal {
   return normalise(micros, 6);
 }
 
-/** Rounds a non-negative decimal to whole millionths, halves upwards. */
+/**
+ * Rounds a decimal to whole millionths, halves upwards. Throws InvariantError if the decimal is
+ * negative.
+ */
 export function roundHalfUpToMicros(decimal: Decimal): bigint {
-  assertInvariant(decimal.digits >= 0n, 'only what is not negative is rounded');
+  assertInvariant(decimal.digits >= 0n, 'only a decimal that is not negative is rounded');
   if (decimal.scale <= 6) return digitsAt(decimal, 6);
   const divisor = 10n ** BigInt(decimal.scale - 6);
   return (decimal.digits * 2n + divisor) / (divisor * 2n);

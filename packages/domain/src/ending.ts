@@ -22,13 +22,13 @@ export interface EndingFacts {
   readonly state: SubmissionState;
   /** The rate of the pinned rate card. */
   readonly rate: Rate | undefined;
-  /** The pinned multiplier, in millionths. */
+  /** The surge multiplier that the quote pinned, in millionths. */
   readonly surgeMicros: bigint;
   readonly outcomeKind: 'completed' | 'failed' | null;
   readonly usage: Usage;
   /** Milliseconds since `begin`, by the service's clock. Null before `begin`. */
   readonly runningMs: bigint | null;
-  /** Milliseconds after the dispatch deadline. Negative before it. */
+  /** Milliseconds after the dispatch deadline. Negative before the deadline. */
   readonly dispatchOverdueMs: bigint;
 }
 
@@ -65,14 +65,14 @@ function decideSettlement(facts: EndingFacts): Ending | null {
     return moves(facts.state, 'settle_failed') ? { to: 'failed', chargeMicros: 0n } : null;
   }
   if (!moves(facts.state, 'settle_completed')) return null;
-  assertInvariant(facts.outcomeKind === 'completed', 'what is settled has an outcome');
+  assertInvariant(facts.outcomeKind === 'completed', 'a settled submission has an outcome');
   const rate = pinnedRate(facts);
   return { to: 'submitted', chargeMicros: charge(rate, facts.surgeMicros, facts.usage) };
 }
 
 function decideCancel(facts: EndingFacts, by: 'tenant' | 'operator'): Ending | null {
   if (!moves(facts.state, 'cancel')) return null;
-  // An operator's cancel is caused by the service, so the whole hold is released.
+  // The tenant did not cause an operator's cancel, so nothing is charged for it.
   const chargeMicros =
     facts.runningMs === null || by === 'operator'
       ? 0n

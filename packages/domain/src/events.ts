@@ -142,7 +142,10 @@ export function eventBody(event: {
   });
 }
 
-/** The body of a `submission.failed` event without the node's message. */
+/**
+ * Replaces the node's message in the body of a `submission.failed` event by an empty text. Returns
+ * any other body unchanged.
+ */
 export function withoutFailureMessage(body: string): string {
   const event: { data: { failure?: FailureData } } = JSON.parse(body);
   const { failure } = event.data;

@@ -29,8 +29,8 @@ const retriable: FailureTraits = { retriable: true, outcomeUnknown: false };
 const inDoubt: FailureTraits = { retriable: false, outcomeUnknown: true };
 
 /**
- * The traits of each code, before and after `begin`. A node may not act before `begin`, so before
- * it the outcome is never in doubt.
+ * The traits of each code, before and after `begin`. A node may not act before `begin`. Therefore
+ * the outcome is never in doubt before `begin`.
  */
 const traits: Record<
   FailureCode,
@@ -49,7 +49,7 @@ const traits: Record<
   deadline_exceeded: { unbegun: final, begun: inDoubt },
 };
 
-/** A node may add this to the code of its failure (CONTRACT 7). */
+/** The statements that a node may add to the code of its failure (CONTRACT 7). */
 export interface FailureStatement {
   /** False if the node's journal proves that it sent nothing. */
   readonly submitted?: boolean;
@@ -62,8 +62,9 @@ export interface FailureStatement {
  * so the code alone decides. Only two pairs have an effect: `node_error` with `submitted: false`,
  * and `site_unreachable` with `retriable: false`.
  *
- * A node gains nothing by a false statement, because every failure is refunded in full. A node
- * could also report `site_unreachable` after it has submitted the application.
+ * A node gains nothing by a false statement, because every failure is refunded in full. A false
+ * statement also gives the node no new power: the code `site_unreachable` alone would make a
+ * submitted application retriable.
  */
 export function statedRetriable(code: NodeFailureCode, stated: FailureStatement): boolean | null {
   if (code === 'node_error' && stated.submitted === false) return true;

@@ -11,8 +11,8 @@ export const backlogMemoryMs = 300_000;
 /** The contention ends this long after the last ask that got no slot. */
 export const contentionMs = 60_000;
 /**
- * The counts decay and the level is computed at most once in this time, or earlier if a tenant asks
- * for the first time or again after a pause.
+ * The usual time between two turns. A turn lets the counts decay and computes the level. A tenant
+ * that asks for the first time, or again after a pause, causes an earlier turn.
  */
 export const shareTurnMs = 100;
 /** The shortest and the longest time for which a tenant counts as asking after its last ask. */
@@ -21,11 +21,14 @@ export const askingMsMax = 600_000;
 /** After its last ask, a tenant counts as asking for this many times its longest recent gap. */
 export const askingGaps = 3;
 /**
- * A gap shorter than the longest recent one shrinks the longest one by this part of the shorter
- * gap. Asks at the same millisecond leave no gap.
+ * A shorter gap reduces the longest recent gap by this part of the shorter gap. Asks in the same
+ * millisecond have a gap of 0 and reduce nothing.
  */
 export const gapShrink = 0.3;
-/** Each tenant is guaranteed this part of its max-min fair share. The rest is first come. */
+/**
+ * Each tenant is guaranteed this part of its max-min fair share. The other slots go to the tenants
+ * that ask first.
+ */
 export const guaranteedPart = 0.9;
 /** After a tenant below its share got no slot, one slot is kept free for this long. */
 export const yieldMs = 2_000;
@@ -58,14 +61,15 @@ export interface Contention {
   /** Grants per ms. */
   readonly rate: number;
   /**
-   * The number of tenants that ask. `below` is the number of those that are not above their share.
+   * The number of tenants that count as asking. `below` is the number of these tenants that are not
+   * above their share.
    */
   readonly asking: number;
   readonly below: number;
   /**
    * The length of an imagined queue: the asks of tenants below their share wait in it and are
-   * served at `rate`. `backlogMax` is the recent maximum of this length. These tenants need about
-   * as many free slots.
+   * served at `rate`. `backlogMax` is the recent maximum of this length. About `backlogMax` free
+   * slots are enough for these tenants.
    */
   readonly backlog: number;
   readonly backlogAtMs: number;
@@ -84,7 +88,9 @@ export interface SlotAsk {
   readonly nowMs: number;
 }
 
-/** `no_slot`: none is free. `kept_free`: the free slots are kept for tenants below their share. */
+/**
+ * `no_slot`: no slot is free. `kept_free`: the free slots are kept for tenants below their share.
+ */
 export type SlotDecision = 'granted' | 'no_slot' | 'kept_free';
 
 export interface SlotAnswer {
@@ -178,8 +184,8 @@ function afterTurn(before: Contention, { nowMs }: SlotAsk): Contention {
   const asking = decayed.filter((one) => isAsking(one, nowMs));
   const demands = asking.map(({ asks }) => asks);
   const level = waterLevel(demands, grants * guaranteedPart);
-  // A decaying count approaches its final value only slowly. `counted` is the part that it has
-  // reached.
+  // A decaying count approaches its final value only slowly. `counted` is the part of its final
+  // value that the count has reached.
   const counted = 1 - Math.exp(-Math.max(shareTurnMs, nowMs - before.beganAtMs) / shareMemoryMs);
   return {
     ...before,
@@ -195,7 +201,7 @@ function afterTurn(before: Contention, { nowMs }: SlotAsk): Contention {
 
 /**
  * The max-min fair share of `capacity`. It is the level at which all demands, each cut to the
- * level, add up to `capacity`. If the demands add up to less, it is `capacity`.
+ * level, add up to `capacity`. If the demands add up to less, the result is `capacity`.
  */
 export function waterLevel(demands: readonly number[], capacity: number): number {
   let left = capacity;
@@ -222,8 +228,9 @@ function withBacklog(before: Contention, { tenantId, usable, nowMs }: SlotAsk): 
 }
 
 /**
- * The free slots that tenants above their share leave to the others. They are at most half of the
- * usable slots. For `yieldMs` after a tenant below its share got no slot, they are at least one.
+ * The number of free slots that tenants above their share leave to the other tenants. It is at most
+ * half of the usable slots. For `yieldMs` after a tenant below its share got no slot, it is at
+ * least 1.
  */
 function keptFree({ backlogMax, starvedAtMs }: Contention, { usable, nowMs }: SlotAsk): number {
   const spare = Math.min(1, usable / slotsPerSpare);

@@ -9,10 +9,13 @@ const reservedHundredths: Readonly<Record<Tier, number>> = {
 };
 
 /**
- * True if a tier may take one of the free slots (CONTRACT 7). With S slots on the connected
- * nodes of the job type, more than ⌊share × S⌋ must be free, counted before reserving.
+ * True if a tier may take one of the free slots (CONTRACT 7). With S slots on the connected nodes
+ * of the job type, more than ⌊share × S⌋ slots must be free before the tier takes one.
  */
 export function hasHeadroom(tier: Tier, slotsTotal: number, slotsFree: number): boolean {
-  assertInvariant(Number.isInteger(slotsTotal) && Number.isInteger(slotsFree), 'slots are whole');
+  assertInvariant(
+    Number.isInteger(slotsTotal) && Number.isInteger(slotsFree),
+    'the numbers of slots are whole',
+  );
   return slotsFree > Math.floor((slotsTotal * reservedHundredths[tier]) / 100);
 }

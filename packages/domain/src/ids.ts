@@ -37,7 +37,7 @@ export function fromWireId(prefix: IdPrefix, text: string): string | undefined {
   try {
     return toUUID(fromString(text, prefix));
   } catch {
-    // Valid base32 of 128 bits that are not a UUID.
+    // The text is valid base32, but its 128 bits are not a UUID.
     return undefined;
   }
 }

@@ -43,7 +43,10 @@ interface Reader {
   failure: string | undefined;
 }
 
-/** Parses one JSON text. Never throws. Messages name a place and never quote the text. */
+/**
+ * Parses one JSON text. Never throws. For malformed text, the result has the line and column of the
+ * fault. Its message never quotes the text.
+ */
 export function parseJsonDocument(text: string): JsonParsing {
   const reader: Reader = {
     text,
@@ -90,7 +93,7 @@ export function jsonPointer(path: readonly (string | number)[]): string {
     .join('');
 }
 
-/** Records only the first failure, because later ones result from it. */
+/** Records only the first failure, because later failures result from the first one. */
 function fail(reader: Reader, message: string): undefined {
   reader.failure ??= message;
   return undefined;

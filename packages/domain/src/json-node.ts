@@ -3,7 +3,7 @@
 interface Span {
   /** Index of the first UTF-16 code unit of the value in the document's text. */
   readonly start: number;
-  /** Index after its last code unit. */
+  /** Index after the last code unit of the value. */
   readonly end: number;
 }
 export interface JsonLiteral extends Span {
@@ -38,7 +38,10 @@ export type JsonNode = JsonLiteral | JsonNumber | JsonString | JsonArray | JsonO
 
 /** A string that cannot be stored or passed on safely: it has U+0000 or an unpaired surrogate. */
 export interface UnsafeString {
-  /** JSON Pointer to the string. For a member's name, to the object of the member. */
+  /**
+   * JSON Pointer to the string. If the string is a member's name, the pointer names the object that
+   * has the member.
+   */
   readonly pointer: string;
   readonly where: 'name' | 'value';
   readonly found: 'nul' | 'lone_surrogate';

@@ -20,7 +20,7 @@ test.each([
   ['"\\uD83Dx\\uDE00"', 'lone_surrogate'],
   ['{"\\udfff":1}', 'lone_surrogate'],
   ['"\ud800"', 'lone_surrogate'],
-  // A parser keeps only the second member. The fault in the first one is still found.
+  // `JSON.parse` keeps only the second member `a`. The fault in the first member is still found.
   ['{"a":"\\u0000","a":1}', 'nul'],
   ['"\\ud83d\\ude00"', undefined],
   ['"\\\\u0000"', undefined],

@@ -12,7 +12,10 @@ const escapeLength = 6;
 
 type Escaped = 'plain' | 'nul' | 'high' | 'low';
 
-/** The class of `\uXXXX` at `offset`. It does not check the digits, because the parser does. */
+/**
+ * The class of `\uXXXX` at `offset`. The function does not check the digits, because the parser
+ * checks them.
+ */
 function escapedUnit(text: string, offset: number): Escaped {
   const unit = Number.parseInt(text.slice(offset + 2, offset + escapeLength), 16);
   if (unit === 0) return 'nul';

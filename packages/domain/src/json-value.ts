@@ -20,7 +20,8 @@ interface Writer {
 }
 
 /**
- * All levels append to one text. No text is copied at each level, so the whole takes linear time.
+ * All levels append to the same text, and no level copies the text of a deeper level. Therefore the
+ * whole takes linear time.
  */
 function writeCanonical(node: JsonNode, writer: Writer): void {
   switch (node.kind) {
@@ -77,8 +78,8 @@ export function withDefaultString(node: JsonObject, name: string, value: string)
 /**
  * The value as plain JavaScript, for schema validation only. Arrays and objects deeper than
  * `levels` are empty, because no schema reads that deep. Objects have no prototype, so a member
- * named `__proto__` is an ordinary member. Numbers are rounded to a double; beyond its range they
- * are infinite. Therefore no part of this value may be passed on.
+ * named `__proto__` is an ordinary member. Each number is rounded to a double, and a number beyond
+ * the range of a double is infinite. Therefore no part of this value may be passed on.
  */
 export function plainValue(node: JsonNode, levels: number): unknown {
   switch (node.kind) {
@@ -134,17 +135,17 @@ export function duplicateNamePointers(
 /** The most characters of an exponent that is added as a double. The sum is exact. */
 const exactExponentLengthMax = 15;
 /**
- * The most characters of an exponent that is added as a bigint. A longer one is kept as text,
+ * The most characters of an exponent that is added as a bigint. A longer exponent is kept as text,
  * because its conversion would take quadratic time.
  */
 const comparedExponentLengthMax = 1000;
 
 /**
- * `<digits>e<exponent>`, with no leading or trailing zeros in the digits, so that 1, 1.0 and 10e-1
- * have one text. The value is never expanded: 1e999999999 stays short.
+ * The number as `<digits>e<exponent>`, without leading or trailing zeros in the digits. Therefore
+ * 1, 1.0 and 10e-1 have the same text. The value is never expanded: 1e999999999 stays short.
  */
 function canonicalNumber(text: string): string {
-  // Fast path: most numbers are short, whole and have no zero.
+  // Fast path: most numbers are short, whole and have no digit 0.
   if (/^-?[1-9]{1,15}$/.test(text)) return `${text}e0`;
   const negative = text.startsWith('-');
   const [mantissa = '', exponentText = '0'] = text.slice(negative ? 1 : 0).split(/[eE]/);

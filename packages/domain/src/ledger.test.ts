@@ -80,7 +80,7 @@ describe('an ending', () => {
   test.each([
     ['a charge is never above its hold', 400n, 401n, 0n],
     ['a charge is never negative', 400n, -1n, 0n],
-    ['a hold is part of what is held', 401n, 0n, 0n],
+    ['a hold is never above the held credits', 401n, 0n, 0n],
     ['a rebate is never negative', 400n, 1n, -1n],
   ])('%s: else an invariant is broken', (message, heldMicros, chargeMicros, rebateMillionths) => {
     const ending = { heldMicros, chargeMicros, rebateMillionths };
@@ -98,7 +98,7 @@ test('a grant raises the balance, and a payout and a reversal move their amounts
 });
 
 test('an overdraft or a movement of zero breaks an invariant', () => {
-  expect(() => move(held(funded, 400n), 'reversal', 601n)).toThrow('no more is held');
+  expect(() => move(held(funded, 400n), 'reversal', 601n)).toThrow('never above the balance');
   expect(() => move(funded, 'release', 1n)).toThrow('never negative');
   expect(() => move(funded, 'rebate', 1n)).toThrow('never negative');
   expect(() => move(funded, 'grant', 0n)).toThrow('positive amount');

@@ -37,7 +37,7 @@ export interface AccountFigures {
   readonly rebateAccruedMicros: bigint;
 }
 
-/** A movement from `debit` to `credit`. `after` has the tenant's balances after it. */
+/** A movement from `debit` to `credit`. `after` has the tenant's balances after the movement. */
 export interface Movement {
   readonly type: MovementType;
   readonly debit: LedgerAccount;
@@ -78,8 +78,11 @@ function adjust(figures: AccountFigures, account: LedgerAccount, micros: bigint)
 }
 
 function assertSound(figures: AccountFigures): void {
-  assertInvariant(figures.heldMicros >= 0n, 'what is held is never negative');
-  assertInvariant(figures.balanceMicros >= figures.heldMicros, 'no more is held than there is');
+  assertInvariant(figures.heldMicros >= 0n, 'the held credits are never negative');
+  assertInvariant(
+    figures.balanceMicros >= figures.heldMicros,
+    'the held credits are never above the balance',
+  );
   assertInvariant(figures.rebateAccruedMicros >= 0n, 'an accrued rebate is never negative');
 }
 
@@ -109,9 +112,9 @@ export function planHold(figures: AccountFigures, amountMicros: bigint): HoldPla
 }
 
 /**
- * Ends a hold: the charge, the release of the rest, and the rebate of `rebateMillionths` of the
- * charge (rounded half up). Zero amounts make no movement. Throws InvariantError unless `0 <=
- * charge <= held by this submission <= held in total`.
+ * Ends a hold: the charge, the release of the rest, and the rebate. The rebate is
+ * `rebateMillionths` millionths of the charge, rounded half up. Zero amounts make no movement.
+ * Throws InvariantError unless `0 <= charge <= held by this submission <= held in total`.
  */
 export function planEnding(
   figures: AccountFigures,
@@ -124,7 +127,7 @@ export function planEnding(
   const { heldMicros, chargeMicros, rebateMillionths } = ending;
   assertInvariant(chargeMicros >= 0n, 'a charge is never negative');
   assertInvariant(chargeMicros <= heldMicros, 'a charge is never above its hold');
-  assertInvariant(heldMicros <= figures.heldMicros, 'a hold is part of what is held');
+  assertInvariant(heldMicros <= figures.heldMicros, 'a hold is never above the held credits');
   assertInvariant(rebateMillionths >= 0n, 'a rebate is never negative');
   const rebateMicros = roundHalfUpToMicros(decimalOf(chargeMicros * rebateMillionths, 12));
   return planAll(figures, [
@@ -134,7 +137,10 @@ export function planEnding(
   ]);
 }
 
-/** Credits that an operator grants or a purchase adds. */
+/**
+ * Plans a grant of credits, by an operator or by a purchase. Throws InvariantError if the amount is
+ * not positive.
+ */
 export function planGrant(
   figures: AccountFigures,
   amountMicros: bigint,

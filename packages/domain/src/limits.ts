@@ -33,8 +33,8 @@ export const pageLimitDefault = 20;
 export const pageLimitMax = 100;
 export const signupsPerHourDefault = 5;
 /**
- * The limit of submissions in flight of a tenant that signed up itself. Its grant could hold more
- * submissions.
+ * The limit of submissions in flight of a tenant that signed up itself. The credits of its grant
+ * would cover more submissions.
  */
 export const signupInFlightMaxDefault = 25;
 export const tenantNameLengthMax = 128;
@@ -103,7 +103,7 @@ export const databaseAnswerTimeoutMsDefault = 15_000;
 export const databaseConnectTimeoutMsDefault = 5_000;
 /** The most calls that are combined into one statement. */
 export const databaseBatchMaxDefault = 64;
-/** How long a worker may own a job before another one may get it. */
+/** How long a worker may own a job before another worker may get it. */
 export const jobLockMs = 30_000;
 /** How many jobs of a queue one process runs at once. */
 export const dispatchConcurrencyDefault = 128;
@@ -161,7 +161,8 @@ export const pollWaitSecondsMax = 30;
 export const batchIdsMax = 64;
 
 /**
- * The interval of ledger audits, and the age after which the result of the last one is out of date.
+ * The interval of ledger audits, and the age after which the result of the last audit is out of
+ * date.
  */
 export const ledgerAuditIntervalMs = 300_000;
 export const ledgerVerdictAgeMsMax = 900_000;

@@ -6,10 +6,13 @@
 // CONTRACT 7, "Slots".
 export const slotsMaxDefault = 4;
 export const slotsMaxMax = 200;
-/** A node's `hello` may name this many ids beyond its slots: outcomes that are not acknowledged. */
+/**
+ * A node's `hello` may name this many ids more than its `slotsMax`. The additional ids are
+ * submissions whose outcomes the service has not acknowledged.
+ */
 const unacknowledgedMax = 1_000;
 
-/** The number of slots of a node. */
+/** The number of slots of a node: the slots that it requested, but at most its `slotsMax`. */
 export function slotsOf(node: { readonly requested: number; readonly slotsMax: number }): number {
   return Math.min(node.requested, node.slotsMax);
 }
@@ -21,8 +24,8 @@ export function runningMax(slotsMax: number): number {
 
 // CONTRACT 7, "Assignments".
 /**
- * If more frames than this in the window name submissions that are not the node's, its link is
- * closed.
+ * A link is closed if more than this many of its frames within `foreignFramesWindowMs` name
+ * submissions that the node does not have.
  */
 export const foreignFramesMax = 100;
 export const foreignFramesWindowMs = 60_000;

@@ -1,5 +1,6 @@
 /**
- * Partitions are created for this many months ahead. A day without housekeeping then does no harm.
+ * Partitions are created for this many months ahead. Therefore a day without housekeeping does no
+ * harm.
  */
 const monthsAhead = 3;
 /**

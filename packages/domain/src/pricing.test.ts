@@ -127,7 +127,8 @@ describe('properties of every rate', () => {
   test('the result is the formula in whole fractions, rounded once', () => {
     fc.assert(
       fc.property(rates, surges, decimals, (rate, surge, nodeSeconds) => {
-        // All terms have the common denominator 10^(9+6+6+6) of usage, weight and multipliers.
+        // All terms have the common denominator 10^(9+6+6+6): usage has 9 decimals, and the weight
+        // and the two multipliers have 6 each.
         const units = nodeSeconds.digits * 10n ** BigInt(9 - nodeSeconds.scale);
         const weight = rate.weightsMicros.nodeSeconds ?? 0n;
         const sum = rate.baseMicros * 10n ** 9n + weight * units;
@@ -192,5 +193,5 @@ test('negative usage is a defect, not a discount', () => {
   if (rate === undefined) throw new Error('no rate');
   const usage = { nodeSeconds: decimalOf(-1n, 0) };
   expect(() => charge(rate, surgeNoneMicros, usage)).toThrow('never negative');
-  expect(() => cancelCharge(rate, surgeNoneMicros, -1n)).toThrow('less than no time');
+  expect(() => cancelCharge(rate, surgeNoneMicros, -1n)).toThrow('time of a run is never negative');
 });

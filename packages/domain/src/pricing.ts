@@ -12,8 +12,8 @@ import { findRate, type Rate, type RateCard, type Tier } from './rate-card.ts';
 import { secondsOfMs, type Usage, usageUnits } from './usage.ts';
 
 /**
- * The formulas of CONTRACT 4. Everything is exact until one rounding at the end, half up to
- * whole micro-credits. `packages/domain/vectors/pricing.json` has the required results.
+ * The formulas of CONTRACT 4. Everything is exact until one rounding at the end, half up to whole
+ * micro-credits. `packages/domain/vectors/pricing.json` has the results that the tests require.
  */
 
 /** No surge: a multiplier of one, in millionths. */
@@ -57,11 +57,11 @@ export function charge(rate: Rate, surgeMicros: bigint, usage: Usage): bigint {
 
 /**
  * The price in micro-credits of a run that was cancelled `nodeMs` milliseconds (the service's
- * clock) after `begin`. It charges node-seconds only, without base and minimum. Nothing if the run
- * had not begun (0).
+ * clock) after `begin`. It charges node-seconds only, without base and minimum, and at most the
+ * maximum of the rate. It is 0 if `nodeMs` is 0.
  */
 export function cancelCharge(rate: Rate, surgeMicros: bigint, nodeMs: bigint): bigint {
-  assertInvariant(nodeMs >= 0n, 'a run does not last less than no time');
+  assertInvariant(nodeMs >= 0n, 'the time of a run is never negative');
   const weight = decimalOfMicros(rate.weightsMicros.nodeSeconds ?? 0n);
   const cost = multiplyDecimals(weight, secondsOfMs(nodeMs));
   return priced(atMost(cost, decimalOfMicros(rate.maxMicros)), rate, surgeMicros);

@@ -1,8 +1,8 @@
 import ipaddr from 'ipaddr.js';
 
 /**
- * Decides whether the service may contact an address or host for a tenant (CONTRACT 3 and
- * 6). Nodes are in people's homes, and the service is in a private network.
+ * Decides whether the service may contact an address or host for a tenant (CONTRACT 3 and 6). The
+ * rule protects the private networks of nodes, which are in people's homes, and of the service.
  */
 
 /** Every block of IANA's IPv4 special-purpose registry, and multicast. */
@@ -64,7 +64,7 @@ const bracketed = /^\[([^\]]*)\]$/;
 
 /**
  * The host as the WHATWG URL parser normalises it: numbers become an address, names become lower
- * case.
+ * case. Undefined if the host is invalid.
  */
 function normaliseHost(hostname: string): string | undefined {
   if (!bracketed.test(hostname) && hostDelimiters.test(hostname)) return undefined;

@@ -1,7 +1,7 @@
 import { formatCredits, parseCreditsExact } from './credits.ts';
 import { parseUsage, type Usage, usageToJson, type UsageUnit, usageUnits } from './usage.ts';
 
-/** Tiers in the order of their prices (CONTRACT 4). */
+/** The tiers, from the cheapest to the most expensive (CONTRACT 4). */
 export const tiers = ['standard', 'priority', 'instant'] as const;
 export type Tier = (typeof tiers)[number];
 export const tierDefault: Tier = 'standard';
@@ -26,7 +26,10 @@ export interface JobTypeRates {
   readonly typicalUsage: Usage;
 }
 
-/** A version is never edited. A submission keeps the version that it was quoted with. */
+/**
+ * One version of the rate card. A version is never edited, and a submission keeps the version of
+ * its quote.
+ */
 export interface RateCard {
   readonly version: number;
   readonly usdPerCreditMicros: bigint;
@@ -75,7 +78,7 @@ function requireAmount(value: unknown, path: string): bigint {
   const micros = isText ? parseCreditsExact(String(value)) : undefined;
   if (micros === undefined) {
     throw new RateCardError(
-      `${path} must be a decimal from 0 to less than 10^9 with at most six decimals.`,
+      `${path} must be a number from 0 to less than 10^9 with at most six decimals.`,
     );
   }
   return micros;
@@ -118,7 +121,7 @@ function parseRate(value: unknown, path: string): Rate {
     weightsMicros: parseWeights(object['weights'], `${path}.weights`),
   };
   if (rate.minMicros > rate.maxMicros)
-    throw new RateCardError(`${path}.min must not be greater than its max.`);
+    throw new RateCardError(`${path}.min must not be greater than max.`);
   return rate;
 }
 
@@ -138,14 +141,17 @@ function parseJobType(value: unknown, path: string): JobTypeRates {
   }
   const typicalUsage = parseUsage(object['typicalUsage'] ?? {});
   if (typicalUsage === undefined) {
-    throw new RateCardError(`${path}.typicalUsage must hold an amount per unit of usage.`);
+    throw new RateCardError(
+      `${path}.typicalUsage must have only known units, each with an amount of 0 or more.`,
+    );
   }
   return { jobType, tiers: rates, typicalUsage };
 }
 
 /**
- * Parses a stored card or one from `GET /v1/rate-card`. `surgeMultiplier` and `version` in it are
- * ignored, because they are not part of the card. Throws RateCardError if it is invalid.
+ * Parses a stored card or one from `GET /v1/rate-card`. The members `surgeMultiplier` and `version`
+ * are ignored, because they are not part of the stored card. Throws RateCardError if the card is
+ * invalid.
  */
 export function parseRateCard(version: number, json: unknown): RateCard {
   const object = requireObject(json, 'rateCard');

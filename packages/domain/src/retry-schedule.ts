@@ -6,7 +6,7 @@ import { webhookAttemptsMax } from './limits.ts';
  * default intervals are `webhookBackoffSecondsDefault` in limits.ts.
  */
 const jitterShare = 0.1;
-/** `Retry-After` delays an attempt by at most this many times its interval. */
+/** `Retry-After` makes the wait for an attempt at most this many times its scheduled interval. */
 const retryAfterFactorMax = 2;
 const backoffPattern = /^[0-9]{1,7}(\.[0-9]{1,3})?$/;
 
@@ -39,7 +39,7 @@ export function nextAttemptDelayMs(input: {
   readonly retryAfterSeconds?: number | undefined;
 }): number | undefined {
   assertInvariant(input.attemptNumber >= 1, 'attempts are numbered from 1');
-  assertInvariant(input.jitter >= 0 && input.jitter <= 1, 'jitter is a share');
+  assertInvariant(input.jitter >= 0 && input.jitter <= 1, 'jitter is from 0 to 1');
   const intervalSeconds = input.backoffSeconds[input.attemptNumber - 1];
   if (intervalSeconds === undefined) return undefined;
   const jittered = intervalSeconds * (1 - jitterShare + 2 * jitterShare * input.jitter);

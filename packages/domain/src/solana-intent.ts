@@ -34,15 +34,15 @@ export function intentAmountUsdcMicros(
 
 /**
  * The reference of the grant for a transaction. An operator's grant for the same transaction uses
- * it too, so the credits are added only once.
+ * the same reference, so the credits are added only once.
  */
 export function solanaGrantReference(signature: string): string {
   return `solana:${signature}`;
 }
 
 /**
- * A number from 0 to 1, computed from the reference of an intent. It spreads the questions of the
- * watcher about intents that were created together.
+ * A number from 0 to 1, computed from the reference of an intent. With it, the watcher spreads its
+ * RPC requests for intents that were created at the same time.
  */
 export function referenceSpread(reference: string): number {
   let sum = 0;
@@ -63,14 +63,14 @@ export interface IntentTimes {
 }
 
 /**
- * The part of the last tenth in which a question of the watcher may start. The rest is for its
- * answer.
+ * The watcher starts to list transactions in this part of the last tenth of a period. The rest of
+ * the tenth is for the answer.
  */
 const askSpread = 0.8;
 
 /**
- * The times of an intent. The watcher asks in the last tenth before the expiry, and in the last
- * tenth of the grace.
+ * The times of an intent. `askAtMs` is in the last tenth of the time before the expiry, and
+ * `askAgainAtMs` is in the last tenth of the grace.
  */
 export function intentTimes(
   createdAtMs: number,
@@ -93,7 +93,7 @@ export function intentTimes(
   };
 }
 
-/** An intent that a transaction names, as the decision needs it. */
+/** An intent that a transaction names, with the facts that `choosePaidIntent` needs. */
 export interface NamedIntent {
   readonly reference: string;
   readonly tokenAccount: string;
@@ -120,7 +120,8 @@ export interface PaidIntent<Intent extends NamedIntent> {
  * Chooses the one intent that a transaction pays. It is the oldest open intent whose missing amount
  * the payment covers. Otherwise it is the oldest open intent, and if none is open, the oldest
  * intent of all. `named` has the intents that the transaction names, oldest first. A payment counts
- * only for an intent with the same token account.
+ * only for an intent with the same token account. Undefined if no payment counts for a named
+ * intent.
  */
 export function choosePaidIntent<Intent extends NamedIntent>(
   named: readonly Intent[],

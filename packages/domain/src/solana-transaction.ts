@@ -6,12 +6,12 @@ import { isRecord } from './solana-json.ts';
  * unreadable. An unreadable transaction is retried and never counts as unpaid.
  */
 
-/** A transaction has at most 256 accounts, because its instructions name them by one byte. */
+/** A transaction has at most 256 accounts, because its instructions name an account by one byte. */
 const accountKeysMax = 256;
 const u64Max = 2n ** 64n - 1n;
 const amountPattern = /^(?:0|[1-9][0-9]{0,19})$/;
 
-/** The rise of a token account's balance of one mint, in units of the mint. */
+/** The rise of a token account's balance of one mint, in the smallest units of the mint. */
 export interface TokenRise {
   readonly tokenAccount: string;
   readonly mint: string;
@@ -57,17 +57,23 @@ function must(condition: boolean, reason: string): asserts condition {
 function parse(answer: unknown, signature: string): SolanaTransaction {
   must(isRecord(answer), 'the answer is not an object');
   const { slot, blockTime = null, meta, transaction, version = 'legacy' } = answer;
-  must(version === 'legacy' || version === 0 || version === 1, 'its version is unknown');
-  must(isSlot(slot), 'it has no slot');
-  must(blockTime === null || isSlot(blockTime), 'its block time is not a number');
-  must(isRecord(meta), 'it has no meta');
-  must(isRecord(transaction), 'it has no transaction');
+  must(
+    version === 'legacy' || version === 0 || version === 1,
+    'the version of the transaction is unknown',
+  );
+  must(isSlot(slot), 'the answer has no slot');
+  must(blockTime === null || isSlot(blockTime), 'the block time is not a number');
+  must(isRecord(meta), 'the answer has no meta');
+  must(isRecord(transaction), 'the answer has no transaction');
   const { signatures, message } = transaction;
-  must(Array.isArray(signatures) && signatures[0] === signature, 'it has another signature');
-  must(isRecord(message), 'it has no message');
-  must('err' in meta, 'its meta does not say if it failed');
+  must(
+    Array.isArray(signatures) && signatures[0] === signature,
+    'the transaction has another signature',
+  );
+  must(isRecord(message), 'the transaction has no message');
+  must('err' in meta, 'meta does not show if the transaction failed');
   const accountKeys = [...keysOf(message['accountKeys']), ...loadedKeys(meta['loadedAddresses'])];
-  must(accountKeys.length <= accountKeysMax, 'it has too many accounts');
+  must(accountKeys.length <= accountKeysMax, 'the transaction has too many accounts');
   const succeeded = meta['err'] === null;
   const rises = succeeded ? risesOf(meta, accountKeys) : [];
   return { slot, blockTimeSeconds: blockTime, succeeded, accountKeys, rises };
@@ -78,7 +84,10 @@ function isSlot(value: unknown): value is number {
 }
 
 function keysOf(list: unknown): string[] {
-  must(Array.isArray(list) && list.length <= accountKeysMax, 'its accounts are not a list');
+  must(
+    Array.isArray(list) && list.length <= accountKeysMax,
+    'the accounts are not a list, or are too many',
+  );
   return list.map((key: unknown) => {
     // With the encoding `jsonParsed`, an account is an object.
     const text = isRecord(key) ? key['pubkey'] : key;
@@ -94,7 +103,7 @@ function keysOf(list: unknown): string[] {
  */
 function loadedKeys(loaded: unknown): string[] {
   if (loaded === undefined || loaded === null) return [];
-  must(isRecord(loaded), 'its loaded addresses are not an object');
+  must(isRecord(loaded), 'the loaded addresses are not an object');
   return [...keysOf(loaded['writable'] ?? []), ...keysOf(loaded['readonly'] ?? [])];
 }
 
@@ -108,17 +117,23 @@ function risesOf(meta: Record<string, unknown>, keys: readonly string[]): TokenR
 }
 
 function balancesOf(list: unknown, keys: readonly string[]): Map<string, TokenRise> {
-  must(Array.isArray(list) && list.length <= accountKeysMax, 'its token balances are not a list');
+  must(
+    Array.isArray(list) && list.length <= accountKeysMax,
+    'the token balances are not a list, or are too many',
+  );
   const balances = new Map<string, TokenRise>();
   for (const entry of list as readonly unknown[]) {
     must(isRecord(entry) && isRecord(entry['uiTokenAmount']), 'a token balance is not an object');
     const { accountIndex, mint, uiTokenAmount } = entry;
     must(typeof accountIndex === 'number', 'a token balance has no account');
     const tokenAccount = keys[accountIndex];
-    must(tokenAccount !== undefined, 'a token balance names an account that is not there');
+    must(
+      tokenAccount !== undefined,
+      'a token balance names an account that the transaction does not have',
+    );
     must(typeof mint === 'string', 'a token balance has no mint');
     const place = `${accountIndex} ${mint}`;
-    must(!balances.has(place), 'a token balance is given twice');
+    must(!balances.has(place), 'the answer has the same token balance twice');
     balances.set(place, { tokenAccount, mint, amount: amountOf(uiTokenAmount) });
   }
   return balances;

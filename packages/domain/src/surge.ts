@@ -8,8 +8,8 @@ const surgeStepMicros = 50_000n;
 const smoothingMs = 30_000n;
 
 /**
- * The value that surge moves towards. It is 1 while at most 70 % of the connected slots are busy or
- * none is connected, and rises linearly to 3 at 100 %.
+ * The value that surge moves towards, in millionths. It is 1 while at most 70 % of the connected
+ * slots are busy or no slot is connected. Above 70 % it rises linearly to 3 at 100 %.
  */
 export function surgeTarget(slotsTotal: number, slotsBusy: number): bigint {
   if (slotsTotal <= 0) return surgeNoneMicros;
@@ -34,7 +34,9 @@ export function smoothSurge(input: {
   return input.currentMicros + ((input.targetMicros - input.currentMicros) * elapsed) / smoothingMs;
 }
 
-/** Rounds to the nearest step of 0.05, halves upwards, and clamps to 1 to 3. */
+/**
+ * Rounds to the nearest step of 0.05, halves upwards. Limits the result to the range from 1 to 3.
+ */
 export function steppedSurge(smoothedMicros: bigint): bigint {
   const stepped = ((smoothedMicros + surgeStepMicros / 2n) / surgeStepMicros) * surgeStepMicros;
   if (stepped < surgeNoneMicros) return surgeNoneMicros;

@@ -19,7 +19,7 @@ const cidrPattern = /^([0-9a-f.:]{2,39})\/(0|[1-9][0-9]{0,2})$/i;
 
 /**
  * A CIDR block in its canonical form, such as `203.0.113.0/24` or `2001:db8::/32`. Undefined if the
- * text is no block, if it has bits after its prefix, or if it is an IPv4 block in IPv6 notation.
+ * text is not a block, if it has bits after its prefix, or if it is an IPv4 block in IPv6 notation.
  */
 export function canonicalCidr(text: string): string | undefined {
   const block = parseBlock(text);
@@ -71,7 +71,7 @@ function parseAddress(text: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
   return address.isIPv4MappedAddress() ? undefined : address;
 }
 
-/** The mask of one byte of which the first `bits` belong to the prefix. */
+/** The mask of one byte. The first `bits` bits of the byte belong to the prefix. */
 function prefixByte(bits: number): number {
   return 0xff & ~(0xff >> Math.min(Math.max(bits, 0), 8));
 }

@@ -1,6 +1,7 @@
 /**
- * Rate limits (CONTRACT 2): a bucket of `burst` tokens that fills at `perSecond`. A
- * request takes one token. The Redis script and the buckets that replace it follow this rule.
+ * Rate limits (CONTRACT 2): a bucket of `burst` tokens that fills at `perSecond`. A request takes
+ * one token. The Redis script follows this rule. So do the buckets of each process, which replace
+ * the script while Redis does not answer.
  */
 export interface RatePolicy {
   readonly perSecond: number;
@@ -10,7 +11,7 @@ export interface RatePolicy {
 
 export interface TokenBucket {
   readonly tokens: number;
-  /** By the clock that fills the bucket, in milliseconds. */
+  /** The time of this count, in milliseconds by the clock that fills the bucket. */
   readonly atMs: number;
 }
 
@@ -65,7 +66,7 @@ export function decisionOf(tokens: number, allowed: boolean, policy: RatePolicy)
   };
 }
 
-/** `w` of `RateLimit-Policy`: burst over rate, rounded up. */
+/** `w` of `RateLimit-Policy`: the seconds in which an empty bucket becomes full, rounded up. */
 export function policyWindowSeconds({ perSecond, burst }: RatePolicy): number {
   return Math.ceil(burst / perSecond);
 }

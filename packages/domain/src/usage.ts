@@ -24,8 +24,8 @@ export function isUsageUnit(name: string): name is UsageUnit {
 }
 
 function parseAmount(value: unknown): Decimal | undefined {
-  // The shortest text of a JSON number is the text that the sender wrote, within the precision of a
-  // double. Everything after this is exact.
+  // `String` returns the shortest text of a JSON number. It equals the number that the sender
+  // wrote, within the precision of a double. All later steps are exact.
   if (typeof value !== 'string' && typeof value !== 'number') return undefined;
   const decimal = parseDecimal(String(value));
   return decimal === undefined || decimal.digits < 0n ? undefined : decimal;

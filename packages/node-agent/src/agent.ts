@@ -23,8 +23,8 @@ export interface AgentOptions extends NodeIdentity {
   readonly isSandboxOnly?: boolean;
   readonly journal: Journal;
   /**
-   * The past assignments. Without them the node reports nothing in a recovery (CONTRACT 7,
-   * "Recovery").
+   * The past assignments. Without a history the node reports nothing in a recovery
+   * (CONTRACT 7, "Recovery").
    */
   readonly history?: History;
   readonly log: Log;
@@ -34,8 +34,9 @@ export interface AgentOptions extends NodeIdentity {
 
 export interface Agent {
   /**
-   * Declines all further offers. Waits until each accepted offer and each submission has ended, and
-   * its outcome is acknowledged. Returns false if that takes longer than `timeoutMs`.
+   * Declines all further offers. Waits until no accepted offer is left, and until each submission
+   * has ended and its outcome is acknowledged. Returns false if the wait takes longer than
+   * `timeoutMs`.
    */
   drain(timeoutMs: number): Promise<boolean>;
   /**
@@ -46,7 +47,7 @@ export interface Agent {
 
 export const agentVersion = '0.1.0';
 
-const expiredOffer: Failure = { code: 'node_error', message: 'The accepted offer had expired.' };
+const expiredOffer: Failure = { code: 'node_error', message: 'The node was too late to begin.' };
 
 interface AcceptedOffer {
   readonly jobType: string;
@@ -56,7 +57,10 @@ interface AcceptedOffer {
 
 interface State {
   readonly options: AgentOptions;
-  /** Identifies this start of the agent. Another instance never runs what this one has begun. */
+  /**
+   * Identifies this start of the agent. Another instance never runs a submission that this instance
+   * has begun.
+   */
   readonly instanceId: string;
   readonly runs: NodeRuns;
   readonly recovery: Recovery;
@@ -212,7 +216,7 @@ function receive(state: State, frame: FrameToNode, text: string): void {
       return;
     case 'drain':
       state.isDrainOrdered = true;
-      options.log('info', 'draining: the running submissions are finished', { running: runs.size });
+      options.log('info', 'draining: the node finishes its submissions', { running: runs.size });
       return;
     case 'error':
       options.log('warn', 'the service refused a frame', { code: frame.code });
@@ -259,8 +263,8 @@ function onAssign(state: State, frame: FrameToNodeOf<'assign'>, text: string): v
   if (!isJournalable(submissionId)) return;
   const accepted = state.accepted.get(offerId);
   if (accepted === undefined) {
-    // This node does not hold the offer any more, so another submission may have its slot. Reports
-    // the failure at once. Otherwise the submission would end later as `not_started`.
+    // The node has dropped the offer, so another submission may have the slot. The node reports the
+    // failure at once. Without this report the submission would end later as `not_started`.
     state.runs.refuse(submissionId, expiredOffer);
     return;
   }

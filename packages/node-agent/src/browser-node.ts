@@ -23,13 +23,13 @@ export function refusalOfRoot({ isSandboxed }: NodeOptions, userId?: number): st
   if (userId !== 0 || !isSandboxed) return undefined;
   return (
     'svc-node does not run a browser as root. Run it as a user without privileges, ' +
-    'or give --no-browser-sandbox if only this machine is at stake.'
+    'or give --no-browser-sandbox: a page can then attack this machine.'
   );
 }
 
 /**
- * Returns the file of the browser. Throws `CannotStartBrowser` with the command that installs one
- * if there is none.
+ * Returns the file of the browser. Throws `CannotStartBrowser` if there is no browser. The message
+ * has the command that installs one.
  */
 export function browserOf({ browser, searchPath }: NodeOptions): string {
   const { platform } = process;
@@ -37,7 +37,7 @@ export function browserOf({ browser, searchPath }: NodeOptions): string {
   if (found !== undefined) return found;
   throw new CannotStartBrowser(
     `There is no browser on this machine. Install one (${installCommand(platform)}), ` +
-      'name one with --browser, or give --executor simulated in a sandbox.',
+      'give the file of one with --browser, or, in a sandbox, give --executor simulated.',
   );
 }
 
@@ -88,7 +88,10 @@ export async function startBrowserExecutor(options: NodeOptions, log: Log): Prom
   return onlyAt(onlyHosts, executor);
 }
 
-/** Declines offers for other hosts. */
+/**
+ * Returns an executor that declines offers for hosts outside `hosts`. An empty list allows all
+ * hosts.
+ */
 function onlyAt(hosts: readonly string[], executor: Executor): Executor {
   if (hosts.length === 0) return executor;
   return {

@@ -1,5 +1,5 @@
 import type { FileHandle } from 'node:fs/promises';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
@@ -26,6 +26,13 @@ vi.mock('node:fs/promises', async (importOriginal) => {
       written.push(`${path.basename(from)} to ${path.basename(to)}`);
     },
   };
+});
+
+test('a history that cannot be read is not replaced by an empty one', async () => {
+  const directory = await mkdtemp(path.join(tmpdir(), 'svc-history-'));
+  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  await mkdir(path.join(directory, 'history.jsonl'));
+  await expect(openHistory(directory)).rejects.toThrow('EISDIR');
 });
 
 test('a history that is written again survives a power loss: its directory is on disk, too', async () => {

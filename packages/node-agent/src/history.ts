@@ -22,8 +22,8 @@ export interface HistoryEntry {
 
 /**
  * The submissions of the last 7 days. After the service is restored from a backup, the node reports
- * them, which prevents a second run of the same submission (CONTRACT 7, "Recovery"). Older entries
- * stay until the file is rewritten.
+ * these submissions. This prevents a second run of the same submission (CONTRACT 7, "Recovery").
+ * Older entries stay until the file is rewritten.
  */
 export interface History {
   readonly entries: () => readonly HistoryEntry[];
@@ -33,7 +33,7 @@ export interface History {
   close(): Promise<void>;
 }
 
-/** The history of an agent that keeps none. */
+/** A history that keeps nothing. */
 export const noHistory: History = {
   entries: () => [],
   assigned: async () => {},
@@ -45,7 +45,7 @@ const fileName = 'history.jsonl';
 const privateFile = 0o600;
 const historyMsMax = 7 * 24 * 3_600_000;
 const entriesMax = 10_000;
-/** The file is written again, without old entries, after this many lines. */
+/** If the file has more than this many lines, it is written again without old entries. */
 const linesMax = 3 * entriesMax;
 
 type Line = Omit<HistoryEntry, 'receipt'> & { readonly receipt?: string };
@@ -62,8 +62,10 @@ export async function openHistory(
   const append = async (line: Line): Promise<void> => {
     lines += 1;
     if (lines > linesMax) {
+      // The old file stays open until the new one is there, because a full disk ends the rewrite.
+      const rewritten = await rewrite(file, entries, nowMs());
       await handle.close();
-      handle = await rewrite(file, entries, nowMs());
+      handle = rewritten;
       lines = entries.size;
     } else {
       await handle.appendFile(`${JSON.stringify(line)}\n`);
@@ -88,10 +90,16 @@ export async function openHistory(
   };
 }
 
-/** Reads the file. Skips lines that cannot be parsed, because a crash may have cut the last one. */
+/**
+ * Reads the file. Skips lines that cannot be parsed, because a crash may have cut the last one.
+ * Rejects if the file exists and cannot be read. An empty history would replace it.
+ */
 async function readEntries(file: string): Promise<Map<string, HistoryEntry>> {
   const entries = new Map<string, HistoryEntry>();
-  const text = await readFile(file, 'utf8').catch(() => '');
+  const text = await readFile(file, 'utf8').catch((error: unknown) => {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return '';
+    throw error;
+  });
   for (const part of text.split('\n')) {
     const line = parsed(part);
     if (line === undefined) continue;
@@ -111,8 +119,8 @@ function parsed(text: string): Line | undefined {
 }
 
 /**
- * Drops entries that are too old or too many, writes the others to a new file, and opens this file
- * for appending.
+ * Drops the entries that are older than `historyMsMax`, and the oldest ones beyond `entriesMax`.
+ * Writes the other entries to a new file, and opens this file for appending.
  */
 async function rewrite(
   file: string,

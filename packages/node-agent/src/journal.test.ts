@@ -205,7 +205,7 @@ test('a journal of an older version opens, and what it has begun may have acted'
     { ...assignment, submissionId: other, payloadText: '{}' },
   ]);
   expect(textOnDisk()).not.toContain(secretOfTheApplicant);
-  // The second opening of the same directory says the same.
+  // A second opening of the same directory finds the same entry.
   expect(await foundAfterKill()).toContainEqual({ ...begun, isFenced: false });
 });
 

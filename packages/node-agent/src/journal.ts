@@ -42,12 +42,12 @@ export type BeginClaim = 'claimed' | 'taken' | 'missing';
 export interface Journal {
   /** The entries on disk when the journal was opened. */
   readonly found: readonly JournalEntry[];
-  /** Replaces the entry of a submission. It is on disk when the promise resolves. */
+  /** Replaces the entry of a submission. The new entry is on disk when the promise resolves. */
   write(entry: Extract<JournalEntry, { phase: 'assigned' | 'ended' }>): Promise<void>;
   /**
    * Marks an assignment as begun, and removes its payload. Both changes are on disk when the
-   * promise resolves. If several processes try, only one of them gets `claimed`. This holds without
-   * the lock, too.
+   * promise resolves. If several processes try, only one of them gets `claimed`, with or without
+   * the lock of the directory.
    */
   claimBegin(submissionId: string, isFenced?: boolean): Promise<BeginClaim>;
   /** Marks a begun submission as `submitting`. The mark is on disk when the promise resolves. */
@@ -64,9 +64,9 @@ const maxNodeSecondsDefault = Math.min(...Object.values(runLimitMs)) / 1_000;
 
 const suffix = '.json';
 const draftSuffix = '.draft';
-/** When a submission begins, its assignment's file is renamed to this suffix. */
+/** When a submission begins, the file of its assignment gets this suffix. */
 const begunSuffix = '.begun';
-/** Ids come from the network and become file names. */
+/** The form of ids that are safe as file names. Ids come from the network. */
 const safeId = /^sub_[0-9a-z]{1,40}$/;
 const privateFile = 0o600;
 const privateDirectory = 0o700;
@@ -121,7 +121,10 @@ async function isThere(file: string): Promise<boolean> {
   }
 }
 
-/** Claims by a rename. Only one process can rename the file. The next process does not find it. */
+/**
+ * Claims by a rename. Only one process can rename the file. The next process does not find the
+ * assignment.
+ */
 async function claim(assigned: string, begun: string): Promise<BeginClaim> {
   if (await isThere(begun)) return 'taken';
   try {
@@ -156,7 +159,7 @@ async function readEntries(directory: string): Promise<JournalEntry[]> {
 /**
  * Opens the node's journal: one file per submission. The files are private to the user, because an
  * assignment contains personal data until the submission begins. Throws `DirectoryInUse` if another
- * process has the journal open, and `CannotLock` if that cannot be determined.
+ * process has the journal open, and `CannotLock` if locking is not possible.
  */
 export async function openJournal(directory: string): Promise<Journal> {
   await mkdir(directory, { recursive: true, mode: privateDirectory });

@@ -18,12 +18,14 @@ const lockName = 'agent.lock';
 const privateFile = 0o600;
 /** The exit code of flock(1) if another process has the lock. */
 const lockedElsewhere = 1;
-/** `O_EXLOCK` of macOS, which Node does not export: opens and locks in one call. */
+/**
+ * `O_EXLOCK` of macOS, which opens and locks a file in one call. Node.js does not export this flag.
+ */
 const openLockedOnMacOs = 0x20;
 
 /**
- * Keeps the handles of the locked files reachable. Node closes an unreachable handle, and that
- * would release the lock.
+ * Keeps the handles of the locked files reachable. Node.js closes a file whose handle is
+ * unreachable, which would release the lock.
  */
 const lockedFiles = new Set<FileHandle>();
 
@@ -34,9 +36,10 @@ function inUse(directory: string): DirectoryInUse {
 }
 
 /**
- * Locks an open file with flock(2). Node has no call for it, so flock(1) locks the descriptor that
- * it inherits. The lock belongs to the open file, which this process keeps open after flock(1) has
- * ended. Children that this process starts later do not inherit the descriptor.
+ * Locks an open file with flock(2). Node.js has no call for flock(2), so the program flock(1)
+ * inherits the descriptor and locks it. The lock belongs to the open file, which this process keeps
+ * open after flock(1) has ended. Children that this process starts later do not inherit the
+ * descriptor.
  */
 async function flock(file: FileHandle, directory: string): Promise<void> {
   const child = spawn('flock', ['-n', '3'], { stdio: ['ignore', 'ignore', 'ignore', file.fd] });

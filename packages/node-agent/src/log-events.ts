@@ -4,39 +4,39 @@ interface NodeLogEvent {
   /** Null if the message differs from line to line. The call then names its event. */
   readonly message: string | null;
   readonly members: readonly NodeLogMember[];
-  /** The step that the node owner takes after a warning or worse. */
+  /** The step that the node owner takes after a warning or an error. */
   readonly action?: string;
   /** The content of the messages if `message` is null. */
   readonly says?: string;
 }
 
-/** The members that the events of nodes have in addition to those of each line. */
+/** The members of the events of nodes, without the members that every line has. */
 export const nodeLogMembers = {
   adapter: 'the adapter of the form',
   binary: 'the path of the browser',
-  closeCode: 'the close code of the link; 1006 if it broke',
-  code: 'a code of CONTRACT 7, or a close code',
+  closeCode: 'the close code of the link; 1006 if the link broke or never opened',
+  code: 'the error code of a frame (CONTRACT 7), or the close code of the link',
   delayMs: 'milliseconds until the next connection',
-  durationMs: 'how long it took, in milliseconds',
+  durationMs: 'how long the node took to fill in the step, in milliseconds',
   fields: 'how many fields were filled',
   isSandboxed: 'true if the browser runs in its sandbox',
   key: 'the name of the field, never its value',
   leftovers: 'how many directories were deleted',
   outcome: 'the type of the outcome',
-  reason: 'the message of the error, or the reason of the service',
+  reason: 'the message of the error, or the reason that the service gave',
   refusedStatus: 'the HTTP status of the refused connection',
   running: 'how many submissions the node is running',
-  status: 'an HTTP status',
+  status: 'the HTTP status of the answer',
   step: 'the number of the step of the form',
   submissionId: 'the submission, `sub_…`',
   version: 'the version of the browser',
-  why: 'the signal, or that the parent is gone',
+  why: 'the signal, or `parent gone` if the parent process has ended',
 } as const;
 
 type NodeLogMember = keyof typeof nodeLogMembers;
 
 const connectsAgain =
-  'Nothing at once: the node connects again. If it repeats, run `svc-node doctor`.';
+  'Nothing at once: the node connects again. If the line repeats, run `svc-node doctor`.';
 const fullDisk = 'Check the disk of the state directory: its space and permissions.';
 
 /** Every event that a node logs, by name. docs/LOGS.md is generated from it. */
@@ -50,13 +50,13 @@ export const nodeLogCatalogue = {
   },
   'node.draining': {
     level: 'info',
-    message: 'draining: the running submissions are finished',
+    message: 'draining: the node finishes its submissions',
     members: ['running'],
   },
   'node.stopping': { level: 'info', message: 'stopping', members: ['why'] },
   'node.stopped_unfinished': {
     level: 'warn',
-    message: 'stopped with unfinished submissions, which are reported after a restart',
+    message: 'stopped with unfinished submissions; the node reports them after a restart',
     members: [],
     action: 'Start the node again soon, with the same state directory.',
   },
@@ -71,13 +71,13 @@ export const nodeLogCatalogue = {
     level: 'warn',
     message: 'the service refused a frame',
     members: ['code'],
-    action: 'Update the node. If it is up to date, report the line.',
+    action: 'Update the node. If it is up to date, send this line to the operator.',
   },
   'node.frame_ignored': {
     level: 'warn',
-    message: 'ignored a bad frame',
+    message: 'ignored a bad frame of the service',
     members: ['code'],
-    action: 'Update the node. If it is up to date, report the line.',
+    action: 'Update the node. If it is up to date, send this line to the operator.',
   },
   'node.link_refused': {
     level: 'error',
@@ -111,7 +111,7 @@ export const nodeLogCatalogue = {
     level: 'error',
     message: 'another process has begun the submission',
     members: ['submissionId'],
-    action: 'Stop the other process: two processes must not use one identity and state directory.',
+    action: 'Stop the other process: two processes must not use the same id and state directory.',
   },
   'node.journal_failed': {
     level: 'error',
@@ -137,7 +137,7 @@ export const nodeLogCatalogue = {
   },
   'node.browser_not_started': {
     level: 'info',
-    message: 'browser did not start',
+    message: 'the browser did not start',
     members: ['submissionId', 'reason'],
   },
   'node.form_found': {

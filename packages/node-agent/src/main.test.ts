@@ -132,7 +132,7 @@ describe('svc-node', () => {
     service.send({ type: 'ack', submissionId });
     await expect.poll(() => readdirSync(stateDir).join()).not.toContain(submissionId);
     service.cut();
-    // The submission was neither begun again nor kept.
+    // The agent did not begin the submission again, and keeps no entry of it.
     expect(await service.greet()).toMatchObject({ running: [] });
   });
 
@@ -170,7 +170,7 @@ describe('svc-node', () => {
 });
 
 describe('svc-node with a browser', () => {
-  /** Root has no sandbox. */
+  /** The options for a test that runs as root, because the browser has no sandbox for root. */
   const asRoot = ['--executor', 'browser', '--no-browser-sandbox'];
 
   test('says hello after its browser has started, and names its options for sandboxes', async () => {

@@ -70,7 +70,7 @@ async function run(options: RunOptions): Promise<void> {
     log('info', 'stopping', { why });
     const isDone = await agent.drain(drainMs);
     if (!isDone)
-      log('warn', 'stopped with unfinished submissions, which are reported after a restart');
+      log('warn', 'stopped with unfinished submissions; the node reports them after a restart');
     await agent.close();
     await history.close();
     await journal.close();

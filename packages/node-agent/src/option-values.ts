@@ -21,12 +21,16 @@ export function linkAddress(text: string): string {
   throw new InvalidArgumentError('It must be an address like wss://host:port.');
 }
 
-/** True if the link is plain `ws` to another machine, so that others could read it. */
+/** True if the link is plain `ws` to another machine. Others could read such a link. */
 export function isPlainBeyondLoopback(link: string): boolean {
   const { protocol, hostname } = new URL(link);
   if (protocol !== 'ws:') return false;
   return !(hostname === 'localhost' || hostname === '[::1]' || /^127\.[\d.]+$/.test(hostname));
 }
+
+/** The message about such a link, if `--insecure` does not allow it. */
+export const notEncrypted =
+  'The link is not encrypted. Use wss://, or --insecure if nobody else can read it.';
 
 export function nodeId(text: string): string {
   if (/^nod_[0-9a-z]{26}$/.test(text)) return text;

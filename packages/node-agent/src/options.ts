@@ -8,6 +8,7 @@ import {
   hostMapping,
   hostName,
   isPlainBeyondLoopback,
+  notEncrypted,
   linkAddress,
   nodeId,
   wholeNumber,
@@ -30,6 +31,8 @@ export interface NodeOptions {
   /** The file of the browser; undefined to look for one. */
   readonly browser: string | undefined;
   readonly isSandboxed: boolean;
+  /** True if the link to another machine may be without TLS. */
+  readonly isInsecure: boolean;
   readonly hostMap: HostMap;
   /** The only hosts to apply at; empty for all. */
   readonly onlyHosts: readonly string[];
@@ -49,7 +52,7 @@ export type NodeCommand =
   | { readonly kind: 'run'; readonly options: RunOptions }
   | { readonly kind: 'doctor'; readonly options: NodeOptions };
 
-/** The longest run limit, so that a drain can finish every run. */
+/** The longest run limit of all tiers, so a drain has enough time for each run. */
 const drainSecondsDefault = runLimitMs.standard / 1_000;
 const executors: readonly ExecutorName[] = ['browser', 'simulated'];
 
@@ -76,8 +79,8 @@ function defaultStateDir(id: string | undefined): string {
 }
 
 /**
- * Returns `simulated` for a `ws:` link. A production service accepts no such link, so it leads to a
- * sandbox.
+ * Returns `simulated` for a `ws:` link. A production service accepts no such link, so the service
+ * must be a sandbox.
  */
 function defaultExecutor(link: string | undefined): ExecutorName {
   return link !== undefined && new URL(link).protocol === 'ws:' ? 'simulated' : 'browser';
@@ -90,9 +93,9 @@ const linkOptions = [
   new Option('--id <nodeId>', 'the id of this node').env('SVC_NODE_ID').argParser(nodeId),
   new Option(
     '--secret <nodeSecret>',
-    'its secret; use the environment variable, because other users can see flags',
+    'the secret of this node; use the variable, because other users can see flags',
   ).env('SVC_NODE_SECRET'),
-  new Option('--insecure', 'connect without TLS to a host other than this one').default(false),
+  new Option('--insecure', 'connect without TLS to another machine').default(false),
 ];
 
 const runOptions = [
@@ -104,7 +107,10 @@ const runOptions = [
     '--state-dir <directory>',
     'where to keep unfinished submissions (default: svc-node/<nodeId> below the state directory of the user)',
   ).env('SVC_NODE_STATE_DIR'),
-  new Option('--drain-seconds <number>', 'how long to finish running submissions after SIGTERM')
+  new Option(
+    '--drain-seconds <number>',
+    'how many seconds to wait for running submissions after SIGTERM',
+  )
     .env('SVC_NODE_DRAIN_SECONDS')
     .argParser(wholeNumber(24 * 3600))
     .default(drainSecondsDefault),
@@ -113,17 +119,17 @@ const runOptions = [
 const browserOptions = [
   new Option(
     '--executor <name>',
-    'fill in real forms in a browser, or only simulate it, in a sandbox (default: browser; simulated for a link without TLS)',
+    'fill in real forms in a browser, or only simulate jobs in a sandbox (default: browser; simulated for a link without TLS)',
   )
     .env('SVC_NODE_EXECUTOR')
     .choices(executors),
   new Option(
     '--browser <file>',
-    'the browser (default: chromium-headless-shell, chromium, google-chrome or chrome on the PATH)',
+    'the file of the browser (default: the first of chromium-headless-shell, chromium, google-chrome and chrome on the PATH)',
   ).env('SVC_NODE_BROWSER'),
   new Option(
     '--no-browser-sandbox',
-    'run as root, or run the browser without its sandbox: a page can then attack this machine',
+    'run the browser without its sandbox, and allow root: a page can then attack this machine',
   ).env('SVC_NODE_NO_BROWSER_SANDBOX'),
   new Option(
     '--only-host <host>',
@@ -139,7 +145,7 @@ const browserOptions = [
     .argParser(hostMapping),
   new Option(
     '--debug-dir <directory>',
-    'keep screenshots of forms there, with personal data (sandbox only)',
+    'keep screenshots of forms, with personal data, in this directory (sandbox only)',
   ).env('SVC_NODE_DEBUG_DIR'),
 ];
 
@@ -170,23 +176,20 @@ function optionsOf(parsed: Parsed): NodeOptions {
     isSandboxed: parsed.browserSandbox,
     hostMap: parsed.mapHost ?? new Map(),
     onlyHosts: parsed.onlyHost ?? [],
+    isInsecure: parsed.insecure,
     searchPath: process.env['PATH'] ?? '',
   };
 }
 
 /** Exits with a sentence if an option of `run` is missing or the link is not safe. */
-function checkRun(command: Command, options: NodeOptions, insecure: boolean): RunOptions {
-  const { link, id, secret } = options;
+function checkRun(command: Command, options: NodeOptions): RunOptions {
+  const { link, id, secret, isInsecure } = options;
   const missing = (name: string): never =>
     command.error(`error: ${name} is missing. Give the option, or set its variable.`);
   if (link === undefined) return missing('--link (SVC_NODE_LINK)');
   if (id === undefined) return missing('--id (SVC_NODE_ID)');
   if (secret === undefined || secret === '') return missing('--secret (SVC_NODE_SECRET)');
-  if (!insecure && isPlainBeyondLoopback(link)) {
-    command.error(
-      'error: The link is not encrypted. Use wss://, or --insecure if nobody else can read it.',
-    );
-  }
+  if (!isInsecure && isPlainBeyondLoopback(link)) command.error(`error: ${notEncrypted}`);
   return { ...options, link, id, secret };
 }
 
@@ -208,5 +211,5 @@ export function readCommand(argv: readonly string[]): NodeCommand {
   const parsed = command.opts<Parsed>();
   const options = optionsOf(parsed);
   if (chosen.kind === 'doctor') return { kind: 'doctor', options };
-  return { kind: 'run', options: checkRun(command, options, parsed.insecure) };
+  return { kind: 'run', options: checkRun(command, options) };
 }

@@ -14,11 +14,11 @@ export const restartedBeforeSubmit: Failure = {
 };
 export const missingAssignment: Failure = {
   code: 'node_error',
-  message: 'The node has no record of the assignment, and did not run it.',
+  message: 'The node has no record of the submission, and did not run it.',
 };
 export const cannotRecordBegin: Failure = {
   code: 'node_error',
-  message: 'The node could not record the begin of the submission, and did not run it.',
+  message: 'The node could not write to its disk, and did not run the submission.',
   submitted: false,
 };
 export const noExecutor: Failure = {
@@ -27,7 +27,10 @@ export const noExecutor: Failure = {
   submitted: false,
 };
 
-/** Makes a message valid for the service: well-formed, without U+0000, cut by code points. */
+/**
+ * Makes a message valid for the service: well-formed, without U+0000, and cut to
+ * `failureMessageLengthMax` code points.
+ */
 function sendableMessage(message: string): string {
   const characters = Array.from(message.toWellFormed().replaceAll('\0', '\uFFFD'));
   return characters.length <= failureMessageLengthMax
@@ -46,7 +49,8 @@ function isSendable(outcome: Outcome): boolean {
 
 /**
  * The outcome of completed work. A result that violates the contract or is too large is reduced to
- * its `confirmationId`, because the work is done and must be reported.
+ * its `confirmationId`, or to nothing if that is not valid. The outcome stays `completed`, because
+ * the work is done.
  */
 export function completedOutcome(
   submissionId: string,

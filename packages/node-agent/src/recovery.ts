@@ -3,7 +3,7 @@ import type { History, HistoryEntry } from './history.ts';
 import type { JournalEntry } from './journal.ts';
 import { failedOutcome } from './outcome.ts';
 
-/** The interval at which the node reports entries again that the service has not recorded. */
+/** The interval at which the node reports again the entries that the service has not recorded. */
 const reportAgainMs = 5_000;
 const stopped = { code: 'node_error', message: 'The submission was stopped.' } as const;
 
@@ -19,7 +19,10 @@ interface RecoveryContext {
   readonly send: (frame: FrameFromNode) => void;
 }
 
-/** The node's part in a recovery from a backup (CONTRACT 7, "Recovery"). It ends with the link. */
+/**
+ * The node's part in a recovery from a backup (CONTRACT 7, "Recovery"). The node's part ends with
+ * the link.
+ */
 export interface Recovery {
   begin(): void;
   recorded(submissionId: string, present: boolean): void;

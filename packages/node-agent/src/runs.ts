@@ -27,7 +27,7 @@ interface RunsContext {
   readonly executors: readonly Executor[];
   /** Sends a frame; does nothing without a link. */
   readonly send: (frame: FrameFromNode) => void;
-  /** Called when a submission is forgotten. */
+  /** Called when the node forgets a submission. */
   readonly onChange: () => void;
   readonly log: Log;
 }
@@ -58,8 +58,8 @@ async function within(ms: number, promises: readonly Promise<unknown>[]): Promis
 /**
  * The node's submissions: assignments, begun or not, and outcomes that the service has not
  * acknowledged. A decision is on disk before the node acts on it or sends it. The one exception is
- * an outcome that cannot be written, which is still sent. Decisions run one after another, so the
- * disk has the last one.
+ * an outcome that cannot be written, which is still sent. The node executes one decision after
+ * another, so the disk has the last decision.
  */
 export class NodeRuns {
   readonly #context: RunsContext;
@@ -222,7 +222,7 @@ export class NodeRuns {
 
   /**
    * Claims the begin in the journal. Returns `unrecorded` if the journal cannot be written. The
-   * submission then ends at once.
+   * caller then ends the submission at once.
    */
   async #claimBegin(submissionId: string, isFenced: boolean): Promise<BeginClaim | 'unrecorded'> {
     const { journal, log } = this.#context;
@@ -263,13 +263,13 @@ export class NodeRuns {
     const { usage } = executed;
     const isUnsent = isUnsubmitted(run.entry);
     if (executed.kind === 'completed' && isUnsent) {
-      // A fenced executor must call `submitting` before it completes. This one did not, so it is
-      // unknown what it did.
+      // A fenced executor must call `submitting` before it completes. This executor did not, so
+      // nobody knows what it did.
       const error = new Error('completed before it was submitted');
       await this.#keepOutcome(run, failedOutcome(submissionId, usage, failureOf(error)));
     } else if (executed.kind === 'completed') {
-      // Applies to a run that should have stopped, too: the work is done, and the service stores
-      // its result as a late outcome.
+      // Reports the result of a run that should have stopped, too. The work is done, and the
+      // service stores its result as a late outcome.
       await this.#keepOutcome(run, completedOutcome(submissionId, usage, executed.result));
     } else if (run.isStopping) {
       await this.#confirmStop(submissionId, usage);

@@ -23,7 +23,10 @@ import { openJournal } from './journal.ts';
 export const nodeId = 'nod_01kajh8z2wf5xav9c3q7m4n6rt';
 export const secret = 'nsk_secret';
 
-/** A process that starts a browser on a busy machine needs several seconds for its first frame. */
+/**
+ * The longest wait for a frame. An agent that starts a browser on a busy machine needs several
+ * seconds until its first frame.
+ */
 const frameTimeoutMs = 60_000;
 
 type Received = FrameFromNodeOf<FrameFromNodeType>;

@@ -34,7 +34,7 @@ export interface NodeSocket {
 
 export interface SocketEvents {
   opened(socket: NodeSocket): void;
-  /** A valid frame, and its original text. */
+  /** Called with each valid frame and its original text. */
   received(frame: FrameToNode, text: string): void;
   /** Called exactly once, after any kind of end. */
   ended(end: LinkEnd): void;
@@ -89,7 +89,7 @@ export function openSocket(identity: NodeIdentity, events: SocketEvents, log: Lo
   let silenceTimer: NodeJS.Timeout | undefined;
   const noteReceived = (): void => {
     clearTimeout(silenceTimer);
-    // The service pings every 5 s. A link without a frame or ping for this long is dead.
+    // The service pings every 5 s. A link without a frame or ping for `linkSilentMs` is dead.
     silenceTimer = setTimeout(() => socket.terminate(), linkSilentMs);
   };
   const handle: NodeSocket = {
@@ -109,7 +109,7 @@ export function openSocket(identity: NodeIdentity, events: SocketEvents, log: Lo
     const text = textOf(data);
     const parsed = parseFrameToNode(text);
     if (parsed.kind === 'frame') events.received(parsed.frame, text);
-    else log('warn', 'ignored a bad frame', { code: parsed.code });
+    else log('warn', 'ignored a bad frame of the service', { code: parsed.code });
   });
   socket.on('unexpected-response', (_request, response) => {
     const status = response.statusCode ?? 0;

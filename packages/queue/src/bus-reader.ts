@@ -2,12 +2,15 @@ import { DispatcherBatch, DispatcherMessage } from '@svc/contracts';
 import { parseBoundedJson } from '@svc/domain';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 
-/** The limits of a text from the bus. Messages and batches have at most six levels. */
+/**
+ * The limits of one text from the bus: its characters, and its levels of nesting. Messages and
+ * batches have at most six levels.
+ */
 const textBounds = { charactersMax: 1_048_576, depthMax: 32 };
 
 // Ajv does not check the schemas against the meta-schema, because loading that costs 70 ms of CPU.
 const ajv = new Ajv2020({ meta: false, validateSchema: false, strict: true });
-/** Ajv keeps what it compiled, so each schema is compiled once, at the first message. */
+/** Ajv caches compiled schemas. Each schema is therefore compiled once, at the first message. */
 const validateMessage = (): ValidateFunction<DispatcherMessage> =>
   ajv.compile<DispatcherMessage>(DispatcherMessage);
 const validateBatch = (): ValidateFunction<{ from: string; messages: unknown[] }> =>

@@ -8,7 +8,10 @@ import { keyPrefix } from './redis.ts';
  * messages have 600 characters.
  */
 const batchCharactersMax = 262_144;
-/** The most dispatchers that the sender remembers. It forgets the one that it added first. */
+/**
+ * The most dispatchers that the sender remembers. Beyond this number, it forgets the dispatcher
+ * that it added first.
+ */
 const targetsMax = 256;
 
 /** The channel for single messages. Dispatchers of every version subscribe to it. */
@@ -26,8 +29,8 @@ export function channelOfAll(prefix: string): string {
 }
 
 /**
- * The channels of one dispatcher. It subscribes to them with one command, so it has all of them or
- * none.
+ * The channels of one dispatcher. The dispatcher subscribes to them with one command, so it is
+ * subscribed to all of them or to none.
  */
 export function channelsOf(prefix: string, dispatcherId: string): readonly string[] {
   return [
@@ -37,12 +40,12 @@ export function channelsOf(prefix: string, dispatcherId: string): readonly strin
   ];
 }
 
-/** A dispatcher that this one has sent to. */
+/** A dispatcher to which this dispatcher has sent messages. */
 interface Target {
   readonly send: CallBatcher<DispatcherMessage, boolean>;
   /**
-   * True if the dispatcher subscribes to single messages only. This does not change, because a
-   * dispatcher of another version has another id.
+   * True if the sender has found that the dispatcher subscribes to single messages only. This does
+   * not change, because a dispatcher of another version has another id.
    */
   isWithoutBatches: boolean;
 }

@@ -1,9 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /**
- * Combines calls to Redis into batches (decision 9), because a message to Redis costs more than its
- * content. A batch has the calls of one turn of the event loop, or those that arrived during the
- * last batch. It keeps their order. A call that is alone is a batch of one.
+ * Combines calls to Redis into batches (decision 9), because one message with many calls costs less
+ * than many messages. A batch contains the calls of one turn of the event loop, or the calls that
+ * arrived while the previous batch was in flight. It keeps the order of the calls. A single call is
+ * a batch of one.
  */
 export type CallBatcher<Input, Output> = (input: Input) => Promise<Output>;
 
@@ -18,8 +19,9 @@ interface Waiting<Input, Output> {
 
 /**
  * `run` takes up to `sizeMax` inputs, and returns one output for each in their order. Only one
- * `run` is in progress at a time. If it fails, all calls of that batch and all waiting calls fail
- * too, without a retry. With a silent Redis, a caller therefore waits for at most one time-out.
+ * `run` is in progress at a time. If `run` fails, the calls of its batch and all waiting calls fail
+ * too, without a retry. If Redis does not answer, a caller therefore waits for at most one
+ * time-out.
  */
 export function createCallBatcher<Input, Output>({
   run,

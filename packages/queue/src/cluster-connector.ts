@@ -4,7 +4,7 @@ import { AbstractConnector, Redis } from 'ioredis';
 import { type ClusterNode, ownerOfSlot, parseClusterNodes, slotOf } from './cluster-nodes.ts';
 import type { ClusterAddress, ServerAddress } from './redis-address.ts';
 
-/** The limit for connecting to a server, and for the answer to one command. */
+/** The longest time to connect to a server, and the longest wait for the answer to one command. */
 const answerMsMax = 1_000;
 /** The most servers that are asked for the owner of a slot. */
 const askedMax = 16;
@@ -38,7 +38,8 @@ async function nodesBy(cluster: ClusterAddress, server: ServerAddress): Promise<
 }
 
 /**
- * Runs `work` with a connection to one server of the cluster. Throws if it does not answer in time.
+ * Runs `work` with a connection to one server of the cluster. Throws if the server does not answer
+ * within `answerMsMax`.
  */
 export async function withServer<T>(
   cluster: ClusterAddress,
@@ -52,7 +53,7 @@ export async function withServer<T>(
     ...(username === undefined ? {} : { username }),
     ...(password === undefined ? {} : { password }),
     ...(isEncrypted ? { tls: {} } : {}),
-    // A short connection does without RESP3 and without client information.
+    // This short connection needs neither RESP3 nor client information.
     protocol: 2,
     disableClientInfo: true,
     lazyConnect: true,
@@ -77,8 +78,8 @@ interface Discovery {
 }
 
 /**
- * The connections of a process to one cluster share each question. During an outage they do not
- * flood the servers with questions.
+ * All connections of this process to one cluster share the discovery in progress. Otherwise they
+ * would flood the servers with questions during an outage.
  */
 const discoveries = new Map<string, Discovery>();
 
@@ -97,7 +98,8 @@ async function discover(cluster: ClusterAddress): Promise<ClusterNode[]> {
 /**
  * Makes an ioredis connector that connects to the present owner of the slot of `key`. Before each
  * attempt, it asks up to `askedMax` known servers, and learns further servers from their answers.
- * Without an owner the attempt fails, and `retryStrategy` decides when the next one follows.
+ * If no server owns the slot, the attempt fails, and `retryStrategy` decides when the next one
+ * follows.
  */
 export function clusterConnector(cluster: ClusterAddress, key: string) {
   const slot = slotOf(key);
@@ -108,8 +110,8 @@ export function clusterConnector(cluster: ClusterAddress, key: string) {
     }
 
     /**
-     * If the attempt fails, returns a destroyed socket. It must not reject, because ioredis would
-     * not try again.
+     * Returns a destroyed socket if it finds no owner, or if the connection is closed meanwhile.
+     * This method must not reject, because ioredis would then not try again.
      */
     override async connect() {
       this.connecting = true;

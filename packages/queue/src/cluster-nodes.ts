@@ -6,7 +6,10 @@ export interface ClusterNode {
   readonly isMaster: boolean;
   /** True if the majority of masters cannot reach this server. */
   readonly isFailed: boolean;
-  /** If two servers disagree about the owner of a slot, the higher epoch is right. */
+  /**
+   * The config epoch of Redis Cluster. If two servers claim a slot, the one with the higher epoch
+   * owns the slot.
+   */
   readonly epoch: number;
   /** The first and the last slot of each range that the server owns. */
   readonly slots: readonly (readonly [number, number])[];
@@ -55,8 +58,8 @@ function addressIn(
 }
 
 /**
- * Reads `0-5460` or `42`. Skips entries in brackets, which are slots that move: their owner lists
- * them in its ranges too.
+ * Reads `0-5460` or `42`. Skips entries in brackets. They name slots that are being moved between
+ * servers, and the ranges of the present owner contain these slots too.
  */
 function rangeIn(text: string): [number, number][] {
   const found = /^(\d+)(?:-(\d+))?$/.exec(text);
@@ -67,7 +70,7 @@ function rangeIn(text: string): [number, number][] {
 
 /**
  * The master that owns the slot, by the answers with the highest epoch. Undefined if no master
- * claims the slot, or if this master has failed.
+ * claims the slot, or if the owner has failed.
  */
 export function ownerOfSlot(
   nodes: readonly ClusterNode[],

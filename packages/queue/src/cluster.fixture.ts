@@ -1,12 +1,12 @@
 import { startTestRedis, type TestRedis, waitUntil } from '@svc/testkit';
 import { Redis } from 'ioredis';
 
-/** A cluster of one server. Every command for a slot that it does not own fails. */
+/** A cluster of one server. A command for a slot that the server does not own fails. */
 export interface TestCluster {
   /** The address of the server itself. */
   readonly serverUrl: string;
   readonly clusterUrl: string;
-  /** A connection that does not know of the cluster. */
+  /** A plain connection to the server, without cluster mode. */
   readonly direct: Redis;
   readonly server: TestRedis;
   close(): Promise<void>;
@@ -15,8 +15,8 @@ export interface TestCluster {
 const boundMs = 20_000;
 
 /**
- * Starts a cluster of one server that owns only the slots of these keys. It serves them after two
- * seconds.
+ * Starts a cluster of one server that owns only the slots of these keys. Returns when the server
+ * serves them, after about two seconds.
  */
 export async function startTestCluster(keys: readonly string[]): Promise<TestCluster> {
   const server = await startTestRedis({ isClustered: true });

@@ -63,8 +63,8 @@ test('every script of this package touches keys of one slot', async () => {
   );
   const scripts = written.filter((found) => found !== null).length;
   const info = await cluster.direct.info('memory');
-  // Redis has cached each script that was called. The number is too small if `callEveryScript` left
-  // one out.
+  // Redis has cached each script that was called. If `callEveryScript` did not call some script,
+  // the number is too small.
   expect(info).toContain(`number_of_cached_scripts:${scripts}\r\n`);
   expect(await cluster.direct.dbsize()).toBeGreaterThan(5);
 });

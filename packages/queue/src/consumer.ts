@@ -7,8 +7,9 @@ import { closeRedis, connectRedis, keyPrefix, redisIsReady, type QueueLogger } f
 
 export interface Consumer {
   /**
-   * Takes no more jobs, and waits for the jobs in progress. After `drainTimeoutMs` aborts the
-   * signal of these jobs. One second later closes the connections, also with jobs in progress.
+   * Takes no more jobs, and waits for the jobs in progress. After `drainTimeoutMs`, it aborts the
+   * signal of these jobs. One second later it closes the connections, even if jobs are still in
+   * progress.
    */
   close(): Promise<void>;
   /**
@@ -134,8 +135,8 @@ export function createConsumer<K extends QueueKey>(options: ConsumerOptions<K>):
     concurrency,
     lockDuration: definition.lockDurationMs,
     maxStalledCount: definition.stalledCountMax,
-    // The pause after a lost connection. With the default of BullMQ, 15 s, tenants would wait after
-    // a restart of Redis.
+    // The pause after a lost connection. With the default of BullMQ, tenants would wait for 15 s
+    // after a restart of Redis.
     runRetryDelay: retryPauseMs,
   });
   worker.on('error', (error) => logger.warn({ err: error, queue }, 'queue worker error'));
@@ -160,7 +161,7 @@ export function createConsumer<K extends QueueKey>(options: ConsumerOptions<K>):
       if (!(await doneWithin(closed, abortGraceMs)) && inProgress > 0) {
         logger.warn(
           { queue, inProgress },
-          'closed with jobs in progress, which will be delivered again',
+          'the consumer closed before its jobs ended; the jobs will be delivered again',
         );
       }
       await closeRedis(redis);

@@ -22,7 +22,9 @@ const waitingKey = `${queues.webhook.name}:wait`;
 const pausedKey = `${queues.webhook.name}:paused`;
 const wakeUpSetKey = 'webhook-alarms';
 
-/** ARGV: lifetime of the set in ms, its size limit, tenants. Answers 1 if no job is waiting. */
+/**
+ * ARGV: lifetime of the set in ms, its size limit, tenants. Returns 1 if no job waits, otherwise 0.
+ */
 const joinScript = redisScript(`
 local waiting = redis.call('LLEN', KEYS[1] .. '${waitingKey}') + redis.call('LLEN', KEYS[1] .. '${pausedKey}')
 if waiting == 0 then return 1 end
@@ -34,7 +36,10 @@ end
 return 0
 `);
 
-/** Adds tenants to the waiting wake-up job. False if none waits: then the caller enqueues one. */
+/**
+ * Adds tenants to the waiting wake-up job. Returns false if no such job waits. The caller then
+ * enqueues one.
+ */
 export async function joinWaitingWakeUp(
   redis: Redis,
   prefix: string,
@@ -45,9 +50,9 @@ export async function joinWaitingWakeUp(
 }
 
 /**
- * Takes up to 1,024 tenants that joined the current wake-up job. Call it in the handler of that
- * job, before the query for due deliveries. A tenant that is announced later then gets a new
- * wake-up job. Further tenants stay in the set for the next job.
+ * Takes up to 1,024 of the tenants that joined the current wake-up job. The other tenants stay in
+ * the set for the next job. Call this in the handler of the job, before the query for due
+ * deliveries. A tenant that is announced later then gets a new wake-up job.
  */
 export function takeWakeUpTenants(redis: Redis, prefix: string): Promise<string[]> {
   return redis.spop(`${keyPrefix(prefix)}:${wakeUpSetKey}`, takenMax);

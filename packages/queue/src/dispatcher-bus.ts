@@ -6,8 +6,9 @@ import { channelOfAll, channelsOf, createBusSender } from './bus-sender.ts';
 import { closeRedis, connectRedis, keyPrefix, redisIsReady, type QueueLogger } from './redis.ts';
 
 /**
- * The channels between dispatchers: two for each dispatcher, for batches and for the single
- * messages of older versions, and one that all subscribe to.
+ * The channels between dispatchers. Each dispatcher has two channels: one for batches, and one for
+ * the single messages that older versions use. All dispatchers also subscribe to one common
+ * channel.
  */
 export interface DispatcherBus {
   /**
@@ -20,7 +21,10 @@ export interface DispatcherBus {
   /** Sends to all other dispatchers. Throws if Redis is unreachable. */
   broadcast(message: DispatcherMessage): Promise<void>;
   isListening(): boolean;
-  /** Waits until this dispatcher receives messages; false if it does not within `timeoutMs`. */
+  /**
+   * Waits until this dispatcher can receive messages. Returns false if it cannot within
+   * `timeoutMs`.
+   */
   listening(timeoutMs: number): Promise<boolean>;
   close(): Promise<void>;
 }
@@ -61,12 +65,15 @@ export function createDispatcherBus({
     if (from !== dispatcherId) for (const message of messages) handle(message);
   });
 
-  /** Drops a message whose handler throws. This is safe because every message may be lost. */
+  /**
+   * Handles one message. If the handler throws, the message is logged and dropped. This is safe,
+   * because dispatchers tolerate the loss of any message.
+   */
   function handle(message: DispatcherMessage): void {
     try {
       onMessage(message);
     } catch (error) {
-      logger.error({ err: error, kind: message.kind }, 'could not handle a message');
+      logger.error({ err: error, kind: message.kind }, 'could not handle a bus message');
     }
   }
 
@@ -109,9 +116,9 @@ export function createDispatcherBus({
 }
 
 /**
- * Notifies all dispatchers that a submission has ended elsewhere than at its node. Call it after
- * the commit that ended it. Offering stops, and the node gets `cancel`. A lost message only delays
- * this: the node's next `start` or `usage` is answered with `cancel`. Throws if Redis is
+ * Notifies all dispatchers that a submission has ended, but not by a report of its node. Call it
+ * after the commit that ended it. Offering stops, and the node gets `cancel`. A lost message only
+ * delays this: the node's next `start` or `usage` is answered with `cancel`. Throws if Redis is
  * unreachable.
  */
 export async function publishCancelled(

@@ -6,10 +6,10 @@ import { closeRedis, connectRedis, type QueueLogger, waitForRedis } from './redi
 type Environment = 'sandbox' | 'production';
 
 /**
- * The key of the environment that a Redis belongs to (CONTRACT 0: sandbox and production share
- * nothing). It marks the whole server, for all prefixes. Queues under two prefixes would still
- * share the memory and be flushed together. In a cluster it marks all servers. All guards then
- * connect to the owner of its slot, so each guard sees the connections of the others.
+ * The mark: the key that names the environment of a Redis (CONTRACT 0: sandbox and production share
+ * nothing). It marks the whole server with all prefixes, because queues under two prefixes share
+ * the memory and are flushed together. In a cluster it marks all servers. All guards of a cluster
+ * connect to the owner of the key's slot, so each guard sees the connections of the others.
  */
 const markKey = 'svc:environment';
 
@@ -37,12 +37,12 @@ const startWaitMsMax = 1_000;
 /**
  * Keeps a service off a Redis that belongs to the other environment. The first service sets the
  * mark. Each service checks it every second, and sets it again after a FLUSHALL. Before a service
- * sets a missing mark, it checks which environments are connected: each guard names its connection
- * after its environment, and a FLUSHALL ends no connection.
+ * sets a missing mark, it checks which environments are connected. This works because each guard
+ * names its connection after its environment, and its connection survives a FLUSHALL.
  *
  * If Redis belongs to the other environment, the guard calls `refuse`: at the start, or at the
- * first answer of a Redis that was unreachable at the start. A process that has already held the
- * mark continues, and logs an error.
+ * first answer of a Redis that was unreachable at the start. A process continues if the mark named
+ * its own environment before. It then logs an error.
  */
 export async function guardRedis(options: RedisGuardOptions): Promise<RedisGuard> {
   const { redisUrl, environment, logger } = options;
@@ -123,8 +123,8 @@ async function isConnected(redis: Redis, environment: Environment): Promise<bool
 }
 
 /**
- * The environment that a Redis belongs to, or null. Does not mark it. `redis` is connected to
- * `redisUrl`. Throws if Redis is unreachable.
+ * The environment that a Redis belongs to, or null if it has no mark. This function sets no mark.
+ * `redis` is connected to `redisUrl`. Throws if Redis is unreachable.
  */
 export async function environmentOfRedis(redis: Redis, redisUrl: string): Promise<string | null> {
   if (clusterOf(redisUrl) === undefined) return redis.get(markKey);

@@ -42,7 +42,8 @@ beforeEach(async () => {
 });
 
 /**
- * Asks for a slot for a new submission. A granted one is named `s1`, `s2`, … in the order of asks.
+ * Asks for a slot for a new submission. The submissions are named `s1`, `s2`, … in the order of the
+ * calls.
  */
 function ask(tenantId?: string, excludeNodeIds: string[] = []): Promise<Reservation> {
   asked += 1;

@@ -15,12 +15,13 @@ import {
 } from '@svc/domain';
 
 /**
- * The domain's `askForSlot` in Lua, for the script that reserves slots. This Lua code uses `key` and
- * `now` of the fleet library. A script reads and writes a contention at most once. Key of the
- * registry:
+ * The domain's `askForSlot` in Lua, for the script that reserves slots. This Lua code uses `key`
+ * and `now` of the fleet library. One call of the script reads and writes each contention at most
+ * once. Key of the registry:
  *
- * - `contention:<job type>:<hundredths>` string: the domain's `Contention` as JSON, for one job type
- *   and tier. Such a key is created only while slots are short, and expires.
+ * - `contention:<job type>:<hundredths>` string: the domain's `Contention` as JSON, for one job
+ *   type and tier. `<hundredths>` is the share of the slots that the tier leaves free. Such a key
+ *   is created only while slots are short, and expires.
  */
 export const fairnessLibrary = `
 local contentions = {}

@@ -3,21 +3,21 @@
  * `KEYS[1]` is the common prefix of the keys below, with a hash tag, so all keys are in one slot of
  * a cluster. `ARGV[1]` is the time in ms; if it is empty, Redis's clock is used.
  *
- * A node's free slots are its slots minus its tokens. So taking and freeing a slot are idempotent
- * and work in any order.
+ * A node's free slots are its slots minus its tokens. Taking and freeing a slot are therefore
+ * idempotent, and work in any order.
  */
 
 /*
- * Keys with an entry for each node or reservation:
+ * Keys with an entry for each node or reservation. Times are Redis ms:
  *
  * - `nodes`             hash: node → its link as JSON
- * - `tokens:<node>`     hash: submission → end of its reservation (Redis ms), 0 if confirmed
+ * - `tokens:<node>`     hash: submission → end of its reservation, 0 if confirmed
  * - `expiring`          sorted set: "<node> <submission>" of reservations, by their end
- * - `free:<job type>`   sorted set: nodes that are not draining, by free slots; silent nodes by
- *                       free slots / 1024, an exact number that ranks them last
- * - `silent`            sorted set: nodes that left an offer unanswered, by the end of that mark
- * - `moving`            sorted set: nodes whose dispatcher stops, by the time until which they are
- *                       expected at another one (Redis ms)
+ * - `free:<job type>`   sorted set: nodes that are not draining, by free slots; silent nodes
+ *                       rank last, by free slots / 1024 (exact)
+ * - `silent`            sorted set: nodes that left an offer unanswered, by the end of their silence
+ * - `moving`            sorted set: nodes whose dispatcher stops, by the latest time at which
+ *                       another dispatcher expects them
  */
 
 /*
@@ -26,7 +26,8 @@
  * - `totals`            hash: "<job type>:slots" and "<job type>:free"; "*" counts all nodes once
  * - `dispatchers`       sorted set: dispatcher → its last heartbeat (Redis ms)
  * - `links:<dispatcher>` set: the nodes linked to it
- * - `born`              creation time of this registry: first start, or after Redis lost it
+ * - `born`              time at which this registry was created: at the first start, or after Redis
+ *                       lost the registry (Redis ms)
  */
 export const fleetLibrary = `
 local function key(name) return KEYS[1] .. ':' .. name end

@@ -72,8 +72,9 @@ describe('reserving', () => {
     for (const submissionId of ['s1', 's2', 's3', 's4']) {
       chosen.push(await fleet.reserve(wanted(submissionId)));
     }
-    // n1 is the own node. Before the four reservations, n1 and n2 have 62 and 64, 61 and 64, 61 and
-    // 63, and 61 and 62 free slots. n1 is near enough in the first and the last case.
+    // n1 is the own node. The free slots of n1 and n2 before the four reservations are 62 and 64,
+    // then 61 and 64, then 61 and 63, then 61 and 62. n1 is near enough for the first and the
+    // fourth.
     const nodeIds = ['n1', 'n2', 'n2', 'n1'];
     expect(chosen).toMatchObject(nodeIds.map((nodeId) => ({ nodeId })));
   });
@@ -393,7 +394,9 @@ async function callsOf(command: string): Promise<number> {
   return Number(new RegExp(`cmdstat_${command}:calls=(\\d+)`).exec(stats)?.[1] ?? 0);
 }
 
-/** Every third of the nodes `n0`, `n1`, … takes both job types. */
+/**
+ * All nodes take the job type `other`. Every third of the nodes `n0`, `n1`, … takes both job types.
+ */
 function canTake(nodeId: string, jobType: string): boolean {
   return jobType === 'other' || Number(nodeId.slice(1)) % 3 === 0;
 }

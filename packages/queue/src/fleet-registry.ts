@@ -21,7 +21,7 @@ export interface FleetNode {
    * epoch than the earlier link of its node.
    */
   readonly epoch: number;
-  /** The number of the link in Postgres, which decides which of two links is newer. */
+  /** The number of the link in Postgres. A link with a higher number is newer. */
   readonly linkEpoch: number;
   readonly jobTypes: readonly string[];
   readonly slots: number;
@@ -38,8 +38,9 @@ export interface ReserveInput {
   readonly excludeNodeIds: readonly string[];
   readonly submissionId: string;
   /**
-   * The tenant whose share of the free slots decides while slots are short (`askForSlot` of the
-   * domain). Undefined if it is not known, or if a slot was granted to the submission before.
+   * The tenant of the submission. While slots are short, its share of the free slots decides
+   * (`askForSlot` of the domain). Undefined if it is not known, or if a slot was granted to the
+   * submission before.
    */
   readonly tenantId?: string | undefined;
   /** The time until the reservation expires if it is neither confirmed nor released. */
@@ -48,8 +49,8 @@ export interface ReserveInput {
 
 /**
  * `no_headroom`: too few slots are free for the tier, or the free slots are kept for other tenants.
- * `none_left`: all nodes with a free slot are excluded. `rebuilding`: the same as these two, but
- * nodes may be missing, because the registry is new or nodes move to another dispatcher. `lost`:
+ * `none_left`: all nodes with a free slot are excluded. `rebuilding`: one of these two cases, but
+ * the registry may lack nodes, because it is new or nodes are moving to another dispatcher. `lost`:
  * Redis has lost the registry; call `refresh`, and `join` for each node.
  */
 export type Reservation =
@@ -73,7 +74,7 @@ export interface FleetRegistry {
   ): Promise<{ readonly kind: 'joined'; readonly epoch: number } | { readonly kind: 'superseded' }>;
   /**
    * Removes a link. Does nothing if the registry has another link of the node. `movesWithinMs`: the
-   * dispatcher stops, and the node is expected at another one within this time. Until then
+   * dispatcher stops, and the node is expected at another dispatcher within this time. Until then
    * `reserve` returns `rebuilding` in place of `no_headroom` and `none_left`.
    */
   leave(
@@ -84,8 +85,8 @@ export interface FleetRegistry {
   /**
    * Reserves a slot if the tier has headroom (CONTRACT 7). Chooses the eligible node with the most
    * free slots, or an own node of the dispatcher that is nearly as free. A reservation is one
-   * atomic step. Reservations, confirmations and releases of one moment share a call to Redis, and
-   * fail together.
+   * atomic step. Reservations, confirmations and releases that are requested together share a call
+   * to Redis, and fail together.
    */
   reserve(input: ReserveInput): Promise<Reservation>;
   /** Keeps the reserved slot taken until it is released. */
@@ -101,7 +102,8 @@ export interface FleetRegistry {
   ): Promise<void>;
   /**
    * Marks a dispatcher as gone, because it is not subscribed any more. Its nodes are not chosen and
-   * will be dropped, as after a long silence. If it still runs, its next refresh returns `unknown`.
+   * are dropped, as after a silence of `dispatcherSilentMs`. If the dispatcher still runs, its next
+   * refresh returns `unknown`.
    */
   suspect(dispatcherId: string): Promise<void>;
   /** True if another dispatcher has sent a heartbeat in the last `dispatcherSilentMs`. */
@@ -112,11 +114,11 @@ export interface FleetRegistry {
 
 /** The nodes of a dispatcher without a heartbeat for this long are dropped. */
 export const dispatcherSilentMs = 15_000;
-/** A node that left an offer unanswered is asked after all others for this long. */
+/** A node that left an offer unanswered is asked last during this time. */
 export const silentNodeMs = 60_000;
 /**
- * The interval at which a dispatcher refreshes. Soon after one interval, a lost registry is
- * complete again.
+ * The interval at which a dispatcher refreshes. A lost registry is complete again soon after one
+ * interval.
  */
 export const fleetRefreshIntervalMs = 1_000;
 /** While the registry is younger than this, nodes may be missing from it. */
@@ -134,9 +136,7 @@ const stepsMax = 64;
 /** A step of `stepsScript` with its arguments. */
 type Step = readonly ['reserve' | 'confirm' | 'release', ...(string | number)[]];
 
-/**
- * The hundredths of all slots that the tier leaves free, by the rule of the domain for 100 slots.
- */
+/** How many of 100 slots the tier must leave free, by the rule of the domain. */
 function reservedHundredths(tier: Tier): number {
   let free = 0;
   while (!hasHeadroom(tier, 100, free)) free += 1;
@@ -168,7 +168,8 @@ function readReservation(answer: unknown): Reservation {
 
 /**
  * Runs several steps in one atomic call. Releases and confirmations run first, in their order, and
- * then the reservations. So no reservation is refused for a slot that the same call frees.
+ * then the reservations. Otherwise a reservation could be refused although the same call frees a
+ * slot.
  */
 async function takeSteps(
   redis: Redis,

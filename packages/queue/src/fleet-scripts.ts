@@ -70,8 +70,8 @@ return node.epoch
 `;
 
 /**
- * ARGV: time, node, link, for how many ms the node is expected at another dispatcher (0: it is
- * not). Does nothing if the registry has another link of the node.
+ * ARGV: time, node, link, for how many ms the node is expected at another dispatcher (0: it is not
+ * expected). Does nothing if the registry has another link of the node.
  */
 export const leaveScript = `${fleetLibrary}
 local node = load(ARGV[2])
@@ -100,8 +100,8 @@ return redis.call('ZCOUNT', key('dispatchers'), aliveSince, '+inf') - (isCounted
  * - `release`, node, submission, for how many ms the node counts as silent (0: it does not)
  * - `confirm`, node, submission: keeps the reserved slot taken until it is released
  * - `reserve`, dispatcher, job type, hundredths of the slots that the tier leaves free, submission,
- *   ttl ms of the reservation, the tenant or '', then the excluded nodes. With '' the share of the
- *   tenant does not matter
+ *   ttl ms of the reservation, the tenant ('' if its share does not matter), then the excluded
+ *   nodes
  */
 export const stepsScript = `${fleetLibrary}${fairnessLibrary}
 local aliveSince = now - tonumber(ARGV[2])

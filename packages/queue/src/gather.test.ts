@@ -12,7 +12,9 @@ function openCalls() {
   return { gather, calls, items: () => calls.map(({ items }) => items) };
 }
 
-/** Waits three turns of the event loop, so everything runs that waits for no call. */
+/**
+ * Waits for three turns of the event loop. After them, only a call in flight can make an item wait.
+ */
 async function idle(): Promise<void> {
   for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,11 +1,11 @@
 /**
- * Collects items by key, and passes the collected items of a key in one call. These are the items
- * of one turn of the event loop, and those that arrive while the last call of the key is in flight.
- * Holds and commits that shared a statement are answered in one turn. The messages that follow can
- * then be combined too (decision 9).
+ * Collects items by key, and passes the items of one key to `pass` in one call. These are the items
+ * of one turn of the event loop, and the items that arrive while the previous call of the key is in
+ * flight. Holds and commits that share a statement are answered in one turn. The messages about
+ * them can then share a call too (decision 9).
  *
- * If a call fails, the items that wait for it fail too, without a call. With a silent Redis, an
- * item therefore waits for at most one time-out.
+ * If a call fails, the items that wait for its end fail too, without a call. If Redis does not
+ * answer, an item therefore waits for at most one time-out.
  */
 export function createGatherer<Item>(
   pass: (key: string, items: readonly Item[]) => Promise<void>,

@@ -68,7 +68,8 @@ test('a level ends by the clock of Redis', async () => {
   await expect.poll(() => readLogLevel(redis, prefix, 'gateway')).toBe(null);
   await poll();
   expect(applied).toEqual(['debug', null]);
-  // The process notes in the key that it has applied the level. This has not created the key again.
+  // The process records in the key that it has applied the level. This has not created the expired
+  // key again.
   expect(await redis.keys('*')).toEqual([]);
 });
 

@@ -36,8 +36,8 @@ function levelKey(prefix: string, service: string): string {
 const processField = 'process:';
 
 /**
- * The time that a call to Redis may take. It is added to the age of a process. Otherwise a level
- * that is set just after the start of a process could seem older than the process.
+ * The time that a call to Redis may take. It is added to the age that a process reports. Otherwise
+ * a level that is set just after the start of a process could seem older than the process.
  */
 const travelAllowanceMs = 1_000;
 
@@ -51,8 +51,8 @@ return 1
 `);
 
 /**
- * KEYS[1]: the level of a service. ARGV: the process, its age in ms. A level that is older than the
- * process does not concern it.
+ * KEYS[1]: the level of a service. ARGV: the process, its age in ms. A process ignores a level that
+ * was set before the process started.
  */
 const follow = redisScript(`
 local found = redis.call('HMGET', KEYS[1], 'level', 'setAtMs')
@@ -102,7 +102,7 @@ export interface LogLevelFollower {
   readonly prefix: string;
   readonly service: string;
   readonly monotonicMs: () => number;
-  /** Null: the configured level. */
+  /** Called with null to apply the configured level. */
   readonly apply: (level: SettableLogLevel | null) => void;
   readonly logger: QueueLogger;
 }

@@ -42,8 +42,8 @@ export interface HeardInstance extends ServiceInstance {
   /** The time since its last heartbeat. */
   readonly silentMs: number;
   /**
-   * How far the clock of the process is ahead of the clock of Redis, less the time that its
-   * heartbeat took. Null for services of earlier versions.
+   * How far the clock of the process is ahead of the clock of Redis, minus the time that the
+   * heartbeat took to reach Redis. Null for services of earlier versions.
    */
   readonly clockAheadMs: number | null;
 }
@@ -57,9 +57,9 @@ const presenceKeptMs = 600_000;
 const instancesMax = 1_000;
 
 /**
- * KEYS[1]: sorted set of instances as JSON, by last heartbeat. A second key, a hash, has how far
- * the clock of each instance is ahead. ARGV: instance, kept for ms, the clock of the instance in
- * ms.
+ * KEYS[1]: sorted set of instances as JSON, by last heartbeat. A second key, a hash, contains how
+ * far the clock of each instance is ahead of Redis. ARGV: instance, for how many ms a silent
+ * instance is kept, the clock of the instance in ms.
  */
 const beat = redisScript(`
 local time = redis.call('TIME')
@@ -102,7 +102,7 @@ export function announceService({
     pid: process.pid,
     startedAt: new Date().toISOString(),
     facts,
-    // One process may run several services, as in tests.
+    // This id tells services of one process apart. In tests, a process runs several services.
     instance: randomUUID(),
   });
   let current = sendHeartbeat();

@@ -43,7 +43,10 @@ export interface Producer {
   close(): Promise<void>;
 }
 
-/** The most failed jobs that stay parked for an operator, and their longest time there. */
+/**
+ * The most failed jobs that stay parked for an operator, and the longest time that one stays
+ * parked.
+ */
 const failedJobsMax = 1_000;
 const failedJobAgeSecondsMax = 7 * 24 * 3600;
 const retryBackoffMs = 1_000;

@@ -9,14 +9,14 @@ const aheadMs = 20;
 export const aheadLeaseMs = 10_000;
 
 /**
- * The domain's `takeToken` over buckets in Redis, by Redis's clock, so that all gateways share
- * them. Takes tokens one after another, in the given order. KEYS[1]: the common prefix of all
- * bucket keys. ARGV[1]: the gateway. Then for each token: the bucket's name, tokens per second,
- * burst, and 1 if the gateway has given the token already. Such a token is taken even from an empty
- * bucket. One gateway at a time may run ahead of a bucket. Returns for each token: 1 if it was
- * taken, the tokens left as text, because Redis would truncate Lua numbers to integers, and how
- * many tokens this gateway may give ahead. A full bucket ahead of which no gateway may run has no
- * key.
+ * The domain's `takeToken` in Lua, by Redis's clock. All gateways share the buckets in Redis. Takes
+ * tokens one after another, in the given order. KEYS[1]: the common prefix of all bucket keys.
+ * ARGV[1]: the gateway. Then for each token: the bucket's name, tokens per second, burst, and 1 if
+ * the gateway has given the token already. Such a token is taken even from an empty bucket.
+ *
+ * Returns for each token: 1 if it was taken, the tokens left, and how many tokens this gateway may
+ * give ahead. The tokens left are text, because Redis truncates Lua numbers. One gateway at a time
+ * may run ahead of a bucket. A full bucket has no key, unless a gateway may run ahead of it.
  */
 export const takeTokensScript = redisScript(`
 local time = redis.call('TIME')
@@ -57,8 +57,9 @@ return answers
 `);
 
 /**
- * Puts one token back into a bucket, up to its burst. KEYS[1] and ARGV as above, for one bucket.
- * The refill by elapsed time happens at the next taking. A full bucket has no key.
+ * Puts one token back into a bucket, up to its burst. KEYS[1]: the common prefix of all bucket
+ * keys. ARGV: the bucket's name, tokens per second, burst. The refill by elapsed time happens at
+ * the next taking. A full bucket has no key.
  */
 export const giveBackScript = redisScript(`
 local key = KEYS[1] .. ARGV[1]

@@ -49,7 +49,10 @@ export function createRateLimiter({
   function pause(error: unknown, sinceMs: number): void {
     // Calls that shared a message fail together, and only the first of them is logged.
     if (sinceMs >= pausedUntilMs) {
-      logger?.warn({ err: error }, 'rate limits count per gateway for a while');
+      logger?.warn(
+        { err: error },
+        'could not use the rate limits in Redis; this gateway counts alone for 1 s',
+      );
     }
     pausedUntilMs = sinceMs + pauseMs;
   }
@@ -90,7 +93,8 @@ export function createLocalBuckets(bucketsMax: number): LocalBuckets {
   return {
     take(name, policy, nowMs) {
       const { bucket, decision } = takeToken(buckets.get(name), policy, nowMs);
-      // Deletes first, so that the map stays in the order of use.
+      // Deletes the bucket before it is set again. Otherwise it would keep its old place, and the
+      // map would not be in the order of use.
       buckets.delete(name);
       buckets.set(name, bucket);
       const [oldest] = buckets.keys();

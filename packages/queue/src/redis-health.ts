@@ -22,7 +22,9 @@ export interface RedisHealth {
 
 /** A cluster, as its servers describe it. */
 export interface ClusterHealth {
-  /** All masters that own slots, by `host:port`. Health is null for one that does not answer. */
+  /**
+   * All masters that own slots, by `host:port`. Health is null for a master that does not answer.
+   */
   readonly masters: readonly { readonly name: string; readonly health: RedisHealth | null }[];
   readonly slotsOwned: number;
 }
@@ -46,8 +48,8 @@ export async function readClusterHealth(redisUrl: string): Promise<ClusterHealth
 }
 
 /**
- * Returns the masters that own slots, from the first answer that arrives. Answers of two servers
- * may differ during a failover, so they are not combined.
+ * Returns the masters that own slots, from the first server that answers. The answers of two
+ * servers may differ during a failover, so they are not combined.
  */
 async function ownersOf(
   cluster: ClusterAddress,

@@ -53,8 +53,8 @@ const leavingErrors = ['READONLY', 'MOVED', 'CLUSTERDOWN'];
  * A producer has no offline queue. While Redis is unreachable, a command fails at once instead of
  * being sent late, because Postgres has the work and the reconcilers find it.
  *
- * In a cluster every connection is one socket to the owner of a slot (decision 46). Throws if
- * `clusterKey` is missing then.
+ * In a cluster every connection is one socket to the owner of a slot (decision 46). Throws if `url`
+ * names a cluster and `clusterKey` is missing.
  */
 export function connectRedis(
   url: string,
@@ -108,7 +108,8 @@ function open(
       ? new Redis(address.url, options)
       : new Redis({ ...options, ...address.options });
   }
-  if (clusterKey === undefined) throw new Error('a connection to a cluster needs a key');
+  if (clusterKey === undefined)
+    throw new Error('a connection to a Redis Cluster needs a key that chooses its server');
   const { username, password, isEncrypted } = cluster;
   return new Redis({
     ...options,
@@ -121,9 +122,9 @@ function open(
 }
 
 /**
- * Sends a command every `subscriberPingMs` to notice a dead socket. In a cluster this also shows
- * that the server has lost the slot of the key, because it then answers `MOVED`. The subscriber
- * must move then, because `PUBLISH` at the new owner does not count it.
+ * Sends a command every `subscriberPingMs` to notice a dead socket. In a cluster, the answer
+ * `MOVED` also shows that the server has lost the slot of the key. The subscriber must then move to
+ * the new owner, because a `PUBLISH` there does not count subscribers at the old owner.
  */
 function keepPinging(redis: Redis, clusterKey: string | undefined): void {
   const timer = setInterval(() => {

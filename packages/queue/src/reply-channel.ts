@@ -4,9 +4,9 @@ import { createGatherer } from './gather.ts';
 import { closeRedis, connectRedis, keyPrefix, redisIsReady, type QueueLogger } from './redis.ts';
 
 /**
- * The content of a reply about one submission. `dispatched`: the commit of `dispatched` has
- * returned. It is final, so the gateway does not need to read Postgres. `look`: offering has ended,
- * and the gateway reads the result from Postgres.
+ * The content of a reply about one submission. `dispatched`: the state `dispatched` is committed.
+ * The gateway does not need to read Postgres, because the commit is final. `look`: offering has
+ * ended, and the gateway reads the result from Postgres.
  */
 export type ReplyNews = 'dispatched' | 'look';
 
@@ -37,8 +37,9 @@ const replyIdsMax = 64;
 const messageBounds = { charactersMax: 65_536, depthMax: 2 };
 
 /**
- * A message is a list of ids, followed by the number of leading ids that are `dispatched`. Without
- * that number all ids are `look`, so gateways and dispatchers of adjacent versions are compatible.
+ * A message is a list of ids, followed by the number of leading ids that are `dispatched`. In a
+ * message without that number, all ids are `look`. This keeps gateways and dispatchers of adjacent
+ * versions compatible.
  */
 function messageOf(replies: readonly Reply[]): string {
   const idsOf = (wanted: ReplyNews): string[] =>
@@ -86,7 +87,7 @@ export function createReplyListener({
       await redis.subscribe(channel);
       subscribed = true;
     } catch (error) {
-      logger?.warn({ err: error, channel }, 'could not subscribe to replies');
+      logger?.warn({ err: error, channel }, 'could not subscribe to the replies of dispatchers');
     }
   }
   void subscribe();

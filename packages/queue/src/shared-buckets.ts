@@ -23,9 +23,9 @@ interface Taking {
 
 /**
  * Gives a token at once if `TokensAhead` allows it, and then takes this token in Redis in the
- * background. Otherwise the caller waits for Redis, at most `answerTimeoutMs` with the wait for the
- * script before. `gateway` is unique to the process. `lost` gets the error if a token given ahead
- * may not have reached Redis.
+ * background. Otherwise the caller waits for Redis for at most `answerTimeoutMs`, including the
+ * wait for the previous call of the script. `gateway` is an id that only this process has. If Redis
+ * may not have counted a token that was given ahead, `lost` is called with the error.
  */
 export function createSharedBuckets({
   redis,

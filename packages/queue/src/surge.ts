@@ -2,7 +2,9 @@ import type { Redis } from 'ioredis';
 import { redisScript } from './redis-script.ts';
 import { keyPrefix } from './redis.ts';
 
-/** The state of the smoothing: the value before it is rounded to a step, and its time. */
+/**
+ * The smoothed multiplier before it is rounded to a step, and the time at which it was computed.
+ */
 export interface SmoothedSurge {
   readonly micros: bigint;
   /** Unix ms by Redis's clock. */
@@ -17,8 +19,8 @@ export interface SurgeBoard {
    */
   read(): Promise<{ readonly smoothed: SmoothedSurge | null; readonly nowMs: number }>;
   /**
-   * Publishes the value computed from `after`. Returns false if another dispatcher has published in
-   * the meantime; then that value stays. `multiplierMicros` is the multiplier for prices.
+   * Publishes the value that was computed from `after`. If another dispatcher has published since
+   * then, its value stays and this returns false. `multiplierMicros` is the multiplier for prices.
    */
   publish(next: {
     readonly after: SmoothedSurge | null;
@@ -27,7 +29,10 @@ export interface SurgeBoard {
   }): Promise<boolean>;
 }
 
-/** The lifetime of the published multiplier. Without a newer one there is no surge. */
+/**
+ * The lifetime of the published multiplier. After it, there is no surge until a newer one is
+ * published.
+ */
 export const surgePublishedMs = 10_000;
 /** The lifetime of the smoothed value in Redis. After it `read` returns null. */
 const smoothedKeptMs = 60_000;

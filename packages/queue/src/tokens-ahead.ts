@@ -2,8 +2,8 @@ import { decisionOf, type RateDecision, type RatePolicy } from '@svc/domain';
 import { aheadLeaseMs } from './rate-limit-script.ts';
 
 /**
- * A gateway stops running ahead this long before another gateway may start. By then, Redis knows
- * the last tokens of the first gateway.
+ * A gateway stops running ahead this long before another gateway may start. In this time, Redis
+ * takes the last tokens that the first gateway gave.
  */
 const leaseMarginMs = 1_000;
 const bucketsMax = 10_000;
@@ -15,7 +15,7 @@ export interface KnownBucket {
   atMs: number;
   /** The most tokens that this gateway may give before Redis confirms them. */
   aheadMax: number;
-  /** Until then this gateway alone may run ahead of the bucket. */
+  /** The time until which this gateway alone may run ahead of the bucket. */
   aheadUntilMs: number;
   /** The tokens given ahead that Redis has not confirmed. */
   unconfirmed: number;
@@ -31,9 +31,11 @@ interface Answer {
 
 /**
  * Gives tokens without a wait for Redis. A bucket must have enough tokens by the last answer, and
- * at most `aheadMax` of them are unconfirmed. Redis lets one gateway at a time run ahead of a
- * bucket. All gateways together therefore exceed a limit by 20 ms worth of tokens at most
- * (CONTRACT 2). A rate below 50 a second is exact. Redis takes these tokens later, also from an empty bucket.
+ * at most `aheadMax` of them are unconfirmed. Redis takes these tokens later, also from an empty
+ * bucket. Redis lets one gateway at a time run ahead of a bucket.
+ *
+ * All gateways together therefore exceed a limit by 20 ms worth of tokens at most (CONTRACT 2). A
+ * rate below 50 a second is exact.
  */
 export interface TokensAhead {
   /** Undefined if the caller must ask Redis. */
@@ -64,7 +66,8 @@ export function createTokensAhead(): TokensAhead {
       const aheadUntilMs = sentMs + aheadLeaseMs - leaseMarginMs;
       const known = { tokens, atMs: nowMs, aheadMax, aheadUntilMs };
       const bucket = Object.assign(buckets.get(name) ?? { ...known, unconfirmed: 0 }, known);
-      // Deletes first, so that the map stays in the order of use.
+      // Deletes the bucket before it is set again. Otherwise it would keep its old place, and the
+      // map would not be in the order of use.
       buckets.delete(name);
       buckets.set(name, bucket);
       const [oldest] = buckets.keys();

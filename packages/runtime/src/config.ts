@@ -18,12 +18,12 @@ export class ConfigError extends Error {
 
 const masterKeyPattern = '[A-Za-z0-9._-]{1,32}:[A-Za-z0-9+/]{43}=';
 
-/** A variable that is `'1'` or `'0'`. */
+/** The schema of a variable that is `'1'` or `'0'`. */
 export function flag(byDefault: '0' | '1', description: string) {
   return Type.Union([Type.Literal('0'), Type.Literal('1')], { default: byDefault, description });
 }
 
-/** A TCP port to listen on. 0 chooses a free port. */
+/** The schema of a TCP port to listen on. 0 chooses a free port. */
 export function port(byDefault: number, description: string) {
   return Type.Integer({ minimum: 0, maximum: 65_535, default: byDefault, description });
 }
@@ -40,7 +40,7 @@ export const commonConfig = {
   }),
   DATABASE_ALLOW_ASYNC_STANDBY: flag(
     '0',
-    '1 starts a service in production although commits do not wait for the standby; 0 or 1',
+    '1 starts a service in production even if commits do not wait for a standby; 0 or 1',
   ),
   DATABASE_POOL_MAX: Type.Integer({
     minimum: 2,
@@ -74,7 +74,7 @@ export const commonConfig = {
   SVC_MASTER_KEY: Type.String({
     pattern: `^${masterKeyPattern}(,${masterKeyPattern})*$`,
     description:
-      '<key id>:<base64 of 32 bytes>; several are separated by commas, the first one seals',
+      'keys of the form <key id>:<base64 of 32 bytes>, separated by commas; the first one seals',
   }),
   SVC_MASTER_KEY_FILE: Type.Optional(
     Type.String({ description: 'a file that contains SVC_MASTER_KEY, instead of the variable' }),
@@ -82,7 +82,7 @@ export const commonConfig = {
   REDIS_PREFIX: Type.String({
     pattern: '^[a-z0-9-]{1,32}$',
     default: 'svc',
-    description: '1 to 32 lowercase letters, digits and dashes',
+    description: 'the prefix of the keys in Redis, 1 to 32 lowercase letters, digits and dashes',
   }),
   LOG_LEVEL: Type.Union(
     [
@@ -94,7 +94,11 @@ export const commonConfig = {
       Type.Literal('fatal'),
       Type.Literal('silent'),
     ],
-    { default: 'info', description: 'trace, debug, info, warn, error, fatal or silent' },
+    {
+      default: 'info',
+      description:
+        'the lowest level that is logged: trace, debug, info, warn, error, fatal or silent',
+    },
   ),
   RECONCILE_INTERVAL_MS: Type.Integer({
     minimum: 50,
@@ -123,9 +127,9 @@ export const bindConfig = {
   }),
 };
 
-// Each schema checks one configuration only, so two steps that prepare it are not worth their time:
-// its check against the meta-schema (70 ms of CPU), and the optimization of the generated code (40
-// ms).
+// Each schema validates only one configuration. So two steps of Ajv would cost more than they save:
+// the check of the schema against the meta-schema (70 ms of CPU), and the optimization of the
+// generated code (40 ms).
 const ajv = new Ajv2020({
   meta: false,
   validateSchema: false,

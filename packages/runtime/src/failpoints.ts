@@ -31,7 +31,7 @@ export function allowFailpoints(env: NodeJS.ProcessEnv): void {
     armed.add(name);
     process.send?.({ armed: name });
   });
-  // The channel must not keep a process alive that has closed everything else.
+  // The open IPC channel alone must not keep the process alive.
   process.channel?.unref();
 }
 

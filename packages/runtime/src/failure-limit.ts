@@ -9,9 +9,9 @@ export interface Sender {
 }
 
 /**
- * The limit by address before authentication. It counts only failures. It limits the hashing and
- * the look-ups that forged signatures cause. After a client has signed correctly from an address,
- * only failures there that claim its identity limit it.
+ * Limits the requests of an address before authentication, but counts only failures. Forged
+ * signatures cause hashing and look-ups, and this limit bounds both. After an identity has signed
+ * correctly from an address, it is limited there only by failures with that identity.
  */
 export interface FailureLimit {
   /** Milliseconds that this sender must wait before it may send again. 0 if it is not limited. */
@@ -21,16 +21,16 @@ export interface FailureLimit {
 }
 
 /**
- * The default is so high that no client reaches it by mistake. That many failures cost almost
- * nothing.
+ * The default is so high that no client reaches it by mistake. The work for this many failures is
+ * negligible.
  */
 const defaultPolicy: RatePolicy = { perSecond: 200, burst: 2_000 };
 const bucketsMax = 10_000;
 const trustedMax = 10_000;
 
 /**
- * Counts failures for each address. A key that has signed correctly from an address gets its own
- * count there. Failures of other identities at the same address then do not block it.
+ * Counts failures for each address. An identity that has signed correctly from an address gets a
+ * separate count there. Failures of other identities at the same address then do not block it.
  */
 export function createFailureLimit({
   clock,
@@ -56,7 +56,7 @@ export function createFailureLimit({
     failed(sender) {
       const name = nameOf(sender);
       const { bucket } = takeToken(buckets.get(name), policy, clock.monotonicMs());
-      // Delete before set keeps the map in the order of use.
+      // Deleting the entry before it is set again keeps the map in the order of use.
       buckets.delete(name);
       buckets.set(name, bucket);
       dropOldest(buckets, bucketsMax);

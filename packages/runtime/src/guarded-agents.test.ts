@@ -83,12 +83,14 @@ test('only the allowed addresses of a name are connected to', async () => {
   expect((await responseTo(request)).statusCode).toBe(200);
 });
 
-/** Resolves when the response is complete and its connection is free again or closed. */
+/**
+ * Resolves when the response is complete and its connection is closed, or free for another request.
+ */
 async function completed(request: http.ClientRequest): Promise<http.ClientRequest> {
   return await new Promise((resolve, reject) => {
     request.on('error', reject);
     request.on('response', (response) => {
-      // Node returns the connection to the agent in the turn after the last byte.
+      // Node returns the connection to the agent one turn of the event loop after the last byte.
       response.resume().on('close', () => setImmediate(resolve, request));
     });
   });

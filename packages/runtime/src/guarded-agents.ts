@@ -5,7 +5,10 @@ import { isIP, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { ResolveAll } from './resolve-names.ts';
 
-/** The connection was refused, because tenants must not reach its address through the service. */
+/**
+ * The connection was refused, because its address is not public. Tenants must not reach internal
+ * addresses through the service.
+ */
 export class DestinationRefused extends Error {
   override readonly name = 'DestinationRefused';
   readonly code = 'DESTINATION_REFUSED';
@@ -70,16 +73,17 @@ function refuseOnConnect(socket: Duplex | null | undefined, isAllowed: IsAllowed
 }
 
 /**
- * Reports the refusal by the callback. The agent may open a connection later, for a request that
- * waits. An error thrown there would crash the process.
+ * Reports the refusal to the callback instead of throwing. The agent may open the connection later,
+ * for a request that waited. An error thrown then would crash the process.
  */
 function refuse(callback: ((error: Error | null, socket: Duplex) => void) | undefined): undefined {
   callback?.(new DestinationRefused(), new Socket());
 }
 
 /**
- * Limits the idle connections of an agent without limiting new ones. `maxTotalSockets` would count
- * idle connections too, and a request to another host would wait until one of them ends.
+ * Limits the idle connections of an agent, but not its new ones. The option `maxTotalSockets` of
+ * Node counts idle connections too. With it, a request to another host would wait until an idle
+ * connection closes.
  */
 class IdleSockets {
   readonly #max: number;

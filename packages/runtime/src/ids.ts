@@ -1,12 +1,15 @@
 import { randomUUID } from 'node:crypto';
 
-/** The index after the version digit of a UUID. The characters from here on include the variant. */
+/**
+ * The index after the version digit in the text of a UUID. The rest of the text contains the
+ * variant and random digits.
+ */
 const randomFrom = 15;
 
-/** Makes a UUIDv7. Ids are ordered by time, so new rows go to the right edge of their index. */
+/** Makes a UUIDv7. Ids are ordered by time, so new rows are added at the end of their index. */
 export function newId(nowMs: number = Date.now()): string {
   const time = nowMs.toString(16).padStart(12, '0');
-  // A random UUID has its random digits in the same places as a UUIDv7. Node draws them in blocks.
-  // Separate random bytes for each id would take 1 % of the gateway's time.
+  // A random UUID has its random digits in the same places as a UUIDv7. Node draws the random bytes
+  // of many such UUIDs at once. Drawing them for each id would take 1 % of the gateway's time.
   return `${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(randomFrom)}`;
 }

@@ -63,6 +63,6 @@ test('the jobs of a process fit into its pool', () => {
   const small = { DATABASE_POOL_MAX: 2, DATABASE_BATCH_MAX: 16 };
   expect(faultOf(small, dispatch(32))).toBe('');
   expect(faultOf(small, dispatch(33))).toBe(
-    'DISPATCH_CONCURRENCY is 33, but 2 connections with 16 calls each carry 32. Lower it, or raise DATABASE_POOL_MAX or DATABASE_BATCH_MAX.',
+    'DISPATCH_CONCURRENCY is 33, but 2 connections with 16 calls each carry only 32 jobs. Lower DISPATCH_CONCURRENCY, or raise DATABASE_POOL_MAX or DATABASE_BATCH_MAX.',
   );
 });

@@ -2,8 +2,8 @@ import { jobLockMs, leaseMs, statementTimeoutMs, webhookTimeoutMs } from '@svc/d
 import { type CommonConfig, ConfigError } from './config.ts';
 
 /**
- * The times after which another process may take the work over. A call to Postgres that waits
- * longer would act on work that belongs to another process.
+ * The times in milliseconds after which another process may take work over. If a call to Postgres
+ * waited longer, it would act on work that belongs to another process.
  */
 const takenOverAfterMs = {
   'the lease of a run': leaseMs,
@@ -36,7 +36,7 @@ function faultsOf(config: CommonConfig, jobs: JobLimit | undefined): string[] {
   const faults: string[] = [];
   if (answerMs <= statementTimeoutMs) {
     faults.push(
-      `DATABASE_ANSWER_TIMEOUT_MS is ${answerMs}, but Postgres may take ${statementTimeoutMs} ms for a statement (statement_timeout). Set it above ${statementTimeoutMs}, so that the answer of Postgres decides.`,
+      `DATABASE_ANSWER_TIMEOUT_MS is ${answerMs}, but Postgres may take ${statementTimeoutMs} ms for a statement (statement_timeout). Set it above ${statementTimeoutMs}, so that a call waits for the answer.`,
     );
   }
   for (const [what, ms] of Object.entries(takenOverAfterMs)) {
@@ -52,7 +52,7 @@ function faultsOf(config: CommonConfig, jobs: JobLimit | undefined): string[] {
   }
   if (jobs !== undefined && jobs.jobsMax > poolMax * batchMax) {
     faults.push(
-      `${jobs.variable} is ${jobs.jobsMax}, but ${poolMax} connections with ${batchMax} calls each carry ${poolMax * batchMax}. Lower it, or raise DATABASE_POOL_MAX or DATABASE_BATCH_MAX.`,
+      `${jobs.variable} is ${jobs.jobsMax}, but ${poolMax} connections with ${batchMax} calls each carry only ${poolMax * batchMax} jobs. Lower ${jobs.variable}, or raise DATABASE_POOL_MAX or DATABASE_BATCH_MAX.`,
     );
   }
   return faults;

@@ -20,10 +20,10 @@ let opened: LogOutput | undefined;
 
 /**
  * The standard output of this process, shared by all its loggers. Lines are buffered, because a
- * system call for each line would take 2.5 % of the gateway's time. They are written synchronously:
- * when the buffer is full, after `logWrittenWithinMs`, and with the next warning or worse. They are
- * also written when the process exits, even by an uncaught error. Only a process that is killed
- * loses its last lines.
+ * system call for each line would take 2.5 % of the gateway's time. The buffered lines are written
+ * synchronously: when the buffer is full, after `logWrittenWithinMs`, and with the next warning or
+ * worse. They are also written when the process exits, even by an uncaught error. Only a process
+ * that is killed loses its last lines.
  */
 export function standardOutput(): LogOutput {
   opened ??= openOutput();

@@ -78,7 +78,7 @@ export function changeLogLevel(logger: Logger, level: string | null): void {
   const threshold = thresholds.get(logger);
   if (threshold === undefined) throw new Error('the level of this logger cannot be changed');
   const next = level === null ? threshold.configured : levelNumber(level);
-  // For this line the lower of both levels applies.
+  // Write the line below if the old or the new level allows it.
   threshold.current = Math.min(threshold.current, next);
   logger.info({ logLevel: level ?? 'configured' }, 'log level changed');
   threshold.current = next;

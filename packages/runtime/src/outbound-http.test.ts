@@ -267,8 +267,8 @@ describe('with private networks refused', () => {
       asked += 1;
       callback(null, [{ address: asked === 1 ? '93.184.216.34' : '127.0.0.1', family: 4 }]);
     };
-    // This call gets the public address. Each look-up of the client gets the private one, as after
-    // a check that is followed by another look-up.
+    // This call gets the public address, as a check before the request would. Every later look-up
+    // gets the private one.
     rebinding('hooks.example.com', {}, () => {});
     const http = client({ allowPrivateNetworks: false, resolveAll: rebinding });
     for (let n = 0; n < 2; n += 1) {

@@ -10,13 +10,16 @@ export type OutboundOutcome =
       readonly kind: 'responded';
       readonly statusCode: number;
       readonly headers: IncomingHttpHeaders;
-      /** The first `responseBytesMax` bytes. */
+      /** At most the first `bytesMax` bytes of the response. */
       readonly body: Uint8Array;
       readonly durationMs: number;
     }
   /** Connections to the destination are not allowed. Nothing was sent. */
   | { readonly kind: 'refused'; readonly reason: string; readonly durationMs: number }
-  /** There was no complete response, or not in time. The endpoint may have received the request. */
+  /**
+   * No complete response arrived before the timeout, or the connection failed. The endpoint may
+   * have received the request.
+   */
   | {
       readonly kind: 'failed';
       readonly reason: string;
@@ -41,7 +44,8 @@ export interface OutboundHttp {
 }
 
 /**
- * The default of the most bytes of a response that are read. At this size the connection is closed.
+ * The default of `bytesMax`, the most bytes of a response that are read. The connection is closed
+ * when this many bytes have arrived.
  */
 export const responseBytesMax = 64 * 1024;
 const idleConnectionsPerHostMax = 64;
@@ -49,7 +53,8 @@ const idleConnectionMs = 20_000;
 const reasonLengthMax = 200;
 
 /**
- * Reads the first `bytesMax` bytes of a response. Closes the connection if it reaches that size.
+ * Reads the first `bytesMax` bytes of a response. Closes the connection if the response reaches
+ * that size.
  */
 function readUpTo(incoming: IncomingMessage, bytesMax: number): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
@@ -65,7 +70,7 @@ function readUpTo(incoming: IncomingMessage, bytesMax: number): Promise<Uint8Arr
     });
     incoming.on('end', settle);
     incoming.on('error', reject);
-    // After `end` or `error` this has no effect.
+    // After `end` or `error` the promise is settled, so this has no effect.
     incoming.on('close', () => reject(new Error('the response ended before it was complete')));
   });
 }
@@ -81,8 +86,8 @@ class GivenUp extends Error {
 type Responded = Omit<OutboundOutcome & { kind: 'responded' }, 'durationMs'>;
 
 /**
- * Sends one POST with `node:http` or `node:https`. Follows no redirects, does not retry and does not
- * decompress the response.
+ * Sends one POST with `node:http` or `node:https`. Follows no redirects, does not retry and does
+ * not decompress the response. Rejects if no complete response arrives.
  */
 function sendOnce(
   { url, headers, body, timeoutMs, bytesMax = responseBytesMax, signal }: OutboundRequest,
@@ -140,7 +145,8 @@ function describeFailure(error: unknown, request: OutboundRequest): string {
   if (error instanceof TimedOut) return `no complete response within ${request.timeoutMs} ms`;
   if (error instanceof GivenUp) return 'cancelled because the service is stopping';
   const message = error instanceof Error ? error.message : String(error);
-  // The message may contain text from the endpoint, and it is stored and shown.
+  // The message is stored and shown, and it may contain text from the endpoint. So it is cut, and
+  // its control characters are replaced.
   return message
     .slice(0, reasonLengthMax)
     .toWellFormed()

@@ -1,12 +1,12 @@
 import type { Duplex } from 'node:stream';
 
 /**
- * The connection stays half open this long after the answer. A reset at once would make a client
- * that is still sending lose the answer.
+ * The milliseconds that the connection stays half open after the answer. If it were reset at once,
+ * a client that is still sending would lose the answer.
  */
 const lingerMs = 500;
 
-/** The members of a problem document that its response repeats. */
+/** The members of a problem document that its status line and headers repeat. */
 interface RawProblem {
   readonly status: number;
   readonly title: string;
@@ -15,7 +15,7 @@ interface RawProblem {
 
 /**
  * Writes a problem document to a socket that has no response object, and ends the connection.
- * `headers` are whole lines and name the content type.
+ * `headers` are complete header lines. One of them is the content type.
  */
 export function answerRaw(socket: Duplex, problem: RawProblem, headers: readonly string[]): void {
   const body = JSON.stringify(problem);

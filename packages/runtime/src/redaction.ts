@@ -63,8 +63,8 @@ function redactValue(value: unknown, depth: number): unknown {
 
 /**
  * The fields of a log line. The values of `namesToRedact` are replaced at any depth, and deep
- * objects and long lists are cut. Returns `fields` itself if it has none of these names, no object
- * and no bigint, as most lines do.
+ * objects and long lists are cut. Most lines have none of these names, no object and no bigint. For
+ * these, `fields` itself is returned.
  */
 export function redactFields(fields: Record<string, unknown>): Record<string, unknown> {
   const names = Object.keys(fields);

@@ -7,7 +7,10 @@ import { createResolver, type ResolveAll } from './resolve-names.ts';
 let server: Socket;
 let resolveAll: ResolveAll;
 
-/** A name server: no answer for `silent.…`, no such name for `none.…`, else one address. */
+/**
+ * Starts a name server. It does not answer for `silent.…`, answers that `none.…` does not exist,
+ * and otherwise answers with one address.
+ */
 beforeEach(async () => {
   server = createSocket('udp4');
   server.on('message', (query, from) => {

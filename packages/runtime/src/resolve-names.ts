@@ -1,13 +1,13 @@
 import { Resolver, type LookupAddress, type LookupOptions } from 'node:dns';
 
-/** Resolves a name to all its addresses. Tests pass their own. */
+/** Resolves a name to all its addresses. Tests pass their own function. */
 export type ResolveAll = (
   hostname: string,
   options: LookupOptions,
   callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
 ) => void;
 
-/** The timeout of each try of a query. */
+/** The time limit of each try of a query. */
 const queryTimeoutMs = 2_000;
 const queryTriesMax = 2;
 

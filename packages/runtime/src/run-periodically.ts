@@ -14,8 +14,9 @@ export interface Repeating {
 }
 
 /**
- * Calls `run` repeatedly. The next call starts `intervalMs` after the end of the last one, so calls
- * never overlap. A call that fails is logged and does not stop the following ones.
+ * Calls `run` repeatedly, first after `intervalMs`. Each further call starts `intervalMs` after the
+ * end of the previous one, so calls never overlap. A call that fails is logged and does not stop
+ * the following ones.
  */
 export function runPeriodically({ name, intervalMs, run, logger }: PeriodicTask): Repeating {
   let closed = false;

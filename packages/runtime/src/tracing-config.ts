@@ -1,11 +1,15 @@
 import { Type } from 'typebox';
 
-/** OpenTelemetry's own variables for traces (decision 42). The exporter reads other ones itself. */
+/**
+ * The variables of OpenTelemetry for traces that the service checks (decision 42). The exporter
+ * reads further variables of OpenTelemetry itself.
+ */
 export const tracingConfig = {
   OTEL_EXPORTER_OTLP_ENDPOINT: Type.Optional(
     Type.String({
       pattern: '^https?://[^@]+$',
-      description: 'the base URL of an OTLP/HTTP collector, without credentials; unset: no traces',
+      description:
+        'the base URL of an OTLP/HTTP collector, without credentials; if unset, no traces are exported',
     }),
   ),
   OTEL_TRACES_SAMPLER: Type.Optional(
@@ -18,7 +22,7 @@ export const tracingConfig = {
         Type.Literal('parentbased_always_off'),
         Type.Literal('parentbased_traceidratio'),
       ],
-      { description: 'a sampler of OpenTelemetry by its name; parentbased_traceidratio if unset' },
+      { description: 'the name of an OpenTelemetry sampler; parentbased_traceidratio if unset' },
     ),
   ),
   OTEL_TRACES_SAMPLER_ARG: Type.Optional(

@@ -5,9 +5,9 @@ import { TLSSocket } from 'node:tls';
 /** The proxies of `TRUST_PROXY`. Their headers about the client are trusted (CONTRACT 9). */
 export interface TrustedProxies {
   /**
-   * The address of the client. This is the peer of the connection, unless the peer is a trusted
-   * proxy that sends `X-Forwarded-For`. Then it is the last address in that header that is not a
-   * trusted proxy. If all are trusted, it is the first one.
+   * The address of the client. It is the peer of the connection, unless the peer is a trusted proxy
+   * that sends `X-Forwarded-For`. Then it is the last address in that header that is not a trusted
+   * proxy, or the first address if all are trusted.
    */
   clientAddress(request: IncomingMessage): string | undefined;
   /**
@@ -58,7 +58,9 @@ function plainAddress(address: string): string {
   return /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address;
 }
 
-/** The values of a header in order. The header may be repeated, and each may contain a list. */
+/**
+ * The values of a header in order. The header may occur several times, and each time with a list.
+ */
 function valuesOf(request: IncomingMessage, name: string): string[] {
   const values = request.headersDistinct[name]?.join(',') ?? '';
   return values === '' ? [] : values.split(',').map((value) => value.trim());

@@ -5,9 +5,7 @@ import { createSecretKey, type KeyObject } from 'node:crypto';
  * key for each call. That takes longer than a short HMAC.
  */
 
-/**
- * The most keys in a cache. It is more than the number of tenants whose secrets a gateway caches.
- */
+/** The most keys in a cache. A gateway caches the secrets of fewer tenants. */
 const keysMax = 20_000;
 
 /**
@@ -29,7 +27,10 @@ export function createKeyCache(bytesOf: (secret: string) => Uint8Array) {
 
 const ofBytes = new WeakMap<Uint8Array, KeyObject>();
 
-/** The key of these bytes. The caller must not change the bytes. */
+/**
+ * Returns the key of these bytes, and caches it for this `bytes` object. The caller must not change
+ * the bytes.
+ */
 export function keyOfBytes(bytes: Uint8Array): KeyObject {
   const found = ofBytes.get(bytes);
   if (found !== undefined) return found;

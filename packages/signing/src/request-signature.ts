@@ -70,7 +70,7 @@ type Presented =
   | { kind: 'signatures'; signatures: Buffer[] }
   | { kind: 'malformed'; detail: string };
 
-/** Removes spaces and tabs at both ends, in time linear in the text. */
+/** Removes spaces and tabs at both ends. The time is linear in the length of the text. */
 function withoutOptionalSpaces(text: string): string {
   const isSpace = (at: number): boolean => text[at] === ' ' || text[at] === '\t';
   let start = 0;
@@ -80,7 +80,10 @@ function withoutOptionalSpaces(text: string): string {
   return text.slice(start, end);
 }
 
-/** The v1 signatures of the header. Other versions are ignored. */
+/**
+ * Reads the v1 signatures from the value of `X-SVC-Signature`. Values of other versions are
+ * ignored.
+ */
 function presentedSignatures(header: string): Presented {
   // One value above the limit is enough to refuse the header.
   const values = header.split(',', signatureValuesMax + 1).map(withoutOptionalSpaces);
@@ -100,12 +103,15 @@ function presentedSignatures(header: string): Presented {
   return { kind: 'malformed', detail };
 }
 
-/** Replaces a missing secret, so that an unknown tenant takes as long as a known one. */
+/**
+ * Stands for the secret of an unknown or disabled key. The check then takes as long as for a known
+ * key.
+ */
 const noSecret = 'no secret: an unknown or disabled key';
 
 /**
- * Compares every signature with every secret in constant time and skips none. Returns the index of
- * the last secret that matches, or -1.
+ * Compares every signature with every secret, each in constant time, even after a match. Returns
+ * the index of the last secret that matches, or -1.
  */
 function matchingSecret(
   signatures: readonly Buffer[],
@@ -125,8 +131,9 @@ function matchingSecret(
 
 /**
  * Verifies a request by its two headers (undefined if missing) and the valid secrets of its sender.
- * One match is enough. For unknown and disabled keys the caller passes no secrets. Such a request
- * takes the same path as a wrong signature. A difference of exactly 300 s is inside the window.
+ * One signature that matches one secret is enough. For unknown and disabled keys the caller passes
+ * no secrets. Such a request takes the same path as a wrong signature. A timestamp that differs by
+ * exactly 300 s is inside the window.
  */
 export function verifyRequest(
   request: Omit<SignedParts, 'timestamp'> & {

@@ -52,8 +52,8 @@ describe('a sealed value does not open', () => {
   test('if it is of the previous version, which names no tenant, and that is no longer accepted', () => {
     const sealed = seal(keyring, place, 'secret', 1);
     expect(text(unseal(keyring, place, sealed, { previous: true }))).toBe('secret');
-    expect(() => unseal(keyring, place, sealed)).toThrow('accepts only complete places');
-    // If only its version is changed to the current one, it does not open either.
+    expect(() => unseal(keyring, place, sealed)).toThrow('no longer accepts that format');
+    // A change of only the version byte does not make the value open either.
     sealed[0] = 2;
     expect(() => unseal(keyring, place, sealed, { previous: true })).toThrow(
       'key or place differs',
@@ -108,7 +108,7 @@ test('a sealer seals and opens in the versions of the database’s phase', () =>
   });
   expect(versions.map(([version]) => version)).toEqual([1, 2, 2]);
   const [previous = new Uint8Array()] = versions;
-  expect(() => sealer.unseal(place, previous)).toThrow('accepts only complete places');
+  expect(() => sealer.unseal(place, previous)).toThrow('no longer accepts that format');
   sealer.phase = 'resealing';
   expect(text(sealer.unseal(place, previous))).toBe('secret');
 });

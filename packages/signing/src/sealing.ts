@@ -20,38 +20,46 @@ const keyIdPattern = /^[A-Za-z0-9._-]{1,64}$/;
 const keyPattern = /^[A-Za-z0-9+/]{43}=$/;
 
 /**
- * Thrown if sealed bytes do not open or a keyring is invalid. It never contains a key or contents.
+ * Thrown if sealed bytes do not open or a keyring is invalid. The message contains no key and no
+ * plaintext.
  */
 export class SealError extends Error {
   override readonly name = 'SealError';
 }
 
-/** Keys by their ids. `sealingKeyId` names the key that seals. All keys open. */
+/**
+ * Keys by their ids. New values are sealed under the key `sealingKeyId`. Values that are sealed
+ * under any of the keys can be opened.
+ */
 export interface Keyring {
   readonly sealingKeyId: string;
   readonly keys: ReadonlyMap<string, Uint8Array>;
 }
 
 /**
- * Reads `SVC_MASTER_KEY`: `<keyId>:<base64 of 32 bytes>`, several separated by commas; the first
- * one seals. Throws SealError if it is malformed or an id occurs twice.
+ * Reads `SVC_MASTER_KEY`: one or more `<keyId>:<base64 of 32 bytes>`, separated by commas. The
+ * first key seals. Throws SealError if the text is malformed, has more than `keysMax` keys, or
+ * contains an id twice.
  */
 export function openKeyring(text: string): Keyring {
   const entries = text.split(',').map((entry) => entry.trim());
-  if (entries.length > keysMax) throw new SealError(`A keyring has at most ${keysMax} keys.`);
+  if (entries.length > keysMax)
+    throw new SealError(`SVC_MASTER_KEY has more than ${keysMax} keys.`);
   const keys = new Map<string, Uint8Array>();
   for (const entry of entries) {
     const separator = entry.indexOf(':');
     const keyId = entry.slice(0, Math.max(separator, 0));
     const encoded = entry.slice(separator + 1);
     if (!keyIdPattern.test(keyId) || !keyPattern.test(encoded)) {
-      throw new SealError('A master key is written <keyId>:<base64 of 32 bytes>.');
+      throw new SealError(
+        'A key in SVC_MASTER_KEY is malformed. Write each key as <keyId>:<base64 of 32 bytes>.',
+      );
     }
     if (keys.has(keyId)) throw new SealError(`The master key id ${keyId} occurs twice.`);
     keys.set(keyId, Buffer.from(encoded, 'base64'));
   }
   const [sealingKeyId] = keys.keys();
-  if (sealingKeyId === undefined) throw new SealError('A keyring has at least one key.');
+  if (sealingKeyId === undefined) throw new SealError('SVC_MASTER_KEY has no key.');
   return { sealingKeyId, keys };
 }
 
@@ -65,14 +73,17 @@ function requireKey(keyring: Keyring, keyId: string): KeyObject {
 }
 
 /**
- * Random bytes are drawn for this many nonces at once. Drawing them for each nonce takes longer
- * than sealing.
+ * The number of nonces for which random bytes are drawn at once. Drawing bytes for each nonce
+ * separately would take longer than sealing.
  */
 const noncesDrawn = 256;
 const drawn = Buffer.alloc(noncesDrawn * nonceBytes);
 let nextNonceAt = drawn.byteLength;
 
-/** New random bytes, used only once. They are valid until the next call. */
+/**
+ * Returns the random bytes of a new nonce. Use them before the next call, because that call may
+ * overwrite them.
+ */
 function nextNonce(): Uint8Array {
   if (nextNonceAt === drawn.byteLength) {
     randomFillSync(drawn);
@@ -83,7 +94,7 @@ function nextNonce(): Uint8Array {
   return drawn.subarray(from, nextNonceAt);
 }
 
-/** Version, length of the key id, key id. */
+/** The first bytes of a sealed value: version, length of the key id, key id. */
 function sealedPrefix(keyId: string, sealedVersion: number): Uint8Array<ArrayBuffer> {
   return Buffer.from([sealedVersion, Buffer.byteLength(keyId), ...Buffer.from(keyId)]);
 }
@@ -113,7 +124,7 @@ function bindingOf(place: Place, sealedVersion: number): Buffer {
 
 /**
  * Seals a value for one place. `sealedVersion` is 1 only while services of the previous version
- * must read it.
+ * must open the value.
  */
 export function seal(
   keyring: Keyring,
@@ -161,8 +172,9 @@ function splitSealed(sealed: Uint8Array): SealedParts {
 }
 
 /**
- * Opens a value that `seal` made for the same place. Throws SealError for another place, for a key
- * that the keyring lacks, and for altered bytes. Throws for version 1 unless `previous` is allowed.
+ * Opens a value that `seal` made for the same place. Throws SealError if the place differs, the
+ * keyring lacks the key, or the bytes were altered. Also throws it for version 1, unless `previous`
+ * is true.
  */
 export function unseal(
   keyring: Keyring,
@@ -173,7 +185,7 @@ export function unseal(
   const parts = splitSealed(sealed);
   if (parts.version === previousVersion && !previous) {
     throw new SealError(
-      'The value is sealed without its tenant and kind, but this database accepts only complete places.',
+      'The value is sealed in the old format, without its tenant and kind. This database no longer accepts that format.',
     );
   }
   const key = requireKey(keyring, parts.keyId);
@@ -190,13 +202,14 @@ export function unseal(
 }
 
 /**
- * The phases in which a database is sealed again for complete places. `previous`: everything is
- * sealed in version 1, because services of the previous version read nothing else. `resealing`: new
- * values are sealed in version 2, and both versions open. `bound`: only version 2 opens.
+ * The phases in which a database moves from version 1 to version 2. `previous`: new values are
+ * sealed in version 1, because services of the previous version open no other. `resealing`: new
+ * values are sealed in version 2. In both phases, both versions open. `bound`: only version 2
+ * opens.
  */
 export type SealingPhase = 'previous' | 'resealing' | 'bound';
 
-/** Seals and opens values under one keyring. The store gets this instead of keys. */
+/** Seals and opens values with one keyring. The store gets a sealer instead of the keys. */
 export interface Sealer {
   /** The first bytes of every value that is sealed in version 2 under the current key. */
   readonly prefix: Uint8Array<ArrayBuffer>;

@@ -10,9 +10,9 @@ export type SecretPrefix = 'hsk_test' | 'hsk_live' | 'whsec' | 'nsk' | 'osk';
 const secretBytes = 32;
 
 /**
- * A new secret of 256 bits. `randomBytes` is the one of node:crypto or of a test. The part after
- * `whsec_` is plain base64, as Standard Webhooks requires. For all other prefixes the whole string
- * is the key.
+ * A new secret of 256 bits. `randomBytes` is the function of node:crypto, or one of a test. The
+ * part after `whsec_` is plain base64, as Standard Webhooks requires. For all other prefixes the
+ * whole string is the key.
  */
 export function newSecret(
   prefix: SecretPrefix,
@@ -24,9 +24,10 @@ export function newSecret(
 }
 
 /**
- * The keyed hash of the body of a creation. It shows if a creation with a known idempotency key has
- * the same body. `canonicalText` is equal for equal bodies. A hash without a key would not protect
- * the personal data in the body, which has little entropy (docs/ARCHITECTURE.md, Data).
+ * The keyed hash of the body of a creation. It shows whether a repeated creation with the same
+ * idempotency key has the same body. `canonicalText` is equal for equal bodies. A hash without a
+ * key would not protect the personal data in the body, which has little entropy
+ * (docs/ARCHITECTURE.md, Data).
  */
 export function requestHash(key: Uint8Array, canonicalText: string): Uint8Array<ArrayBuffer> {
   return new Uint8Array(createHmac('sha256', keyOfBytes(key)).update(canonicalText).digest());

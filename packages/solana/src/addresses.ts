@@ -7,13 +7,16 @@ export function isSolanaAddress(text: string): boolean {
   return isAddress(text);
 }
 
-/** Throws if the text is no address. Callers check it first with `isSolanaAddress`. */
+/**
+ * Converts a text to the address type of the Solana library. Throws if the text is not an address.
+ * Callers check the text first with `isSolanaAddress`.
+ */
 export function toAddress(text: string): Address {
   if (!isAddress(text)) throw new Error('not a Solana address');
   return text;
 }
 
-/** The associated token account of a wallet for a mint of the SPL Token program. */
+/** The associated token account of the recipient for a mint of the SPL Token program. */
 export async function tokenAccountOf(recipient: string, mint: string): Promise<string> {
   const [account] = await findAssociatedTokenPda({
     owner: toAddress(recipient),
@@ -23,7 +26,9 @@ export async function tokenAccountOf(recipient: string, mint: string): Promise<s
   return account;
 }
 
-/** A fresh public key in base58. Its private half is dropped at once. */
+/**
+ * A fresh public key in base58, the reference of a purchase intent. The private key is discarded.
+ */
 export function newReference(): string {
   const { x = '' } = generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' });
   return getAddressDecoder().decode(Buffer.from(x, 'base64url'));

@@ -1,10 +1,14 @@
-/** Limits the calls in any second. `take` waits until the next call is within the limit. */
+/**
+ * Limits the calls to `perSecond` in any second. `take` waits until one more call is within the
+ * limit.
+ */
 export interface CallBudget {
   take(): Promise<void>;
 }
 
 /**
- * The window is longer than a second, because delays on the way can bring calls closer together.
+ * The length of the window in which at most `perSecond` calls may start. It is longer than a
+ * second, because network delays can bring calls closer together.
  */
 const windowMs = 1_050;
 
@@ -13,7 +17,7 @@ export function createCallBudget(options: {
   readonly monotonicMs: () => number;
   readonly sleep: (ms: number) => Promise<unknown>;
 }): CallBudget {
-  /** The times of the last calls, at most `perSecond`. */
+  /** The start times of the last calls, oldest first, at most `perSecond` of them. */
   const taken: number[] = [];
   return {
     async take() {

@@ -10,7 +10,7 @@ import { isSolanaAddress, tokenAccountOf } from './addresses.ts';
 import { readAccount, readGenesisHash, type Unanswered } from './methods.ts';
 import type { Rpc } from './rpc.ts';
 
-/** The wallet, the mint and the network of the rail (CONTRACT 8). */
+/** The network, the recipient and the mint of the Solana rail (CONTRACT 8). */
 export interface RailTerms {
   readonly environment: 'sandbox' | 'production';
   readonly recipient: string;
@@ -31,8 +31,8 @@ const token2022Program = 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb';
 const usdcDecimals = 6;
 
 /**
- * Checks that the genesis hash belongs to the environment. Production must use mainnet, and a
- * sandbox must not.
+ * Reads the genesis hash, which identifies the network of the RPC server. Production must use
+ * mainnet, and a sandbox must not.
  */
 export async function checkGenesis(rpc: Rpc, { environment }: RailTerms): Promise<RailCheck> {
   const reading = await readGenesisHash(rpc);
@@ -46,7 +46,10 @@ export async function checkGenesis(rpc: Rpc, { environment }: RailTerms): Promis
   );
 }
 
-/** Checks the network, the mint, the wallet and its token account. Returns the first fault. */
+/**
+ * Checks the two addresses, the network, the mint, the recipient and its token account, in this
+ * order. Returns the first result that is not `sound`.
+ */
 export async function checkRail(rpc: Rpc, terms: RailTerms): Promise<RailCheck> {
   const { recipient, mint } = terms;
   if (!isSolanaAddress(recipient)) return refused('SOLANA_RECIPIENT', 'is not a Solana address');
@@ -112,6 +115,6 @@ async function checkTokenAccount(rpc: Rpc, { recipient, mint }: RailTerms): Prom
   }
   return refused(
     'SOLANA_RECIPIENT',
-    'has an associated token account of another owner or mint, or a frozen one',
+    'has an associated token account that is frozen, or that belongs to another owner or mint',
   );
 }

@@ -3,14 +3,14 @@ import { isRecord, readSolanaTransaction, type TransactionReading } from '@svc/d
 import type { Rpc, RpcOutcome } from './rpc.ts';
 
 /**
- * The RPC calls of the watcher. Calls that read accounts and transactions name the commitment
- * `finalized`, because defaults of clients and servers differ.
+ * The RPC calls of the watcher and of `checkRail`. Calls that read accounts and transactions name
+ * the commitment `finalized`, because the defaults of clients and servers differ.
  */
 
 export type Unanswered = Exclude<RpcOutcome, { kind: 'answered' }>;
 const finalized = 'finalized';
 
-/** One transaction in the list of an address. */
+/** One transaction in the list that `listSignatures` reads. */
 export interface ListedSignature {
   readonly signature: string;
   readonly slot: number;
@@ -26,8 +26,9 @@ export const signaturesPerPageMax = 1_000;
 const signaturePattern = /^[1-9A-HJ-NP-Za-km-z]{64,88}$/;
 
 /**
- * A page of finalized signatures of an address, newest first. A server may ignore the limit, but no
- * page has more than `signaturesPerPageMax` entries.
+ * Reads a page of finalized signatures of an address, newest first. With `before`, the page begins
+ * with the next older signature. A server may return more than `limit` entries. The call fails if
+ * there are more than `signaturesPerPageMax`.
  */
 export async function listSignatures(
   rpc: Rpc,
@@ -39,7 +40,7 @@ export async function listSignatures(
   if (outcome.kind !== 'answered') return outcome;
   const list = outcome.result;
   if (!Array.isArray(list) || list.length > signaturesPerPageMax) {
-    return { kind: 'failed', reason: 'its list of signatures is not a list, or too long' };
+    return { kind: 'failed', reason: 'its list of signatures is malformed or too long' };
   }
   const entries: ListedSignature[] = [];
   for (const one of list as readonly unknown[]) {
@@ -47,17 +48,23 @@ export async function listSignatures(
     const { signature, slot, err = null, confirmationStatus = null } = one;
     if (typeof signature !== 'string' || !signaturePattern.test(signature)) return malformedEntry;
     if (typeof slot !== 'number' || !Number.isSafeInteger(slot) || slot < 0) return malformedEntry;
-    // A server that ignores the commitment also lists transactions that the chain may still drop.
-    // Skip these.
+    // Skip transactions that the chain may still drop. A server that ignores the commitment lists
+    // them too.
     if (confirmationStatus !== null && confirmationStatus !== finalized) continue;
     entries.push({ signature, slot, hasFailed: err !== null });
   }
   return { kind: 'listed', entries };
 }
 
-const malformedEntry = { kind: 'failed', reason: 'an entry of its list is malformed' } as const;
+const malformedEntry = {
+  kind: 'failed',
+  reason: 'an entry of its list of signatures is malformed',
+} as const;
 
-/** Reads a finalized transaction of any version that the client library knows. */
+/**
+ * Reads a finalized transaction of any version that the client library knows. The result is
+ * `unreadable` if the server answers with a JSON-RPC error about this call.
+ */
 export async function readTransaction(
   rpc: Rpc,
   signature: string,
@@ -94,7 +101,7 @@ export interface SolanaAccount {
   readonly data: Uint8Array;
 }
 
-/** The account of an address. Null if it does not exist. */
+/** Reads the account of an address. `account` is null if the address has no account. */
 export async function readAccount(rpc: Rpc, address: string): Promise<AccountReading> {
   const outcome = await rpc.call('getAccountInfo', [
     address,
@@ -106,7 +113,7 @@ export async function readAccount(rpc: Rpc, address: string): Promise<AccountRea
   const data: unknown =
     isRecord(value) && Array.isArray(value['data']) ? value['data'][0] : undefined;
   if (!isRecord(value) || typeof value['owner'] !== 'string' || typeof data !== 'string') {
-    return { kind: 'failed', reason: 'its account is malformed' };
+    return { kind: 'failed', reason: 'its answer about an account is malformed' };
   }
   const bytes = Buffer.from(data, 'base64');
   return { kind: 'read', account: { owner: value['owner'], data: bytes } };

@@ -4,8 +4,8 @@ import type { CallBudget } from './call-budget.ts';
 
 /**
  * A JSON-RPC client for a server that is not trusted. Every answer has a deadline, and limits of
- * size and depth. The client does not retry. Numbers above 2^53 are not exact, so amounts are read
- * from texts.
+ * size and depth. The client does not retry. Parsed numbers above 2^53 are not exact, so callers
+ * read amounts from strings.
  */
 
 export type RpcOutcome =
@@ -22,8 +22,8 @@ export interface Rpc {
 }
 
 /**
- * The most bytes of an answer. A page of 1,000 signatures has about 300 KB; a transaction with long
- * logs has less.
+ * The size from which an answer is refused, in bytes. A page of 1,000 signatures has about 300 KB.
+ * A transaction with long logs has less.
  */
 export const rpcAnswerBytesMax = 4 * 1024 * 1024;
 export const rpcAnswerDepthMax = 64;
@@ -32,8 +32,8 @@ const retryAfterMsMax = 60_000;
 const reasonLengthMax = 200;
 
 /**
- * The codes of errors of a server that is unhealthy, is behind the chain, or does not have the slot
- * yet.
+ * JSON-RPC error codes of a server that is unhealthy, is behind the chain, or does not have the
+ * requested slot yet.
  */
 const laggingCodes = new Set([-32_004, -32_005, -32_014, -32_016]);
 
@@ -41,7 +41,7 @@ export function createRpc(options: {
   readonly url: string;
   readonly http: OutboundHttp;
   readonly budget: CallBudget;
-  /** The time for one answer. Default: `rpcTimeoutMs`. */
+  /** The time limit of one request, in milliseconds. Default: `rpcTimeoutMs`. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
 }): Rpc {
@@ -96,7 +96,10 @@ function outcomeOfError(error: Record<string, unknown>): RpcOutcome {
   return { kind: 'refused', code: typeof code === 'number' ? code : 0, reason };
 }
 
-/** Makes a text of the server safe to store and show: cuts it, and replaces control characters. */
+/**
+ * Makes a text of the server safe to store and show: cuts it to `reasonLengthMax` characters, and
+ * replaces control characters.
+ */
 function printable(text: unknown): string {
   if (typeof text !== 'string') return 'no message';
   return text
@@ -105,7 +108,10 @@ function printable(text: unknown): string {
     .replaceAll(/[\p{Cc}\p{Bidi_Control}]/gu, '\uFFFD');
 }
 
-/** Undefined for text that is not JSON or is nested too deeply. */
+/**
+ * Parses JSON. Returns undefined if the text is not JSON, or nests more than `rpcAnswerDepthMax`
+ * levels deep.
+ */
 export function parseBounded(text: string): unknown {
   if (!isWithinDepth(text, rpcAnswerDepthMax)) return undefined;
   try {

@@ -29,10 +29,13 @@ import { createSealer, openKeyring } from '@svc/signing';
 import { buildFacts, openReadyStore, type Store } from '@svc/store';
 import { exposeStore } from './process-metrics.ts';
 
-/** For how many days a service keeps the data that it deletes afterwards. */
+/** The numbers of days after which a service deletes data. */
 export type RetentionFacts = Pick<ServiceFacts, 'retentionDays' | 'usageDays' | 'deliveryDays'>;
 
-/** The service that opens its resources. Each resource is registered in the lifecycle. */
+/**
+ * The service whose resources are opened. Each resource is registered in `lifecycle`, which closes
+ * it.
+ */
 export interface Opening {
   readonly service: 'gateway' | 'dispatcher' | 'settlement' | 'webhooks';
   readonly config: CommonConfig;
@@ -71,7 +74,10 @@ export async function openStoreOrRefuse(
   return opened;
 }
 
-/** The longest that a start waits for Redis. Each service does a part of its work without Redis. */
+/**
+ * The longest wait for Redis at the start of a service. The service then starts without Redis,
+ * because a part of its work does not need Redis.
+ */
 export const redisWaitMsMax = 2_000;
 
 /**

@@ -24,7 +24,7 @@ export function exposeStore(
   exposeCounter(registry, 'svc_store_batched_calls_total', () => batches.calls);
 }
 
-/** Makes the function that records the duration of each job, for `observe` of the consumer. */
+/** Makes a function that records the duration of a job. The consumer calls it as `observe`. */
 export function createJobDurations(
   registry: Registry,
   queue: QueueKey,

@@ -35,7 +35,7 @@ export function openServiceTracing(
     storeContext: (submissionId, context) => storeTraceContext(store, submissionId, context),
     loadContexts: (submissionIds) => findTraceContexts(store, submissionIds),
     countSpans: createCounter(metrics, 'svc_trace_spans_total'),
-    onFailure: (error) => logger.warn({ err: error }, 'could not export traces'),
+    onFailure: (error) => logger.warn({ err: error }, 'could not record or export traces'),
   });
   return lifecycle.own('tracing', tracing);
 }

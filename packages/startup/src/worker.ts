@@ -23,7 +23,8 @@ export interface Worker<K extends QueueKey> {
   /** The most jobs in progress at once. The default is that of the queue. */
   readonly concurrency?: number;
   /**
-   * Returns why a part of the worker does nothing, or null. With a reason, the worker is not ready.
+   * Returns the reason why a part of the worker does nothing, or null. If there is a reason, the
+   * worker is not ready.
    */
   readonly problem?: () => string | null;
 }

@@ -33,7 +33,10 @@ const entriesPerSubmission = 3;
 /** Enough for a page of 20 and the rows that are skipped for it. */
 const rowsReadMax = 300;
 
-/** Inserts ended submissions with their entries, for many tenants. A third belong to `tenantId`. */
+/**
+ * Inserts ended submissions with their entries, for many tenants. A third of them belong to
+ * `tenantId`.
+ */
 async function seed({ database }: Fixture, tenantId: string): Promise<void> {
   await database.query(`
     INSERT INTO submissions (id, tenant_id, idempotency_key, request_hash, request_id, job_type, tier, state,

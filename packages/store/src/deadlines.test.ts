@@ -30,7 +30,7 @@ interface Waiting {
 
 interface Case {
   readonly what: string;
-  /** Creates what has the deadline, while the database's clock stands at `nowMs`. */
+  /** Creates the object that has the deadline, while the database's clock stands at `nowMs`. */
   readonly begin: (fixture: Fixture, nowMs: number) => Promise<Waiting>;
   /** The answer one millisecond before the deadline, and the answer at the deadline. */
   readonly before: unknown;

@@ -22,19 +22,25 @@ import { createFixture, type Fixture, usage } from './store.fixture.ts';
 const tenants = 8;
 const rounds = 10;
 /**
- * The most parts that are measured until one is below the limit. While a long transaction runs in
+ * The most parts that are measured until one is within the limits. While a long transaction runs in
  * another test's database, old versions of rows stay on their pages, and a life writes 7,000 bytes.
  * A later part then counts.
  */
 const partsMax = 12;
 /**
- * Measured: 5,700 bytes. It would be 7,000 with two more indexes and with the record of offers
- * between the columns that change.
+ * The most bytes of WAL for one life. Measured: 5,700. It would be 7,000 with two more indexes and
+ * with the record of offers between the columns that change.
  */
 const logBytesMax = 6_800;
-/** Measured: 0.89. With the state in indexes it would be 0.17. */
+/**
+ * The least share of updates that change no index. Measured: 0.89. With the state in indexes it
+ * would be 0.17.
+ */
 const heapOnlyShareMin = 0.8;
-/** Measured: 20 pages of the primary key of submissions, and fewer of each other index. */
+/**
+ * The most pages of one index that a life reads. Measured: 20 of the primary key of submissions,
+ * and fewer of each other index.
+ */
 const indexPagesMax = 40;
 
 interface Written {

@@ -21,17 +21,17 @@ const entries = [...serviceNames.map(serviceEntry), adminCliEntry, nodeAgentEntr
 const sources = ['{packages,services}/*/src/**/*.ts', '{packages,services}/*/package.json'];
 /**
  * The modules that stay outside the bundles. Native modules cannot be bundled. The client of a
- * browser is large and rarely loaded. The functions of `in-page` are sent to a page as text, where
- * they call each other by name. A bundle may rename them.
+ * browser is large and rarely loaded. A bundle may rename functions, but the functions of `in-page`
+ * are sent to a page as text and call each other by name there.
  */
 const external = /^(?:msgpackr-extract|pg-native|playwright-core)$|\/in-page\//;
 
 /**
- * Bundles the main file of each process of a stack separately, and returns the directory. Bundled
- * together, two processes could share a file, and one of them would then run the main file of the
- * other too. A start from a bundle takes about half of the CPU of a start from the 1,000 source
- * files. The name of the directory is a hash of the sources, so a second call finds the bundles of
- * the first.
+ * Bundles the main file of each process of a stack separately, and returns the directory. If they
+ * were bundled together, two processes could share a file. One of them would then run the main file
+ * of the other too. A start from a bundle takes about half of the CPU of a start from the 1,000
+ * source files. The name of the directory is a hash of the sources, so a second call finds the
+ * bundles of the first.
  */
 export async function bundleProcesses(): Promise<string> {
   const directory = inCheckout('.local/cache/bundles', sourcesHash());
@@ -97,7 +97,7 @@ const builtIn = '\0built-in:';
 const builtInModules: Plugin = {
   name: 'built-in-modules',
   resolveId(id) {
-    // The runtime of a bundle itself imports `node:module`.
+    // `node:module` stays an import, because the code that the bundler adds imports it too.
     return isBuiltin(id) && id !== 'node:module' ? `${builtIn}${id}` : null;
   },
   load(id) {

@@ -15,8 +15,8 @@ export interface DatabaseGate {
    */
   loseAnswerTo(marker: string): void;
   /**
-   * The round trips over all connections. One begins when a client sends data for the first time,
-   * or after an answer.
+   * The number of round trips over all connections. A round trip begins when a client sends its
+   * first data, or its first data after an answer.
    */
   roundTrips(): number;
   /** Cuts every connection and refuses new ones. */

@@ -19,11 +19,14 @@ const leakBoundMs = 2_000;
 const applicationName = 'testkit';
 
 export interface TestDatabaseOptions {
-  /** The default time zone of sessions, such as `Europe/Berlin`; otherwise the server's, UTC. */
+  /**
+   * The default time zone of sessions, such as `Europe/Berlin`. Without it, sessions use UTC, the
+   * time zone of the server.
+   */
   readonly timeZone?: string;
 }
 
-/** Creates a migrated database for one test (about 15 ms of CPU). One per test file is usual. */
+/** Creates a migrated database (about 15 ms of CPU). Usually all tests of a file share one. */
 export async function createTestDatabase({
   timeZone,
 }: TestDatabaseOptions = {}): Promise<TestDatabase> {
@@ -63,9 +66,9 @@ function withDatabase(serverUrl: string, name: string): string {
 let adminPool: Pool | undefined;
 
 /**
- * The connections of this process to the server, not to the database of a test. The process keeps
- * them for all files that share it, because the server starts a process for each connection. They
- * do not keep this process alive.
+ * The connections that create and drop databases. They lead to the server, not to the database of a
+ * test. All test files of this process share them, because the server starts a process for each new
+ * connection. They do not keep this process alive.
  */
 function admin(): Pool {
   adminPool ??= new Pool({

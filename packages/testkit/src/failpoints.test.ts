@@ -3,8 +3,8 @@ import { expect, it } from 'vitest';
 import { createFailpoints, type StoppableProcess } from './failpoints.ts';
 
 /**
- * A process that keeps the messages it is sent. `confirm` is called with the name of each failpoint
- * that is armed.
+ * A stand-in for a process. It keeps the messages that it receives, and calls `confirm` with the
+ * name of each failpoint that is armed.
  */
 function slotOf(
   service: ServiceName,
@@ -61,6 +61,6 @@ it('names the failpoint that no process reached', async () => {
   failpoints.receive(slot, { failpoint: 'hold.committed' });
   failpoints.receive(slot, 'something else');
   await expect(failpoints.reached('settlement', 'hold.committed', 10)).rejects.toThrow(
-    'no process reached settlement: hold.committed within 10 ms',
+    'no process reached the failpoint settlement: hold.committed within 10 ms',
   );
 });

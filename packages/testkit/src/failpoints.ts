@@ -12,8 +12,8 @@ export interface StoppableProcess {
 
 /**
  * Controls the failpoints of a stack's processes (packages/runtime/src/failpoints.ts). The first
- * process of a service that reaches an armed failpoint stops there. Later ones of the same service
- * continue at once.
+ * process of a service that reaches an armed failpoint stops there. Later processes of the same
+ * service continue at once.
  */
 export interface Failpoints {
   /** Handles a message from a process's IPC channel. */
@@ -86,7 +86,9 @@ async function arrival(events: EventEmitter, key: string, timeoutMs: number): Pr
   try {
     await once(events, key, { signal: AbortSignal.timeout(timeoutMs) });
   } catch (error) {
-    throw new Error(`no process reached ${key} within ${timeoutMs} ms`, { cause: error });
+    throw new Error(`no process reached the failpoint ${key} within ${timeoutMs} ms`, {
+      cause: error,
+    });
   }
 }
 

@@ -24,5 +24,6 @@ afterEach(({ task }) => {
 
 afterAll(async () => {
   const leftovers = await closeLeftovers();
-  if (leftovers.length > 0 && !hasFailed) throw new Error(`left open: ${leftovers.join(', ')}`);
+  if (leftovers.length > 0 && !hasFailed)
+    throw new Error(`this test file left open: ${leftovers.join(', ')}`);
 });

@@ -22,5 +22,5 @@ export async function lastingPort(): Promise<number> {
     next = (next + 1) % portsPerWorker;
     if (await isPortFree(port)) return port;
   }
-  throw new Error('this worker has no free port');
+  throw new Error('all ports of this test worker are in use');
 }

@@ -40,7 +40,9 @@ dns.lookup = new Proxy(dns.lookup, {
     const [name] = words;
     if (net.isIP(name) !== 0 || name === 'localhost') return Reflect.apply(lookup, dns, words);
     const callback = words.at(-1);
-    const error = Object.assign(new Error(`no test may look up ${name}`), { code: 'ENOTFOUND' });
+    const error = Object.assign(new Error(`a test may look up only localhost, not ${name}`), {
+      code: 'ENOTFOUND',
+    });
     if (typeof callback === 'function') process.nextTick(callback, error);
   },
 });

@@ -42,7 +42,7 @@ export type ScriptedOutcome =
 export interface ScriptedNode {
   readonly nodeId: string;
   readonly welcome: FrameToNodeOf<'welcome'>;
-  /** Every received frame, in order. It includes those that `next` has taken. */
+  /** Every received frame, in order, including the frames that `next` has taken. */
   readonly frames: readonly FrameToNode[];
   /** The original texts of the frames, which show JSON numbers beyond 2^53 exactly. */
   readonly texts: readonly string[];
@@ -187,9 +187,10 @@ async function take<T extends FrameToNodeType>(
     const restMs = giveUpAtMs - performance.now();
     const seen = frames.all.map((frame) => frame.type).join(', ');
     if (socket.readyState !== socket.OPEN) {
-      throw new Error(`the link closed before ${type}; received: ${seen}`);
+      throw new Error(`the link closed before a frame ${type} arrived; received: ${seen}`);
     }
-    if (restMs <= 0) throw new Error(`no ${type} within ${timeoutMs} ms; received: ${seen}`);
+    if (restMs <= 0)
+      throw new Error(`no frame ${type} arrived within ${timeoutMs} ms; received: ${seen}`);
     await nextChange(frames, restMs);
   }
 }

@@ -15,7 +15,7 @@ export interface SignedRequest {
   readonly secret?: string;
   /** An object is sent as JSON; text and bytes are sent unchanged. */
   readonly body?: object | string | Uint8Array;
-  /** Override the computed headers; undefined removes a header. */
+  /** Headers that override the computed ones. The value undefined removes a header. */
   readonly headers?: Readonly<Record<string, string | undefined>>;
   /** Unix seconds to sign with; the default is the current time. */
   readonly timestamp?: number;

@@ -64,6 +64,6 @@ export interface TestStack {
   advanceClock(ms: number): Promise<void>;
   /** The last log lines of a process since its last start. */
   logs(service: ServiceName | 'node', index?: number): readonly string[];
-  /** Stops everything. Throws if a service did not drain or left Postgres open. */
+  /** Stops everything. Throws if a service did not drain, or left a session of Postgres open. */
   close(): Promise<void>;
 }

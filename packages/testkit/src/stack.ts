@@ -132,7 +132,7 @@ async function startNodes(
   const dispatchers = slots.filter(({ service }) => service === 'dispatcher');
   const starts = Array.from({ length: count }, async (_, index) => {
     const dispatcher = dispatchers[index % dispatchers.length];
-    if (dispatcher === undefined) throw new Error('nodes need a dispatcher');
+    if (dispatcher === undefined) throw new Error('a stack with nodes needs a dispatcher');
     const name = `node ${index}`;
     const credentials = await createNode(name, env, undefined, svcJson);
     const link = nodeLinkUrl(dispatcher, false);

@@ -26,9 +26,9 @@ export function runSvcProcess(words: readonly string[], env: NodeJS.ProcessEnv):
 }
 
 /**
- * Runs `svc` in a process that has run other commands (see svc-hosts.ts). The code of the command
- * is the same as in `runSvcProcess`; only the start and the end of the process are left out.
- * Without such processes it calls `runSvcProcess`.
+ * Runs `svc` in a process that has run other commands (see svc-hosts.ts). The command runs the same
+ * program code as in `runSvcProcess`. Only the start and the end of a process are left out. Without
+ * such processes it calls `runSvcProcess`.
  */
 export async function runSvc(words: readonly string[], env: NodeJS.ProcessEnv): Promise<Ran> {
   const { svcSocket } = testServers();

@@ -10,7 +10,7 @@ export interface TestServers {
   readonly serviceUrl: string;
   /** The migrated database that test databases are copied from. */
   readonly template: string;
-  /** The key that seals everything in the test databases. */
+  /** The master key that seals the secrets in the test databases. */
   readonly masterKey: string;
   /**
    * The directory of the bundles that processes under test start from (see bundles.ts). Undefined

@@ -16,8 +16,9 @@ const pollShare = 0.1;
 const timeoutMsDefault = 10_000;
 
 /**
- * Polls `check`, and returns its first value that is not false, null or undefined. For conditions
- * without an event. Throws after `timeoutMs`, with the last error of `check` as the cause.
+ * Polls `check`, and returns its first value that is not false, null or undefined. Use it for a
+ * condition that no event reports. Throws after `timeoutMs`, with the last error of `check` as the
+ * cause.
  */
 export async function waitUntil<T>(
   check: () => T | Promise<T>,

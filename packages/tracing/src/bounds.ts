@@ -1,6 +1,6 @@
 /**
- * Someone may set the wall clock. If it moves by more than this against the monotonic clock, its
- * new time is taken over.
+ * The most milliseconds that the wall clock may drift from the monotonic clock. If the drift is
+ * larger, somebody has set the wall clock, and `wallClock` takes over the new time.
  */
 const driftMsMax = 50;
 
@@ -25,7 +25,7 @@ export function wallClock(clock: { nowMs(): number; monotonicMs(): number }): ()
 export async function within<Result>(timeoutMs: number, work: Promise<Result>): Promise<Result> {
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => {
-    late.reject(new Error(`not done within ${timeoutMs} ms`));
+    late.reject(new Error(`the read or write of a trace context took more than ${timeoutMs} ms`));
   }, timeoutMs);
   try {
     return await Promise.race([work, late.promise]);

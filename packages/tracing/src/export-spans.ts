@@ -13,9 +13,9 @@ import type { PlacedSpan } from './span-data.ts';
 import type { SpanKindName } from './steps.ts';
 import type { TraceContext } from './trace-context.ts';
 
-/** The time limit of one export, with the exporter's retries. */
+/** The time limit of one export. It includes the retries of the exporter. */
 const exportTimeoutMs = 5_000;
-/** `ExportResultCode.SUCCESS`. */
+/** The value of `ExportResultCode.SUCCESS` in OpenTelemetry. */
 const exportSucceeded = 0;
 
 export interface SpanExport {

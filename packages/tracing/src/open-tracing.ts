@@ -19,13 +19,16 @@ interface TracingOptions {
   /** The share of submissions that are traced, from 0 to 1. */
   readonly ratio: number;
   readonly clock: { nowMs(): number; monotonicMs(): number };
-  /** A random number from 0 to 1. Decides about requests that create no submission. */
+  /**
+   * Returns a random number from 0 to 1. It decides whether a request that creates no submission is
+   * traced.
+   */
   readonly random: () => number;
   /** Stores the context that a tenant sent with a submission. */
   readonly storeContext: (submissionId: string, context: TraceContext) => Promise<void>;
   readonly loadContexts: (submissionIds: readonly string[]) => Promise<TenantContexts>;
   readonly countSpans: (result: SpanResult, spans: number) => void;
-  /** Called if the collector or the database failed. At most once a minute. */
+  /** Called if the collector or the database fails, but at most once a minute. */
   readonly onFailure: (error: unknown) => void;
 }
 

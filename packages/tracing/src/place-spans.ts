@@ -6,8 +6,8 @@ import type { TraceContext } from './trace-context.ts';
 export type TenantContexts = ReadonlyMap<string, TraceContext>;
 
 /**
- * The subjects of the spans and of their links, each once. Their contexts are needed to place the
- * spans.
+ * Returns the ids of the subjects of the spans and of their links, each id once. `placeSpan` needs
+ * the contexts of these subjects.
  */
 export function subjectsOf(spans: readonly EndedSpan[]): string[] {
   const ids = spans.flatMap(({ belongs, links }) => [
@@ -18,8 +18,8 @@ export function subjectsOf(spans: readonly EndedSpan[]): string[] {
 }
 
 /**
- * The context of a step's span. It is in the tenant's trace if the tenant sent one, otherwise in
- * the submission's own trace.
+ * The context of the span of a step. The span belongs to the tenant's trace if the tenant sent a
+ * trace context. Otherwise it belongs to the submission's own trace.
  */
 export function contextOf(ref: StepRef, contexts: TenantContexts): TraceContext {
   const tenants = contexts.get(ref.subjectId);
@@ -28,7 +28,7 @@ export function contextOf(ref: StepRef, contexts: TenantContexts): TraceContext 
   return { ...tenants, spanId };
 }
 
-/** Gives each span its ids, its parent and its links. */
+/** Gives a span its ids, its parent and its links. */
 export function placeSpan(span: EndedSpan, contexts: TenantContexts): PlacedSpan {
   const { belongs, links, ...rest } = span;
   const placed = { ...rest, links: links.map((ref) => contextOf(ref, contexts)) };

@@ -11,8 +11,8 @@ export function newRoot(): { traceId: string; spanId: string } {
 
 /**
  * Traces one request. The span of a request that created a submission is the root of the
- * submission's trace, and is recorded if the submission is traced. Chance decides about any other
- * request.
+ * submission's trace, and is recorded if the submission is traced. For any other request,
+ * `isRequestTraced` decides.
  */
 export function traceRequest(
   headers: OfferedHeaders,
@@ -76,7 +76,8 @@ function describe({ method, route, status, tenantId, submissionId }: RequestEnd)
 }
 
 /**
- * The error of the server's span. A refusal (4xx) is an error of the client, so the span has none.
+ * The error of the span: `aborted` if no answer was sent, or a status from 500. A refusal (4xx) is
+ * an error of the client, so the span has no error.
  */
 function errorOf(status: number | undefined): string | undefined {
   if (status === undefined) return 'aborted';

@@ -8,9 +8,10 @@ type SamplerName =
   | 'parentbased_traceidratio';
 
 /**
- * The share of submissions that are traced, from 0 to 1. Every service reads the same variables and
- * decides alike. So a sampler that begins with `parentbased` does the same as one without. The
- * sampling flag of a tenant has no effect (decision 42). `argument` is a number from 0 to 1.
+ * The share of submissions that are traced, from 0 to 1. Every service reads the same variables, so
+ * all services take the same decision. The sampling flag of a tenant has no effect (decision 42). A
+ * sampler that begins with `parentbased` therefore does the same as the sampler without this
+ * prefix. `argument` is a number from 0 to 1.
  */
 export function ratioOf(sampler: SamplerName, argument: string): number {
   switch (sampler) {
@@ -26,13 +27,17 @@ export function ratioOf(sampler: SamplerName, argument: string): number {
   }
 }
 
-/** The number of hexadecimal digits at the end of a UUIDv7 that decide. They are random. */
+/**
+ * The number of hexadecimal digits at the end of a UUIDv7 that decide whether its trace is
+ * recorded. These digits are random.
+ */
 const decidingDigits = 12;
 const decidingRange = 16 ** decidingDigits;
 
 /**
- * True if the subject's trace is recorded. The service made the id, and its end is random. So every
- * service takes the same decision from the id alone, and no tenant can influence it.
+ * True if the subject's trace is recorded. Only `ratio` and the id decide, so every service takes
+ * the same decision. The service makes the id with a random end, so no tenant can influence the
+ * decision.
  */
 export function isTracedIn(ratio: number, subjectId: string): boolean {
   return Number.parseInt(subjectId.slice(-decidingDigits), 16) < ratio * decidingRange;

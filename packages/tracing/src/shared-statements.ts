@@ -6,7 +6,7 @@ type EndedBatch = Omit<BatchSpan, 'startMs' | 'endMs'> & { readonly durationMs: 
 
 /**
  * Calls `onBatch` for each statement that several submissions shared. Returns a function that ends
- * this.
+ * these calls.
  */
 export function followStatements(onBatch: (batch: EndedBatch) => void): () => void {
   const listener = (message: unknown): void => {

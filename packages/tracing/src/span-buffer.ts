@@ -2,13 +2,13 @@ import type { SpanExport } from './export-spans.ts';
 import { placeSpan, subjectsOf, type TenantContexts } from './place-spans.ts';
 import type { EndedSpan } from './span-data.ts';
 
-/** The result of adding a span: it was exported, or it was dropped for one of two reasons. */
+/** A span is exported, or it is dropped because the buffer is full or because its export failed. */
 export type SpanResult = 'exported' | 'buffer_full' | 'export_failed';
 
 /** The most spans that wait for the export. Further ones are dropped and counted. */
 export const spansWaitingMax = 2_048;
 const exportSpansMax = 512;
-/** If fewer spans wait than one export takes, the buffer waits this long for more. */
+/** If fewer than `exportSpansMax` spans wait, the buffer exports them after this time. */
 const exportIntervalMs = 1_000;
 /** A service that stops waits at most this long for the collector. */
 const closeTimeoutMs = 1_500;
@@ -19,8 +19,8 @@ export interface SpanBuffer {
 }
 
 /**
- * Collects ended spans and exports them in the background, one export at a time. It starts a timer
- * only when a span waits. A span that cannot be placed or exported is dropped and counted.
+ * Collects ended spans and exports them in the background, one export at a time. The buffer starts
+ * a timer only when a span waits. A span that cannot be placed or exported is dropped and counted.
  */
 export function createSpanBuffer({
   loadExport,

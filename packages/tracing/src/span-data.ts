@@ -2,11 +2,11 @@ import type { SpanKindName, StepRef } from './steps.ts';
 import type { TraceContext } from './trace-context.ts';
 import type { SpanAttributes } from './tracing.ts';
 
-/** Where a span belongs, before the contexts of tenants are looked up. */
+/** The place of a span, as far as it is known before the contexts of tenants are loaded. */
 type Belongs =
   /**
-   * A step of a subject. `isSubmission` is false for an event that is about no submission. Its span
-   * then has no step as its parent.
+   * A step of a subject. `isSubmission` is false for an event that is about no submission. The span
+   * of such an event has no step as its parent.
    */
   | { readonly kind: 'step'; readonly ref: StepRef; readonly isSubmission: boolean }
   /**

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** The kinds of OpenTelemetry, by name. */
+/** The names of the span kinds of OpenTelemetry. */
 export type SpanKindName = 'internal' | 'server' | 'client' | 'producer' | 'consumer';
 
 interface StepDefinition {
@@ -97,10 +97,12 @@ export const steps: Readonly<Record<StepName, StepDefinition>> = {
  */
 export interface StepRef {
   readonly step: StepName;
-  /** The UUID of the submission, or of the event that is about none. */
+  /** The UUID of the submission, or of an event that is about no submission. */
   readonly subjectId: string;
   readonly key?: string | undefined;
-  /** Tells apart the failed attempts of one step. Children name their parent without it. */
+  /**
+   * Tells apart the failed attempts of one step. The reference to a parent step has no `attempt`.
+   */
   readonly attempt?: string | undefined;
 }
 
@@ -120,7 +122,7 @@ export function parentOf({ step, subjectId, key }: StepRef): StepRef | undefined
   return { step: parent, subjectId, ...(sharesKey === true ? { key } : {}) };
 }
 
-/** The trace id of a subject without a context of its tenant: the digits of its UUID. */
+/** The trace id of a subject whose tenant sent no trace context: the digits of the UUID. */
 export function ownTraceId(subjectId: string): string {
   return subjectId.replaceAll('-', '');
 }

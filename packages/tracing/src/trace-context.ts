@@ -6,18 +6,21 @@ export interface TraceContext {
   readonly tracestate?: string;
 }
 
-/** The headers that a request may carry. Node joins a repeated one with commas. */
+/** The trace headers of a request. Node.js joins the values of a repeated header with commas. */
 export interface OfferedHeaders {
   readonly traceparent?: string | string[] | undefined;
   readonly tracestate?: string | string[] | undefined;
 }
 
-/** Version 00 has exactly 55 characters. A later version may append members after another dash. */
+/**
+ * A `traceparent` of version 00 has exactly 55 characters. A later version may append members after
+ * another dash.
+ */
 const traceparentPattern = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(-.*)?$/;
 const traceparentLengthMax = 256;
 const tracestateLengthMax = 512;
 const tracestateMembersMax = 32;
-/** One member. Its value is printable ASCII without commas and equals signs. */
+/** One member of `tracestate`. The value is printable ASCII without commas and equals signs. */
 const memberPattern = /^[a-z0-9][a-z0-9_\-*/@]{0,255}=[\x20-\x2b\x2d-\x3c\x3e-\x7e]{1,256}$/;
 
 /**

@@ -8,8 +8,8 @@ import type { SpanAttributes, Tracing } from './tracing.ts';
 type AttributesOf<Result> = (result: Result) => SpanAttributes | null;
 
 /**
- * Does the work, and records it as a step of its submission. Returns or throws what the work does.
- * If the submission is not traced, it only does the work.
+ * Does the work and records it as a step of the submission. Returns the result of the work, or
+ * rejects with its error. If the submission is not traced, nothing is recorded.
  */
 export function traced<Result>(
   tracing: Tracing,

@@ -1,7 +1,9 @@
 import type { StepRef } from './steps.ts';
 import type { OfferedHeaders } from './trace-context.ts';
 
-/** Texts are cut at a limit. An undefined attribute is left out. */
+/**
+ * The attributes of a span. A text is cut to 256 characters. An undefined attribute is left out.
+ */
 export type SpanAttributes = Readonly<Record<string, string | number | boolean | undefined>>;
 
 /** When something began and ended, by the clock of `Tracing.nowMs`. */
@@ -10,7 +12,7 @@ interface Took {
   /** The default is now. */
   readonly endMs?: number;
   readonly attributes?: SpanAttributes;
-  /** The failure, in few known words. Undefined if nothing failed. */
+  /** A short name of the failure, such as `aborted` or `500`. Undefined if nothing failed. */
   readonly error?: string | undefined;
 }
 
@@ -33,7 +35,7 @@ export interface BatchSpan extends Took {
 /** The end of a request. */
 export interface RequestEnd {
   readonly method: string;
-  /** The pattern of the route. Undefined if none matched. */
+  /** The pattern of the route. Undefined if no route matched. */
   readonly route: string | undefined;
   /** Undefined if no answer was sent. */
   readonly status: number | undefined;
@@ -45,7 +47,7 @@ export interface RequestEnd {
 /** The span of a tenant's request. */
 export interface RequestTrace {
   /**
-   * Call it when the request has created this submission. The span of the request then is the root
+   * Call it when the request has created this submission. The span of the request is then the root
    * of the submission's trace. Resolves when the tenant's context is stored. Never rejects.
    */
   created(submissionId: string): Promise<void>;
@@ -58,7 +60,7 @@ export interface RequestTrace {
  */
 export interface Tracing {
   readonly isOn: boolean;
-  /** True if the steps of this submission are recorded. Every service answers alike. */
+  /** True if the steps of this submission are recorded. Every service takes the same decision. */
   isTraced(subjectId: string): boolean;
   /** Unix time in milliseconds, with fractions; 0 if tracing is off. */
   nowMs(): number;
@@ -68,7 +70,10 @@ export interface Tracing {
   record(span: StepSpan): void;
   /** Records shared work of several members, if at least one of them is traced. */
   recordBatch(span: BatchSpan): void;
-  /** The headers that continue a traced step at another server. Empty if it is not traced. */
+  /**
+   * The headers of a request that continues the trace of a step at another server. Empty if the
+   * step is not traced, or if its context cannot be loaded in time.
+   */
   headersOf(ref: StepRef): Promise<Readonly<Record<string, string>>>;
   /** Exports the recorded spans. Waits for the collector only for a limited time. */
   close(): Promise<void>;

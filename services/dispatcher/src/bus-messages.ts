@@ -8,7 +8,7 @@ import { makeOffer, revokeOffer } from './offering/node-offers.ts';
 import { stopRun } from './runs/runs.ts';
 
 /**
- * Handles a message from the bus. The sender is a dispatcher (also this one), a gateway, a
+ * Handles a message from the bus. The sender is a dispatcher, possibly this one, or a gateway, a
  * reconciler or `svc`.
  */
 export function onBusMessage(dispatcher: Dispatcher, message: DispatcherMessage): void {
@@ -32,25 +32,34 @@ export function onBusMessage(dispatcher: Dispatcher, message: DispatcherMessage)
     case 'node_linked': {
       const link = dispatcher.links.byNode.get(message.nodeId);
       if (link === undefined || !isOlder(link, message)) return;
-      closeLink(dispatcher, link, nodeLinkCloseCodes.newerLink, 'a newer link of this node');
+      closeLink(dispatcher, link, nodeLinkCloseCodes.newerLink, 'the node has a newer link');
       return;
     }
     case 'node_changed':
       if (!dispatcher.links.byNode.has(message.nodeId)) return;
-      inBackground(dispatcher, 'check a node', followNode(dispatcher, message.nodeId));
+      inBackground(
+        dispatcher,
+        'apply the changed settings of a node',
+        followNode(dispatcher, message.nodeId),
+      );
       return;
     case 'registry_lost':
-      inBackground(dispatcher, 'register with the fleet again', refreshFleet(dispatcher));
+      inBackground(
+        dispatcher,
+        'enter the links into the fleet registry again',
+        refreshFleet(dispatcher),
+      );
       return;
   }
 }
 
 /**
- * True if `link` is older than the link in the message. A dispatcher of an older version sends no
- * `linkEpoch`. Then the epochs of the fleet registry decide.
+ * True if `link` is older than the link in the message. A message from a dispatcher of an older
+ * version has no `linkEpoch`. Then the epochs of the fleet registry decide.
  */
 function isOlder(link: NodeLink, { epoch, linkEpoch }: NodeLinked): boolean {
   if (linkEpoch !== undefined) return link.linkEpoch < linkEpoch;
-  // Epoch 0: `enterFleet` has not entered this link yet. It then notices the newer link itself.
+  // Epoch 0 means that `enterFleet` has not entered this link yet. When it does, it finds the newer
+  // link and closes this one.
   return link.epoch !== 0 && link.epoch < epoch;
 }

@@ -15,7 +15,7 @@ import { Type, type Static } from 'typebox';
 export const dispatcherConfig = Type.Object({
   ...commonConfig,
   ...bindConfig,
-  NODE_LINK_PORT: port(8081, 'the port that nodes connect to, 0 for any'),
+  NODE_LINK_PORT: port(8081, 'the port that nodes connect to; 0 chooses a free port'),
   NODE_LINK_TLS_CERT_FILE: Type.Optional(
     Type.String({ description: 'a PEM file with the certificate chain of the node link' }),
   ),
@@ -24,7 +24,7 @@ export const dispatcherConfig = Type.Object({
   ),
   TRUST_PROXY: Type.Optional(
     Type.String({
-      description: 'the proxies whose forwarded client address and TLS the service trusts',
+      description: 'the proxies whose forwarded client address and TLS state are trusted',
     }),
   ),
   DISPATCH_CONCURRENCY: Type.Integer({
@@ -36,7 +36,7 @@ export const dispatcherConfig = Type.Object({
   USAGE_CAP_FACTOR: Type.String({
     pattern: '^(0|[1-9][0-9]{0,8})([.][0-9]{1,6})?$',
     default: '1',
-    description: 'multiplies the caps of the usage that nodes report; 1 in production',
+    description: 'the factor for the caps of the usage that nodes report; must be 1 in production',
   }),
   SVC_SIMULATED_NODES: Type.Integer({
     minimum: 0,
@@ -50,7 +50,7 @@ export type DispatcherConfig = Static<typeof dispatcherConfig>;
 /**
  * Checks the rules that span several variables (CONTRACT 7). TLS needs both of its files. In
  * production, node links need TLS or a trusted proxy, usage caps are unchanged, and there are no
- * simulated nodes. Throws `ConfigError`.
+ * simulated nodes. Throws `ConfigError` if a rule is broken.
  */
 export function assertConsistent(config: DispatcherConfig): void {
   const files = [config.NODE_LINK_TLS_CERT_FILE, config.NODE_LINK_TLS_KEY_FILE];
@@ -64,7 +64,7 @@ export function assertConsistent(config: DispatcherConfig): void {
   if (config.SVC_ENVIRONMENT !== 'production') return;
   if (given === 0 && config.TRUST_PROXY === undefined) {
     throw new ConfigError(
-      'In production the node link must use TLS. Set NODE_LINK_TLS_CERT_FILE and NODE_LINK_TLS_KEY_FILE, or set TRUST_PROXY to the proxy that terminates TLS.',
+      'In production the node link must use TLS. Set NODE_LINK_TLS_CERT_FILE and NODE_LINK_TLS_KEY_FILE, or set TRUST_PROXY to the address of the proxy that terminates TLS.',
     );
   }
   if (Number(config.USAGE_CAP_FACTOR) !== 1) {
@@ -79,7 +79,7 @@ export function assertConsistent(config: DispatcherConfig): void {
   }
 }
 
-/** The proxies in `TRUST_PROXY`; none if it is not set. Throws `ConfigError`. */
+/** The proxies in `TRUST_PROXY`; none if it is not set. Throws `ConfigError` if it is invalid. */
 export function proxiesOf({ TRUST_PROXY: text }: DispatcherConfig): TrustedProxies {
   if (text === undefined) return noTrustedProxies;
   const proxies = parseTrustedProxies(text);
@@ -89,7 +89,10 @@ export function proxiesOf({ TRUST_PROXY: text }: DispatcherConfig): TrustedProxi
   );
 }
 
-/** The node link's certificate and key, or null for plain `ws`. Throws `ConfigError`. */
+/**
+ * Reads the certificate and key of the node link. Null for plain `ws`. Throws `ConfigError` if a
+ * file cannot be read.
+ */
 export function tlsOf(config: DispatcherConfig): { cert: string; key: string } | null {
   const { NODE_LINK_TLS_CERT_FILE: certFile, NODE_LINK_TLS_KEY_FILE: keyFile } = config;
   if (certFile === undefined || keyFile === undefined) return null;
@@ -97,7 +100,7 @@ export function tlsOf(config: DispatcherConfig): { cert: string; key: string } |
     return { cert: readFileSync(certFile, 'utf8'), key: readFileSync(keyFile, 'utf8') };
   } catch (error) {
     throw new ConfigError(
-      'The files of NODE_LINK_TLS_CERT_FILE and NODE_LINK_TLS_KEY_FILE cannot be read.',
+      'A file of NODE_LINK_TLS_CERT_FILE or NODE_LINK_TLS_KEY_FILE cannot be read. Check its path and permissions.',
       { cause: error },
     );
   }

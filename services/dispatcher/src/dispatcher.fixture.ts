@@ -130,7 +130,8 @@ export async function startDispatching({
      */
     postJobs: (jobs: Parameters<typeof postJobs>[1]) => postJobs(context, jobs),
     /**
-     * Ends the links and waits for the offerings of a test. They do not affect the next test then.
+     * Ends the links and waits for the offerings of a test, so that they do not affect the next
+     * test.
      */
     async settled() {
       await Promise.all(linked.splice(0).map((node) => node.cut()));
@@ -185,8 +186,8 @@ async function openQueues(server: TestRedis) {
 function messages(redis: Redis) {
   return {
     /**
-     * Makes the fleet registry look old. In a new registry, a search without a result would be
-     * repeated.
+     * Makes the fleet registry look old. A search without a result would be repeated in a new
+     * registry.
      */
     ageFleet: () => redis.set(`{${prefix}}:fleet:born`, 0),
     cancelled: (submissionId: string) => publishCancelled(redis, prefix, submissionId),

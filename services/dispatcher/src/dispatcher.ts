@@ -25,7 +25,7 @@ export type OfferingEvent =
  */
 export interface Dispatcher extends DispatcherObserver {
   /**
-   * Each start of the process has a new id. For the other dispatchers it is then another
+   * The id of this start of the process. After a restart, other dispatchers treat this one as a new
    * dispatcher.
    */
   readonly id: string;

@@ -13,7 +13,10 @@ afterEach(async () => {
   await service.end();
 });
 
-/** An offer to a node of the second dispatcher, which the first dispatcher coordinates. */
+/**
+ * Makes an offer to a node of the second dispatcher. The first dispatcher coordinates the
+ * submission.
+ */
 async function offerAcross() {
   // At first only the first dispatcher runs, so it takes the job. Its nodes do not answer.
   const silent = await Promise.all([1, 2, 3, 4].map(() => service.connect({ slots: 1 })));

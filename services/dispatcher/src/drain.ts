@@ -4,14 +4,14 @@ import { inBackground, type Dispatcher } from './dispatcher.ts';
 import { closeLink } from './links/end-link.ts';
 import type { NodeLink } from './links/links.ts';
 
-/** A node waits up to this long before it connects again after 1012. */
+/** After a close with code 1012, a node waits up to this long before it connects again. */
 const reconnectMsMax = 1_000;
 
 /**
  * Hands all nodes to other dispatchers (CONTRACT 7). The caller first waits for the submissions
  * that this dispatcher coordinates. If Redis knows another dispatcher, this one closes half of the
- * links first. The other half takes offers while the first nodes connect again. It closes after
- * `reconnectMsMax`.
+ * links first. The other half still takes offers while the nodes of the first half connect again,
+ * and is closed after `reconnectMsMax`.
  */
 export async function handBackLinks(dispatcher: Dispatcher): Promise<void> {
   const { fleet, links, timers } = dispatcher;
@@ -37,7 +37,8 @@ async function handBack(dispatcher: Dispatcher, links: readonly NodeLink[]): Pro
   await Promise.all(
     links.map(async (link) => {
       link.draining = true;
-      // A submission that finds no slot waits for this node to arrive at another dispatcher.
+      // Until `movesWithinMs` is over, a submission that finds no free slot waits instead of being
+      // rejected, because this node may soon be linked to another dispatcher.
       const left = fleet.leave(link.nodeId, link.linkId, { movesWithinMs: dispatchDeadlineMs });
       inBackground(dispatcher, 'take a link out of the fleet', left);
       await link.greeted;

@@ -70,8 +70,8 @@ export async function openDispatcher(
     isSandbox: config.SVC_ENVIRONMENT === 'sandbox',
     ...metrics.observer,
   };
-  // Waits for the subscription before links are accepted. Without it, offers for the nodes of these
-  // links would be lost.
+  // Waits for the subscription before links are accepted. Otherwise offers for the nodes of these
+  // links could be lost.
   await bus.listening(redisWaitMsMax);
   return { dispatcher, redis };
 }

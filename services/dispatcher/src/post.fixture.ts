@@ -12,7 +12,10 @@ export interface PostOptions {
    * settled.
    */
   readonly maxMicros?: bigint;
-  /** The job then contains facts: this host, sent `agoMs` ago by the clock of the fixture. */
+  /**
+   * If given, the job contains the facts of the submission: this host, and a sending time `agoMs`
+   * before the clock of the fixture.
+   */
   readonly says?: { readonly targetHost: string; readonly agoMs: number };
   /** Runs between the hold and the job. */
   readonly meanwhile?: (id: string) => Promise<unknown>;

@@ -34,7 +34,10 @@ interface RunOptions {
   readonly refusedUpgrades?: RatePolicy;
 }
 
-/** Opens the dispatcher's resources in order. `close` drains, then closes them in reverse order. */
+/**
+ * Opens the dispatcher's resources in order. `close` drains the dispatcher, then closes the
+ * resources in reverse order.
+ */
 export async function run(
   config: DispatcherConfig,
   { logger, clock = systemClock, timers = systemTimers, refusedUpgrades }: RunOptions,

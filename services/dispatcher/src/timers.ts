@@ -4,8 +4,8 @@ export interface Timer {
 }
 
 /**
- * The timers of a dispatcher. Tests pass their own timers and clock, and so run through hours of
- * offers in milliseconds, in an order that they choose.
+ * The timers of a dispatcher. Tests pass their own timers and clock. They can then run through
+ * hours of offers in milliseconds, in an order that they choose.
  */
 export interface Timers {
   /** Calls `run` once, at least `delayMs` from now. Does not keep the process alive. */

@@ -11,7 +11,10 @@ export async function announce(
 ): Promise<void> {
   for (const result of await Promise.allSettled(messages)) {
     if (result.status === 'rejected') {
-      logger.warn({ ...fields, err: result.reason }, 'could not announce a committed change');
+      logger.warn(
+        { ...fields, err: result.reason },
+        'could not notify other services of a committed change',
+      );
     }
   }
 }

@@ -41,7 +41,7 @@ export const gatewayConfig = Type.Object({
     minimum: 1,
     maximum: 100_000,
     default: 100,
-    description: 'the request lines of a second that are all logged, 1 to 100000',
+    description: 'how many request lines a second are logged before sampling starts, 1 to 100000',
   }),
   SIGNUP_PER_HOUR: Type.Integer({
     minimum: 1,
@@ -68,7 +68,7 @@ export type GatewayConfig = Static<typeof gatewayConfig>;
 /**
  * Checks the rules that the schema cannot express. TLS needs both of its files. Production needs
  * TLS, from the gateway or from a trusted proxy. Trusted proxies are addresses, CIDR blocks or
- * names of blocks. Throws `ConfigError`.
+ * names of blocks. Throws `ConfigError` if a rule is broken.
  */
 export function assertConsistent(config: GatewayConfig): void {
   if ((config.TLS_CERT_FILE === undefined) !== (config.TLS_KEY_FILE === undefined)) {
@@ -91,8 +91,8 @@ export function assertConsistent(config: GatewayConfig): void {
 }
 
 /**
- * The proxies that must report each request as TLS. Undefined outside production and without
- * TRUST_PROXY: no check is needed.
+ * The proxies that must report each request as TLS. Undefined outside production or without
+ * TRUST_PROXY, because no check is needed then.
  */
 export function tlsOnlyOf(config: GatewayConfig): TrustedProxies | undefined {
   if (config.SVC_ENVIRONMENT !== 'production' || config.TRUST_PROXY === undefined) return undefined;

@@ -34,8 +34,8 @@ export interface GatewayDeps {
   readonly replies: ReplyListener;
   readonly pricing: Pricing;
   /**
-   * The secret key of request hashes and of hidden numbers in cursors. Without a key, the easily
-   * guessed contents of a request could be found from its hash.
+   * The secret key of request hashes and of hidden numbers in cursors. Without a secret key,
+   * somebody who sees a hash could guess the contents of the request and compare.
    */
   readonly requestHashKey: Uint8Array;
   readonly keyUses: KeyUses;

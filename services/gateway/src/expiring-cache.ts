@@ -2,9 +2,9 @@ import type { Clock } from '@svc/runtime';
 
 export interface ExpiringCache<Value> {
   /**
-   * Returns the value of `key`. It was loaded less than `ageMsMax` ago (default `ttlMs`). With 0 it
-   * is loaded again. An absent value is never older than `ttlMs`. Throws the error of a failed load
-   * and does not cache it.
+   * Returns the value of `key`, loaded less than `ageMsMax` ago (default `ttlMs`). If `ageMsMax` is
+   * 0, the value is loaded for this call. An absent value is never older than `ttlMs`. If a load
+   * fails, throws its error and caches nothing.
    */
   get(key: string, ageMsMax?: number): Promise<Value>;
 }

@@ -61,7 +61,7 @@ export interface GatewayFixture {
   readonly redis: TestRedis;
   readonly baseUrls: readonly string[];
   readonly nodeId: string;
-  /** Applies to dispatch jobs from the moment it is set. */
+  /** A change applies to the dispatch jobs that arrive after it. */
   dispatching: Dispatching;
   /** The ids of the submissions received from the queue. */
   readonly dispatched: string[];

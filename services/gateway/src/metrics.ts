@@ -2,8 +2,8 @@ import { createDurations, type createMetrics, exposeGauge } from '@svc/runtime';
 import type { RequestObserver } from './http/exchange.ts';
 
 /**
- * All other methods share the label `other`. A client may invent methods, and each would otherwise
- * create a new time series.
+ * The methods that have their own label. All others share the label `other`, because each method
+ * that a client invents would otherwise create a new time series.
  */
 const methods = new Set(['GET', 'HEAD', 'POST', 'PATCH', 'PUT', 'DELETE', 'OPTIONS']);
 

@@ -182,8 +182,8 @@ function pricingOf(store: Store, loadSurgeMicros: () => Promise<bigint>, clock: 
 }
 
 /**
- * Waits until the reply channel is subscribed, at most `redisWaitMsMax`. A reply before the
- * subscription is lost, and its creation is answered up to a second later.
+ * Waits until the reply channel is subscribed, at most `redisWaitMsMax`. A reply that arrives
+ * before the subscription is lost. Its creation is then answered up to a second later.
  */
 async function waitForReplies(replies: ReplyListener, clock: Clock): Promise<void> {
   const giveUpAtMs = clock.monotonicMs() + redisWaitMsMax;

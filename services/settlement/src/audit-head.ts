@@ -10,8 +10,8 @@ export interface AuditHeadDeps {
 }
 
 /**
- * Every minute verifies the entries of the audit log that were appended since its last head, and
- * seals the new head.
+ * Once a minute, verifies the entries of the audit log after the last sealed head, and seals a new
+ * head.
  */
 export function startAuditHead(deps: AuditHeadDeps, lifecycle: Lifecycle): void {
   const { logger } = deps;
@@ -20,9 +20,10 @@ export function startAuditHead(deps: AuditHeadDeps, lifecycle: Lifecycle): void 
 }
 
 /**
- * Returns a function that verifies and seals once. It logs the head, so a copy exists outside the
- * database. It also remembers the last head without faults. If somebody restores or removes the
- * head in the database, this process still finds the change.
+ * Returns a function that verifies and seals once. The function logs the head, so that a copy
+ * exists outside of the database. It also remembers the last head that had no faults. If somebody
+ * restores an older head or removes the head in the database, the next call therefore finds the
+ * change.
  */
 export function createHeadSealer(deps: AuditHeadDeps): () => Promise<void> {
   const { store, logger, setAuditFaults } = deps;

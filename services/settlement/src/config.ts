@@ -18,7 +18,7 @@ export const settlementConfig = Type.Object({
     minimum: 1,
     maximum: 1_000,
     default: rpcCallsPerSecondDefault,
-    description: 'the most calls of the Solana RPC server in a second',
+    description: 'the most calls to the Solana RPC server in a second, 1 to 1000',
   }),
   SETTLEMENT_CONCURRENCY: Type.Integer({
     minimum: 1,
@@ -38,20 +38,20 @@ export const settlementConfig = Type.Object({
     maximum: 3_650,
     default: payloadRetentionDaysDefault,
     description:
-      'days after which an ended submission loses its payload and the texts of its node, 1 to 3650',
+      'days after which the payload of an ended submission and the texts from its node are deleted, 1 to 3650',
   }),
   USAGE_RETENTION_DAYS: Type.Integer({
     minimum: retentionDaysMin,
     maximum: 3_650,
     default: usageRetentionDaysDefault,
-    description: 'days after which usage reports are dropped, by whole months, 30 to 3650',
+    description: 'days after which usage reports are deleted, a whole month at a time, 30 to 3650',
   }),
   DELIVERY_RETENTION_DAYS: Type.Integer({
     minimum: retentionDaysMin,
     maximum: 3_650,
     default: deliveryRetentionDaysDefault,
     description:
-      'days after which deliveries, their attempts and their events are dropped, by whole months, 30 to 3650',
+      'days after which deliveries, their attempts and their events are deleted, a whole month at a time, 30 to 3650',
   }),
 });
 export type SettlementConfig = Static<typeof settlementConfig>;

@@ -31,8 +31,8 @@ export interface FiguresDeps {
 
 /**
  * Reads the figures of the whole service in Postgres and Redis: first at the start, then every 15
- * seconds. Each settlement process reads them all. The figures therefore remain while another
- * process is down.
+ * seconds. Each settlement process reads all figures, so they stay complete while another process
+ * is down.
  */
 export async function startFigures(
   deps: FiguresDeps & { readonly logger: Logger },
@@ -52,8 +52,9 @@ export async function startFigures(
 }
 
 /**
- * Returns a function that reads the figures once. If Postgres or Redis cannot be read, it rejects,
- * but still sets the figures of the other one. A metric shows when each of the two was last read.
+ * Returns a function that reads the figures once. If Postgres or Redis cannot be read, the function
+ * still sets the figures of the other one, and then rejects. A metric shows when Postgres and Redis
+ * were last read.
  */
 function createFigures(deps: FiguresDeps): () => Promise<void> {
   const { registry, clock } = deps;
@@ -102,7 +103,7 @@ function createRedisFigures({ redis, redisPrefix, registry }: FiguresDeps): () =
   const setSlots = createLabelledGauge(registry, 'svc_fleet_slots');
   const fleet = createFleetRegistry({ redis, prefix: redisPrefix });
   return async () => {
-    if (!redisIsReady(redis)) throw new Error('not connected to Redis');
+    if (!redisIsReady(redis)) throw new Error('this process is not connected to Redis');
     const [statuses, { slots, free }] = await Promise.all([
       readQueueStatus(redis, redisPrefix),
       fleet.capacity(),

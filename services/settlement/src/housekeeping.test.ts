@@ -58,7 +58,7 @@ const setClock = ({ advance, database }: SettlementFixture, at: string) =>
     )
     .then(([row]) => advance(row?.ms ?? 0));
 
-/** Audits at once, also if no audit is due. */
+/** Audits the ledger at once, even if no audit is due. */
 const audit = (deps: Auditing): Promise<void> => createAuditor(deps).audit({ isDueOnly: false });
 
 test('the background audit reports the number of ledger faults and its time', async () => {

@@ -9,7 +9,10 @@ import { purge, type PurgeDeps } from './purge.ts';
  */
 const partitionsIntervalMs = 3_600_000;
 const purgeIntervalMs = 60_000;
-/** The interval at which a process starts an audit that is due, and shows the last one. */
+/**
+ * The interval at which this process starts the audit of the ledger if it is due, and sets the
+ * metrics to the last result.
+ */
 const auditPollMs = 60_000;
 
 export interface Partitioning {
@@ -22,8 +25,8 @@ export interface Housekeeping extends Auditing, Partitioning, PurgeDeps {}
 
 /**
  * Starts three periodic tasks: the partitions of the coming months, the audit of the ledger, and
- * the purge of personal data. Creates partitions once before it returns. A failure is logged, and
- * does not stop the service from starting.
+ * the purge of personal data. Before it returns, it creates partitions once and shows the last
+ * audit. If this fails, the failure is only logged, and the service starts.
  */
 export async function startHousekeeping(
   housekeeping: Housekeeping,
@@ -59,7 +62,7 @@ export async function startHousekeeping(
  */
 export async function ensurePartitions(deps: Partitioning): Promise<void> {
   const { store, logger, setPartitionsMissing } = deps;
-  // NaN means that the number is unknown. It remains if the check below fails.
+  // NaN means that the number is unknown. If `makePartitions` throws, the metric stays NaN.
   setPartitionsMissing(Number.NaN);
   const { made, missing, errors } = await makePartitions(store);
   setPartitionsMissing(missing.length);

@@ -5,8 +5,8 @@ export interface Auditing {
   readonly store: Store;
   readonly logger: Logger;
   /**
-   * The number of known faults. NaN if no fault is known, and the last audit failed or no audit has
-   * ended.
+   * The number of known faults. If no fault is known, it is 0 after a successful audit, and NaN if
+   * the last audit failed or no audit has ended.
    */
   readonly setLedgerFaults: (count: number) => void;
   /**
@@ -15,7 +15,7 @@ export interface Auditing {
    */
   readonly setLedgerAuditedAt: (seconds: number) => void;
   readonly setLedgerFullAuditedAt: (seconds: number) => void;
-  /** The part of the ledger that the full pass has read, from 0 to 1. */
+  /** The share of the ledger that the current audit of the whole ledger has read, from 0 to 1. */
   readonly setLedgerFullAuditRatio: (ratio: number) => void;
   /** 1 if the last audit failed, or if its status is missing or cannot be read. Else 0. */
   readonly setLedgerAuditFailed: (failed: number) => void;
@@ -23,17 +23,22 @@ export interface Auditing {
 
 export interface Auditor {
   /**
-   * Audits unless another process does. With `isDueOnly`, it audits only if an audit is due. Then
-   * shows the last result. Throws if the audit fails.
+   * Audits the ledger unless another process is doing so. With `isDueOnly`, it audits only if an
+   * audit is due. Then it shows the last result, also if the audit has failed. Throws if the audit
+   * fails.
    */
   readonly audit: (options: { readonly isDueOnly: boolean }) => Promise<void>;
-  /** Sets the metrics to the last audit of any process. Throws if its status cannot be read. */
+  /**
+   * Sets the metrics to the result of the last audit, which any process may have run. Throws if
+   * this result cannot be read.
+   */
   readonly show: () => Promise<void>;
 }
 
 /**
- * Creates the auditor of this process. It remembers the number of the last state that it has read.
- * If somebody puts an earlier state back to hide a fault, the auditor reports a fault.
+ * Creates the auditor of this process. The auditor remembers the number (`step`) of the last audit
+ * state that it has read. If somebody restores an earlier state to hide a fault, the auditor
+ * reports that as a fault.
  */
 export function createAuditor(deps: Auditing): Auditor {
   const { store, logger } = deps;
@@ -45,14 +50,15 @@ export function createAuditor(deps: Auditing): Auditor {
     try {
       status = await readLedgerAudit(store, last?.step ?? null);
     } catch (error) {
-      // The faults of an earlier audit say nothing about the current ledger.
+      // The faults of the last audit cannot be read, so their number is unknown.
       deps.setLedgerFaults(Number.NaN);
       deps.setLedgerAuditFailed(1);
       throw error;
     }
     showStatus(deps, status);
     const gone = goneFaults(last, status);
-    if (gone.length > 0) logger.warn({ faults: gone }, 'faults of the ledger are no longer found');
+    if (gone.length > 0)
+      logger.warn({ faults: gone }, 'the ledger audit no longer finds faults that it found before');
     last = status ?? last;
   }
 

@@ -42,7 +42,8 @@ test('a submission that cannot be purged blocks no other and is retried with bac
   }
   await fixture.advance(leaseMs);
   await reconcile(fixture.deps);
-  // Its event cannot be unsealed, so the failure's message cannot be removed from it.
+  // The event of this submission cannot be unsealed, so the message of its failure cannot be
+  // removed from the event.
   await database.query(`UPDATE events SET body_sealed = '\\x00' WHERE submission_id = $1`, [
     ids[0],
   ]);

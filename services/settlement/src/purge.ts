@@ -19,7 +19,8 @@ export interface PurgeDeps {
 }
 
 /**
- * The most pages of one pass. Further passes purge the rest of a backlog, so other work goes on.
+ * The most pages in one pass. The limit gives other work a turn. Later passes purge the rest of a
+ * backlog.
  */
 const pagesMax = 200;
 

@@ -133,7 +133,9 @@ test('a submission that cannot be reconciled blocks no other', async () => {
   const submissionId = await fixture.submission(tenantId, 'settling');
   await breakOutcomes([broken]);
   await fixture.advance(unsettledGraceMs);
-  await expect(reconcile(fixture.deps)).rejects.toThrow('1 of 2 could not be reconciled');
+  await expect(reconcile(fixture.deps)).rejects.toThrow(
+    '1 of 2 overdue submissions could not be reconciled',
+  );
   expect((await fixture.stateOf(submissionId)).state).toBe('submitted');
 });
 
@@ -148,7 +150,9 @@ test('three hundred submissions that cannot be reconciled block the next ones in
   await fixture.advance(1);
   const submissionId = await fixture.submission(tenantId, 'settling');
   await fixture.advance(unsettledGraceMs);
-  await expect(reconcile(fixture.deps)).rejects.toThrow('300 of 301 could not be reconciled');
+  await expect(reconcile(fixture.deps)).rejects.toThrow(
+    '300 of 301 overdue submissions could not be reconciled',
+  );
   expect((await fixture.stateOf(submissionId)).state).toBe('submitted');
   // The 300 broken submissions are in backoff, so this pass skips them and does not throw.
   await reconcile(fixture.deps);

@@ -23,7 +23,7 @@ export interface ReconcileDeps extends SettleDeps {
 const candidatesMax = 256;
 const pagesMax = 20;
 
-/** The position at which the next pass continues. */
+/** The candidate after which the next page starts. Null: the next page is the first one. */
 export interface ReconcileProgress {
   after: CandidateCursor | null;
 }
@@ -35,9 +35,9 @@ const failureCodes: Record<'not_started' | 'lease_expired' | 'run_limit', Servic
 };
 
 /**
- * Reconciles overdue submissions in one pass over Postgres (CONTRACT 7, "Nothing hangs"). It
- * depends on no message, so lost messages do not matter. Each submission is checked again when it
- * is reconciled, so passes may repeat and overlap.
+ * Reconciles overdue submissions in one pass over Postgres (CONTRACT 7, "Nothing hangs"). A pass
+ * needs no message, so lost messages do not matter. The statement that reconciles a submission
+ * checks it again, so passes may repeat and overlap.
  *
  * A pass reads up to `pagesMax` pages, and the next pass continues after the last of them. A
  * candidate that fails is retried with backoff and does not block others. After five failures it is
@@ -53,15 +53,18 @@ export async function reconcile(
   for (let page = 0; page < pagesMax; page += 1) {
     const { after } = progress;
     const found = await findOverdue(deps.store, { after, limit: candidatesMax });
-    // The position moves before the page is processed. If the page aborts this pass, the next pass
-    // starts after that page.
+    // The position moves before the page is processed. If an error in this page ends the pass, the
+    // next pass starts after this page.
     progress.after = found.next;
     looked += found.candidates.length;
     errors.push(...(await reconcilePage(deps, found.candidates)));
     if (found.next === null) break;
   }
   if (errors.length > 0) {
-    throw new AggregateError(errors, `${errors.length} of ${looked} could not be reconciled`);
+    throw new AggregateError(
+      errors,
+      `${errors.length} of ${looked} overdue submissions could not be reconciled`,
+    );
   }
 }
 
@@ -153,14 +156,17 @@ function logReconciled(
 }
 
 /**
- * Makes the dispatcher of the node send `cancel`. A lost message only delays this: the dispatcher
- * also answers the next `start` or `usage` with `cancel`.
+ * Makes the dispatcher of the node send `cancel`. A lost message only delays the `cancel`: the
+ * dispatcher also answers the next `start` or `usage` with it.
  */
 async function cancelOnNode(deps: ReconcileDeps, submissionId: string): Promise<void> {
   try {
     await publishCancelled(deps.redis, deps.redisPrefix, submissionId);
   } catch (error) {
     const id = toWireId('sub', submissionId);
-    deps.logger.warn({ err: error, submissionId: id }, 'could not notify the dispatchers');
+    deps.logger.warn(
+      { err: error, submissionId: id },
+      'could not notify the dispatchers of an ended submission',
+    );
   }
 }

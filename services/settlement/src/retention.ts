@@ -10,8 +10,8 @@ import {
 
 const intervalMs = 600_000;
 /**
- * The most pages of events in one pass. Further passes delete the rest of a backlog, so other work
- * goes on.
+ * The most pages of events in one pass. The limit gives other work a turn. Later passes delete the
+ * rest of a backlog.
  */
 const eventPagesMax = 2_000;
 
@@ -23,7 +23,10 @@ export interface RetentionDeps extends Retention {
   readonly countEventsDeleted: (count: number) => void;
   /** The most events of one transaction. */
   readonly batchMax?: number;
-  /** How many times, and with which pauses, a pass tries to get a lock that another session has. */
+  /**
+   * How often a pass tries to get a lock that another session holds, and how long it pauses between
+   * the tries.
+   */
   readonly lockPauses?: LockPauses;
 }
 
@@ -50,7 +53,7 @@ export async function retain(deps: RetentionDeps): Promise<void> {
   setPartitionsOverdue(errors.length);
   if (dropped.length > 0) logger.info({ dropped }, 'old partitions dropped');
   if (needed.length > 0)
-    logger.info({ needed }, 'old partitions stay, because a delivery or a run is not finished');
+    logger.info({ needed }, 'old partitions are kept, because a delivery or a run has not ended');
   const before = await expiredEventsBefore(store, deliveryDays);
   let deleted = 0;
   let after: string | null = null;

@@ -85,7 +85,8 @@ test('a submission that cannot be settled fails alone, and is returned', async (
     await fixture.submission(tenantId, 'settling'),
     await fixture.submission(tenantId, 'settling'),
   ];
-  // Its failure cannot be unsealed, so the tenant's event cannot be written.
+  // The failure of this submission cannot be unsealed, so the event for the tenant cannot be
+  // written.
   await fixture.database.query(
     `UPDATE submissions SET outcome_kind = 'failed', failure_code = 'captcha', outcome_sealed = '\\x00' WHERE id = $1`,
     [broken],

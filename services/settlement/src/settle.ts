@@ -24,8 +24,9 @@ export interface UnsettledSubmission {
 
 /**
  * Settles stored outcomes, and announces the deliveries that were written with them (CONTRACT 4).
- * Idempotent: a settled submission does not change. The store combines concurrent calls, but a
- * failure affects only its own submission. Returns the submissions that could not be settled.
+ * Idempotent: a settled submission does not change. The store settles concurrent calls together,
+ * but a submission that fails does not affect the others. Returns the submissions that could not be
+ * settled.
  */
 export async function settleEach(
   deps: SettleDeps,
@@ -41,8 +42,8 @@ export async function settleEach(
 }
 
 /**
- * Settles the submissions of a job. Throws if any could not be settled; the job is then retried as
- * a whole.
+ * Settles the submissions of a job. Throws if one of them could not be settled. The queue then
+ * retries the whole job.
  */
 export async function settleSubmissions(
   deps: SettleDeps,
@@ -103,6 +104,9 @@ async function announceAfterCommit(
   try {
     await announceDeliveries(producer, tenantIds);
   } catch (error) {
-    logger.warn({ err: error, count: tenantIds.length }, 'could not announce deliveries');
+    logger.warn(
+      { err: error, count: tenantIds.length },
+      'could not enqueue the wake-up job for deliveries',
+    );
   }
 }

@@ -3,7 +3,7 @@ import type { OutboundOutcome } from '@svc/runtime';
 import type { ClaimedAttempt } from '@svc/store';
 import type { StepRef, Tracing } from '@svc/tracing';
 
-/** The names of an attempt's span. */
+/** Identifies the span of an attempt and its trace. */
 interface DeliverStep {
   readonly ref: StepRef;
   /** False if the event is about no submission. The event then has its own trace. */
@@ -13,8 +13,8 @@ interface DeliverStep {
 const submissionIdPattern = /"submissionId":"(sub_[0-7][0-9a-z]{25})"/;
 
 /**
- * Names the span of an attempt. Each attempt has its own span, with delivery, round and number as
- * its key.
+ * Returns the identity of the span of an attempt. Each attempt has its own span. The key is made of
+ * delivery, round and attempt number.
  */
 export function deliverStep(attempt: ClaimedAttempt): DeliverStep {
   const { deliveryId, eventId, round, attemptNumber, body } = attempt;

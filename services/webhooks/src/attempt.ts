@@ -62,9 +62,9 @@ export async function makeAttempt(
 }
 
 /**
- * Records an attempt, together with others that wait at the same time, and logs it. Returns the
- * milliseconds until the next attempt; null if there is none. Throws if the database does not
- * record it. The claim then expires, and the attempt counts.
+ * Records an attempt in Postgres and logs it. Attempts that wait at the same time are recorded
+ * together. Returns the milliseconds until the next attempt, or null if there is none. Throws if
+ * the attempt could not be recorded. The claim then expires, and the attempt counts.
  */
 export async function recordMade(deps: AttemptDeps, made: MadeAttempt): Promise<number | null> {
   const { attempt, outcome } = made;
@@ -93,7 +93,7 @@ async function send(
 ): Promise<OutboundOutcome> {
   const { url, body, secrets } = attempt;
   if (secrets.length === 0) return refused('the tenant has no webhook secret');
-  if (body === null) return refused('the event cannot be unsealed');
+  if (body === null) return refused('the service cannot decrypt the event');
   const timestampSeconds = Math.floor(clock.nowMs() / 1000);
   try {
     const headers = {
@@ -102,7 +102,7 @@ async function send(
     };
     return await http.post({ url, headers, body: Buffer.from(body), timeoutMs, signal });
   } catch (error) {
-    return refused(error instanceof Error ? error.message : 'it could not be sent');
+    return refused(error instanceof Error ? error.message : 'the request could not be sent');
   }
 }
 

@@ -22,9 +22,10 @@ export const breakerTimeoutsMax = 5;
 const breakerPauseMsMax = 30_000;
 
 /**
- * The breaker after an attempt. Any outcome that is not a timeout closes it. The consecutive
- * timeout number `breakerTimeoutsMax` and each further one open it for `nextIntervalMs`, the next
- * interval of the schedule, but at most for `breakerPauseMsMax`.
+ * The breaker after an attempt. Any outcome that is not a timeout closes it. From
+ * `breakerTimeoutsMax` consecutive timeouts on, each timeout opens the breaker for
+ * `nextIntervalMs`, but at most for `breakerPauseMsMax`. `nextIntervalMs` is the next interval of
+ * the schedule.
  */
 export function afterAttempt(
   breaker: Breaker,

@@ -7,7 +7,8 @@ import {
 import { commonConfig, ConfigError, flag } from '@svc/runtime';
 import { Type, type Static } from 'typebox';
 
-const backoffDescription = 'the seconds between attempts, separated by commas, seven at most';
+const backoffDescription =
+  'the pauses between attempts in seconds, at most seven, separated by commas';
 
 /** The webhook deliverer's configuration (CONTRACT 6 and 9). */
 export const webhooksConfig = Type.Object({
@@ -24,20 +25,20 @@ export const webhooksConfig = Type.Object({
     minimum: 1,
     maximum: 256,
     default: webhookEndpointRequestsDefault,
-    description: 'requests at a time to one endpoint, of each deliverer',
+    description: 'the most requests of one deliverer at a time to one endpoint, 1 to 256',
   }),
   WEBHOOK_REQUESTS_MAX: Type.Integer({
     minimum: 16,
     maximum: 4_096,
     default: webhookRequestsDefault,
-    description: 'requests at a time to all endpoints, of each deliverer, 16 to 4096',
+    description: 'the most requests of one deliverer at a time to all endpoints, 16 to 4096',
   }),
 });
 export type WebhooksConfig = Static<typeof webhooksConfig>;
 
 /**
- * The limits of concurrent requests. Throws `ConfigError` if the limit of one endpoint is over the
- * limit of all.
+ * The limits of concurrent requests. Throws `ConfigError` if the limit for one endpoint is higher
+ * than the limit for all endpoints.
  */
 export function requestLimitsOf({
   WEBHOOK_ENDPOINT_REQUESTS: endpointRequestsMax,

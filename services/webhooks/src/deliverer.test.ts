@@ -237,7 +237,10 @@ test.each([
     'the tenant has no webhook secret',
     `DELETE FROM tenant_secrets WHERE tenant_id = $1 AND kind = 'webhook'`,
   ],
-  ['the event cannot be unsealed', `UPDATE events SET body_sealed = '\\x00' WHERE tenant_id = $1`],
+  [
+    'the service cannot decrypt the event',
+    `UPDATE events SET body_sealed = '\\x00' WHERE tenant_id = $1`,
+  ],
 ])('an attempt that cannot be sent because %s is recorded with that', async (error, sql) => {
   await fixture.database.query(sql, [tenantId]);
   await make();

@@ -12,14 +12,14 @@ export interface DelivererDeps extends AttemptDeps {
 }
 
 const claimFailedPauseMs = 1_000;
-/** How long requests in flight may take when the service stops. After that they are aborted. */
+/** When the service stops, requests in flight have this long to end. Then they are aborted. */
 const drainMs = 7_000;
 
 /**
  * Sends the deliveries that are due (CONTRACT 6). One statement at a time claims due deliveries for
- * several endpoints that have capacity. Endpoints that get capacity meanwhile are in the next
- * statement. A claimed attempt counts, so it is claimed only when it can be sent immediately and
- * never waits in a queue.
+ * several endpoints that have capacity. Endpoints that get capacity during this statement are in
+ * the next one. A claimed attempt counts as made. The deliverer therefore claims an attempt only
+ * when it can send it immediately.
  */
 export class Deliverer {
   readonly #deps: DelivererDeps;
@@ -48,15 +48,18 @@ export class Deliverer {
   }
 
   /**
-   * Deliveries of these tenants may be due. The claim for the URL of a tenant's settings also finds
-   * the tenant's endpoints with due deliveries. An unnecessary call does no harm.
+   * Notes that deliveries of these tenants may be due, and starts a claim if there is capacity. The
+   * claim for the URL of a tenant's settings also finds the endpoints of the tenant that have due
+   * deliveries. An unnecessary call does no harm.
    */
   wake(tenantIds: readonly string[]): void {
     for (const tenantId of tenantIds) this.#schedule.wake(tenantId);
     this.#pump();
   }
 
-  /** Deliveries may be due at these endpoints. */
+  /**
+   * Notes that deliveries may be due at these endpoints, and starts a claim if there is capacity.
+   */
   wakeTargets(targets: readonly { tenantId: string; targetId: string }[]): void {
     for (const { tenantId, targetId } of targets) this.#schedule.wake(tenantId, targetId);
     this.#pump();
@@ -78,7 +81,7 @@ export class Deliverer {
     this.#pump();
   }
 
-  /** Resolves as soon as nothing is in flight and no endpoint can be claimed for. */
+  /** Resolves as soon as no attempt is in flight and no endpoint is ready for a claim. */
   idle(): Promise<void> {
     return new Promise((resolve) => {
       this.#idlers.push(resolve);
@@ -143,9 +146,9 @@ export class Deliverer {
 
   async #run(endpoint: Endpoint, attempt: ClaimedAttempt): Promise<void> {
     const made = await makeAttempt(this.#deps, attempt, this.#ending.signal);
-    // Recording does not occupy the endpoint, so its capacity is free from here on. After a 410 it
-    // is freed only once that is recorded. Otherwise the free capacity would start another request
-    // to it.
+    // The endpoint has its capacity back before the attempt is recorded. After a 410 it gets its
+    // capacity back only when the 410 is recorded. Otherwise another request could be sent to the
+    // endpoint that is gone.
     const isGone = made.verdict.kind === 'gone';
     if (!isGone) this.#answered(endpoint, made);
     try {

@@ -25,7 +25,7 @@ beforeEach(async () => {
 });
 afterEach(() => fixture.close());
 
-/** Postgres refuses every change of these deliveries. */
+/** Makes Postgres refuse every change of these deliveries. */
 const breakDeliveries = async (ids: readonly string[]) => {
   await fixture.database.query(`
     CREATE FUNCTION refuse_broken() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -44,7 +44,7 @@ test('deliveries that cannot be ended do not block others from being ended or se
   await fixture.advance(webhookAgeMaxMs);
   const dueTenantId = await fixture.tenant();
   await fixture.delivery(dueTenantId);
-  await expect(recover()).rejects.toThrow('2 aged deliveries could not be ended');
+  await expect(recover()).rejects.toThrow('could not end 2 deliveries after 72 hours');
   expect((await fixture.read(aged)).status).toBe('exhausted');
   expect(woken).toContain(dueTenantId);
   // Both broken deliveries are in backoff, so this pass does not try them and does not fail.

@@ -26,7 +26,7 @@ export interface RecoverDeps {
  */
 const endpointsMax = 1_000;
 const statementsMax = 20;
-/** The most deliveries with an old round that one page has, and the most pages in one pass. */
+/** The most deliveries that `endAged` reads in one page, and the most such pages in one pass. */
 const agedMax = 500;
 const agedPagesMax = 20;
 /**
@@ -39,11 +39,11 @@ const aged = { reconciler: 'webhook', kind: 'aged_delivery' } as const;
 
 /**
  * The reconciler of deliveries. Each pass finds in Postgres the deliveries that are due and not in
- * flight, such as retries without a timer and deliveries whose wake-up job was lost. It wakes their
- * endpoints, which does no harm if it is unnecessary. It also ends deliveries after 72 hours. It
- * continues where the last pass stopped and works without Redis. Deliveries that cannot be ended
- * are retried with backoff and block no others. A pass throws if Postgres does not answer, or if a
- * delivery could not be ended.
+ * flight, such as retries without a timer and deliveries whose wake-up job was lost. The pass wakes
+ * their endpoints. An unnecessary wake does no harm. The pass also ends due deliveries whose round
+ * began at least 72 hours ago. It continues where the last pass stopped and works without Redis.
+ * Deliveries that cannot be ended are retried with backoff and block no others. A pass throws if
+ * Postgres does not answer, or if a delivery could not be ended.
  */
 export function createRecovery({ store, producer, deliverer, logger }: RecoverDeps) {
   let afterTenantId: string | null = null;
@@ -53,7 +53,7 @@ export function createRecovery({ store, producer, deliverer, logger }: RecoverDe
 
   return async function recover(): Promise<void> {
     await followPause();
-    // Waking comes before ending, because it is more urgent and a single row cannot make it fail.
+    // Waking comes before ending, because waking is more urgent and no single row can make it fail.
     await wakeDue();
     await wakeDueTargets();
     await endAged();
@@ -61,11 +61,17 @@ export function createRecovery({ store, producer, deliverer, logger }: RecoverDe
     passes += 1;
   };
 
-  /** Ends events that no tenant can read any more, and deletes retired endpoints. */
+  /**
+   * Drops the deliveries of events that no tenant can read any more, and deletes retired endpoints.
+   */
   async function tidyEndpoints(): Promise<void> {
     const dropped = await dropUnreadableEvents(store, tidiedMax);
     const deleted = await deleteRetiredEndpoints(store, tidiedMax);
-    if (dropped + deleted > 0) logger.info({ dropped, deleted }, 'webhook endpoints tidied');
+    if (dropped + deleted > 0)
+      logger.info(
+        { dropped, deleted },
+        'dropped unreadable events and deleted retired webhook endpoints',
+      );
   }
 
   async function wakeDue(): Promise<void> {
@@ -94,19 +100,22 @@ export function createRecovery({ store, producer, deliverer, logger }: RecoverDe
       const ended = await reconcileTogether(store, aged, found.candidates, (ids) =>
         exhaustAgedRounds(store, ids),
       );
-      if (ended.count > 0) logger.info({ count: ended.count }, 'deliveries exhausted by their age');
+      if (ended.count > 0) logger.info({ count: ended.count }, 'ended deliveries after 72 hours');
       for (const { subjectId, error } of ended.failures) {
         const deliveryId = toWireId('dlv', subjectId);
-        logger.warn({ err: error, deliveryId }, 'could not end an aged delivery');
+        logger.warn({ err: error, deliveryId }, 'could not end a delivery after 72 hours');
         errors.push(error);
       }
       if (afterAged === null) break;
     }
     if (errors.length === 0) return;
-    throw new AggregateError(errors, `${errors.length} aged deliveries could not be ended`);
+    throw new AggregateError(errors, `could not end ${errors.length} deliveries after 72 hours`);
   }
 
-  /** Pauses the deliverer while the queue is paused. Without Redis the last known state stays. */
+  /**
+   * Pauses the deliverer while the queue is paused. If Redis cannot be read, the deliverer keeps
+   * its last setting.
+   */
   async function followPause(): Promise<void> {
     try {
       deliverer.setPaused(await producer.isPaused('webhook'));

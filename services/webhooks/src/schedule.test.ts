@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { breakerTimeoutsMax } from './breaker.ts';
 import { Schedule, type Asked } from './schedule.ts';
 
-/** Vitest controls the time. `readied` counts the calls of `onReady`. */
+/** The number of calls of `onReady`. Vitest controls the time. */
 let readied: number;
 let schedule: Schedule;
 
@@ -39,7 +39,7 @@ const attempt = {
   requestId: null,
 };
 
-/** Reports a claim with this many attempts, which are then all in flight. */
+/** Reports a claim with this many attempts. All of them are then in flight. */
 function claimed(one: Asked | undefined, count: number, postponedMs = 0): void {
   if (one === undefined) throw new Error('nobody was asked for');
   const { tenantId, attemptsMax } = one.ask;

@@ -8,7 +8,7 @@ export interface Endpoint {
   readonly targetId: string | null;
   /** Requests that are in flight or being claimed. */
   inFlight: number;
-  /** True if deliveries may be due there. */
+  /** True if deliveries may be due at this endpoint. */
   due: boolean;
   /** The tenant's attempts of this hour are used up until this time of the monotonic clock. */
   cappedUntilMs: number;
@@ -17,7 +17,7 @@ export interface Endpoint {
   isResting: boolean;
 }
 
-/** An endpoint and its capacity for attempts. */
+/** An endpoint, and the most attempts that the next claim may take for it. */
 export interface Asked {
   readonly endpoint: Endpoint;
   readonly ask: EndpointAsk;
@@ -46,7 +46,7 @@ const claimedEndpointsMax = 64;
 const claimedAttemptsMax = 128;
 /**
  * A retry has a timer only if it is due within this time and fewer than `rememberedMax` timers are
- * set. The reconciler finds the other retries.
+ * set. The reconciler wakes the endpoints of the other retries.
  */
 const rememberedMsMax = 60_000;
 const rememberedMax = 4_096;
@@ -103,7 +103,9 @@ export class Schedule {
     this.#place(endpoint);
   }
 
-  /** Calls `wake` after the delay. If it sets no timer, the reconciler finds the delivery. */
+  /**
+   * Calls `wake` after the delay. If the limits allow no timer, the reconciler finds the delivery.
+   */
   wakeAfter(tenantId: string, targetId: string | null, delayMs: number): void {
     if (delayMs > rememberedMsMax || this.#remembered >= rememberedMax) return;
     this.#remembered += 1;
@@ -151,8 +153,8 @@ export class Schedule {
   }
 
   /**
-   * An attempt has its outcome, so the endpoint has capacity again. The attempt still counts in the
-   * total until `recorded`.
+   * Notes that an attempt has its outcome, so the endpoint has capacity again. The attempt still
+   * counts in the total until `recorded`.
    */
   answered(
     endpoint: Endpoint,
@@ -164,7 +166,7 @@ export class Schedule {
     this.#place(endpoint);
   }
 
-  /** An attempt is recorded and no longer counts in the total. */
+  /** Notes that an attempt is recorded and no longer counts in the total. */
   recorded(): void {
     this.#inFlight -= 1;
   }
@@ -174,8 +176,8 @@ export class Schedule {
   }
 
   /**
-   * How many more requests the endpoint may get. A breaker that only allows probes limits them to
-   * one at a time.
+   * The number of further requests that the endpoint may get at the moment. If its breaker allows
+   * only probes, the endpoint may have one request in flight.
    */
   #roomAt({ breaker, inFlight }: Endpoint): number {
     return (isProbed(breaker) ? 1 : this.#options.endpointRequestsMax) - inFlight;
@@ -234,8 +236,8 @@ function newEndpoint(tenantId: string, targetId: string | null): Endpoint {
 }
 
 /**
- * An idle endpoint without timeouts has no state worth keeping. If the tenant's attempts of the
- * hour are used up, the next claim reports that again.
+ * True for an idle endpoint without timeouts, because its state can be made again. If the attempts
+ * of the tenant for this hour are used up, the next claim reports that again.
  */
 function isForgettable({ due, inFlight, breaker, isResting }: Endpoint): boolean {
   return !due && inFlight === 0 && breaker.timeouts === 0 && !isResting;

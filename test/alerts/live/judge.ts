@@ -31,7 +31,9 @@ export function alertFaults(
   return [
     ...quiet.map((name) => `${name} fired without a fault`),
     ...late.map((name) => `${name} did not fire within ${noticeSecondsMax} s`),
-    ...foreign.map((name) => `${name} fired and does not belong to the fault`),
-    ...(endedSeconds === undefined ? [`${must.join(', ')} did not end after the fault`] : []),
+    ...foreign.map((name) => `${name} fired but does not belong to the fault`),
+    ...(endedSeconds === undefined
+      ? [`${must.join(', ')} did not stop firing after the fault`]
+      : []),
   ];
 }

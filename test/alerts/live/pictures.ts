@@ -5,7 +5,7 @@ import { type Board, boards } from '../boards.ts';
 const range = '5m';
 const width = 1_800;
 const drawMs = 2_500;
-/** Three rows of three. The web interface reads at most ten graphs from its address. */
+/** Three rows of three graphs. The web interface reads at most ten graphs from its address. */
 const graphsOfPicture = 9;
 
 /**

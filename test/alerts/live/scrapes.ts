@@ -39,7 +39,7 @@ export async function addActiveTenants(world: World, count: number): Promise<voi
     const notified = () => new Set(receiver.received.map((webhook) => webhook.path)).size;
     while (notified() < count) {
       if (performance.now() - startedMs > webhooksBoundMs) {
-        throw new Error(`${notified()} of ${count} tenants got a webhook`);
+        throw new Error(`only ${notified()} of ${count} tenants got a webhook`);
       }
       await sleep(100);
     }
@@ -66,7 +66,10 @@ async function submitOnce(world: World, number: number, webhookUrl: string): Pro
     body,
     signer: { header: 'X-SVC-Tenant', id, secret },
   });
-  if (created?.status !== 201) throw new Error(`${name} got ${created?.status} ${created?.code}`);
+  if (created?.status !== 201)
+    throw new Error(
+      `the submission of ${name} was answered with ${created?.status} ${created?.code}`,
+    );
 }
 
 function applicationOf(name: string, tenantId: string, secret: string) {

@@ -19,8 +19,8 @@ export interface TrialOptions {
   readonly quietSeconds: number;
   readonly faultSeconds: number;
   /**
-   * The least time to watch alerts after the repair of the fault. An alert on the last minutes may
-   * fire only then.
+   * The least time to watch alerts after the repair of the fault. An alert whose rule covers the
+   * last minutes may fire only then.
    */
   readonly afterSeconds: number;
   readonly say: (line: string) => void;
@@ -34,8 +34,8 @@ const endSecondsMax = 120;
 const seed = 1;
 const lookMs = 500;
 /**
- * The load leaves out this behaviour. Nodes decline its offers and the gateway answers 503, which
- * the alerts on availability would count.
+ * The behaviours of nodes that the load leaves out. With `sandbox.decline`, nodes decline offers
+ * and the gateway answers 503. The alerts on availability would count these answers.
  */
 const without = ['sandbox.decline'];
 
@@ -75,7 +75,9 @@ async function watch(
   const fired = new Map<string, number>();
   const struckMs = performance.now();
   if (strikes) await fault.strike(world);
-  say(`${fault.name}: ${strikes ? 'struck' : 'not struck'} after ${quietSeconds} s of load`);
+  say(
+    `${fault.name}: ${strikes ? 'the fault begins' : 'no fault begins'} after ${quietSeconds} s of load`,
+  );
   const noted = noteAlerts(prometheus, fired, struckMs, faultSeconds);
   await sleep(noticeSecondsMax * 1_000);
   await onNotice(prometheus);

@@ -63,10 +63,7 @@ export interface Statement {
   readonly text: string;
 }
 
-/**
- * Holds the worst case and writes the submission with it. Returns no row if the credit does not
- * cover it.
- */
+/** Holds `quote.max` and writes the submission. Returns no row if the credit is too small. */
 export const holdStatement: Statement = {
   name: 'hold',
   text: `WITH account AS (
@@ -88,7 +85,7 @@ export const keyedStatement: Statement = {
     WHERE tenant_id = $1 AND idempotency_key = $2`,
 };
 
-/** No node took it: releases the hold and deletes the submission. */
+/** Releases the hold and deletes a submission that no node took. */
 export const rejectStatement: Statement = {
   name: 'reject',
   text: `WITH gone AS (
@@ -114,8 +111,8 @@ export const outcomeStatement: Statement = {
 };
 
 /**
- * Charges, releases, ends and writes the event, once. Default rate card, standard tier. A failed
- * submission is not charged.
+ * Charges, releases and ends a submission and writes its event, once. Uses the default rate card
+ * and the tier `standard`. A failed submission is not charged.
  */
 export const settleStatement: Statement = {
   name: 'settle',

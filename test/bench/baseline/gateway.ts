@@ -34,7 +34,10 @@ interface Tenant {
   readonly hmac_secret: string;
 }
 
-/** Read once each, because a baseline that read them every time would be too easy to beat. */
+/**
+ * The tenants so far. Each is read once, because a baseline that read them for every request would
+ * be too easy to beat.
+ */
 const tenants = new Map<string, Tenant>();
 
 async function authenticate(request: Request): Promise<Tenant | undefined> {

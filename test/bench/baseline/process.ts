@@ -38,8 +38,8 @@ export function openRedis(): Redis {
 export function openQueue<Job>({ name }: Hop<Job>): Queue<Job> {
   return new Queue<Job>(name, {
     connection: openRedis(),
-    // Kept for a while: a process that waits for a removed job gets the answer that it never
-    // existed.
+    // Finished jobs are kept for a while. If a job were removed at once, the process that waits for
+    // it would get an error.
     defaultJobOptions: { removeOnComplete: { count: finishedJobsMax }, removeOnFail: true },
   });
 }

@@ -17,7 +17,7 @@ export class Answers {
   async post(connection: Connection, index: number, dueAtMs?: number): Promise<void> {
     const { tenants } = this.#load;
     const tenant = tenants[index % tenants.length];
-    if (tenant === undefined) throw new Error('a load has tenants');
+    if (tenant === undefined) throw new Error('the load has no tenants');
     const request = submissionRequest(tenant, connection.host);
     const sentAtMs = monotonicMs();
     const { status, body } = await connection.ask(request);

@@ -28,7 +28,7 @@ async function startChild<Question extends object, Answer>(
       const answered = once(child, 'message');
       child.send(question);
       const [message]: Answer[] = await Promise.race([answered, ended]);
-      if (message === undefined) throw new Error(`${file} answered nothing`);
+      if (message === undefined) throw new Error(`${file} sent an empty answer`);
       return message;
     },
     async close() {

@@ -8,7 +8,7 @@ interface Answer {
 
 /**
  * A kept-alive connection to a gateway, for one request at a time. It implements HTTP itself,
- * because on two cores a client library costs as much as a server.
+ * because a client library would use as much CPU as the gateway.
  */
 export interface Connection {
   readonly host: string;
@@ -35,7 +35,8 @@ export async function connectTo(gatewayUrl: string): Promise<Connection> {
     if (headEnd < 0) return;
     const head = received.slice(0, headEnd + 2);
     const length = /\r\ncontent-length: *([0-9]+)/i.exec(head)?.[1];
-    if (length === undefined) return fail(new Error(`an answer without a length: ${head}`));
+    if (length === undefined)
+      return fail(new Error(`the gateway sent an answer without a length: ${head}`));
     if (received.length < headEnd + 4 + Number(length)) return;
     const answer = { status: Number(received.slice(9, 12)), body: received.slice(headEnd + 4) };
     received = '';

@@ -7,8 +7,8 @@ import { type Connection, connectTo } from './connection.ts';
 const idleMsMax = 2_000;
 
 /**
- * The connections of an open loop to one gateway. A request takes a free one, the most recently
- * used one first, or opens a new one. If `connectionsMax` are in use, it waits.
+ * The connections of an open loop to one gateway. A request takes the free connection that was used
+ * last, or opens a new one. If `connectionsMax` connections are in use, the request waits.
  */
 export class Connections {
   readonly #gatewayUrl: string;

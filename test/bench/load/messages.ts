@@ -15,7 +15,7 @@ export interface Load {
 
 /**
  * Closed: a number of connections, each of which sends a request as soon as it has the answer to
- * the one before. Open: requests at scheduled instants, which do not wait for answers.
+ * its last one. Open: requests at scheduled instants, which do not wait for answers.
  */
 export type Pace =
   | {
@@ -82,7 +82,7 @@ export interface WorldCounts {
   readonly acknowledged: number;
   /** Distinct deliveries: a repeated delivery counts once. */
   readonly webhooks: number;
-  /** The time of the last acknowledged webhook, in milliseconds of the epoch. */
+  /** The time of the last acknowledged webhook, in Unix ms. */
   readonly lastWebhookAtMs: number;
   /** Set only in the answer to `arrivals`. */
   readonly arrivals?: readonly Arrival[];
@@ -92,7 +92,7 @@ export interface WorldCounts {
 export interface Arrival {
   readonly deliveryId: string;
   readonly submissionId: string;
-  /** In milliseconds of the epoch, to compare with a database's time. */
+  /** In Unix ms, to compare with a database's time. */
   readonly atMs: number;
   /** The same instant by the monotonic clock, to compare with the driver's. */
   readonly monotonicMs: number;

@@ -12,7 +12,7 @@ const connectionsMax = 256;
 const unansweredMax = 1_000;
 
 /**
- * Sends each request at its scheduled instant. Its latency counts from that instant, also if the
+ * Sends each request at its scheduled instant. The latency counts from that instant, even if the
  * request had to wait for a connection.
  */
 export async function driveOpen(load: Load, schedule: Schedule): Promise<LoadResult> {
@@ -22,7 +22,7 @@ export async function driveOpen(load: Load, schedule: Schedule): Promise<LoadRes
   const open = new Set<Promise<void>>();
   const post = async (index: number, dueAtMs: number): Promise<void> => {
     const connections = gateways[index % gateways.length];
-    if (connections === undefined) throw new Error('a load has gateways');
+    if (connections === undefined) throw new Error('the load has no gateways');
     const connection = await connections.take();
     lateMs.push(monotonicMs() - dueAtMs);
     try {

@@ -21,7 +21,7 @@ const arrived = new Set<string>();
 let mode: NodeMode = 'complete';
 /**
  * True from `release` to the next `mode`. A tenant may have its answer before the node gets the
- * `assign`. An assignment that arrives in this time is therefore released too.
+ * `assign`. An assignment that arrives after `release` is therefore released too.
  */
 let isReleasing = false;
 

@@ -15,8 +15,8 @@ export interface BacklogSample {
   readonly count: number;
   readonly perSecond: number;
   /**
-   * From the start of the service's process, with the start of Node, to the first processed
-   * submission.
+   * From the start of the service's process to the first processed submission. This includes the
+   * start of Node.
    */
   readonly firstAfterMs: number;
   /** The CPU microseconds per submission, from the time at which the service was ready. */
@@ -46,8 +46,8 @@ export async function measureBacklogs(
 
 /**
  * `count` submissions arrive while the service `away` is down. Then the service starts and
- * processes its backlog. For webhooks, this is deliveries that are all due. For settlement, it is
- * outcomes that are all stored.
+ * processes its backlog. The backlog of webhooks is deliveries that are all due. The backlog of
+ * settlement is outcomes that are all stored.
  */
 async function measureBacklog(
   driver: Driver,

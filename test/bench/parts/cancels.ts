@@ -77,7 +77,9 @@ class Moments {
   /** The time at which the frame arrived. Throws if it does not arrive within `eventMsMax`. */
   async of(submissionId: string): Promise<number> {
     const { promise, reject } = this.#entry(submissionId);
-    const error = new Error(`no ${this.#what} of ${submissionId} in ${eventMsMax} ms`);
+    const error = new Error(
+      `no frame ${this.#what} of ${submissionId} arrived within ${eventMsMax} ms`,
+    );
     const timer = setTimeout(() => reject(error), eventMsMax);
     try {
       return await promise;

@@ -13,8 +13,8 @@ export interface DeadNodes {
   /** For each node: from its silence until the fleet no longer counts it. */
   readonly noticedAfterMs: readonly number[];
   /**
-   * For each run that a silent node had begun: until the run ended as `node_lost`. Empty if the
-   * part did not wait for the end.
+   * For each run on a silent node: from the silence until the run ended as `node_lost`. Empty if
+   * the part did not wait for the end.
    */
   readonly lostAfterMs: readonly number[];
 }
@@ -84,7 +84,8 @@ export async function measureDeadNodes(options: DeadNodesOptions): Promise<DeadN
       [sinceId],
     );
     const other = rows.find(({ code }) => code !== 'node_lost');
-    if (other !== undefined) throw new Error(`a run of a dead node ended as ${other.code}`);
+    if (other !== undefined)
+      throw new Error(`a run of a dead node ended as ${other.code}, not as node_lost`);
     return { noticedAfterMs, lostAfterMs: rows.map(({ at }) => at - silentAtMs) };
   } finally {
     process.kill(world.pid, 'SIGCONT');

@@ -25,7 +25,7 @@ export async function withRows<T>(
     systems.map(async (system, index) => {
       const { count } = await system.endedSince(sinceMs);
       const [first, last] = [before[index], after[index]];
-      if (first === undefined || last === undefined) throw new Error('a system has counters');
+      if (first === undefined || last === undefined) throw new Error('a system has no counters');
       return rowsBetween(first, last, count);
     }),
   );

@@ -9,7 +9,7 @@ import { created1, created64, hotTenant, life64 } from '../shapes.ts';
 import { type GoalFigures, goalNames, isGoalRate, openLoopGoal } from './goals.ts';
 import { latencyRatiosOf, ratiosOf } from './medians.ts';
 
-/** The figures for the goals in each part's results. */
+/** Computes the figures for the goals from the results of each part. */
 
 const names = goalNames;
 const rateOf = (sample: Sample): number => sample.perSecond;

@@ -12,7 +12,7 @@ export class Report {
   #about: object = aboutThisRun({});
   readonly #goals = new Map<string, readonly number[]>();
 
-  /** Called when the servers are up. */
+  /** Records the versions of the servers. Called when the servers run. */
   servers(versions: Readonly<Record<string, string>>): void {
     this.#about = aboutThisRun(versions);
   }
@@ -54,7 +54,7 @@ export class Report {
     this.#write();
     const seconds = ((performance.now() - this.#startedMs) / 1_000).toFixed(0);
     this.say(`\n${goalsTable(this.#goals)}\n`);
-    this.say(`${file} has every round; ${seconds} s in all.`);
+    this.say(`${file} contains the results of all rounds. The run took ${seconds} s.`);
     if (this.#failed.length > 0) {
       this.say(`Failed: ${this.#failed.join(', ')}.`);
       process.exitCode = 1;

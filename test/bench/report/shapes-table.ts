@@ -18,7 +18,7 @@ const head = [
 
 /**
  * For each shape, a line for each system, and then the ratio of the first system to each other
- * system. A ratio is the median of those of the rounds, with the least and the greatest.
+ * system. A ratio is shown as the median of all rounds, with the least and the greatest.
  */
 export function shapesTable(results: readonly ShapeResult[], names: readonly string[]): string {
   const rows = results.flatMap(({ name, medians, samples }) => [
@@ -95,8 +95,8 @@ export function refusedLine(results: readonly ShapeResult[], names: readonly str
     return `${name} ${((refused / (refused + created)) * 100).toFixed(2)} %`;
   });
   return (
-    `Refused: ${shares.join(', ')} (tolerated: ${refusedShareMax * 100} % of a measurement; the baseline's 503 ` +
-    'are jobs that `waitUntilFinished` missed).'
+    `Refused: ${shares.join(', ')} (tolerated: ${refusedShareMax * 100} % of a measurement; the baseline answers 503 ` +
+    'if `waitUntilFinished` misses a job).'
   );
 }
 

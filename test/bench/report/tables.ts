@@ -49,7 +49,10 @@ const cancelRow = (name: string, valuesMs: readonly number[]): string[] => [
 export function cancelTable({ fromRequestMs, fromAnswerMs }: CancelLatencies): string {
   return table(
     [`cancel → node's frame, ${fromRequestMs.length} cancels`, 'p50 ms', 'p99 ms', 'worst ms'],
-    [cancelRow('from the request', fromRequestMs), cancelRow('from its answer', fromAnswerMs)],
+    [
+      cancelRow('from the request', fromRequestMs),
+      cancelRow('from the answer to the request', fromAnswerMs),
+    ],
   );
 }
 
@@ -60,7 +63,7 @@ const silenceRow = (name: string, valuesMs: readonly number[]): string[] => [
 ];
 
 export function deadNodesTable({ noticedAfterMs, lostAfterMs }: DeadNodes): string {
-  const rows = [silenceRow('the link is ended, the fleet without it', noticedAfterMs)];
+  const rows = [silenceRow('the fleet no longer counts the node', noticedAfterMs)];
   if (lostAfterMs.length > 0) rows.push(silenceRow('its run ended as `node_lost`', lostAfterMs));
   return table(['a node falls silent →', 'of', 'least s', 'median s', 'most s'], rows);
 }

@@ -1,23 +1,26 @@
 /**
- * Rows as months of operation leave them. Each statement makes rows `$2` to `$3` of `$4` in the
- * database for the `$6` tenants `$1`, who began with `$5` micros, as of the moment `$7`. The
- * tenants take turns.
+ * The SQL that writes rows as months of operation leave them. Each statement writes the rows from
+ * number `$2` to number `$3`, of `$4` in all. The tenants take turns: `$1` are their ids, and `$6`
+ * is their number. Each began with `$5` micros. `$7` is the present time.
  *
- * Of a tenant's hundred submissions eight failed, two were cancelled and ninety were submitted.
- * Each held 200 credits and, unless it failed, was charged 30.5 of them. Payloads, results and
- * offers have been purged.
+ * Each hundred submissions of a tenant contain eight failed, two cancelled and ninety submitted
+ * ones. Each held 200 credits and, unless it failed, was charged 30.5 of them. Payloads, results
+ * and offers have been purged.
  */
 
 const holdMicros = 200_000_000;
 const chargeMicros = 30_500_000;
 /** The first submission was created this long ago, the last one a minute ago. */
 const days = 90;
-/** The second half of the tenants have webhooks. Their events and deliveries are still there. */
+/**
+ * The second half of the tenants have webhooks. Their events and deliveries of this many days still
+ * exist.
+ */
 const notifiedDays = 27;
 
 /**
- * The number of charged submissions among the first `x` of the cycle. In each hundred, the first
- * eight are not charged.
+ * The SQL for the number of charged submissions among the first `x` of a cycle. In each hundred,
+ * the first eight are not charged.
  */
 const chargedBefore = (x: string) => `((${x}) / 100 * 92 + GREATEST(0, (${x}) % 100 - 8))`;
 
@@ -27,8 +30,8 @@ const idAt = (at: string, salt: string) =>
     || '7' || substr(md5(n || '${salt}'), 1, 3) || '8' || substr(md5(n || '${salt}'), 4, 15))::uuid`;
 
 /**
- * `turn`: the number of the tenant's earlier submissions. `place`: its position in the tenant's
- * cycle.
+ * The rows to write. `turn` is the number of the tenant's earlier submissions. `place` is the
+ * position of the row in the cycle. Each tenant begins at another place, its `seat`.
  */
 const source = `(
   SELECT n, tenant_id, at, turn, place, (${idAt('at', 'submission')}) AS id,
@@ -89,7 +92,7 @@ export const notifiedSql = `WITH notified AS (
   INSERT INTO delivery_attempts (delivery_id, round, number, at, recorded_at, status_code, duration_ms)
   SELECT delivery_id, 1, 1, ended_at, ended_at, 204, 12 FROM notified`;
 
-/** The accounts after their entries: of the `$3` tenants `$1`, after `$2` rows. */
+/** Sets the balances of the `$3` tenants `$1` to those after `$2` rows. */
 export const accountsSql = `UPDATE credit_accounts a
   SET balance_micros = balance_micros - ${chargeMicros} * (${chargedBefore('seat + turns')} - ${chargedBefore('seat')})
   FROM (

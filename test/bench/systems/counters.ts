@@ -24,6 +24,6 @@ export async function readWritten(pool: Pool): Promise<Written> {
      FROM pg_stat_user_tables`,
   );
   const [written] = rows;
-  if (written === undefined) throw new Error('Postgres has no counters');
+  if (written === undefined) throw new Error('Postgres returned no counters');
   return written;
 }

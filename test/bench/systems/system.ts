@@ -9,7 +9,7 @@ export interface System {
   readonly gatewayUrls: readonly string[];
   readonly links: readonly LinkTo[];
   readonly world: World;
-  /** Tenants without webhooks, and as many with webhooks. */
+  /** `quiet` are tenants without webhooks, and `notified` are as many tenants with webhooks. */
   readonly quiet: readonly LoadTenant[];
   readonly notified: readonly LoadTenant[];
   /** The processes by their kind. */
@@ -19,13 +19,13 @@ export interface System {
   /** The number of submissions that have not ended yet. */
   inFlight(): Promise<number>;
   /**
-   * The submissions created since `sinceMs` (ms of the epoch) that have ended: their count, and the
-   * first and the last end time.
+   * The submissions created since `sinceMs` (Unix ms) that have ended: their count, and the first
+   * and the last end time.
    */
   endedSince(sinceMs: number): Promise<Span>;
   /**
-   * The times of the deliveries created since `sinceMs` (ms of the epoch), by the id in the
-   * webhook.
+   * The creation times of the deliveries created since `sinceMs` (both in Unix ms), by the id in
+   * the webhook.
    */
   deliveriesSince(sinceMs: number): Promise<ReadonlyMap<string, number>>;
   /** Ends all processes of a service. `startService` starts the same number again. */

@@ -7,15 +7,15 @@ import { pendingCount, seedDeliveries, seedTenant } from './seed.ts';
 import type { World } from './world.ts';
 
 const backlog = 100_000;
-/** The number of further tenants that have some deliveries to the endpoint of A. */
+/** The number of further tenants that have 100 deliveries each to the endpoint of A. */
 const deadTenants = 60;
 
 type Say = (line: string) => void;
 
 /**
  * Measures how long a delivery of tenant B takes behind 100,000 deliveries of tenant A, whose
- * endpoint accepts connections and never answers. It measures at once, while A's first requests
- * time out, after A's breaker has opened, and with sixty more such tenants.
+ * endpoint accepts connections and never answers. It measures while A's first requests are in
+ * flight, after they have timed out, and with sixty more tenants like A.
  */
 export async function measureFairness(world: World, say: Say): Promise<void> {
   const hole = await openBlackHole();
@@ -29,14 +29,14 @@ export async function measureFairness(world: World, say: Say): Promise<void> {
   await announceDeliveries(producer, [a]);
   await until('A to hold its requests', 10_000, async () => hole.open() >= 8);
   say(
-    `fairness: ${await pendingCount(world, [a])} of tenant A pending, to an endpoint that never answers`,
+    `fairness: ${await pendingCount(world, [a])} deliveries of tenant A are pending; its endpoint never answers`,
   );
   const measure = async (when: string): Promise<void> => {
     const [id = ''] = await seedDeliveries(world, [b], 1);
     const committedMs = Date.now();
     await announceDeliveries(producer, [b]);
     let arrivedMs: number | undefined;
-    await until('B', 60_000, async () => {
+    await until('the delivery of B', 60_000, async () => {
       arrivedMs = (await arrivalsAt(url)).get(toWireId('dlv', id));
       return arrivedMs !== undefined;
     });
@@ -44,7 +44,7 @@ export async function measureFairness(world: World, say: Say): Promise<void> {
       `  ${when.padEnd(46)} B arrives after ${(arrivedMs ?? 0) - committedMs} ms (goal 1000); ${hole.open()} connections to A's endpoint`,
     );
   };
-  for (const _ of [1, 2, 3]) await measure("A's first requests are under way");
+  for (const _ of [1, 2, 3]) await measure("A's first requests are in flight");
   await new Promise((resolve) => setTimeout(resolve, 16_000));
   for (const _ of [1, 2, 3]) await measure("A's first requests have timed out");
   const others = await Promise.all(
@@ -52,21 +52,21 @@ export async function measureFairness(world: World, say: Say): Promise<void> {
   );
   await seedDeliveries(world, others, deadTenants * 100);
   await announceDeliveries(producer, others);
-  await until('their requests', 20_000, async () => hole.open() >= 300);
+  await until('the requests of these tenants', 20_000, async () => hole.open() >= 300);
   for (const _ of [1, 2, 3]) await measure(`with ${deadTenants} more tenants like A`);
   const [webhooks] = (await readQueueStatus(world.redis, 'svc')).filter(
     ({ queue }) => queue === 'webhook.v1',
   );
   const grown = ((await memoryOf(world)) - memory) / 1_024;
   say(
-    `  queue ${JSON.stringify(webhooks)}, Redis ${grown.toFixed(0)} KiB more than without a backlog`,
+    `  queue ${JSON.stringify(webhooks)}, Redis uses ${grown.toFixed(0)} KiB more than without a backlog`,
   );
   const { rows } = await world.pool.query<{ attempts: number; deliveries: number }>(
     `SELECT sum(attempt_count)::int AS attempts, (count(*) FILTER (WHERE attempt_count > 0))::int AS deliveries
      FROM deliveries WHERE tenant_id = $1`,
     [a],
   );
-  say(`  ${rows[0]?.attempts} attempts of A so far, of ${rows[0]?.deliveries} deliveries`);
+  say(`  ${rows[0]?.attempts} attempts so far for ${rows[0]?.deliveries} deliveries of A`);
   await producer.close();
   await Promise.all([deliverer.kill(), receiver.stop()]);
   hole.close();

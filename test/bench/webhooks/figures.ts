@@ -1,12 +1,15 @@
 export async function until(what: string, timeoutMs: number, check: () => Promise<boolean>) {
   const startedMs = performance.now();
   while (!(await check())) {
-    if (performance.now() - startedMs > timeoutMs) throw new Error(`waited too long for ${what}`);
+    if (performance.now() - startedMs > timeoutMs)
+      throw new Error(`waited ${timeoutMs} ms for ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }
 
-/** The arrivals at the receiver since the last call: delivery → ms. */
+/**
+ * The arrivals at the receiver since the last call: the Unix ms of each, by the id of the delivery.
+ */
 export async function arrivalsAt(receiverUrl: string): Promise<Map<string, number>> {
   const answer: unknown = await (await fetch(receiverUrl)).json();
   return new Map(Object.entries(answer ?? {}).map(([id, atMs]) => [id, Number(atMs)]));

@@ -40,7 +40,7 @@ export async function measureLatency(
     }
     await new Promise((resolve) => setTimeout(resolve, tickMs));
   }
-  await until('the last one', 30_000, async () => (await pendingCount(world, tenants)) === 0);
+  await until('the last delivery', 30_000, async () => (await pendingCount(world, tenants)) === 0);
   await producer.close();
   const latencies = await latenciesOf(world, url, deliveryIds);
   await Promise.all([deliverer.stop(), receiver.stop()]);
@@ -62,7 +62,7 @@ async function latenciesOf(
      WHERE id = ANY($1)`,
     [deliveryIds],
   );
-  // The first seconds warm up.
+  // Leaves out the events of the first 3 s, in which the processes warm up.
   const firstMs = Math.min(...rows.map((row) => row.created_ms)) + 3_000;
   return rows
     .filter((row) => row.created_ms > firstMs)

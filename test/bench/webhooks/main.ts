@@ -10,8 +10,8 @@ import { openWorld } from './world.ts';
  *
  * pnpm bench:webhooks [--part fairness|throughput|latency]… [--rounds 3] [--rate 400]
  *
- * `--rate` is the load of `latency` in events per second: half of the rate that `throughput`
- * measured.
+ * `--rate` is the load of `latency` in events per second. The default is half of the rate that
+ * `throughput` measured, or 400 without that part.
  */
 const { values } = parseArgs({
   options: {

@@ -15,9 +15,9 @@ const roundMsMax = 60_000;
 type Say = (line: string) => void;
 
 /**
- * Measures a backlog of 10,000 deliveries to one receiver, by this service and by a plain BullMQ
- * worker, in turns. The rate is that from the first arrival to the last. Returns the rate of this
- * service over many tenants.
+ * Measures how fast this service and a plain BullMQ worker process a backlog of 10,000 deliveries
+ * to one receiver, in turns. A rate counts from the first arrival to the last. Returns the rate of
+ * this service over many tenants.
  */
 export async function measureThroughput(world: World, rounds: number, say: Say): Promise<number> {
   const receiver = await world.program('receiver');
@@ -40,14 +40,16 @@ export async function measureThroughput(world: World, rounds: number, say: Say):
   }
   await Promise.all([deliverer.stop(), worker.stop(), receiver.stop()]);
   const plain = median(rates.plain);
-  say(`throughput: backlog of ${backlog}, medians of ${rounds} rounds, in turns`);
+  say(`throughput: backlog of ${backlog} deliveries, medians of ${rounds} rounds, in turns`);
   say(`  plain BullMQ worker, no log       ${plain.toFixed(0)}/s`);
   for (const [name, rate] of [
     [`${tenantsMax} tenants`, median(rates.many)],
     ['one tenant, 8 at a time', median(rates.one)],
   ] as const) {
     const ratio = (rate / plain).toFixed(2);
-    say(`  claimed and logged, ${name.padEnd(24)} ${rate.toFixed(0)}/s, ${ratio} of it (goal 0.5)`);
+    say(
+      `  claimed and logged, ${name.padEnd(24)} ${rate.toFixed(0)}/s, ${ratio} of the plain rate (goal 0.5)`,
+    );
   }
   return median(rates.many);
 }
@@ -98,7 +100,8 @@ async function assertLogged({ pool }: World, deliveryIds: readonly string[]): Pr
 
 async function rateOf(url: string): Promise<number> {
   const arrivals = await arrivalsAt(url);
-  if (arrivals.size !== backlog) throw new Error(`${arrivals.size} of ${backlog} arrived`);
+  if (arrivals.size !== backlog)
+    throw new Error(`${arrivals.size} of ${backlog} deliveries arrived`);
   let [firstMs, lastMs] = [Number.POSITIVE_INFINITY, 0];
   for (const atMs of arrivals.values()) {
     firstMs = Math.min(firstMs, atMs);

@@ -7,8 +7,8 @@ import { pythonTools } from '../../support/python-tools.ts';
 
 /**
  * `pnpm clients:python`: checks the Python client with mypy and ruff, and builds its wheel and its
- * source distribution. Both are installed in new environments and used there. The wheel also runs
- * the whole table of behaviours, also with httpx. The last line is the verdict.
+ * source distribution. A program uses each of them from a new environment. The wheel also runs the
+ * whole table of behaviours, with and without httpx. The last line is the verdict.
  */
 const checkoutDir = path.resolve(import.meta.dirname, '../../..');
 const clientDir = path.join(checkoutDir, 'clients/python');
@@ -26,7 +26,7 @@ function step(name: string, command: readonly string[], env: NodeJS.ProcessEnv =
   if (status !== 0) failed.push(name);
 }
 
-/** Installs a built file in a new environment. Returns its Python. */
+/** Installs a built file in a new environment. Returns the path of the environment's Python. */
 function installed(dir: string, name: string, file: string): string {
   const python = path.join(dir, name, 'bin/python');
   execFileSync(process.env['PYTHON'] ?? 'python3', ['-m', 'venv', path.join(dir, name)]);

@@ -10,11 +10,11 @@ import { listenEverywhere } from './listeners.ts';
 import { probeAll } from './probes.ts';
 
 /**
- * `node test/executor/egress/main.ts --port N… --address A… [--interface I] [--unguarded]`: lets a
- * page contact these addresses in every way of probes.ts, through the guarded proxy. Prints the
- * contacts of this machine, the packets that left by the interface, and the hosts that the proxy
- * refused. `--unguarded` uses an ordinary browser without the proxy, to show that contacts would be
- * seen.
+ * `node test/executor/egress/main.ts --port N… --address A… [--interface I] [--unguarded]`: a page
+ * in the product's browser tries each probe of `probes.ts` on these addresses, behind the egress
+ * proxy. Prints the contacts that this machine noted, the number of packets that left by the
+ * interface, and the hosts that the proxy refused. `--unguarded` uses an ordinary browser without
+ * the proxy. Tests use it to prove that a contact would be noted.
  */
 const { values } = parseArgs({
   options: {
@@ -25,7 +25,7 @@ const { values } = parseArgs({
   },
 });
 const ports = values.port.map(Number);
-/** Contacts that are in flight when the page is done arrive within this time. */
+/** The wait after the last probe. Contacts that are still in flight arrive within this time. */
 const lateMs = 1_500;
 
 const site = http.createServer((request, response) => {
@@ -43,8 +43,8 @@ const listeners = await listenEverywhere(ports);
 const hosts = [...values.address, 'localhost', 'inward.example', 'changing.example'];
 const targets = hosts.flatMap((host) => ports.map((port) => `${host}:${port}`));
 /**
- * The answers of the look-ups of `changing.example`: a public address first, then one of this
- * machine.
+ * The DNS answers for `changing.example`, one for each look-up: first a public address, then an
+ * address of this machine.
  */
 const changing = [['93.184.216.34'], ['127.0.0.1']];
 const proxy = await startEgressProxy({

@@ -1,4 +1,7 @@
-/** The ways in which a page can make its browser contact another machine, as code of the page. */
+/**
+ * The ways in which a page can make its browser contact another machine. Each function returns
+ * JavaScript that the page runs.
+ */
 const probes: Readonly<Record<string, (target: string) => string>> = {
   fetch: (target) => `fetch('http://${target}/fetch', { mode: 'no-cors' })`,
   post: (target) =>

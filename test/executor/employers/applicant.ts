@@ -25,7 +25,10 @@ export interface Applicant {
 export const consentLabel = 'I have read the privacy notice and agree to it.';
 const resumeBytesDefault = 20_000;
 
-/** A file whose content repeats the canary. Any piece of it is then recognised. */
+/**
+ * A file whose content repeats the canary, so a search for the canary also finds a part of the
+ * file.
+ */
 function fileOf(name: string, canary: string, bytes: number): ApplicantFile {
   const content = Buffer.alloc(bytes, `${canary} `);
   const sha256 = createHash('sha256').update(content).digest('hex');
@@ -54,7 +57,10 @@ const member = ({ name, contentType, bytes }: ApplicantFile) => ({
   base64: bytes.toString('base64'),
 });
 
-/** `tag` (letters and digits) makes the values of this applicant different from all others. */
+/**
+ * An applicant. `tag` (letters and digits) makes the name, the addresses and the canaries differ
+ * from those of an applicant with another tag.
+ */
 export function createApplicant(tag: string, resumeBytes = resumeBytesDefault): Applicant {
   const given = `Aoife${tag}`;
   const family = `Canary${tag}`;
@@ -124,8 +130,8 @@ export function createApplicant(tag: string, resumeBytes = resumeBytesDefault): 
 }
 
 /**
- * The values that the server must receive for a field. Empty if the applicant does not answer the
- * field, and for a file.
+ * The values that the server must receive for a field. The result is empty for a file field, and
+ * for a field that the applicant does not answer.
  */
 export function expectedValues(field: Field, { answers }: Applicant): string[] {
   const answer = answers.get(field.ask);

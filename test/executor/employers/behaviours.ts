@@ -1,4 +1,7 @@
-/** The systems that the fixtures imitate. Greenhouse has three ways to show the same form. */
+/**
+ * The systems that the fixtures imitate. Greenhouse has three variants: the new board, the older
+ * board, and the new board in a frame.
+ */
 export const atsNames = [
   'greenhouse',
   'greenhouse-legacy',
@@ -17,7 +20,7 @@ export const behaviours = [
   'posting-closed',
   'visible-challenge',
   /**
-   * A page with the script of a captcha service that shows nothing. The server accepts the
+   * The page loads an invisible captcha, which asks the person nothing. The server accepts the
    * application.
    */
   'invisible-captcha',
@@ -38,7 +41,7 @@ export const behaviours = [
   'cut',
   /** The page replaces its widgets while they are filled in. */
   're-render',
-  /** The page shows its form some time after it has loaded. */
+  /** The page shows its form 600 ms after it has loaded. */
   'late-render',
   /** The page sends the application twice. */
   'double-submit',

@@ -28,23 +28,25 @@ const fixtures: Readonly<Record<Ats, AtsFixture>> = {
   generic,
 };
 
-/** The reason why a system cannot show a behaviour, or undefined if its fixture does. */
+/**
+ * The reason why a system cannot show a behaviour. Undefined if its fixture shows the behaviour.
+ */
 export function whyNotShown(ats: Ats, behaviour: Behaviour): string | undefined {
   return fixtures[ats].unshown[behaviour];
 }
 
 export interface Employer {
-  /** The address of the application page. Only the map in `hosts` leads to its host. */
+  /** The address of the application page. Its host is only in the map `hosts`, not in the DNS. */
   readonly url: string;
   readonly port: number;
-  /** The value for `--map-host`: each name with its port, and the address of the server. */
+  /** The value for `--map-host`: for each `name:port` of the fixture, the address of the server. */
   readonly hosts: ReadonlyMap<string, { readonly address: string; readonly port: number }>;
   readonly fields: readonly Field[];
   /** Each application that arrived whole, in the order of arrival. */
   submissions(): readonly Submission[];
   /** Method, host and path of every request. */
   requests(): readonly string[];
-  /** The faults of a received application, with one sentence for each. */
+  /** The differences between the expected application and the received one, one text for each. */
   differences(applicant: Applicant, received: Submission): string[];
   bytes(): Bytes;
   close(): Promise<void>;
@@ -66,7 +68,7 @@ const unanswered: Partial<Record<Behaviour, Pick<Field, 'ask' | 'label' | 'isReq
   'optional-empty': { ask: 'pronouns', label: 'Which pronouns do you use?', isRequired: false },
 };
 
-/** The questions of the form. Some behaviours add one more, which is a text field. */
+/** The questions of the form. The behaviours of `unanswered` add one text field. */
 function fieldsOf({ fields, extraName }: AtsFixture, behaviour: Behaviour): readonly Field[] {
   const extra = unanswered[behaviour];
   return extra === undefined ? fields : [...fields, { ...extra, name: extraName, control: 'text' }];

@@ -20,7 +20,7 @@ export type Ask =
   | 'veteran'
   | 'disability'
   | 'consent'
-  /** No applicant answers the last two. */
+  /** No applicant answers these two. */
   | 'colour'
   | 'pronouns';
 
@@ -55,7 +55,7 @@ export interface Field {
   readonly isMultiple?: boolean;
 }
 
-/** Options whose values are numbers from `first` on, as systems with a database have them. */
+/** Options whose values are numbers from `first` on, like the row numbers of a database. */
 export function numbered(first: number, ...labels: readonly string[]): Option[] {
   return labels.map((label, index) => ({ label, value: `${first + index}` }));
 }

@@ -5,13 +5,14 @@ import { planRun, targets } from './plan.ts';
 import { describeEnd, runTrial } from './trial.ts';
 
 /** The short form of `pnpm executor:faults` (CONTRACT 10, "At most once"). */
-const runs = 16;
+const runs = 24;
+const slots = 2;
 const seed = 2;
 
 test(`${runs} killed runs: no application arrives twice, or denied, or unreported`, async () => {
   const binary = await chromiumBinary();
   const bundle = entryUnderTest(nodeAgentEntry);
-  const report = await runTrial({ runs, seed, lanes: 2, binary, bundle });
+  const report = await runTrial({ runs, seed, lanes: 2, slots, binary, bundle });
   expect(report.violations).toEqual([]);
   expect(report.runs).toBe(runs);
   // The trial proves something only if some applications arrive and some runs complete.

@@ -8,7 +8,7 @@ import { type AgentProcess, startAgentProcess } from './agent-process.ts';
 import { type LinkEnd, startLinkEnd } from './link-end.ts';
 import { employers } from './plan.ts';
 
-/** One agent with its employers and its end of the link. Its runs follow one another. */
+/** One agent with its employers and its end of the link. It has one run for each slot at a time. */
 export interface Lane {
   readonly link: LinkEnd;
   readonly stateDir: string;
@@ -31,16 +31,18 @@ export interface Lane {
 }
 
 /**
- * Starts the employers, the link's end and the agent. The agent starts from `bundle`, or from its
+ * Starts the employers, the link's end and the agent with `slots` slots. The agent starts from `bundle`, or from its
  * source if it has a bug.
  */
 export async function openLane({
   binary,
   bundle,
   bug,
+  slots,
 }: {
   readonly binary: string;
   readonly bundle: string;
+  readonly slots: number;
   readonly bug?: string | undefined;
 }): Promise<Lane> {
   const baseDir = mkdtempSync(path.join(tmpdir(), 'svc-executor-lane-'));
@@ -53,7 +55,7 @@ export async function openLane({
     started.set(ats, await startEmployer({ ats, behaviour, onSubmission: () => received?.() }));
   }
   const hosts = new Map([...started.values()].flatMap((one) => [...one.hosts]));
-  const options = { link: link.url, stateDir, homeDir, binary, hosts, slots: 1 };
+  const options = { link: link.url, stateDir, homeDir, binary, hosts, slots };
   const built = bug === undefined ? { entry: bundle } : { entry: nodeAgentEntry, bug };
   const start = (): AgentProcess => startAgentProcess({ ...options, ...built });
   const ended: AgentProcess[] = [];

@@ -5,8 +5,9 @@ import { submissionBugs } from '../../faults/injected-bugs/submission-bugs.ts';
 import { runTrial } from './trial.ts';
 
 /**
- * `pnpm executor:faults --runs N [--seed S] [--lanes L] [--bug NAME | --bugs]`: kills the agent,
- * the browser, both or the link at random moments of each run. Prints each violation, the ends of
+ * `pnpm executor:faults --runs N [--seed S] [--lanes L] [--slots N] [--bug NAME | --bugs]`: kills the agent,
+ * the browser, both or the link at random moments of each run. `--slots` is the number of runs of
+ * each agent at a time, which are struck at once. Prints each violation, the ends of
  * the runs and a verdict. With `--bugs`, it makes runs until each injected bug of the fence is
  * caught.
  */
@@ -15,6 +16,7 @@ const { values } = parseArgs({
     runs: { type: 'string', default: '100' },
     seed: { type: 'string', default: `${Date.now() % 1_000_000}` },
     lanes: { type: 'string', default: '2' },
+    slots: { type: 'string', default: '1' },
     bug: { type: 'string' },
     bugs: { type: 'boolean', default: false },
   },
@@ -27,6 +29,7 @@ const options = {
   runs: Number(values.runs),
   seed: Number(values.seed),
   lanes: Number(values.lanes),
+  slots: Number(values.slots),
   binary: await chromiumBinary(),
   bundle: bundleOf(await bundleProcesses(), nodeAgentEntry),
   onViolation: say,

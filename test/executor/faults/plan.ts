@@ -22,6 +22,11 @@ export interface RunPlan {
   readonly moment: Moment;
   /** The agent is killed again this long after each restart. */
   readonly againAfterMs: readonly number[];
+  /**
+   * The delay of the assignment if this run shares its agent with the run before it. Such a run is
+   * struck by the strike of the first run that shares the agent, at whatever it does then.
+   */
+  readonly assignedAfterMs: number;
 }
 
 /** The employers of a lane. Their host names do not overlap, so one agent reaches all of them. */
@@ -54,5 +59,6 @@ export function planRun(seed: number, run: number): RunPlan {
     target,
     moment: planMoment(random),
     againAfterMs: Array.from({ length: kills }, () => random.nat(900)),
+    assignedAfterMs: random.nat(600),
   };
 }

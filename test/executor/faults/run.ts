@@ -12,9 +12,20 @@ import type { Lane } from './lane.ts';
 import type { Ended } from './link-end.ts';
 import type { RunPlan } from './plan.ts';
 
+/** A run with its plan. */
+export interface PlannedRun {
+  readonly plan: RunPlan;
+  /** Distinguishes the applicant from those of other runs. */
+  readonly tag: string;
+  /** The duration of an undisturbed run, in milliseconds. */
+  readonly usualMs: number;
+}
+
 export interface RunReport {
   readonly plan: RunPlan;
   readonly ended: Ended;
+  /** The milliseconds from `begin` to the outcome. */
+  readonly durationMs: number;
   readonly received: number;
   readonly violations: readonly string[];
   /** Counts the received applications again, because one may arrive after the outcome. */
@@ -66,7 +77,7 @@ async function strike(lane: Lane, { target, againAfterMs }: RunPlan): Promise<vo
  * Prepares the strike at the moment of the plan. `stop` cancels a strike that has not begun, and
  * waits for one that has.
  */
-function planStrike(lane: Lane, plan: RunPlan, submissionId: string, usualMs: number) {
+function planStrike(lane: Lane, { plan, submissionId, usualMs }: Prepared) {
   let struck: Promise<void> | undefined;
   const act = (): void => {
     if (plan.target !== 'none') struck ??= strike(lane, plan);
@@ -115,38 +126,63 @@ async function endedInTime(lane: Lane, submissionId: string): Promise<Ended | un
   }
 }
 
-/**
- * Runs one submission on the lane. Strikes as planned, and again after each restart if the plan
- * says so.
- */
-export async function runOnce(
-  lane: Lane,
-  plan: RunPlan,
-  { tag, usualMs }: { readonly tag: string; readonly usualMs: number },
-): Promise<RunReport> {
-  await lane.revive();
-  const employer = lane.employer(plan.ats);
-  const applicant = createApplicant(tag);
+/** A planned run with its submission. */
+interface Prepared extends PlannedRun {
+  readonly employer: Employer;
+  readonly applicant: Applicant;
+  readonly submissionId: string;
+  readonly payloadText: string;
+}
+
+function prepare(lane: Lane, run: PlannedRun): Prepared {
+  const employer = lane.employer(run.plan.ats);
+  const applicant = createApplicant(run.tag);
   const submissionId = toWireId('sub', newId());
-  const text = payloadTextOf(employer.url, plan.ats, applicant.profile);
-  await lane.link.assign(submissionId, text);
-  const planned = planStrike(lane, plan, submissionId, usualMs);
-  const ended = await endedInTime(lane, submissionId);
+  const payloadText = payloadTextOf(employer.url, run.plan.ats, applicant.profile);
+  return { ...run, employer, applicant, submissionId, payloadText };
+}
+
+/**
+ * Runs the submissions on the lane at the same time. The first one's plan says what is struck, when,
+ * and whether again after each restart. The strike hits the others at whatever they do then.
+ */
+export async function runTogether(lane: Lane, runs: readonly PlannedRun[]): Promise<RunReport[]> {
+  await lane.revive();
+  const prepared = runs.map((run) => prepare(lane, run));
+  const [first] = prepared;
+  if (first === undefined) return [];
+  await lane.link.assign(first.submissionId, first.payloadText);
+  const planned = planStrike(lane, first);
+  const ends = await Promise.all(
+    prepared.map(async ({ submissionId, payloadText, plan }, index) => {
+      if (index > 0) {
+        await wait(plan.assignedAfterMs);
+        await lane.link.assign(submissionId, payloadText);
+      }
+      const begunMs = performance.now();
+      const ended = await endedInTime(lane, submissionId);
+      return { ended, durationMs: performance.now() - begunMs };
+    }),
+  );
   await planned.stop();
-  const received = countOf(employer, applicant);
-  const kept = canariesIn([lane.stateDir, lane.homeDir], applicant);
   const logs = lane.takeLogs();
-  const logged = applicant.canaries.filter((canary) => logs.includes(canary));
-  const violations = [
-    ...(ended === undefined ? ['no outcome'] : violationsOf(ended, received)),
-    ...kept,
-    ...logged.map((canary) => `the log holds ${canary}`),
-  ];
-  return {
-    plan,
-    ended: ended ?? { type: 'lost' },
-    received,
-    violations,
-    countAgain: () => countOf(employer, applicant),
-  };
+  return prepared.map(({ plan, employer, applicant }, index) => {
+    const { ended, durationMs = 0 } = ends[index] ?? {};
+    const received = countOf(employer, applicant);
+    const kept = canariesIn([lane.stateDir, lane.homeDir], applicant);
+    const logged = applicant.canaries.filter((canary) => logs.includes(canary));
+    const violations = [
+      ...(ended === undefined ? ['no outcome'] : violationsOf(ended, received)),
+      ...kept,
+      ...logged.map((canary) => `the log holds ${canary}`),
+    ];
+    return {
+      plan,
+      ended: ended ?? { type: 'lost' },
+      durationMs,
+      received,
+      violations,
+      countAgain: () => countOf(employer, applicant),
+    };
+  });
 }

@@ -2,13 +2,15 @@ import type { Ats } from '../employers/behaviours.ts';
 import { openLane } from './lane.ts';
 import type { Ended } from './link-end.ts';
 import { planRun } from './plan.ts';
-import { runOnce, type RunReport } from './run.ts';
+import { runTogether, type RunReport } from './run.ts';
 
 export interface TrialOptions {
   readonly runs: number;
   readonly seed: number;
   /** How many agents run at the same time. */
   readonly lanes: number;
+  /** How many runs share an agent at the same time, and so are struck at once. */
+  readonly slots: number;
   readonly binary: string;
   /** The bundle of the agent. */
   readonly bundle: string;
@@ -39,7 +41,7 @@ export function describeEnd(ended: Ended): string {
 
 /** Runs submissions and strikes at them (CONTRACT 10, "At most once"). */
 export async function runTrial(options: TrialOptions): Promise<TrialReport> {
-  const { runs, seed, lanes } = options;
+  const { runs, seed, lanes, slots } = options;
   const reports: RunReport[] = [];
   const violations: string[] = [];
   let next = 0;
@@ -57,15 +59,20 @@ export async function runTrial(options: TrialOptions): Promise<TrialReport> {
     const usual = new Map<Ats, number>();
     try {
       while (!isOver()) {
-        const run = next;
-        next += 1;
-        const plan = planRun(seed, run);
-        const startedMs = performance.now();
-        const usualMs = usual.get(plan.ats) ?? usualMsDefault;
-        const report = await runOnce(lane, plan, { tag: `S${seed}R${run}E`, usualMs });
-        if (plan.target === 'none') usual.set(plan.ats, performance.now() - startedMs);
-        reports.push(report);
-        note(run, report, report.violations);
+        const first = next;
+        next = Math.min(first + slots, runs);
+        const planned = Array.from({ length: next - first }, (_, index) => {
+          const plan = planRun(seed, first + index);
+          const usualMs = usual.get(plan.ats) ?? usualMsDefault;
+          return { plan, tag: `S${seed}R${first + index}E`, usualMs };
+        });
+        const together = await runTogether(lane, planned);
+        const isDisturbed = planned[0]?.plan.target !== 'none';
+        for (const [index, report] of together.entries()) {
+          if (!isDisturbed) usual.set(report.plan.ats, report.durationMs);
+          reports.push(report);
+          note(first + index, report, report.violations);
+        }
       }
     } finally {
       await lane.close();

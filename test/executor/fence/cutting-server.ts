@@ -10,12 +10,15 @@ import { selfSigned } from '../../../packages/testkit/src/self-signed.ts';
 export const protocols = ['http1', 'http1-tls', 'http2-tls'] as const;
 export type Protocol = (typeof protocols)[number];
 
-/** Where the relay cuts every connection: after this many bytes of one direction. */
+/** The number of bytes in one direction after which the relay cuts a connection. */
 export type Cut =
   | { readonly kind: 'none' }
-  /** Counted on each connection from the arrival of a submission request. */
+  /** Cuts the answer. Counts from the arrival of a submission request on the connection. */
   | { readonly kind: 'answer'; readonly bytes: number }
-  /** Counted from the start of each connection that is made from now on. */
+  /**
+   * Cuts the request. Counts from the start of the connection. Applies to connections that start
+   * after `setCut`.
+   */
   | { readonly kind: 'request'; readonly bytes: number };
 
 /** An employer behind a relay that cuts its connections. */
@@ -26,7 +29,7 @@ export interface CuttingServer {
   /** Resolves at the first submission request, or after `timeoutMs` without one. */
   arrivedWithin(timeoutMs: number): Promise<void>;
   setCut(cut: Cut): void;
-  /** How many connections were cut. */
+  /** The number of cuts so far. 0 if the relay has passed every byte. */
   cuts(): number;
   close(): Promise<void>;
 }
@@ -34,7 +37,10 @@ export interface CuttingServer {
 /** The whole answer to a submission. */
 export const confirmation = 'Thank you for your application, number 4711.';
 export const applyPath = '/apply';
-/** The path whose answer is a 307, which asks for the application at another address. */
+/**
+ * The server answers this path with a 307, which asks the browser to send the application again to
+ * `applyPath`.
+ */
 export const movedPath = '/moved';
 
 const page = `<!doctype html><title>Apply</title>
@@ -87,7 +93,8 @@ async function listen(server: net.Server): Promise<number> {
 }
 
 /**
- * Counts the bytes of one direction. The returned function gives the part of a chunk that may pass.
+ * Counts the bytes of one direction. The returned function returns the part of a chunk that is
+ * within `limit`. Without a limit, the whole chunk passes.
  */
 function meterFor(limit: () => number | undefined): (chunk: Buffer) => Buffer {
   let passed = 0;
@@ -100,12 +107,12 @@ function meterFor(limit: () => number | undefined): (chunk: Buffer) => Buffer {
   };
 }
 
-/** Starts an employer that the relay can cut at each byte. */
+/** Starts an employer behind a relay that can cut a connection at any byte. */
 export async function startCuttingServer(protocol: Protocol): Promise<CuttingServer> {
   const received: string[] = [];
   let cut: Cut = { kind: 'none' };
   let cutCount = 0;
-  /** The ports of connections on which a submission request arrived. */
+  /** The relay's ports of the connections on which a submission request arrived. */
   const submitted = new Set<number>();
   const note = ({ method, url, socket }: http.IncomingMessage): void => {
     if (method === 'GET' || method === 'OPTIONS') return;

@@ -1,24 +1,26 @@
 import { confirmation } from './cutting-server.ts';
 import type { Trial, TrialEnd } from './trials.ts';
 
-/** The promises of the fence that a trial broke, in words. */
+/** The promises of the fence that a trial broke, one text for each. */
 export function faultsOf(trial: Trial, { sent, received, isCut }: TrialEnd): string[] {
   const faults: string[] = [];
   if (received.length > 1) faults.push(`${received.length} submission requests arrived`);
   if (trial.isJournalBroken === true) {
-    if (received.length > 0) faults.push('a request left before the journal was written');
-    if (sent !== undefined) faults.push('the fence hides that the journal cannot be written');
+    if (received.length > 0)
+      faults.push('a request arrived although the journal could not be written');
+    if (sent !== undefined) faults.push('the fence did not fail although the journal did');
     return faults;
   }
   if (sent?.kind === 'answered' && sent.bodyText !== confirmation) {
-    faults.push('an answer that is not whole counts as one');
+    faults.push('the fence reports an incomplete answer as the answer');
   }
-  if (sent?.kind === 'nothing_sent' && received.length > 0) faults.push('a request left unnoticed');
+  if (sent?.kind === 'nothing_sent' && received.length > 0)
+    faults.push('a request arrived, but the fence reports that nothing was sent');
   if (trial.sender === 'moved') {
     if (sent?.kind !== 'unanswered')
-      faults.push('a redirect that repeats the application is believed');
+      faults.push('the fence does not report a repeating redirect as unanswered');
   } else if (!isCut && sent?.kind !== 'answered') {
-    faults.push(`a whole answer is lost: ${sent?.kind ?? 'rejected'}`);
+    faults.push(`the answer arrived whole, but the fence reports ${sent?.kind ?? 'rejected'}`);
   }
   return faults;
 }

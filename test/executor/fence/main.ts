@@ -15,10 +15,13 @@ const { values, positionals } = parseArgs({
   options: { every: { type: 'string', default: '1' } },
 });
 const every = Number(values.every);
-/** The most bytes of a request with its TLS handshake. The trials cut at a sample of them. */
+/**
+ * The most bytes of a request, including the TLS handshake. The trials cut at every
+ * `requestStepBytes` of them.
+ */
 const requestBytesMax = 3_000;
 const requestStepBytes = 37;
-/** The longest answer has fewer bytes. */
+/** An upper limit of the length of an answer. */
 const answerBytesMax = 5_000;
 
 const browser = await launchTestBrowser([acceptCertificate(certificateHash())]);
@@ -58,7 +61,8 @@ async function runAll(): Promise<void> {
 }
 
 const named = Object.entries(namedTrials).filter(([name]) => positionals.includes(name));
-if (named.length !== positionals.length) throw new Error('there is no such trial');
+if (named.length !== positionals.length)
+  throw new Error('one of the names is not the name of a trial');
 for (const [, trial] of named) await run(trial);
 if (named.length === 0) await runAll();
 await browser.close();

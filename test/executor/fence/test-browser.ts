@@ -17,8 +17,8 @@ export interface TestBrowser {
 }
 
 /**
- * The flag that accepts one certificate. A flag that accepts all would make the browser connect
- * twice.
+ * The flag that accepts one certificate. With a flag that accepts all certificates, the browser
+ * would connect twice.
  */
 export function acceptCertificate(hash: string): string {
   return `--ignore-certificate-errors-spki-list=${hash}`;

@@ -17,7 +17,7 @@ import type { TestBrowser } from './test-browser.ts';
 export const senders = {
   form: `document.getElementById('form').submit()`,
   fetch: `void fetch('${applyPath}', { method: 'POST', body: 'name=Ada' })`,
-  /** Sends again when the request failed, up to three requests in all. */
+  /** Sends again each time the request fails, up to three requests in total. */
   retryingFetch: `{ const send = () => fetch('${applyPath}', { method: 'POST', body: 'name=Ada' });
     window.done = send().catch(send).catch(send).catch(() => {}); }`,
   /** Sends three requests at once, and one more when they have ended. */
@@ -33,7 +33,8 @@ export const senders = {
 export type Sender = keyof typeof senders;
 
 /**
- * The wait for a request that does not wait for the journal. Such a request arrives in this time.
+ * The time after which a broken journal fails. A request that does not wait for the journal arrives
+ * earlier.
  */
 const earlyRequestMs = 700;
 
@@ -62,7 +63,7 @@ function isSubmission({ method, url }: { readonly method: string; readonly url: 
   return method === 'POST' && [applyPath, movedPath].includes(new URL(url).pathname);
 }
 
-/** Submits once through the fence, on a connection that is cut as the trial says. */
+/** Submits once through the fence, on a connection that is cut as `trial.cut` says. */
 export async function runTrial(browser: TestBrowser, trial: Trial): Promise<TrialEnd> {
   return await withSite(browser, trial.protocol, async ({ page, proxy, server }) => {
     const fence = await openSubmitFence({
@@ -81,13 +82,16 @@ export async function runTrial(browser: TestBrowser, trial: Trial): Promise<Tria
     server.setCut(trial.cut);
     const activate = async (): Promise<void> => void (await page.evaluate(senders[trial.sender]));
     const sent = await fence.submit(activate).catch(() => undefined);
-    // The fence aborts the other requests of the page, and then the page is done.
+    // The fence aborts the other requests of the page. Then the code of the page ends.
     await page.evaluate('window.done').catch(() => {});
     return { sent, received: [...server.received], isCut: server.cuts() > 0 };
   });
 }
 
-/** Like `runTrial`, without a fence. Resolves when the browser has given up. */
+/**
+ * Sends an application without a fence, on a connection that is cut before the answer. Returns the
+ * requests that arrived, including the repeats of the browser.
+ */
 export async function runUnfenced(browser: TestBrowser, protocol: Protocol): Promise<string[]> {
   return await withSite(browser, protocol, async ({ page, server }) => {
     await page.goto(siteOf(protocol).url);

@@ -3,9 +3,9 @@ import { chromiumBinary } from '@svc/local';
 import { type Figures, measureJob } from './measure.ts';
 
 /**
- * `pnpm executor:figures [--jobs N]`: what one job costs, on a form of ten questions with an upload
- * of 200 KB. The first job warms up the files of the browser and measures its memory. Prints each
- * figure with its limit, and a verdict.
+ * `pnpm executor:figures [--jobs N]`: measures what one job costs, on a form of ten questions with
+ * an upload of 200 KB. The first job fills the caches of the browser's files, and only its memory
+ * is measured. Prints each figure with its limit, and a verdict.
  */
 const { values } = parseArgs({ options: { jobs: { type: 'string', default: '10' } } });
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -28,13 +28,13 @@ const cpuSeconds = median((one) => one.cpuSeconds);
 const checks = [
   { text: `${seconds.toFixed(2)} s a job (at most 3)`, isHeld: seconds <= 3 },
   {
-    text: `${(3_600 / seconds).toFixed(0)} jobs an hour and slot (at least 1200)`,
+    text: `${(3_600 / seconds).toFixed(0)} jobs per hour and slot (at least 1200)`,
     isHeld: 3_600 / seconds >= 1_200,
   },
   { text: `${cpuSeconds.toFixed(2)} s of CPU a job (at most 1)`, isHeld: cpuSeconds <= 1 },
-  { text: `${peakPssMb.toFixed(0)} MiB at most (limit 300)`, isHeld: peakPssMb <= 300 },
+  { text: `${peakPssMb.toFixed(0)} MiB of memory at most (limit 300)`, isHeld: peakPssMb <= 300 },
   {
-    text: `bytes differ by ${(worstRatio * 100).toFixed(2)} % at most (limit 1)`,
+    text: `reported bytes differ from counted bytes by ${(worstRatio * 100).toFixed(2)} % at most (limit 1)`,
     isHeld: worstRatio <= 0.01,
   },
 ];

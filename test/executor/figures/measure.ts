@@ -9,9 +9,11 @@ import { payloadTextOf, runJobInAgent, withStateDir } from '../run-job.ts';
 export interface Figures {
   readonly seconds: number;
   readonly cpuSeconds: number;
-  /** 0 if the job has no samples of its memory. */
+  /** The highest sample of the memory. 0 if the memory was not sampled. */
   readonly peakPssBytes: number;
-  /** The metered bytes divided by what the employer's sockets counted. */
+  /**
+   * The bytes that the agent reported, divided by the bytes that the employer's sockets counted.
+   */
   readonly ratioOfBytes: number;
 }
 
@@ -56,7 +58,7 @@ function pssOf(pid: number): number {
   }
 }
 
-/** The proportional memory (PSS) of all processes below this one. */
+/** The proportional memory (PSS) of all descendants of this process, in bytes. */
 function pssOfChildren(): number {
   const all = parents();
   const below = new Set([process.pid]);
@@ -68,8 +70,8 @@ function pssOfChildren(): number {
 }
 
 /**
- * An applicant whose resume has an address, because a payload cannot contain a file of this size.
- * The employer's server offers the file at that address.
+ * An applicant whose profile gives the address of the resume, because a payload cannot contain a
+ * file of this size. The employer's server offers the file at that address.
  */
 function applicantWithAddress(tag: string) {
   const { profile, answers } = createApplicant(tag, resumeBytes);
@@ -82,8 +84,8 @@ function applicantWithAddress(tag: string) {
 }
 
 /**
- * Runs one job. Throws if it does not complete. Samples of the memory cost CPU, so the other
- * figures of a job with samples do not count.
+ * Runs one job. Throws if the job does not complete. Sampling the memory uses CPU, so ignore the
+ * other figures of a job with `samplesMemory`.
  */
 export async function measureJob(
   binary: string,

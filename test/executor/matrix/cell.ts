@@ -11,7 +11,7 @@ export interface Cell {
 }
 
 export interface CellReport extends Cell {
-  /** One sentence for each broken expectation. */
+  /** One text for each broken expectation. */
   readonly faults: readonly string[];
   readonly seconds: number;
 }
@@ -51,7 +51,7 @@ function faultsOfCompletion({ ats }: Cell, employer: Employer, steps: number, ra
   const { outcome } = ran;
   if (outcome.type !== 'completed') {
     const { code, message } = outcome.failure;
-    return [`it failed with ${code} (${message}) instead of completing`];
+    return [`the job failed with ${code} (${message}) instead of completing`];
   }
   const answered = employer.fields.filter(({ ask }) => ask !== 'pronouns').length;
   const expected = {
@@ -67,20 +67,26 @@ function faultsOfCompletion({ ats }: Cell, employer: Employer, steps: number, ra
 }
 
 function faultsOfFailure(expected: Expected & { kind: 'failed' }, { outcome }: Ran): string[] {
-  if (outcome.type !== 'failed') return [`it completed instead of failing with ${expected.code}`];
+  if (outcome.type !== 'failed')
+    return [`the job completed instead of failing with ${expected.code}`];
   const { code, message, submitted } = outcome.failure;
   const faults: string[] = [];
   if (code !== expected.code)
-    faults.push(`it failed with ${code} (${message}), not ${expected.code}`);
-  if (expected.isReceived && submitted !== undefined) faults.push('it denies the submission');
-  if (!expected.isReceived && submitted !== false) faults.push('it does not deny the submission');
-  if (!message.includes(expected.label ?? '')) faults.push(`its message has no label: ${message}`);
+    faults.push(`the job failed with ${code} (${message}), not ${expected.code}`);
+  if (expected.isReceived && submitted !== undefined)
+    faults.push('the failure says that nothing was submitted');
+  if (!expected.isReceived && submitted !== false)
+    faults.push('the failure does not say that nothing was submitted');
+  if (!message.includes(expected.label ?? ''))
+    faults.push(`the failure does not name the field: ${message}`);
   return faults;
 }
 
-/** Checks that what the node sent contains no value of the profile. */
+/** A fault for each canary of the profile that the outcome or the log contains. */
 function faultsOfPrivacy({ canaries }: Applicant, sent: string): string[] {
-  return canaries.filter((canary) => sent.includes(canary)).map((canary) => `it sent ${canary}`);
+  return canaries
+    .filter((canary) => sent.includes(canary))
+    .map((canary) => `the outcome or the log contains ${canary}`);
 }
 
 /** Runs one job against one employer. Each run has its own employer, browser and state directory. */

@@ -36,11 +36,11 @@ export async function audit(world: World, tenants: readonly LoadTenant[]): Promi
   findings.addAll('every answer is one that the contract allows', answers, seen.complaints);
   const processes = [...world.services, ...world.nodes];
   const deaths = processes.flatMap(({ process }) => process.deaths);
-  findings.addAll('no process ends by its own fault', processes.length, deaths);
+  findings.addAll('no process ends without a fault', processes.length, deaths);
   return findings;
 }
 
-/** The node of each submission, from the rows, because the API shows it to no tenant. */
+/** Reads the node of each submission from Postgres, because the tenants' API does not show it. */
 async function dispatchedNodes({ pool, nodes }: World): Promise<ReadonlyMap<string, string>> {
   const names = new Map(nodes.map(({ nodeId, process }) => [nodeId, process.name]));
   const { rows } = await pool.query<{ id: string; node_id: string }>(

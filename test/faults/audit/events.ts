@@ -3,7 +3,10 @@ import { listOf, microsOf, textOf } from '../load/json.ts';
 import { type FinalRecord, inWords, type TenantBooks } from './books.ts';
 import type { Findings } from './findings.ts';
 
-/** Promise 3: the webhooks that endpoints received agree with how the submissions ended. */
+/**
+ * Checks the promise that an event is never lost: the webhooks that endpoints received agree with
+ * how the submissions ended.
+ */
 
 const endEvents: Readonly<Record<string, string>> = {
   'submission.completed': 'submitted',
@@ -40,7 +43,10 @@ export function auditEvents(
   auditDeliveries(findings, deliveries, received);
 }
 
-/** One event for the end, at least once, with its figures. One event for a late outcome. */
+/**
+ * Checks the webhooks of one submission. Its end must be one event with the figures of its record,
+ * received at least once. A late outcome must be one event too.
+ */
 function auditEnd(
   findings: Findings,
   record: FinalRecord,
@@ -55,16 +61,16 @@ function auditEnd(
       microsOf(event.data['refundedCredits']) === record.refundedMicros,
   );
   const describe = (): string =>
-    `${inWords(record)} was notified as: ${webhooks.map(describeWebhook).join('; ')}`;
+    `its record reads ${inWords(record)}; webhooks: ${webhooks.map(describeWebhook).join('; ')}`;
   findings.expect(
-    'every end is notified as one event with the right figures',
+    'every end of a submission is one event with the right figures',
     ends.length > 0 && new Set(ends.map(({ event }) => event.id)).size === 1 && isRight,
     record.id,
     describe,
   );
   const late = webhooks.filter(({ event }) => event.type === 'submission.late_outcome');
   findings.expect(
-    'every late outcome is notified as one event',
+    'every late outcome is one event',
     (record.lateStatus === null ? 0 : 1) === new Set(late.map(({ event }) => event.id)).size,
     record.id,
     describe,
@@ -112,7 +118,7 @@ function auditDeliveries(
       'every delivery has arrived, and its log has each attempt',
       delivery['status'] === 'delivered' && came > 0 && listOf(delivery['attempts']).length >= came,
       id,
-      () => `${came} attempts arrived; it reads ${JSON.stringify(delivery)}`,
+      () => `${came} attempts arrived; the delivery reads ${JSON.stringify(delivery)}`,
     );
   }
 }

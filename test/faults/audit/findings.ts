@@ -10,7 +10,7 @@ export class Findings {
     if (!holds) check.violations.push(`${subject}: ${what()}`);
   }
 
-  /** Adds checks made elsewhere. */
+  /** Adds `count` checks that the caller made, with their violations. */
   addAll(promise: string, count: number, violations: readonly string[]): void {
     const check = this.#checks.get(promise) ?? { count: 0, violations: [] };
     this.#checks.set(promise, check);

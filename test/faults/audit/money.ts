@@ -5,7 +5,10 @@ import type { Grant } from '../load/seen.ts';
 import { type FinalRecord, inWords, type TenantBooks } from './books.ts';
 import type { Findings } from './findings.ts';
 
-/** Promise 1, from outside: the auditor's own arithmetic on what the tenant can read. */
+/**
+ * Checks the promise that money adds up, with the auditor's own arithmetic on what the tenant
+ * reads.
+ */
 export function auditBooks(findings: Findings, books: TenantBooks, grants: readonly Grant[]): void {
   auditBalance(findings, books, grants);
   auditStatement(findings, books);
@@ -26,7 +29,7 @@ function auditBalance(
     'nothing is held at rest',
     microsOf(balance['held']) === 0n,
     tenant.name,
-    () => `${String(balance['held'])} is held`,
+    () => `${String(balance['held'])} credits are held`,
   );
   const granted = own.reduce((sum, { credits }) => sum + BigInt(credits) * 1_000_000n, 0n);
   const charged = records.reduce((sum, { chargedMicros }) => sum + chargedMicros, 0n);
@@ -34,7 +37,7 @@ function auditBalance(
     'a balance is the grants less the charges',
     own.every(({ isAnswered }) => isAnswered) && microsOf(balance['balance']) === granted - charged,
     tenant.name,
-    () => `it reads ${String(balance['balance'])}, and must be ${granted - charged} micros`,
+    () => `it reads ${String(balance['balance'])} credits, and must be ${granted - charged} micros`,
   );
 }
 
@@ -46,8 +49,8 @@ const signs: Readonly<Record<string, bigint>> = {
 };
 
 /**
- * Checks the statement from its oldest line on: each balance is the previous balance plus the
- * line's amount.
+ * Checks the statement from its oldest line on: each line adds its signed amount to the previous
+ * balance. A hold or a release does not change the balance.
  */
 function auditStatement(findings: Findings, { tenant, balance, statement }: TenantBooks): void {
   let expected = 0n;
@@ -60,7 +63,7 @@ function auditStatement(findings: Findings, { tenant, balance, statement }: Tena
       'a statement adds up line by line',
       after === expected && held !== undefined && held >= 0n && after - held === available,
       `${tenant.name}, ${String(line['id'])}`,
-      () => `it reads ${JSON.stringify(line)} where the balance must be ${expected} micros`,
+      () => `it reads ${JSON.stringify(line)}, and its balance must be ${expected} micros`,
     );
   }
   findings.expect(
@@ -81,7 +84,7 @@ function auditLines(findings: Findings, record: FinalRecord, lines: readonly Jso
     of(type).reduce((total, line) => total + microsOf(line['amount']), 0n);
   const isOnce = of('hold').length === 1 && of('charge').length <= 1 && of('release').length <= 1;
   findings.expect(
-    'a submission has one hold, one charge and one release, within the hold',
+    'a submission has one hold, and at most one charge and one release within it',
     isOnce &&
       sum('hold') === record.maxMicros &&
       sum('charge') === record.chargedMicros &&
@@ -132,14 +135,14 @@ function auditCharge(findings: Findings, record: FinalRecord): void {
   else if (status === 'failed') limit('a failure is free', chargedMicros === 0n);
   else limit('a cancel before begin is free', startedAt !== null || chargedMicros === 0n);
   findings.expect(
-    'nothing is charged above its hold',
+    'no submission is charged more than its hold',
     chargedMicros >= 0n && chargedMicros <= maxMicros,
     id,
     () => `${chargedMicros} of ${maxMicros}`,
   );
 }
 
-/** The ledger itself, read directly from Postgres. */
+/** Checks the rows of the ledger, read directly from Postgres. */
 export async function auditLedgerTables(findings: Findings, pool: Pool): Promise<void> {
   const violations = await auditMoney(async (sql, values) => (await pool.query(sql, values)).rows);
   const { rows } = await pool.query<{ count: string }>('SELECT count(*) FROM ledger_entries');

@@ -20,7 +20,7 @@ export function auditOutcomes(
       'each submission has ended',
       endStatuses.has(record.status),
       record.id,
-      () => `it reads ${record.status}`,
+      () => `its status is ${record.status}`,
     );
     findings.expect(
       'every submission was requested',
@@ -41,7 +41,7 @@ function auditApplication(
 ): void {
   const { key, created, unanswered, refusedWith, ends } = application;
   const [record] = found;
-  findings.expect('a key has one submission at most', found.length <= 1, key, () =>
+  findings.expect('a key has at most one submission', found.length <= 1, key, () =>
     found.map(({ id }) => id).join(', '),
   );
   if (created !== undefined) {
@@ -52,14 +52,14 @@ function auditApplication(
       'every submission answered with 201 exists',
       isThere,
       key,
-      () => `answered ${canonical(created)}, found ${inWords(record)}`,
+      () => `the answer was ${canonical(created)}, and the record is ${inWords(record)}`,
     );
   } else if (unanswered === 0 && refusedWith !== undefined) {
     findings.expect(
       'a refused creation leaves no submission',
       found.length === 0,
       key,
-      () => `refused with ${refusedWith}, found ${inWords(record)}`,
+      () => `the refusal was ${refusedWith}, and the record is ${inWords(record)}`,
     );
   }
   for (const end of ends) {
@@ -71,14 +71,16 @@ function auditApplication(
       isSame,
       key,
       () =>
-        `${end.from} reported ${end.status} at ${end.chargedMicros}, it is ${record?.status} at ${record?.chargedMicros}`,
+        `${end.from} reported ${end.status} at ${end.chargedMicros}, and the record reads ${record?.status} at ${record?.chargedMicros}`,
     );
   }
 }
 
 const replaysAtOnce = 16;
 
-/** Checks that a replay of each key whose creation is known gets the same answer. */
+/**
+ * Replays the request of each key whose creation is known, and checks that it gets the same answer.
+ */
 export async function auditReplays(
   findings: Findings,
   world: World,

@@ -28,7 +28,7 @@ export async function readObject(
   throw new Error(`${target} cannot be read`);
 }
 
-/** A whole list, page by page, newest first, at most `countMax` items. */
+/** Reads a list of the API page by page, newest first. Stops after `countMax` items. */
 export async function readList(
   world: World,
   tenant: LoadTenant,

@@ -2,7 +2,10 @@ import type { DecidedLine, ExecutedLine, Logged, NodeLine, OutcomeLine } from '.
 import { type FinalRecord, inWords } from './books.ts';
 import type { Findings } from './findings.ts';
 
-/** Promise 2: compares what employers and nodes saw with what tenants read. */
+/**
+ * Checks the promise that a job runs at most once: compares the nodes' logs with the records that
+ * tenants read.
+ */
 export function auditRuns(
   findings: Findings,
   lines: readonly Logged<NodeLine>[],
@@ -34,11 +37,11 @@ function expectDispatched(
 ): void {
   const dispatchedTo = nodeOf.get(submissionId);
   findings.expect(
-    'only the node of the dispatch gets the submission',
+    'only the assigned node gets the submission',
     dispatchedTo === node && record !== undefined && record.dispatchedAt !== null,
     submissionId,
     () =>
-      `given to ${node}, dispatched to ${dispatchedTo ?? 'nobody'}; its record reads ${inWords(record)}`,
+      `${node} got it, and it was dispatched to ${dispatchedTo ?? 'nobody'}; its record reads ${inWords(record)}`,
   );
 }
 
@@ -64,7 +67,7 @@ function auditExecutions(
       'every submission that reads submitted was executed',
       executed.has(key),
       id,
-      () => 'nobody did it',
+      () => 'no node executed it',
     );
   }
 }

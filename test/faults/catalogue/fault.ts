@@ -2,10 +2,10 @@ import type { ServiceName } from '@svc/local';
 import type { Random } from '../../simulation/random.ts';
 import type { World } from '../world/types.ts';
 
-/** A fault: it strikes, lasts, and is healed. */
+/** A fault. `strike` begins it, it lasts for `lastsMs`, and `heal` ends it. */
 export interface Fault {
   readonly kind: string;
-  /** As the report prints it. */
+  /** The name that the report prints. */
   readonly name: string;
   readonly lastsMs: number;
   strike(world: World): Promise<void> | void;
@@ -13,7 +13,8 @@ export interface Fault {
 }
 
 /**
- * The possible targets. They are fixed before the run. A seed then gives the same schedule again.
+ * The possible targets of faults. They are fixed before the run, so a seed gives the same schedule
+ * again.
  */
 export interface Targets {
   readonly services: readonly { readonly service: ServiceName; readonly name: string }[];
@@ -25,7 +26,7 @@ export interface Targets {
 export interface Pace {
   /** The range of a lasting fault's duration, in milliseconds. */
   readonly lastsMs: readonly [least: number, most: number];
-  /** How long a process is stopped by SIGSTOP. */
+  /** The time for which SIGSTOP stops a process. */
   readonly pauseMs: number;
 }
 
@@ -39,7 +40,7 @@ export interface FaultKind {
 
 /** The parts of a lasting fault that differ between kinds. The pace gives the duration. */
 interface Lasting {
-  /** As the report prints it, without the duration. */
+  /** The name that the report prints, without the duration. */
   readonly name: string;
   /** Added to the duration that the pace gives. A shorter fault might have no effect. */
   readonly atLeastMs?: number;

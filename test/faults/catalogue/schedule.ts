@@ -13,15 +13,18 @@ const catalogue: readonly FaultKind[] = [
   ...slowPostgresFaults,
 ];
 
-/** The number of kinds. After this many faults, each kind has struck. */
+/**
+ * The number of kinds of faults. A schedule of this many faults contains each kind that has a
+ * target.
+ */
 export const kindsCount = catalogue.length;
 
 /** The chance that two faults strike at once. */
 const pairChance = 0.12;
 
 /**
- * The targets of a world. They are sorted by name, because the order of start depends on the
- * machine.
+ * The targets of a world. They are sorted by name, because the order in which processes start
+ * depends on the machine.
  */
 export function targetsOf(world: World): Targets {
   return {
@@ -63,7 +66,7 @@ function pickKind(random: Random): FaultKind {
     if (die < kind.weight) return kind;
     die -= kind.weight;
   }
-  throw new Error('the weights add up');
+  throw new Error('the weights do not add up');
 }
 
 function both(one: Fault, other: Fault): Fault {
@@ -72,10 +75,12 @@ function both(one: Fault, other: Fault): Fault {
     name: `${one.name}; and ${other.name}`,
     lastsMs: Math.max(one.lastsMs, other.lastsMs),
     async strike(world) {
-      await Promise.allSettled([one.strike(world), other.strike(world)]);
+      const struck = await Promise.allSettled([one.strike(world), other.strike(world)]);
+      const failed = struck.find(({ status }) => status === 'rejected');
+      if (failed?.status === 'rejected') throw failed.reason;
     },
     async heal(world) {
-      // Healed in parallel: a process that restarts may need a server that the other fault has
+      // Heal both in parallel. A process that restarts may need a server that the other fault has
       // stopped.
       await Promise.all([one.heal(world), other.heal(world)]);
     },

@@ -21,7 +21,7 @@ const fullRedis = lastingKind('Redis at maxmemory', 5, () => ({
   name: 'Redis at maxmemory',
   strike: async ({ redis }) => void (await redis.command('CONFIG SET maxmemory 1')),
   async heal({ redis }) {
-    // A Redis that was killed in the meantime has restarted without the limit.
+    // A Redis that is down needs no command, because it restarts without the limit.
     if (redis.isUp()) await redis.command('CONFIG SET maxmemory 0');
   },
 }));

@@ -6,9 +6,9 @@ import { awayMsMax, processOf } from './processes.ts';
 import { wireOf } from './wires.ts';
 
 /**
- * The worst faults strike between a commit and the message about it, which is a fraction of a
- * millisecond. If every packet to and from Postgres is late, each such moment is long and contains
- * many submissions. A fault at that time strikes all of them.
+ * The delays of packets to and from Postgres. The time between a commit and the message about it is
+ * a fraction of a millisecond. A delay makes this time long, so a second fault strikes many
+ * submissions in it.
  */
 const delaysMs = [80, 160, 250] as const;
 /**
@@ -42,7 +42,7 @@ async function slowDownFor(world: World, slow: Slow, extraMs: number): Promise<v
   await sleep(waysBefore * slow.delayMs + extraMs);
 }
 
-/** An accept commits so slowly that a second node gets an offer and accepts before the commit. */
+/** The commit of an accept is slow. A second node gets an offer and accepts before this commit. */
 const slowPostgres = lastingKind('a slow Postgres', 5, (random, targets) => {
   const slow = drawSlow(random, targets);
   return {
@@ -70,7 +70,7 @@ const stoppedWhileSlow = lastingKind('Postgres stopped while slow', 4, (random, 
   };
 });
 
-/** The failure of a host that runs one process of each service. */
+/** Kills one process of each service while Postgres is slow, as if their host failed. */
 const killedWhileSlow: FaultKind = {
   kind: 'one of each service killed while Postgres is slow',
   weight: 5,

@@ -4,7 +4,8 @@ import type { World } from '../world/types.ts';
 import { type FaultKind, lastingKind, momentaryKind } from './fault.ts';
 
 /**
- * The third delay makes a node's accept arrive just after a second node got an offer (CONTRACT 7).
+ * Delays of packets, in milliseconds. The third one (160 ms) makes a node's accept arrive just
+ * after a second node got an offer (CONTRACT 7).
  */
 const delaysMs = [20, 100, 160, 400, 1_000] as const;
 
@@ -57,7 +58,7 @@ const delay = onOneWire('packets delayed', 8, (random) => {
   const delayMs = random.pick(delaysMs) ?? 0;
   return {
     what: `packets ${delayMs} ms late`,
-    // Long enough for a request and its answer to have crossed the wire.
+    // A request and its answer can cross the wire in this time.
     atLeastMs: 2 * delayMs,
     strike: (wire) => wire.delay(delayMs),
   };

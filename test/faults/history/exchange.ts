@@ -18,7 +18,7 @@ export interface Interval {
 }
 
 /**
- * The events that one request and its answer add to the history. `answer` is undefined if none
+ * The records that one request and its answer add to the history. `answer` is undefined if none
  * came.
  */
 export function recordsOfExchange(

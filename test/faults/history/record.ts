@@ -70,8 +70,8 @@ function reached(
 const lookEveryMs = 200;
 
 /**
- * Follows the nodes' logs. It records an action of a node with the time at which it reads the line:
- * the action has then happened, and the node's own clock may differ. `stop` reads the rest.
+ * Follows the nodes' logs. Records each action with the time at which its line is read, because a
+ * node's clock may differ. The action has happened by then. `stop` reads the remaining lines.
  */
 export function followNodes(
   recorder: Recorder,

@@ -23,7 +23,7 @@ export const fenceBugs: readonly InjectedBug[] = [
   },
   {
     name: 'fence-without-gate',
-    what: 'requests pass after the submission request, whatever they carry',
+    what: 'all requests pass after the submission request, whatever their content',
     caughtBy,
     edits: [
       {
@@ -62,7 +62,7 @@ export const fenceBugs: readonly InjectedBug[] = [
   },
   {
     name: 'fence-follows-307',
-    what: 'the application is repeated where a redirect asks for it',
+    what: 'the application is sent again if a redirect asks for it',
     caughtBy,
     edits: [
       {

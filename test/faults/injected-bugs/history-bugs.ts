@@ -3,7 +3,7 @@ import type { InjectedBug } from './injected-bug.ts';
 const holding = 'packages/store/src/submissions/hold.ts';
 
 /**
- * The source of a cache in the process. It answers with the value of `read` for `key`, again for
+ * The source text of a cache in the process. The cache keeps the value of `read` for each `key` for
  * `ageMs`.
  */
 function cached(key: string, read: string, ageMs: string): string {
@@ -16,7 +16,10 @@ function cached(key: string, read: string, ageMs: string): string {
   })((globalThis.injectedBugState ??= new Map()), ${key})`;
 }
 
-/** Each bug leaves the books right at the end. Only answers during the run are wrong. */
+/**
+ * With each bug, all figures are right at the end of the run. Only what the service shows during
+ * the run is wrong.
+ */
 export const historyBugs: readonly InjectedBug[] = [
   {
     name: 'balance-before-the-hold',
@@ -58,7 +61,7 @@ export const historyBugs: readonly InjectedBug[] = [
   },
   {
     name: 'submission-from-a-cache',
-    what: 'a gateway shows the submission as first read for as long as it runs',
+    what: 'a gateway shows a submission as it was at the first read, until the gateway stops',
     edits: [
       {
         file: 'services/gateway/src/submissions/get-submission.ts',

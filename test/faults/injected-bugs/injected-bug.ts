@@ -1,29 +1,31 @@
-/** A bug that is put into the product's code when the code is loaded, and nowhere else. */
+/** A bug that is put into the product's code when a process loads the code. No file is changed. */
 export interface InjectedBug {
   readonly name: string;
   /** The defect, in one sentence. */
   readonly what: string;
   readonly edits: readonly SourceEdit[];
-  /** The test that catches it, if the faults run cannot. */
+  /** The test that catches the bug, if the faults run cannot catch it. */
   readonly caughtBy?: string;
-  /** Statements that remove the database's own guard, which would otherwise refuse the bug. */
+  /** SQL that removes the constraints and indexes that would refuse the bug's writes. */
   readonly sql?: readonly string[];
 }
 
 export interface SourceEdit {
   /** Relative to the checkout. */
   readonly file: string;
-  /** Must occur exactly once. */
+  /** The text to replace. It must occur exactly once in the file. */
   readonly from: string;
   readonly to: string;
 }
 
 /**
- * The file's source with the bug. Throws if `from` does not occur exactly once. Then update the
- * edit.
+ * The file's source with the bug. Throws if `from` does not occur exactly once. The edit must then
+ * be updated.
  */
 export function applyEdit(source: string, { file, from, to }: SourceEdit): string {
   const parts = source.split(from);
   if (parts.length === 2) return parts.join(to);
-  throw new Error(`${file} has the text of the edit ${parts.length - 1} times, not once: ${from}`);
+  throw new Error(
+    `${file} has the text ${parts.length - 1} times, not once. Update the edit: ${from}`,
+  );
 }

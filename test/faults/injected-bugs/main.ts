@@ -28,7 +28,7 @@ const faultCounts = [kindsCount, 48];
  * never comes to rest.
  */
 const restBoundMs = 25_000;
-/** How many violations are printed in full, on the standard error. */
+/** The largest number of violations that are printed for a bug, to the standard error. */
 const printedMax = 6;
 
 async function runWith(bug: InjectedBug, faults: number): Promise<FaultsReport> {

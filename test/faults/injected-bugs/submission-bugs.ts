@@ -40,7 +40,7 @@ export const submissionBugs: readonly InjectedBug[] = [
   },
   {
     name: 'no-fresh-connection',
-    what: 'the submission request travels on a connection that the browser may repeat it on',
+    what: 'the submission request travels on a connection on which the browser may repeat it',
     caughtBy,
     edits: [
       { file: fence, from: '    proxy.shut();\n    await this.#requestsCut();\n', to: '' },

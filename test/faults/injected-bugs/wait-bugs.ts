@@ -64,7 +64,7 @@ export const waitBugs: readonly InjectedBug[] = [
   },
   {
     name: 'no-answer-in-time',
-    what: 'a call waits as long as its statement',
+    what: 'a call waits until its statement ends, without a time limit',
     caughtBy: 'packages/store/src/connection/batching.test.ts',
     edits: [
       {

@@ -24,8 +24,9 @@ export interface Answer {
 }
 
 /**
- * False for an answer that leaves the outcome open or says nothing about it. The tenant then sends
- * the request again. A cut host may deliver a part of a request, which is answered with 408.
+ * True if the answer decides the outcome of the request. Without an answer, or after `unavailable`,
+ * 408 or 429, the tenant sends the request again. A cut host may deliver only a part of a request,
+ * which is answered with 408.
  */
 export function isDecisive(answer: Answer | undefined): answer is Answer {
   return (
@@ -36,22 +37,19 @@ export function isDecisive(answer: Answer | undefined): answer is Answer {
   );
 }
 
-/**
- * The timeout of a request. It is longer than any wait of the service (8 s), and shorter than the
- * tenants' patience.
- */
+/** The timeout of a request. It is longer than the longest wait of the service (8 s). */
 const timeoutMsDefault = 12_000;
 
 export interface Http {
-  /** Undefined if no answer came. Then the result of the request is unknown. */
+  /** Resolves with undefined if no answer came. The result of the request is then unknown. */
   ask(baseUrl: string, question: Question): Promise<Answer | undefined>;
   close(): void;
 }
 
 /**
- * Keeps connections alive, as a tenant's own client does. Cuts then hit connections in use. The
- * load limits their number. With a limit here, a request could time out while it waits for a
- * connection.
+ * Keeps connections alive, as a tenant's own client does. Cuts then hit connections in use. Their
+ * number has no limit here, because a request could time out while it waits for a connection. The
+ * load limits the number of requests in flight.
  */
 export function createHttp(): Http {
   const agent = new Agent({ keepAlive: true, scheduling: 'lifo' });

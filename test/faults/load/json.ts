@@ -1,4 +1,7 @@
-/** Reads answers member by member, like a client that knows only the contract. */
+/**
+ * A JSON object with unknown members. The functions below read it like a client that knows only the
+ * contract.
+ */
 export type Json = Readonly<Record<string, unknown>>;
 
 export function objectOf(value: unknown): Json {
@@ -14,8 +17,8 @@ export function textOf(value: unknown): string | null {
 }
 
 /**
- * An amount in micros of a credit. -1 if the value is not a number, which fails every check. An
- * amount below 10⁹ credits with six decimals is exact as a double, so rounding restores it.
+ * Converts an amount in credits to micros. Returns -1, which fails the checks, if the value is not
+ * a number. Rounding is exact for amounts below 10⁹ credits with six decimals.
  */
 export function microsOf(value: unknown): bigint {
   return typeof value === 'number' ? BigInt(Math.round(value * 1e6)) : -1n;

@@ -21,14 +21,15 @@ export interface LoadOptions {
 }
 
 /**
- * A new application is skipped while the applications of this many seconds are in flight. Otherwise
- * the backlog of an outage would arrive at once at its end, and a busy machine would never recover.
+ * The limit of applications in flight is `perSecond` multiplied by this. At the limit, new
+ * applications are skipped. Otherwise the backlog of an outage would arrive at once at the end of
+ * the outage, and a busy machine would never recover.
  */
 const inFlightSecondsMax = 10;
 const triesMax = 12;
 /**
- * The patience of an impatient tenant, which sends one request. The service alone must then find
- * out how the request ended.
+ * The patience of an impatient tenant, which sends its request only once. If no answer comes, the
+ * service must end the submission without a retry of the tenant.
  */
 const onlyOnce = { triesMax: 1, givesUp: true } as const;
 const poorGrantCredits = 150;
@@ -128,9 +129,10 @@ export function application(
   return { tenant, key, body, behaviour };
 }
 
-/** The requests of one tenant for one application. */
+/** Sends the requests of one tenant for one application. */
 async function live(world: LoadWorld, wanted: Application, random: Random): Promise<void> {
-  // Draw all random numbers first, so they do not depend on the order of answers.
+  // Draw the whole plan before the first request, so the plan does not depend on the order of
+  // answers.
   const plan = {
     isImpatient: random.chance(0.4),
     isDoubled: random.chance(0.1),
@@ -162,11 +164,16 @@ async function live(world: LoadWorld, wanted: Application, random: Random): Prom
 
 interface Patience {
   readonly triesMax: number;
-  /** True if the tenant accepts a refusal as final. */
+  /**
+   * True if the tenant accepts its first `dispatch_unavailable` as final. Otherwise it accepts this
+   * answer only from its third request on.
+   */
   readonly givesUp: boolean;
 }
 
-/** Asks one gateway after another until an answer comes or patience ends. */
+/**
+ * Posts the application to one gateway after another until an answer decides or the patience ends.
+ */
 async function create(
   world: LoadWorld,
   wanted: Application,
@@ -245,8 +252,8 @@ async function grantToPoor(world: LoadWorld, number: number, random: Random): Pr
 }
 
 /**
- * Grants credits. Repeats the request under its reference until it succeeds, at most `2 × triesMax`
- * times. A grant that succeeded has happened exactly once.
+ * Grants credits. Sends the request until it succeeds, at most `2 × triesMax` times. All requests
+ * have the same reference, so the credits are granted at most once.
  */
 export async function grant(
   world: Pick<LoadWorld, 'http' | 'seen' | 'operator' | 'gatewayUrls'>,

@@ -26,7 +26,7 @@ export async function observe(world: LoadWorld, number: number, random: Random):
   world.seen.count('move endpoint', await world.http.ask(gateway, question));
 }
 
-/** CONTRACT 3: a used key with a different body is a conflict, at once. */
+/** Posts a used key with a different body. The answer must be a conflict (CONTRACT 3). */
 async function postAnotherBody(world: LoadWorld, gateway: string, random: Random): Promise<void> {
   const recent = [...world.seen.applications.values()].slice(-100);
   const wanted = random.pick(recent.filter(({ created }) => created !== undefined));
@@ -37,5 +37,5 @@ async function postAnotherBody(world: LoadWorld, gateway: string, random: Random
   const answer = await world.http.ask(gateway, question);
   world.seen.count('create with another body', answer);
   if (isDecisive(answer) && answer.code !== 'idempotency_key_conflict')
-    world.seen.complain(wanted.key, `with another body was answered ${answer.status}`);
+    world.seen.complain(wanted.key, `the key with another body was answered ${answer.status}`);
 }

@@ -2,22 +2,22 @@ import { type Answer, isDecisive } from './http.ts';
 import { canonical, type Json, microsOf, objectOf, textOf } from './json.ts';
 import type { LoadTenant } from './tenant.ts';
 
-/** One application that a tenant wants made: one key, any number of requests. */
+/** One application that a tenant posts: one key, and any number of requests. */
 export interface Application {
   readonly tenant: LoadTenant;
   readonly key: string;
   /** The body, the same in each request. */
   readonly body: string;
   readonly behaviour: string;
-  /** Requests with an unknown outcome: cut off, timed out, or `503 unavailable`. */
+  /** The number of requests with an unknown outcome: cut off, timed out, or `503 unavailable`. */
   unanswered: number;
-  /** The first `201` or `200`, without `idempotent`. */
+  /** The body of the first `201` or `200`, without the member `idempotent`. */
   created: Json | undefined;
   /** True after a `201`. */
   isFirstAnswered: boolean;
-  /** The last definite refusal, if nothing has been created. */
+  /** The error code of the last refusal, if no submission has been created. */
   refusedWith: string | undefined;
-  /** The ends that answers have shown. An end must not change. */
+  /** The ends of the submission that answers have shown. All of them must be the same. */
   readonly ends: SeenEnd[];
 }
 
@@ -37,8 +37,8 @@ export interface Grant {
 const ended = new Set(['submitted', 'failed', 'cancelled']);
 
 /**
- * The answers that tenants got, as the tenants keep them. An answer that contradicts an earlier one
- * or the contract is a complaint at once.
+ * Keeps the answers that tenants got. Complains at once about an answer that contradicts the
+ * contract or an earlier answer.
  */
 export class Seen {
   readonly applications = new Map<string, Application>();
@@ -71,8 +71,9 @@ export class Seen {
   }
 
   /**
-   * Records an answer to `POST /v1/submissions`. `wasCreated`: the tenant knew of the creation when
-   * it asked. Without it, one of two parallel requests may be refused before the other succeeds.
+   * Records an answer to `POST /v1/submissions`. `wasCreated` is true if the tenant knew of the
+   * creation when it asked. A refusal is then a complaint. Otherwise one of two parallel requests
+   * may be refused before the other succeeds.
    */
   noteCreation(
     application: Application,
@@ -85,7 +86,7 @@ export class Seen {
     if (!isDecisive(answer)) return;
     switch (answer.status) {
       case 201:
-        // A replay may arrive before the first answer, but only one answer is a first answer.
+        // The answer to a replay may arrive before the `201`, but only one `201` may arrive.
         if (application.isFirstAnswered) this.complain(key, 'was answered 201 twice');
         application.isFirstAnswered = true;
         return this.noteCreated(application, answer.body);
@@ -139,7 +140,7 @@ export class Seen {
     this.count('read', answer);
     if (!isDecisive(answer)) return;
     if (answer.status !== 200) {
-      this.complain(application.key, `was read with ${answer.status} ${answer.code}`);
+      this.complain(application.key, `its read was answered ${answer.status} ${answer.code}`);
       return;
     }
     const status = textOf(answer.body['status']) ?? '';

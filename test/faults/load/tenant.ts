@@ -7,13 +7,15 @@ export interface LoadTenant {
   readonly tenantId: string;
   readonly signer: Signer;
   readonly webhookSecret: string;
-  /** Undefined if it has no URL. Then it must get no webhook. */
+  /** Undefined if the tenant has no URL. It must then get no webhook. */
   readonly receiver: WebhookReceiver | undefined;
   /**
-   * The first URL of its endpoint. The tenant may move the endpoint to any path below. Undefined
-   * without a receiver.
+   * The first URL of the tenant's endpoint. The tenant may move the endpoint to any path below this
+   * URL. Undefined without a receiver.
    */
   readonly webhookUrl: string | undefined;
-  /** True if it has credit for a few submissions only. It gets a little more from time to time. */
+  /**
+   * True if the tenant has credit for a few submissions only. The load sometimes grants it more.
+   */
   readonly isPoor: boolean;
 }

@@ -3,9 +3,9 @@ import { behave } from './behaviours.ts';
 import { openNodeLog } from './node-log.ts';
 
 /**
- * The node agent as its operator runs it. Its executor writes down each application before it
- * "sends" it, and its journal writes down the agent's decisions. It is a separate process that may
- * be killed at any moment.
+ * The node agent as a node owner runs it, in a separate process that may be killed at any moment.
+ * Its executor logs each application before it "sends" it, and its journal logs the agent's
+ * decisions.
  */
 const note = openNodeLog(setting('FAULTS_NODE_LOG'));
 
@@ -28,7 +28,8 @@ function overheard(journal: Journal): Journal {
   const ended = new Map<string, { outcome: 'completed' | 'failed'; code: string | null }>();
   for (const entry of journal.found) {
     if (entry.phase === 'ended') ended.set(entry.submissionId, outcomeOf(entry));
-    // An earlier process began it. The agent reports its failure without writing an outcome first.
+    // An earlier process began this submission. The agent reports it as failed without first
+    // writing an outcome to the journal.
     if (entry.phase === 'begun' || entry.phase === 'submitting') {
       ended.set(entry.submissionId, { outcome: 'failed', code: 'node_error' });
     }

@@ -1,9 +1,9 @@
 import { existsSync, openSync, readFileSync, writeSync } from 'node:fs';
 
 /**
- * A log of what a node under test did, written outside the service before each action completes.
- * Each line is one append of the kernel, so a kill -9 right after it loses nothing. `executed` is
- * what the employer sees.
+ * A line of the log of a node under test. The node writes the line before the action completes.
+ * Each line is one append of the kernel, so a kill -9 right after it loses nothing. `executed`
+ * means that the employer gets the application.
  */
 export type NodeLine = StartedLine | DecidedLine | OutcomeLine | ExecutedLine;
 
@@ -46,7 +46,7 @@ export function readNodeLog(node: string, file: string): Logged<NodeLine>[] {
     .map((line): Logged<NodeLine> => ({ ...JSON.parse(line), node }));
 }
 
-/** The submissions that one node still has to run or report, by its log. */
+/** The submissions that a node still has to run or report, according to its log. */
 export function activeRunsOf(lines: readonly NodeLine[]): ReadonlySet<string> {
   let active = new Set<string>();
   for (const line of lines) {

@@ -8,8 +8,8 @@ type Figure = Omit<Series, 'points'> & { readonly value: number };
 const kibPerMb = 1024;
 
 /**
- * The figures that could grow without a bound: memory (the heap of a process after a collection,
- * and its resident memory then), file descriptors, connections, keys.
+ * Measures the figures that could grow without a bound: the heap and the resident memory of each
+ * process after a garbage collection, file descriptors, connections and keys.
  */
 export async function measure(world: World): Promise<Figure[]> {
   const figures: Figure[] = [];

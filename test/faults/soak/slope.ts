@@ -10,7 +10,7 @@ export interface Trend {
   readonly unit: 'MB' | '';
   readonly first: number;
   readonly last: number;
-  /** The least-squares line through all points. */
+  /** The slope of the least-squares line through all points. */
   readonly perHour: number;
   /** The rise of that line over the observed time. */
   readonly growth: number;
@@ -18,7 +18,10 @@ export interface Trend {
 }
 
 const secondsPerHour = 3_600;
-/** The change that a garbage collection, or one connection more or less, may cause. */
+/**
+ * A series is flat if it grows by at most this share of its mean plus the tolerance of its unit.
+ * Garbage collections and single connections cause such changes.
+ */
 const toleranceShare = 0.1;
 const tolerance = { MB: 12, '': 6 } as const;
 

@@ -15,7 +15,7 @@ export interface SoakOptions {
   readonly seed: number;
   readonly size: WorldSize;
   readonly say: (line: string) => void;
-  /** Called with all trends before the audit starts, because the audit takes its time. */
+  /** Called with all trends before the audit starts, because the audit takes long. */
   readonly onTrends: (trends: readonly Trend[]) => void;
 }
 
@@ -27,11 +27,17 @@ export interface SoakReport {
 }
 
 const measureEveryMs = 20_000;
-/** A share of the time, in which caches fill, pools open and code is compiled. */
+/**
+ * The share of the run before the first measurement. In it, caches fill, pools open and code is
+ * compiled.
+ */
 const warmUpShare = 0.25;
 const restBoundMs = 240_000;
 
-/** Runs the load without faults and measures figures that could grow. Then runs the same audit. */
+/**
+ * Runs the load without faults and measures figures that could grow. Then runs the same audit as a
+ * run with faults.
+ */
 export async function soak(options: SoakOptions): Promise<SoakReport> {
   const { minutes, perSecond, seed, size, say, onTrends } = options;
   const world = await startWorld({ size, reportsMemory: true });

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 
 /**
- * Loaded into a service before its own code (`node --import`). It moves the clock of this one
- * process. The process reads the offset from a file again at SIGUSR2. So the clock can jump while
- * the process runs, as on a host that has lost its time server. `performance.now()` is unchanged,
- * because a monotonic clock does not jump.
+ * Loaded into a service before its own code (`node --import`). Moves the clock of this one process
+ * by the offset in a file. The process reads the file at its start and at SIGUSR2. The clock can
+ * therefore jump while the process runs, as on a host that has lost its time server.
+ * `performance.now()` is unchanged, because a monotonic clock does not jump.
  */
 const file = process.env['FAULTS_CLOCK_FILE'];
 const RealDate = Date;

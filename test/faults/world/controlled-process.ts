@@ -2,20 +2,23 @@ import { appendFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type ReadyLine, type ServiceProcess, startServiceProcess } from '@svc/local';
 
-/** The program of the process: a service, or a node. */
+/** The plan of a process, which is a service or a node. */
 export interface ProcessPlan {
   readonly name: string;
   readonly entry: string;
-  /** Starts the process elsewhere, for example in a network namespace. */
+  /** A command prefix that starts the process elsewhere, for example in a network namespace. */
   readonly prefix?: readonly string[];
   readonly env: NodeJS.ProcessEnv;
-  /** The environment for later processes. It gives them the same addresses as the first one. */
+  /**
+   * The variables that later processes get in addition. They give the addresses of the first
+   * process.
+   */
   readonly envAgain: (first: ReadyLine) => NodeJS.ProcessEnv;
   readonly clockFile: string;
   readonly logFile: string;
 }
 
-/** A process under control. After a kill, a new process takes its place. */
+/** A process that a run can kill, pause and start. After a kill, a new process takes its place. */
 export interface ControlledProcess {
   readonly name: string;
   readonly ready: ReadyLine;
@@ -26,17 +29,19 @@ export interface ControlledProcess {
   /** Ends the process with `kill -9`. It stays down until `start`. */
   kill(): Promise<void>;
   /**
-   * Starts the process again. Repeats failed starts, because a server that it needs may be down
-   * too.
+   * Starts the process again. Repeats failed starts, because a server that the process needs may be
+   * down too.
    */
   start(): Promise<void>;
-  /** Stops the process with SIGSTOP. It does nothing, and its connections stay open. */
+  /**
+   * Stops the process with SIGSTOP. The process then does nothing, and its connections stay open.
+   */
   pause(): void;
   resume(): void;
   setClockOffset(ms: number): void;
   /**
-   * Each time that the process ended without an order, and how. A service must survive the failure
-   * of its dependencies.
+   * A description of each time that the process ended without an order. A service must survive the
+   * failure of its dependencies.
    */
   readonly deaths: readonly string[];
   stop(): Promise<void>;
@@ -44,7 +49,7 @@ export interface ControlledProcess {
 
 const startAgainAfterMs = 200;
 
-/** The current state of a place. */
+/** The current state of a controlled process. */
 interface Place {
   readonly plan: ProcessPlan;
   readonly deaths: string[];

@@ -14,9 +14,9 @@ export interface Disk {
 const sizeText = '3g';
 
 /**
- * Opens a directory. It is a `tmpfs` if this process may mount one, and a smaller size makes it
- * full. Otherwise it is an ordinary directory. `fsync` costs nothing in memory: the runs test
- * processes that die, not hosts.
+ * Opens a directory: a `tmpfs` if this process may mount one, otherwise an ordinary directory. To
+ * fill the `tmpfs`, its size is reduced. Its files do not survive the failure of the host, but no
+ * run tests that.
  */
 export function openDisk(dir: string): Disk {
   mkdirSync(dir, { recursive: true, mode: 0o755 });

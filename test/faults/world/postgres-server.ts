@@ -1,29 +1,29 @@
 import { type RunningPostgres, startPostgres } from '@svc/local';
 
-/** A Postgres that a test stops as a crash would, and starts again on the same files. */
+/** A Postgres that a test can stop like a crash, and start again on the same files. */
 export interface PostgresUnderTest {
   readonly port: () => number;
   readonly pid: () => number;
   isUp(): boolean;
-  /** The owner's address, without a proxy. */
+  /** The URL for the role of the owner, without a proxy. */
   url(): string;
-  /** The address of the services' role, without a proxy. */
+  /** The URL for the role of the services, without a proxy. */
   serviceUrl(): string;
   /**
-   * The address of a cluster for the services' role, with all its hosts. Services then reach it
-   * without a wire.
+   * The URL of a cluster for the role of the services, with all hosts of the cluster. Services then
+   * reach Postgres without a wire.
    */
   clusterUrl?(): string;
   /**
-   * Stops Postgres in the mode `immediate`, without a checkpoint. It replays its log at the next
-   * start.
+   * Stops Postgres in the mode `immediate`, without a checkpoint. Postgres replays its log at the
+   * next start.
    */
   stopImmediately(): Promise<void>;
   start(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** The same address through a proxy on this port of 127.0.0.1. */
+/** The same database through a proxy on this port of 127.0.0.1. */
 export function throughProxy(databaseUrl: string, proxyPort: number): string {
   const url = new URL(databaseUrl);
   url.hostname = '127.0.0.1';
@@ -52,7 +52,7 @@ export async function openPostgres(dir: string): Promise<PostgresUnderTest> {
       try {
         process.kill(stopped.pid, 'SIGQUIT');
       } catch {
-        // It has already ended, as it does when its disk is full.
+        // The server has already ended. It ends by itself when its disk is full.
       }
       await stopped.stop();
     },

@@ -3,12 +3,14 @@ import path from 'node:path';
 import { dieWithParent, freePort, redisBinary, startServer } from '@svc/local';
 import { redisCommand } from '../../support/redis-command.ts';
 
-/** A Redis that a test stops, starts, empties and fills, configured like the embedded one. */
+/**
+ * A Redis that a test can stop, start, empty and fill. It is configured like the embedded Redis.
+ */
 export interface RedisUnderTest {
   readonly port: () => number;
   readonly pid: () => number;
   isUp(): boolean;
-  /** The address of a cluster, as services get it. They then reach it without a wire. */
+  /** The URL of a cluster, as services get it. Services then reach Redis without a wire. */
   clusterUrl?(): string;
   /** Ends Redis with `kill -9`. Writes that are not in its file yet are lost. */
   kill(): Promise<void>;
@@ -41,8 +43,8 @@ export async function openRedis(dir: string): Promise<RedisUnderTest> {
     });
   };
   /**
-   * Starts Redis, without its file if Redis refuses the file. This happens after a full disk, and
-   * an operator would do the same.
+   * Starts Redis. If Redis refuses its file, as after a full disk, starts it without the file. An
+   * operator would do the same.
    */
   const launchAtAnyRate = async (empty: boolean): Promise<void> => {
     try {

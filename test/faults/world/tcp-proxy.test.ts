@@ -98,6 +98,6 @@ test('packets arrive in order with the given delay', async () => {
   socket.write('ab');
   socket.write('cd');
   expect(await answer(socket, 4)).toBe('abcd');
-  // There and back.
+  // The delay applies on the way there and on the way back.
   expect(performance.now() - startedMs).toBeGreaterThan(115);
 });

@@ -38,7 +38,10 @@ const loopback = '127.0.0.1';
 /** How many bytes one direction may buffer before it applies backpressure to the sender. */
 const heldBytesMax = 1024 * 1024;
 
-/** Listens on a free port of `host`. Asks `target` for each new connection. */
+/**
+ * Listens on a free port of `host`. Calls `target` for each new connection, and resets the
+ * connection if there is no target.
+ */
 export async function startTcpProxy(
   name: string,
   target: () => TcpTarget | undefined,
@@ -106,7 +109,8 @@ function createWire(near: Socket, far: Socket, fault: Fault): Wire {
     far.resetAndDestroy();
   };
   for (const end of [near, far]) {
-    // If one side dies, it resets its end. The other side must see that, as on a real wire.
+    // If one end breaks, break the other end too. The other side must notice the break, as on a
+    // real wire.
     end.on('error', cut);
     end.once('close', (hadError) => {
       if (hadError || !near.writableEnded || !far.writableEnded) cut();
@@ -122,11 +126,11 @@ function createWire(near: Socket, far: Socket, fault: Fault): Wire {
 
 interface Held {
   readonly dueAtMs: number;
-  /** Undefined if the sender has ended. */
+  /** Undefined for the end of the stream. */
   readonly chunk: Buffer | undefined;
 }
 
-/** One direction. Keeps packets that are not due yet, in order. */
+/** One direction of a wire. Keeps packets that are not due yet, in order. */
 function createWay(from: Socket, to: Socket, fault: Fault) {
   const held: Held[] = [];
   let heldBytes = 0;

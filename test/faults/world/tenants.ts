@@ -17,10 +17,13 @@ import type { World } from './types.ts';
 
 export interface Population {
   readonly tenants: readonly LoadTenant[];
-  /** Its submissions probe whether the system is back. Its receiver never refuses an event. */
+  /**
+   * The tenant whose submissions probe whether the system is back. Its receiver never refuses an
+   * event.
+   */
   readonly probeTenant: LoadTenant;
   readonly operator: Signer;
-  /** Closes all receivers when the world closes. */
+  /** Closes all webhook receivers. */
   close(): Promise<void>;
 }
 
@@ -31,8 +34,8 @@ const wantedLimit = 100_000;
 const names = ['Ada', 'Ben', 'Cem', 'Dot'];
 
 /**
- * Creates the operator and the tenants: some from signup, one without a URL, one with hardly any
- * credit, and the probe tenant.
+ * Creates the operator and the tenants: four with a URL, one without, one with hardly any credit,
+ * and the probe tenant.
  */
 export async function populate(world: World, random: Random): Promise<Population> {
   const operatorRecord = await svc(['operator', 'create', '--name', 'faults'], world.env);
@@ -56,8 +59,7 @@ export async function populate(world: World, random: Random): Promise<Population
   await world.pool.query(
     `UPDATE tenants SET rate_limit_per_second = ${wantedLimit}, rate_limit_burst = ${wantedLimit}`,
   );
-  // A tenant from signup gets at most some thousand webhooks an hour, which is too few for a long
-  // run.
+  // Remove the hourly limit of webhooks for tenants from signup. It is too low for a long run.
   await world.pool.query('DELETE FROM webhook_caps');
   const receivers = [...tenants, probeTenant].flatMap(({ receiver }) => receiver ?? []);
   return {
@@ -103,8 +105,8 @@ function verify(seen: Seen, webhook: ReceivedWebhook, secret: string): void {
 }
 
 /**
- * The answer to a webhook. One delivery in five is refused at its first one to three attempts, and
- * accepted in the end.
+ * The answer to a webhook. One delivery in five is refused at its first one, two or three attempts,
+ * and accepted at the next one.
  */
 function fail({ random, patience }: Failing, { deliveryId }: ReceivedWebhook): WebhookAnswer {
   const left = patience.get(deliveryId) ?? (random.chance(0.2) ? 1 + random.nat(3) : 0);
@@ -125,7 +127,7 @@ async function signUp(
     body: JSON.stringify({ name, ...(opened === undefined ? {} : { webhookUrl: opened.url }) }),
   });
   if (answer?.status !== 201)
-    throw new Error(`could not sign up: ${answer?.status} ${answer?.code}`);
+    throw new Error(`the signup was answered ${answer?.status} ${answer?.code}`);
   const { tenantId, hmacSecret, webhookSecret } = answer.body;
   const tenant = loadTenant(name, {
     tenantId: textOf(tenantId) ?? '',

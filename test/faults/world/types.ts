@@ -18,7 +18,7 @@ export interface WorldOptions {
   readonly entryOf?: ((service: ServiceName) => string) | undefined;
   /** True if each process can be asked how much memory it uses (soak/collected.ts). */
   readonly reportsMemory?: boolean;
-  /** Opens clusters in place of single servers. Each gets a directory for its files. */
+  /** Opens clusters in place of single servers. Each cluster gets a directory for its files. */
   readonly servers?: Servers | undefined;
   /** The hosts of the processes. By default everything runs on this host. */
   readonly hosts?: Hosts | undefined;
@@ -54,9 +54,12 @@ export interface World {
   readonly seen: Seen;
   readonly recorder: Recorder;
   readonly env: NodeJS.ProcessEnv;
-  /** For provisioning, the clock and the reads of the ledger. No fault cuts this connection. */
+  /**
+   * Connections for provisioning, for changes of the clock and for reads of the ledger. No fault
+   * cuts these connections.
+   */
   readonly pool: Pool;
-  /** `listensAt` is an address of this process; default 127.0.0.1. */
+  /** Opens a wire to `target`. The wire listens at the address `listensAt`; default 127.0.0.1. */
   wire(name: string, target: () => TcpTarget | undefined, listensAt?: string): Promise<TcpProxy>;
   close(): Promise<void>;
 }

@@ -24,7 +24,7 @@ const runMs = 2_000;
 /** Submissions in this time at the start of a trial are not counted. */
 const warmUpMs = 15_000;
 /**
- * An answer later than this is not measured. A refusal for want of a slot comes at once, so a late
+ * An answer after this time is not measured. A refusal for want of a slot comes at once, so a late
  * answer shows that the machine is too slow.
  */
 const lateMs = 3_000;
@@ -120,7 +120,8 @@ test.runIf(seconds > 0)(
     const [slow, fast] = await Promise.all(
       ['slow', 'fast'].map((name) => stack.createTenant({ name, grantCredits: 10_000_000 })),
     );
-    if (slow === undefined || fast === undefined) throw new Error('two tenants were created');
+    if (slow === undefined || fast === undefined)
+      throw new Error('the two tenants were not created');
     await stack.query('UPDATE tenants SET rate_limit_per_second = 10000, rate_limit_burst = 10000');
     const alone = await load(stack, slow, { perSecond: slowPerSecond, endMs: endOfTrialMs() });
     const endMs = endOfTrialMs();

@@ -21,8 +21,8 @@ const { values } = parseArgs({
 const partMin = 0.9;
 const timesAsFast = 50;
 /**
- * The numbers of slots to try. The flood almost fits into the first one, and asks for many times
- * the last one.
+ * The numbers of slots to try. The flood almost fits into the largest number, and asks for many
+ * times the smallest one.
  */
 const slotCounts = [100, 60, 40, 20, 10] as const;
 const standardKeepsFree = 0.1;

@@ -15,9 +15,9 @@ import { createRandom, type Random } from '../../simulation/random.ts';
 
 /**
  * A trial with the fleet registry alone: a real Redis, two dispatchers, and a clock that jumps from
- * one ask for a slot to the next. Its counts do not depend on how busy the machine is. With
- * `isFair` false, the registry does not learn the tenant and grants every free slot to the first
- * ask. Decision 40 replaced that rule.
+ * one ask for a slot to the next. The counts of a trial do not depend on how busy the machine is.
+ * With `isFair` false, the registry does not learn the tenant and grants every free slot to the
+ * first ask. Decision 40 replaced that rule.
  */
 export interface RegistryTrial {
   readonly seed: number;
@@ -40,7 +40,7 @@ export interface Tallies {
 
 const slotsPerNode = 2;
 const startMs = 1_795_000_000_000;
-/** A submission runs for 0.5 to 1.5 times this. */
+/** A submission runs for 0.5 to 1.5 times this duration. */
 export const runMs = 2_000;
 /** Asks in this time at the start of a trial are not counted. */
 const warmUpMs = 10_000;

@@ -50,7 +50,9 @@ export class Activity {
       quiet = this.#inFlight === 0 && this.#mail.size === 0 ? quiet + 1 : 0;
       if (performance.now() - startedMs > stuckAfterMs) {
         const mail = [...this.#mail].map(([id, count]) => `${id}: ${count}`).join(', ');
-        throw new Error(`${this.#inFlight} calls and the mail of ${mail || 'nobody'} are stuck`);
+        throw new Error(
+          `${this.#inFlight} calls and the messages to ${mail || 'nobody'} are stuck`,
+        );
       }
     }
   }

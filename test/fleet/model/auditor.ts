@@ -35,7 +35,7 @@ export class Auditor {
     this.#openForMs = openForMs;
   }
 
-  /** The nodes whose links it records. */
+  /** The nodes whose links the auditor records. */
   readonly watched = new Set<string>();
 
   sees(nodeId: string | null): boolean {
@@ -70,7 +70,7 @@ export class Auditor {
     for (const [id, { voidAtMs }] of openOffers) if (voidAtMs <= nowMs) openOffers.delete(id);
     openOffers.set(offerId, { voidAtMs: nowMs + this.#openForMs });
     if (openOffers.size > openOffersMax)
-      this.complain(submissionId, `${openOffers.size} offers are open`);
+      this.complain(submissionId, `${openOffers.size} offers are open at once`);
   }
 
   /** Records that an offer was answered or revoked, or that its link is closed. */
@@ -82,14 +82,15 @@ export class Auditor {
   assigned(nodeId: string, submissionId: string): void {
     const { assignedTo } = this.of(submissionId);
     if (assignedTo.size > 0)
-      this.complain(submissionId, `assigned to ${nodeId} after ${[...assignedTo].join(', ')}`);
+      this.complain(submissionId, `was assigned to ${nodeId} after ${[...assignedTo].join(', ')}`);
     assignedTo.add(nodeId);
   }
 
   /** Records a `begin`. It may be repeated, but only to the assigned node. */
   sentBegin(nodeId: string, submissionId: string): void {
     const { assignedTo, beginSentTo } = this.of(submissionId);
-    if (!assignedTo.has(nodeId)) this.complain(submissionId, `${nodeId} may begin, unassigned`);
+    if (!assignedTo.has(nodeId))
+      this.complain(submissionId, `${nodeId} got begin without an assignment`);
     beginSentTo.add(nodeId);
   }
 
@@ -97,7 +98,8 @@ export class Auditor {
   acted(nodeId: string, submissionId: string): void {
     const { actedBy } = this.of(submissionId);
     actedBy.push(nodeId);
-    if (actedBy.length > 1) this.complain(submissionId, `executed by ${actedBy.join(', then ')}`);
+    if (actedBy.length > 1)
+      this.complain(submissionId, `was executed by ${actedBy.join(', then ')}`);
   }
 
   complain(subject: string, what: string): void {

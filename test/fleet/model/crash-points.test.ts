@@ -130,7 +130,8 @@ async function endOf({ tenantId }: World): Promise<string> {
 async function live(world: World, point: Point, fault: Fault): Promise<void> {
   const [node] = world.nodes;
   const [dispatcher] = world.alive;
-  if (node === undefined || dispatcher === undefined) throw new Error('somebody is missing');
+  if (node === undefined || dispatcher === undefined)
+    throw new Error('the run has no node or no dispatcher');
   await world.post(['standard'], dispatcher);
   await world.settled();
   for (const step of steps.slice(0, steps.indexOf(point.step))) {
@@ -179,7 +180,8 @@ describe('the dispatcher that coordinates is killed, another one holds the link'
       const [node] = world.nodes;
       await world.startDispatcher();
       const coordinator = world.alive[1];
-      if (node === undefined || coordinator === undefined) throw new Error('somebody is missing');
+      if (node === undefined || coordinator === undefined)
+        throw new Error('the run has no node or no dispatcher');
       await world.post(['standard'], coordinator);
       await world.settled();
       coordinator.mortal.die();
@@ -207,7 +209,8 @@ describe('a cancel is committed and its message is lost', () => {
     try {
       const [node] = world.nodes;
       const [dispatcher] = world.alive;
-      if (node === undefined || dispatcher === undefined) throw new Error('somebody is missing');
+      if (node === undefined || dispatcher === undefined)
+        throw new Error('the run has no node or no dispatcher');
       await world.post(['standard'], dispatcher);
       await world.settled();
       for (const step of steps.slice(0, 1 + executed)) {

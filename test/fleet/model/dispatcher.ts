@@ -91,7 +91,8 @@ export class ModelDispatcher {
 
   static async start(ground: Ground): Promise<ModelDispatcher> {
     const dispatcher = new ModelDispatcher(ground);
-    if (!(await dispatcher.#bus.listening(listenTimeoutMs))) throw new Error('cannot listen');
+    if (!(await dispatcher.#bus.listening(listenTimeoutMs)))
+      throw new Error('the dispatcher cannot listen to its bus');
     await refreshFleet(dispatcher.logic);
     return dispatcher;
   }
@@ -135,7 +136,7 @@ export class ModelDispatcher {
     return this.#jobs.size;
   }
 
-  /** Accepts a node's upgrade, which takes a statement. Then the node sends hello. */
+  /** Accepts a node's upgrade, which needs one statement. The node then sends hello. */
   connect(node: ModelNode): void {
     const { activity, rig } = this.#ground;
     void activity.during(async () => {
@@ -168,11 +169,14 @@ export class ModelDispatcher {
     await this.mortal.orDead(refreshFleet(this.logic));
   }
 
-  /** SIGTERM, in the order of `run.ts`. `passTime` advances the clock by the dispatch deadline. */
+  /**
+   * Stops as after SIGTERM, in the order of `run.ts`. `passTime` advances the clock by the dispatch
+   * deadline.
+   */
   async drain(passTime: () => Promise<void>): Promise<void> {
     await passTime();
     if (this.isAlive && this.#jobs.size > 0)
-      throw new Error('a job outlives the dispatch deadline');
+      throw new Error('a job is still there after the dispatch deadline');
     const stop = { isOver: false };
     const handedBack = this.mortal.orDead(handBackLinks(this.logic)).finally(() => {
       stop.isOver = true;

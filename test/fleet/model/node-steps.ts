@@ -67,7 +67,7 @@ export function reportUsage(fleet: Fleet, n: number): void {
   if (chosen === undefined) return;
   const { node, run } = chosen;
   const { submissionId } = run;
-  // Mostly more than before. A lower usage must not count.
+  // The usage is mostly higher than before. A lower usage must not count.
   run.actions = Math.max(0, run.actions + (n % 50) - 5);
   const { actions } = run;
   fleet.auditor.of(submissionId).actionsReported.add(actions);

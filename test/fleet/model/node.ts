@@ -41,12 +41,12 @@ export class ModelNode {
   /** The submissions that the node was ordered to stop and has not reported as `stopped`. */
   readonly stopping = new Set<string>();
   link: NodeLinkEnd | undefined;
-  /** The submissions that were offered on the present link. */
+  /** The submissions that were offered on the current link. */
   readonly offeredHere = new Set<string>();
   isDraining = false;
-  /** True if the hello of the present link was answered. */
+  /** True if the hello of the current link was answered. */
   isWelcome = false;
-  /** Counts the starts of the node's process. Its hello names the current one. */
+  /** Counts the starts of the node's process. The hello names the current start. */
   #starts = 1;
   readonly #accepted = new Map<string, { readonly submissionId: string; readonly atMs: number }>();
   readonly #auditor: Auditor;
@@ -138,7 +138,7 @@ export class ModelNode {
   receive(text: string): void {
     const parsed = parseFrameToNode(text);
     if (parsed.kind === 'bad') {
-      this.#auditor.complain(this.wireId, `was sent a bad frame: ${parsed.message}`);
+      this.#auditor.complain(this.wireId, `got a bad frame: ${parsed.message}`);
       return;
     }
     const { frame } = parsed;
@@ -201,11 +201,12 @@ export class ModelNode {
     const accepted = this.#accepted.get(offerId);
     this.#accepted.delete(offerId);
     if (accepted === undefined) {
-      this.#auditor.complain(submissionId, `assigned to ${this.id}, which had not accepted it`);
+      this.#auditor.complain(submissionId, `was assigned to ${this.id}, which had not accepted it`);
       return;
     }
     if (this.#nowMs() - accepted.atMs > acceptedOfferVoidAfterMs) return;
-    // The node may have named this submission before the assignment, and been ordered to stop it.
+    // The node may have named this submission before the assignment, and may have been ordered to
+    // stop it.
     this.stopping.delete(submissionId);
     this.journal.set(submissionId, { submissionId, phase: 'assigned', actions: 0 });
   }
@@ -215,7 +216,7 @@ export class ModelNode {
     const run = this.journal.get(submissionId);
     if (run?.phase !== 'assigned') return;
     if (this.stopping.has(submissionId)) {
-      this.#auditor.complain(submissionId, `${this.id} may begin after the order to stop`);
+      this.#auditor.complain(submissionId, `${this.id} got begin after the order to stop`);
     }
     run.phase = 'begun';
     this.#auditor.acted(this.id, submissionId);

@@ -25,7 +25,7 @@ export const grantedMicros = 100_000n * microsPerCredit;
 
 /**
  * The time of the database is a row, which changes only when a run moves it. Other tests replace
- * the function `svc_now()` for each new time, but then Postgres would plan every statement again.
+ * the function `svc_now()` for each new time, but Postgres then plans every statement again.
  */
 const clockSql = `
   CREATE TABLE fleet_model_clock (now timestamptz NOT NULL);
@@ -34,7 +34,7 @@ const clockSql = `
   CREATE OR REPLACE FUNCTION svc_now() RETURNS timestamptz LANGUAGE sql STABLE PARALLEL SAFE
     RETURN (SELECT now FROM fleet_model_clock);`;
 
-/** Opens a migrated database and a Redis for these runs alone. */
+/** Opens the rig on a migrated database and a Redis that no other process uses. */
 export async function openRig({
   databaseUrl,
   ownerUrl,

@@ -16,13 +16,13 @@ export interface Row {
   readonly outcome_by: string | null;
   readonly late_outcome_status: string | null;
   readonly begun: boolean;
-  /** True if it was dispatched before its deadline. Null if it was never dispatched. */
+  /** True if the submission was dispatched before its deadline. Null if it was never dispatched. */
   readonly in_time: boolean | null;
   readonly ran_ms: number | null;
   readonly actions: number | null;
   /** True if the node reported more than the cap for the run time. */
   readonly is_capped: boolean;
-  /** The price of its usage by the default rate card, in micros. */
+  /** The price of the usage by the default rate card, in micros, without the base price. */
   readonly used: string;
   readonly surge: string;
   readonly max: string;
@@ -57,16 +57,17 @@ const ended = new Set(['submitted', 'failed', 'cancelled', 'rejected']);
 export function compareRow(auditor: Auditor, wireId: string, row: Row): void {
   const seen = auditor.of(wireId);
   const complain = (what: string): void => auditor.complain(wireId, what);
-  if (!ended.has(row.state)) return complain(`never ended: ${row.state}`);
+  if (!ended.has(row.state)) return complain(`has not ended: its state is ${row.state}`);
   if (row.in_time === false) complain('was dispatched after its deadline');
   for (const nodeId of [...seen.assignedTo, ...seen.beginSentTo, ...seen.actedBy]) {
-    if (nodeId !== row.node_id) complain(`${nodeId} had it, by its row ${row.node_id}`);
+    if (nodeId !== row.node_id) complain(`${nodeId} had it, but its row names ${row.node_id}`);
   }
-  if (seen.beginSentTo.size > 0 && !row.begun) complain('a node may begin, by its row it may not');
+  if (seen.beginSentTo.size > 0 && !row.begun)
+    complain('a node got begin, but its row has no start time');
   if (auditor.sees(row.node_id)) compareOutcome(auditor, wireId, row);
   const events = (row.events ?? []).filter((type) => type !== 'submission.late_outcome');
   if (events.length !== (row.state === 'rejected' ? 0 : 1))
-    complain(`has events: ${events.join()}`);
+    complain(`has the events ${events.join()}`);
   compareCharge(row, complain);
 }
 
@@ -77,11 +78,12 @@ function compareOutcome(auditor: Auditor, wireId: string, row: Row): void {
   const own = outcomes.filter(({ nodeId }) => nodeId === row.node_id).map(({ frame }) => frame);
   const said = new Set<string>(own.map(({ type }) => type));
   if (row.outcome_by === 'node' && !said.has(row.outcome_kind ?? ''))
-    complain(`its node never said ${row.outcome_kind}`);
-  if (row.state === 'submitted' && !said.has('completed')) complain('submitted, and not completed');
+    complain(`its node never reported ${row.outcome_kind}`);
+  if (row.state === 'submitted' && !said.has('completed'))
+    complain('is submitted, but its node did not report completed');
   const isKept = row.outcome_by === 'node' || row.late_outcome_status !== null;
   const wasStored = own.length > 0 && row.node_id !== null && acknowledged.has(row.node_id);
-  if (wasStored && !isKept) complain('an acknowledged outcome is not kept');
+  if (wasStored && !isKept) complain('an acknowledged outcome is not stored');
   if (!isReported(row, actionsReported)) complain(`${row.actions} actions were never reported`);
 }
 
@@ -111,10 +113,12 @@ function dueMicros(row: Row): number {
 function compareCharge(row: Row, complain: (what: string) => void): void {
   const charged = Number(row.charged ?? 0);
   const due = Math.round(dueMicros(row));
-  if (charged !== due) complain(`${row.state}, charged ${charged}, due ${due}`);
+  if (charged !== due) complain(`is ${row.state} and was charged ${charged}, must be ${due}`);
   const { hold = 0, charge = 0, release = 0 } = row.movements ?? {};
   if (hold !== Number(row.max) || charge !== charged || release !== hold - charged)
-    complain(`held ${hold}, charged ${charge}, released ${release} of ${row.max}`);
+    complain(
+      `held ${hold}, charged ${charge}, released ${release}; its quote has the maximum ${row.max}`,
+    );
 }
 
 /** Checks the tenant's account: it has the grants less the charges, and nothing is held. */
@@ -135,5 +139,8 @@ export async function compareAccount(
   const charges = [...rows.values()].map(({ charged }) => BigInt(charged ?? 0));
   const due = charges.reduce((left, charge) => left - charge, grantedMicros);
   if (account?.held !== '0' || account.balance !== String(due))
-    auditor.complain('account', `${account?.balance} and ${account?.held} held, must be ${due}`);
+    auditor.complain(
+      'account',
+      `has ${account?.balance} and ${account?.held} held, must be ${due} and 0 held`,
+    );
 }

@@ -9,8 +9,9 @@ import type { World } from './world.ts';
 const slotsBackMs = 31_000;
 
 /**
- * Checks during a run that the registry counts a slot as taken only for a submission that its link
- * knows. Accepts on an older link are left out, because the next entry of the link corrects them.
+ * Checks during a run that the registry counts a slot as taken only for a submission that the link
+ * of the slot's node knows. Submissions that were offered on an older link are left out, because
+ * the next entry of the link in the registry corrects them.
  */
 export async function compareTaken(world: World): Promise<void> {
   await world.settled();
@@ -42,16 +43,24 @@ export async function compareSlots(world: World): Promise<void> {
     if (bySubmission.size > 0 || logic.offerings.size > 0)
       auditor.complain(
         'slots',
-        `${bySubmission.size} runs, ${logic.offerings.size} offerings left`,
+        `${bySubmission.size} runs and ${logic.offerings.size} offerings are left`,
       );
-    if (byNode.size !== all.size) auditor.complain('links', `${all.size} of ${byNode.size} nodes`);
+    if (byNode.size !== all.size)
+      auditor.complain('links', `there are ${all.size} links of ${byNode.size} nodes`);
     for (const link of all) {
       const left = link.runs.size + link.offers.size + link.work.size;
-      if (left > 0) auditor.complain('slots', `${left} left with the link of ${link.nodeId}`);
+      if (left > 0)
+        auditor.complain(
+          'slots',
+          `${left} runs, offers or tasks are left at the link of ${link.nodeId}`,
+        );
     }
   }
   const slots = world.nodes.reduce((sum, node) => sum + node.slots, 0);
   const capacity = await alive[0]?.logic.fleet.capacity('ats.application');
   if (capacity?.slots !== slots || capacity.free !== slots)
-    auditor.complain('slots', `${capacity?.free} of ${capacity?.slots} free, must be ${slots}`);
+    auditor.complain(
+      'slots',
+      `${capacity?.free} of ${capacity?.slots} slots are free, must be ${slots}`,
+    );
 }

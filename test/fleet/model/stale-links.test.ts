@@ -7,8 +7,8 @@ import { passVerdict } from './verdict.ts';
 import { World } from './world.ts';
 
 /**
- * A dispatcher waits for Postgres while its node links to another one and works there. The older
- * link's messages must not end that work (CONTRACT 7, "Instances").
+ * A dispatcher waits for Postgres while its node links to another dispatcher and works there. The
+ * older link's messages must not end that work (CONTRACT 7, "Instances").
  */
 const rig = await useRig();
 

@@ -8,7 +8,8 @@ interface Due {
 
 /**
  * One clock for everything in a run: for the dispatchers, for the registry in Redis and, through
- * `onMove`, for the database. It stands still until it is moved, so a run may simulate hours.
+ * `onMove`, for the database. The clock stands still until a run moves it, so a run can simulate
+ * hours.
  */
 export class ModelTime implements Clock {
   #nowMs: number;

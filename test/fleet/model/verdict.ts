@@ -42,7 +42,7 @@ export async function passVerdict(
   for (const { id, wireId, coordinator } of world.posted) {
     if (!rows.has(wireId)) auditor.complain(wireId, 'has no row');
     if (coordinator.isAlive && !world.replied.has(id))
-      auditor.complain(wireId, 'nobody was notified');
+      auditor.complain(wireId, 'its gateway got no reply');
   }
   for (const [wireId, row] of rows) compareRow(auditor, wireId, row);
   await compareSlots(world);

@@ -127,7 +127,7 @@ export class World implements Fleet {
     this.dispatchers.push(await ModelDispatcher.start(this.#ground));
   }
 
-  /** The work of a gateway: the hold, then the job, which one dispatcher takes. */
+  /** Does the work of a gateway: creates the holds, then gives the job to one dispatcher. */
   async post(
     tiers: readonly Tier[],
     coordinator: ModelDispatcher,
@@ -155,12 +155,15 @@ export class World implements Fleet {
         rateCardVersion: 1,
       },
     });
-    if (held.kind !== 'held') throw new Error(`not held: ${held.kind}`);
+    if (held.kind !== 'held') throw new Error(`the hold failed: ${held.kind}`);
     this.posted.push({ id, tenantId, wireId: toWireId('sub', id), tier, coordinator });
     return id;
   }
 
-  /** The work of a gateway for a cancel. Its message to the dispatchers may be lost. */
+  /**
+   * Does the work of a gateway for a cancel. Without `isAnnounced`, the message to the dispatchers
+   * is lost.
+   */
   async cancel(wireId: string, { isAnnounced }: { readonly isAnnounced: boolean }): Promise<void> {
     const { rig } = this;
     const id = fromWireId('sub', wireId) ?? '';
@@ -173,13 +176,13 @@ export class World implements Fleet {
     this.#mailAll();
   }
 
-  /** The settlement worker takes all queued jobs. */
+  /** Settles all queued jobs, as the settlement service does. */
   async settle(): Promise<void> {
     const ids = this.#settlements.splice(0);
     if (ids.length > 0) await this.activity.during(() => settleSubmissions(this.#settleDeps, ids));
   }
 
-  /** One pass of the reconciler. */
+  /** Runs one pass of the reconciler. */
   async sweep(): Promise<void> {
     await this.activity.during(() =>
       reconcile({
@@ -193,7 +196,7 @@ export class World implements Fleet {
     );
   }
 
-  /** Redis is emptied: registry and queue are lost. */
+  /** Empties Redis. The registry and the queue are lost. */
   async flush(): Promise<void> {
     this.#settlements = [];
     await this.rig.redis.flushall();

@@ -15,11 +15,14 @@ const agentsCount = 2;
 
 async function killDispatcher(world: ProcessWorld, n: number): Promise<void> {
   const { alive } = world;
-  // If both are down, a run does little but wait.
+  // With both dispatchers down, a run does little except wait.
   if (alive.length > 1) await world.killDispatcher(pick(alive, n)?.index ?? 0);
 }
 
-/** Starts dead dispatchers too, because a restarted agent counts as up only when it is linked. */
+/**
+ * Restarts an agent. Also starts dead dispatchers, because an agent counts as up only when it is
+ * linked.
+ */
 async function killAgent(world: ProcessWorld, n: number): Promise<void> {
   await Promise.all([world.agents.restart(n % agentsCount), world.startDispatchers()]);
 }

@@ -14,7 +14,8 @@ type Fleet = ReturnType<typeof createFleetRegistry>;
 const waitsMs = [6_001, 60_001, 1_800_001];
 const endsWithinMs = 30_000;
 /**
- * A dispatcher enters each of its links again every 30 s, so a slot is lost for at most that long.
+ * The longest wait for free slots. A dispatcher enters each of its links in the registry again
+ * every 30 s, so a slot is lost for at most 30 s.
  */
 const slotsBackWithinMs = 45_000;
 

@@ -92,7 +92,7 @@ export class ProcessWorld implements Fleet, Playground {
     await delay(awaitedMs);
   }
 
-  /** Submits without waiting for the answer, which comes when a node has accepted or none will. */
+  /** Posts a submission without waiting for the answer. */
   post(tier: Tier, atsType: string): void {
     const posted = this.#client.submit(application(`key ${this.#posts.length}`, atsType, tier));
     this.#posts.push(posted.catch(() => {}));
@@ -108,7 +108,7 @@ export class ProcessWorld implements Fleet, Playground {
 
   async killDispatcher(index: number): Promise<void> {
     this.#isUp[index] = false;
-    // Its last frames may be lost with it.
+    // The last frames of the dispatcher may be lost, too.
     for (const link of this.#links) if (link.dispatcher === index) link.cut();
     await this.stack.kill('dispatcher', index);
   }

@@ -64,7 +64,7 @@ export class Auditor {
     const { hold = 0, charge = 0, release = 0 } = row.movements ?? {};
     const charged = Number(row.charged ?? 0);
     const isOver = isTerminal(row.state);
-    if (hold !== Number(row.max)) this.complain(row.key, `held ${hold} of ${row.max}`);
+    if (hold !== Number(row.max)) this.complain(row.key, `its hold is ${hold}, not ${row.max}`);
     if (charge !== charged || charge + release !== (isOver ? hold : 0))
       this.complain(row.key, `${row.state}: held ${hold}, charged ${charge}, released ${release}`);
   }
@@ -72,7 +72,8 @@ export class Auditor {
   #lookAtEvents(row: Row, isNotified: boolean): void {
     const ends = (row.events ?? []).filter(({ type }) => type !== 'submission.late_outcome');
     const expected = isTerminal(row.state) && row.state !== 'rejected' ? 1 : 0;
-    if (ends.length !== expected) this.complain(row.key, `${row.state} has ${ends.length} events`);
+    if (ends.length !== expected)
+      this.complain(row.key, `has ${ends.length} end events in the state ${row.state}`);
     for (const { id, type, notified } of row.events ?? []) {
       if (this.#events.has(id)) continue;
       this.#events.add(id);
@@ -89,9 +90,9 @@ export class Auditor {
     const balanceDue = grantedMicros - sumOf(own.map(({ charged }) => charged));
     if (BigInt(held) !== heldDue) this.complain('account', `holds ${held}, not ${heldDue}`);
     if (BigInt(balance) !== balanceDue)
-      this.complain('account', `has ${balance}, not ${balanceDue}`);
+      this.complain('account', `has the balance ${balance}, not ${balanceDue}`);
     if (in_flight !== inFlight.length)
-      this.complain('account', `${in_flight} in flight, not ${inFlight.length}`);
+      this.complain('account', `counts ${in_flight} submissions in flight, not ${inFlight.length}`);
   }
 
   /**
@@ -100,7 +101,7 @@ export class Auditor {
    */
   lookAtEnd(): void {
     for (const { key, state } of this.rows.values()) {
-      if (!isTerminal(state)) this.complain(key, `never ended: ${state}`);
+      if (!isTerminal(state)) this.complain(key, `has not ended: its state is ${state}`);
       if (state === 'submitted' && !this.acted.has(key)) this.complain(key, 'was never executed');
     }
   }
@@ -112,7 +113,7 @@ function sumOf(values: readonly (string | null)[]): bigint {
 
 const closures = new Map<SubmissionState, ReadonlySet<SubmissionState>>();
 
-/** The states that can follow this one by the rules of the domain, and the state itself. */
+/** The states that can follow `from` by the rules of the domain, and `from` itself. */
 function reachable(from: SubmissionState): ReadonlySet<SubmissionState> {
   const known = closures.get(from);
   if (known !== undefined) return known;

@@ -6,14 +6,14 @@ interface Asked {
   readonly key: string;
   readonly what: 'create' | 'cancel' | 'settings';
   readonly askedAtMs: number;
-  /** True while the gateway's process lives. */
+  /** True while the process of the asked gateway lives. */
   readonly isWaited: () => boolean;
   isAnswered: boolean;
 }
 
 /**
- * A request without an answer after this time is a violation. A creation takes less, also when the
- * seed makes each of its statements as slow as it can.
+ * A request without an answer after this time is a violation. A creation takes less, even with the
+ * slowest statements that a seed can draw.
  */
 const answeredWithinMs = 60_000;
 
@@ -57,7 +57,10 @@ export class Requests {
     if (answer.kind === 'json' && what === 'create') {
       const isGiven = own.some(({ node_id }) => node_id !== null);
       if (!isGiven)
-        this.#auditor.complain(name, `is answered ${answer.status}, and no node has it`);
+        this.#auditor.complain(
+          name,
+          `is answered ${answer.status}, and no node has the submission`,
+        );
     }
     if (answer.kind !== 'problem' || answer.code !== 'dispatch_unavailable') return;
     const askers = this.#all.filter((one) => one.what === 'create' && one.key === key);

@@ -49,13 +49,14 @@ function withSimulatedGlobals(text: string): string {
   return `import { ${names.join(', ')} } from '${urlOf('globals.ts')}'; ${text}`;
 }
 
-/** The bug that `--bug NAME` puts into the product, if the option is given. */
+/** The edits of the bug that `--bug NAME` puts into the product. Empty without the option. */
 function bugEdits(): readonly SourceEdit[] {
   const at = process.argv.indexOf('--bug');
   const name = at === -1 ? undefined : process.argv[at + 1];
   if (name === undefined) return [];
   const bug = orderBugs.find((one) => one.name === name);
-  if (bug === undefined) throw new Error(`there is no injected bug ${name}`);
+  if (bug === undefined)
+    throw new Error(`there is no injected bug ${name}; see test/interleaving/injected-bugs`);
   return bug.edits;
 }
 

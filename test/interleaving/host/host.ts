@@ -22,7 +22,10 @@ export function immediatesWaiting(): number {
   return waitingImmediates;
 }
 
-/** A counted `setImmediate`. The scheduler continues when none is waiting. */
+/**
+ * A `setImmediate` that counts its waiting callbacks. The scheduler continues when no callback
+ * waits.
+ */
 export function countedImmediate(run: () => void): NodeJS.Immediate {
   waitingImmediates += 1;
   return setImmediate(() => {

@@ -8,7 +8,7 @@ export interface Upgrade {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Opens links. The simulated network implements it for the socket of a node. */
+/** Opens links. The simulated network implements this interface. */
 export interface Dialer {
   dial(socket: SimulatedSocket, upgrade: Upgrade): void;
 }
@@ -80,7 +80,7 @@ export class WebSocket extends SimulatedSocket {
     super();
     const host = hosts.getStore();
     const dialer = host === undefined ? undefined : dialers.get(host);
-    if (dialer === undefined) throw new Error('only a simulated process dials here');
+    if (dialer === undefined) throw new Error('this code dials outside a simulated process');
     const headers = { ...options.headers, 'sec-websocket-protocol': protocols.join(',') };
     dialer.dial(this, { target: url.pathname + url.search, headers });
   }

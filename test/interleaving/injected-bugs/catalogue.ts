@@ -1,14 +1,14 @@
 import type { InjectedBug } from '../../faults/injected-bugs/injected-bug.ts';
 
-/** A bug that only an order of events shows, and a seed whose run finds it. */
+/** A bug that shows only in some orders of events, with a seed whose run finds it. */
 export interface OrderBug extends InjectedBug {
   readonly seed: number;
   /**
-   * The action (world/actions.ts) that is frequent in the runs with this bug. Few runs then find
-   * it.
+   * The action (world/actions.ts) that is frequent in the runs with this bug. Few runs are then
+   * enough to find the bug.
    */
   readonly focus: string;
-  /** The violation that the auditor reports for it. */
+  /** The violation that the auditor reports for the bug. */
   readonly foundAs: RegExp;
 }
 

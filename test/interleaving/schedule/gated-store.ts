@@ -78,7 +78,7 @@ export class GatedStore {
     };
   }
 
-  /** The model of this name in the typed client. */
+  /** A model of the typed client. Its calls are held like statements. */
   #model(model: object, modelName: string): object {
     return new Proxy(model, {
       get: (target, name) => {

@@ -3,8 +3,8 @@ import type { Scheduler } from './scheduler.ts';
 
 /**
  * A system outside the process whose methods are all asynchronous, such as Redis or the disk. Each
- * call is held before it is made, and again before its answer returns. Either may fail with
- * `failure`.
+ * call is held before it is made, and again before its answer returns. The call or its answer may
+ * fail with `failure`.
  */
 export function gatedOutsider<T extends object>(
   real: T,

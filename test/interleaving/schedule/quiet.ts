@@ -85,7 +85,7 @@ export class Quiet {
       if ([...this.#asking.keys()].every((one) => this.#blocked.has(one))) return;
       if (!(await this.#isAnswered()) && (await this.#allWaitForLocks())) return;
       if (performance.now() - startedMs > stuckAfterMs)
-        throw new Error(`${this.#asking.size} questions have no answer after ${stuckAfterMs} ms`);
+        throw new Error(`${this.#asking.size} calls have no answer after ${stuckAfterMs} ms`);
     }
   }
 

@@ -54,15 +54,15 @@ export interface Rates {
  * The longest time that a call is in transit. After a longer silence the connection would break.
  */
 const transitMsMax = 3_000;
-/** The longest stall of a process. After this Postgres ends its transaction. */
+/** The longest stall of a process. After a longer stall Postgres would end the transaction. */
 const stalledMsMax = 9_000;
 
 const treatedChance = 0.4;
 const stallStepsMin = 10;
 const stallStepsMax = 160;
 /**
- * The most steps by which a slow event is delayed. In this time a node can link to another
- * dispatcher and get work there.
+ * The largest number of steps by which a slow event is delayed. In these steps a node can link to
+ * another dispatcher and get work there.
  */
 const slowStepsMax = 500;
 
@@ -106,7 +106,10 @@ export class Scheduler {
     return this.#nowMs;
   }
 
-  /** After this call nothing fails and nothing is delayed. */
+  /**
+   * After this call no event fails or is delayed. Only a stalled process stays stalled until its
+   * step.
+   */
   heal(): void {
     this.#rates = { stall: 0, fault: 0 };
     for (const held of this.#held) held.frozenUntilStep = 0;

@@ -1,9 +1,9 @@
 import { createRandom } from '../../simulation/random.ts';
 
-/** How one run treats all events of one name. Most names have the common treatment. */
+/** How one run treats all events of one name. Most names are `plain`. */
 type Treatment = 'slow' | 'failing' | 'plain';
 
-/** In a run, one name in `treatedOneIn` is slow, and another one fails. */
+/** On average, one name in `treatedOneIn` is slow, and one is failing. */
 const treatedOneIn = 8;
 
 /** The treatment of each name, drawn from the seed only. */

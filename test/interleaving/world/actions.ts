@@ -84,7 +84,7 @@ const changeUrl: Action = (world) => {
 };
 
 /**
- * Cuts an open link. Half of the time it is the newest one, whose greeting may still be in
+ * Cuts an open link. Half of the time it cuts the newest link, whose greeting may still be in
  * progress.
  */
 const cut: Action = (world) => {
@@ -116,7 +116,7 @@ const killAgent: Action = (world) => {
   return true;
 };
 
-/** Starts a process for a node without one, as its service manager does. */
+/** Starts an agent for a node without one, as a service manager does. */
 const startAgent: Action = (world) => {
   const idle = world.nodes.filter(
     ({ nodeId }) => !alive(world.agents).some(({ place }) => place.nodeId === nodeId),
@@ -128,8 +128,8 @@ const startAgent: Action = (world) => {
 };
 
 /**
- * At the next assignment, starts a second process on the agent's state directory. It has its own
- * temporary directory.
+ * At the next assignment, starts a second process on the agent's state directory. This process has
+ * its own temporary directory.
  */
 const startTwin: Action = (world) => {
   world.atNextAssignment = ({ place }) => world.startAgent({ ...place, tmpDir: world.newTmpDir() });
@@ -200,7 +200,7 @@ const flush: Action = (world) => {
   return true;
 };
 
-/** Stalls a process for a while. */
+/** Stalls a process for less than `freezeStepsMax` steps. */
 const freeze: Action = (world) => {
   const { agents, dispatchers, gateways, settlements, scheduler } = world;
   const frozen = world.random.pick(alive([...agents, ...dispatchers, ...gateways, ...settlements]));

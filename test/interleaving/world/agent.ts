@@ -14,7 +14,7 @@ import { SimulatedProcess } from '../schedule/process.ts';
 import { start, type Ground } from './ground.ts';
 import { nodeSecret } from './rig.ts';
 
-/** Called by the agents' executors, for the auditor. */
+/** The notifications from an agent to its world. */
 export interface Acts {
   /** A node begins to act for this idempotency key. */
   began(key: string, agent: SimulatedAgent): void;
@@ -34,7 +34,7 @@ export interface AgentPlace {
 const stepsMax = 8;
 const stepMs = 700;
 
-/** A node's program: all of its code on a real journal, with a WebSocket in memory. */
+/** An agent process: all of the agent's code, with a real journal and a WebSocket in memory. */
 export class SimulatedAgent {
   readonly process: SimulatedProcess;
   readonly place: AgentPlace;

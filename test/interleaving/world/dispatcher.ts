@@ -91,7 +91,7 @@ export class SimulatedDispatcher implements Listener {
       if (decision.kind === 'refused') return 401;
       if (this.isDraining) return unavailable;
       const { socket: webSocket, connection } = accept();
-      if (!hasInterfaceOfLinks(webSocket)) throw new Error('the network gives its own sockets');
+      if (!hasInterfaceOfLinks(webSocket)) throw new Error('the socket of the network is not open');
       const transport = transportOf(webSocket, connection, logger);
       const link = openLink(this.#logic, transport, decision);
       attachSocket(webSocket, link, { clock, logger });
@@ -101,7 +101,7 @@ export class SimulatedDispatcher implements Listener {
     }
   }
 
-  /** Stops on SIGTERM, in the order of `run.ts`. */
+  /** Stops as after SIGTERM, in the order of `run.ts`. */
   drain(): void {
     this.isDraining = true;
     start(this.#ground, this.process, async () => {
@@ -117,8 +117,8 @@ export class SimulatedDispatcher implements Listener {
 }
 
 /**
- * Treats a simulated socket as a socket of `ws`. It implements the part of that interface that
- * links use. Returns false if the socket is not open.
+ * A type guard that treats a simulated socket as a socket of `ws`. A simulated socket implements
+ * the part of this interface that links use. Returns false if the socket is not open.
  */
 function hasInterfaceOfLinks(socket: SimulatedSocket): socket is SimulatedSocket & WebSocket {
   return socket.readyState === socket.OPEN;

@@ -31,9 +31,9 @@ const jobAttemptsMax: Readonly<Record<QueueKey, number>> = {
 
 /**
  * Queues and channels with the semantics of the queue room, driven by the seed. A job is delivered
- * at least once and in any order, unless it is lost. A message reaches the current subscribers, in
- * the order of the subscriber's channel, and may be lost. BullMQ cannot be used, because its
- * workers wait inside Redis, where the seed decides nothing.
+ * at least once and in any order, unless it is lost. The messages of a channel reach its current
+ * subscriber in order, and any of them may be lost. BullMQ cannot be used, because its workers wait
+ * inside Redis, where the seed decides nothing.
  */
 export class Messaging {
   readonly #scheduler: Scheduler;
@@ -42,7 +42,7 @@ export class Messaging {
   readonly #mail = new Map<Subscriber, unknown[]>();
   /** Each submission that a gateway has tried to enqueue. */
   readonly enqueued = new Set<string>();
-  /** Waiting jobs. FLUSHALL removes them. */
+  /** For each waiting job, the function that removes it. */
   readonly #jobs = new Set<() => void>();
 
   constructor(scheduler: Scheduler) {
@@ -69,7 +69,7 @@ export class Messaging {
     });
   }
 
-  /** Loses everything in the queues of Redis. */
+  /** Loses all waiting jobs, like FLUSHALL. */
   flush(): void {
     for (const takeBack of this.#jobs) takeBack();
     this.#jobs.clear();
@@ -123,7 +123,7 @@ export class Messaging {
     if (isStrange && this.#scheduler.random.chance(0.5)) return;
     if (isStrange) this.#enqueue(key, job, attempt);
     const workers = (this.#workers.get(key) ?? []).filter(({ process }) => !process.isDead);
-    // A stalled process takes no job.
+    // A stalled process takes a job only if all workers are stalled.
     const able = workers.filter(({ process }) => !this.#scheduler.isStalled(process));
     const worker = this.#scheduler.random.pick(able.length > 0 ? able : workers);
     // No worker is alive. Half of the time the job waits, otherwise it is lost.
@@ -171,7 +171,10 @@ export class Messaging {
     return heard.includes(true);
   }
 
-  /** The message that `publishCancelled` sends to all dispatchers. */
+  /**
+   * Publishes the message of `publishCancelled` to all dispatchers. Resolves with 1 if one of them
+   * got it, otherwise with 0.
+   */
   async publishToAll(process: SimulatedProcess, text: string): Promise<number> {
     const { message }: { message: unknown } = JSON.parse(text);
     return Number(await this.#publishHeld(process, this.#dispatchersBut(undefined), message));
@@ -251,7 +254,8 @@ function channelOf(dispatcherId: string): string {
 }
 
 /**
- * A type guard for the messages of the bus. Only the product publishes here, so `kind` suffices.
+ * A type guard for the messages of the bus. Only the product publishes here, so a check of `kind`
+ * is enough.
  */
 function isDispatcherMessage(message: unknown): message is DispatcherMessage {
   return typeof message === 'object' && message !== null && 'kind' in message;

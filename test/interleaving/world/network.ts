@@ -130,7 +130,7 @@ export class Network implements Dialer {
 
   dial(socket: SimulatedSocket, upgrade: Upgrade): void {
     const agent = this.#agents.get(socket);
-    if (agent === undefined) throw new Error('nobody dials');
+    if (agent === undefined) throw new Error('the socket has no agent');
     this.#scheduler.enqueue({
       process: agent,
       name: 'dials',
@@ -230,15 +230,13 @@ export class Network implements Dialer {
     );
   }
 
-  /**
-   * The agent, of `agents`, that has the newest of their links. Undefined if that link is not open.
-   */
+  /** The agent among `agents` that has the newest link. Undefined if this link is not open. */
   currentOf(agents: ReadonlySet<SimulatedProcess>): SimulatedProcess | undefined {
     const newest = this.#upgraded.findLast(({ agent }) => agents.has(agent));
     return newest !== undefined && this.live.includes(newest) ? newest.agent : undefined;
   }
 
-  /** Both sides lose the link, with all frames in transit. */
+  /** Cuts the link. Both sides notice, and all frames in transit are lost. */
   cut(connection: Connection): void {
     const { agentSocket, serviceSocket, toAgent, toService } = connection;
     this.connections.delete(connection);
@@ -248,7 +246,7 @@ export class Network implements Dialer {
     if (serviceSocket !== undefined) toService?.put({ endCode: broken });
   }
 
-  /** The agent loses the link. The service notices when the link has been silent for too long. */
+  /** Cuts the link. The agent notices at once, and the service after `linkSilentMs`. */
   cutUnnoticed(connection: Connection): void {
     const { agentSocket, toAgent, toService, listener } = connection;
     connection.isSwallowing = true;

@@ -47,7 +47,10 @@ const clockSql = `
  * contain rejected ones.
  */
 const indexSql = 'CREATE INDEX interleaving_submissions ON submissions (tenant_id)';
-/** Generic plans, as the services use them. They are made while the tables are empty. */
+/**
+ * Generic plans, as the services use them. They are made while the tables are empty, so sequential
+ * scans must be turned off.
+ */
 const plannerOptions = '-c jit=off -c enable_seqscan=off -c plan_cache_mode=force_generic_plan';
 
 const lockWaitsSql = `
@@ -62,7 +65,7 @@ const connectionsMax = 60;
 const betweenRunsMs = 1_000;
 const hourMs = 3_600_000;
 
-/** Opens a migrated database and a Redis that no other process uses. */
+/** Opens the rig on a migrated database and a Redis that no other process uses. */
 export async function openRig({
   databaseUrl,
   ownerUrl,
@@ -145,7 +148,7 @@ async function newTenant(store: Store): Promise<TenantCredentials> {
   };
   await createTenant(store, tenant, grantedMicros, author);
   const credentials = await findTenantCredentials(store, id);
-  if (credentials === null) throw new Error('a tenant that was made is there');
+  if (credentials === null) throw new Error('the new tenant has no credentials');
   return credentials;
 }
 

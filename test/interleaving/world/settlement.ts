@@ -7,7 +7,7 @@ import { redisOf, redisPrefix, start, storeOf, type Ground } from './ground.ts';
 
 const reconcileIntervalMs = 1_000;
 
-/** A settlement worker: its consumer and its reconciler. */
+/** A settlement process: its consumer and its reconciler. */
 export class SimulatedSettlement {
   readonly process: SimulatedProcess;
 

@@ -128,7 +128,7 @@ const bounds: Generator = (tokens, at) => {
   return edit(tokens, [at, at + 1], { kind: 'sql-bound', after });
 };
 
-/** A unique index becomes a plain one. A unique or primary key of a table is dropped. */
+/** Makes a unique index a plain one. Drops a UNIQUE constraint of a table. */
 const uniques: Generator = (tokens, at) => {
   if (tokens[at]?.word !== 'UNIQUE') return [];
   const kind = 'sql-unique';

@@ -44,7 +44,7 @@ const conditions: Generator = ({ node }, text) => {
   return [{ kind: 'condition', ...placeOf(test), after: `!(${textOf(text, test)})` }];
 };
 
-/** `a && b` and `a || b` without one of the sides. */
+/** Removes one side of `a && b` or `a || b`. */
 const conjuncts: Generator = ({ node }, text) => {
   if (node.type !== 'LogicalExpression' || node['operator'] === '??') return [];
   const left = nodeIn(node, 'left');
@@ -65,7 +65,7 @@ function placeOf({ start, end }: SyntaxNode): { start: number; end: number } {
 const operators: Generator = ({ node, parent }, text) => {
   const operator = node['operator'];
   if (node.type !== 'BinaryExpression' || typeof operator !== 'string') return [];
-  // Skipped, because the negation of the whole condition has the same effect.
+  // An equality that is a whole condition is skipped, because `conditions` already negates it.
   const isTest = parent !== undefined && parent['test'] === node;
   const equality = isTest ? undefined : otherEquality.get(operator);
   const isText = ['left', 'right'].some((side) => isTextual(nodeIn(node, side)));
@@ -211,7 +211,10 @@ export function typescriptEdits(file: string, text: string, embedded: Embedded):
   return edits;
 }
 
-/** Where each function begins, by its number in `Edit.reach`. Code can be inserted before it. */
+/**
+ * The bodies of all functions. The body at index `n` belongs to the function `n + 1` of
+ * `Edit.reach`. Code can be inserted at `at` and at `end`.
+ */
 export function functionBodies(
   file: string,
   text: string,

@@ -28,9 +28,9 @@ const slowFactorMax = 5;
 const spareMs = 30_000;
 
 /**
- * Runs the tests in this order against the mutant, until one fails. A busy machine may have caused
- * the failure. Such a failure counts only if the same test passes without the mutant and fails with
- * it again.
+ * Runs the tests in the order of `plans` against the mutant, until one fails. A failure that a busy
+ * machine may have caused counts only if the same test passes without the mutant and fails with it
+ * again.
  */
 export async function judge(
   worker: Worker,
@@ -58,7 +58,8 @@ async function judgeOnce(
   try {
     const mutated = await worker.ask({ kind: 'mutate', change }, migrateMsMax);
     if (mutated.kind === 'refused') return { kind: 'killed', by: mutated.reason, testFile: '' };
-    if (mutated.kind !== 'mutated') throw new Error(`a worker answered ${mutated.kind}`);
+    if (mutated.kind !== 'mutated')
+      throw new Error(`a worker gave an unexpected answer: ${mutated.kind}`);
     if (mutated.outcome === 'same_schema') return { kind: 'same_schema' };
     for (const plan of plans) {
       const end = await runTest(worker, plan);
@@ -83,7 +84,8 @@ async function runTest(worker: Worker, { testFile, durationMs }: TestPlan): Prom
   try {
     const boundMs = durationMs * slowFactorMax + spareMs;
     const answer = await worker.ask({ kind: 'run', testFile }, boundMs);
-    if (answer.kind !== 'run') throw new Error(`a worker answered ${answer.kind}`);
+    if (answer.kind !== 'run')
+      throw new Error(`a worker gave an unexpected answer: ${answer.kind}`);
     return answer.end;
   } catch (error) {
     if (error instanceof WorkerLost) return { kind: 'timeout', failure: error.message };

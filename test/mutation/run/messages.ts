@@ -1,7 +1,7 @@
 import type { Reach } from './reach.ts';
 import type { FileEnd, OtherText } from './test-files.ts';
 
-/** Sent to a worker, one at a time. Each has one answer. */
+/** An order to a worker. Orders are sent one at a time, and each gets one answer. */
 export type Order =
   | { readonly kind: 'baseline'; readonly testFile: string }
   /** Sets the replacement of one file for the next runs. Undefined: no replacement. */

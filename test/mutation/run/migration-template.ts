@@ -35,7 +35,7 @@ const booksSql = 'SELECT migration_name, checksum FROM _prisma_migrations';
 
 /**
  * Makes a template database with one changed migration. It records the checksums of the unchanged
- * migrations, so that services accept it.
+ * migrations, so that services accept the database.
  */
 export async function makeMutatedTemplate(
   servers: TestServers,

@@ -5,5 +5,6 @@ import { mutatedFile, mutatedText } from './child-environment.ts';
 /** Loaded into the processes that a test starts, so that they run the same mutant as the test. */
 const file = process.env[mutatedFile];
 const textFile = process.env[mutatedText];
-if (file === undefined || textFile === undefined) throw new Error('no mutant is named');
+if (file === undefined || textFile === undefined)
+  throw new Error('MUTATION_FILE or MUTATION_TEXT_FILE is not set');
 changeSources(new Map([[file, () => readFileSync(textFile, 'utf8')]]));

@@ -35,15 +35,15 @@ const baselineMsMax = 300_000;
 /** A slower test file is left out, because it would cost more than all others together. */
 const slowMs = 120_000;
 /**
- * The limits of the total time of the near tests and of the far tests of one mutant, by their
- * baselines.
+ * The limits of the total time of the near tests and of the far tests of one mutant. The time of a
+ * test is that of its baseline.
  */
 const nearMsMax = 240_000;
 const farMsMax = 120_000;
 
 type Baselines = Map<string, Promise<Baseline>>;
 
-/** Judges all mutants, with this many workers in parallel. */
+/** Judges all mutants, with `workersCount` workers in parallel. */
 export async function judgeAll(tasks: readonly Task[], options: RunOptions): Promise<Judged[]> {
   const workers = Array.from({ length: options.workersCount }, () => createWorker(options.servers));
   const baselines: Baselines = new Map();
@@ -109,7 +109,8 @@ async function takeBaseline(worker: Worker, testFile: string): Promise<Baseline>
     // The worker may still have the mutant of its last task.
     await worker.ask({ kind: 'mutate', change: undefined }, baselineMsMax);
     const answer = await worker.ask({ kind: 'baseline', testFile }, baselineMsMax);
-    if (answer.kind !== 'baseline') throw new Error(`a worker answered ${answer.kind}`);
+    if (answer.kind !== 'baseline')
+      throw new Error(`a worker gave an unexpected answer: ${answer.kind}`);
     const { end, reach } = answer;
     return { testFile, passed: end.kind === 'passed', durationMs: end.durationMs, reach };
   } catch (error) {
@@ -125,7 +126,9 @@ function textOf(file: string): string {
 
 interface Candidates {
   readonly testFiles: readonly string[];
-  /** The limit of the total time of the tests that run, by their baselines. */
+  /**
+   * The limit of the total time of the tests that run. The time of a test is that of its baseline.
+   */
   readonly msMax: number;
   readonly take: (testFile: string) => Promise<Baseline>;
 }

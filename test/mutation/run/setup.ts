@@ -46,7 +46,7 @@ function collectInto(reachFile: string): void {
     if (statements.size < statementsMax) statements.add(sent);
   };
   const send: unknown = Reflect.get(Client.prototype, 'query');
-  if (typeof send !== 'function') throw new Error('pg has no query');
+  if (typeof send !== 'function') throw new Error('the client of pg has no method query');
   Reflect.set(Client.prototype, 'query', function query(this: Client, ...words: unknown[]) {
     const [first] = words;
     note(typeof first === 'object' && first !== null ? Reflect.get(first, 'text') : first);

@@ -34,14 +34,14 @@ interface RunOptions {
 }
 
 /**
- * The timeout of one test. The normal timeout allows for a machine that runs everything in
- * parallel.
+ * The timeout of one test. It is shorter than the normal timeout, which allows for a machine that
+ * runs everything in parallel.
  */
 const testTimeoutMs = 30_000;
 const ownCode =
   /^(?:packages|services)\/[^/]+\/src\/(?!generated\/)(?!.*(?:\.test|[.-]fixture)\.ts$).*\.ts$/;
 
-/** Starts vitest once. Each run loads only the file that changed since the run before. */
+/** Starts vitest once. Between two runs, vitest loads only the replaced files again. */
 export async function openTestFiles(): Promise<TestFiles> {
   let current: OtherText | undefined;
   const plugin = {

@@ -6,16 +6,19 @@ import { pythonTools } from '../../support/python-tools.ts';
 import { runAtLiveGateway } from '../live-gateway.ts';
 
 /**
- * `pnpm openapi:schemathesis --cases N [--seed S]`: sends signed requests that Schemathesis
- * generates from the document to a live gateway, in rounds until there are at least N. Each answer
- * must be one that the document describes. The last line is the verdict.
+ * `pnpm openapi:schemathesis --cases N [--seed S]`: Schemathesis generates requests from the
+ * document and sends them, signed, to a live gateway. It runs in rounds until N requests are sent
+ * or a round fails. The document must describe each answer. The last line is the verdict.
  */
 const { values } = parseArgs({
   options: { cases: { type: 'string', default: '20000' }, seed: { type: 'string', default: '1' } },
 });
 const casesWanted = Number(values.cases);
 const seed = Number(values.seed);
-/** The most generated requests of an operation in one round. The boundary values come on top. */
+/**
+ * The most generated requests of an operation in one round. Schemathesis sends boundary values in
+ * addition.
+ */
 const examplesPerRound = Math.min(150, Math.max(2, Math.ceil(casesWanted / 100)));
 
 const tools = pythonTools('schemathesis', ['schemathesis==4.32.5']);
@@ -64,7 +67,7 @@ function runRound(program: string, roundSeed: number): { cases: number; failures
   return { cases: Number(counts.generated), failures: found === 0 && !succeeded ? 1 : found };
 }
 
-/** A word of a shell command in which variables are replaced. */
+/** Quotes a word for a shell command. The shell still replaces variables in the word. */
 function quoted(word: string): string {
   return `"${word}"`;
 }

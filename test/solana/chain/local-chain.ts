@@ -149,7 +149,7 @@ export class LocalChain {
     const before = this.#balancesOf(keys);
     const hasFailed = this.vm.sendTransaction(transaction) instanceof FailedTransactionMetadata;
     const [first] = Object.values(transaction.signatures);
-    if (first === null || first === undefined) throw new Error('an unsigned transaction');
+    if (first === null || first === undefined) throw new Error('the transaction is not signed');
     const signature = getBase58Decoder().decode(first);
     this.#record(keys, {
       signature,
@@ -204,7 +204,7 @@ export class LocalChain {
     this.vm.setAccount({ ...account, executable: false });
   }
 
-  /** The addresses that a lookup table has. */
+  /** The addresses that a lookup table contains. */
   #tableAddresses(table: Address): string[] {
     const account = this.vm.getAccount(table);
     if (!account.exists) return [];

@@ -5,8 +5,9 @@ import { createPayer, memo, readPayUrl, send, tokenAccountOf, transfer } from '.
 import { startRpcServer } from './rpc-server.ts';
 
 /**
- * The local chain of `SOLANA_DEMO=1 npm start`: a process with an RPC server and a payer. It pays the
- * URLs that its parent sends, and finalizes the transactions when its parent asks for it.
+ * The local chain of `SOLANA_DEMO=1 npm start`: a process with an RPC server and a payer. When the
+ * parent process sends a URL, the payer pays it. When the parent asks for it, the chain finalizes
+ * the transactions.
  */
 
 const chain = new LocalChain();

@@ -29,7 +29,7 @@ import type { LocalChain } from './local-chain.ts';
 export interface PayRequest {
   readonly recipient: string;
   readonly mint: string;
-  /** In units of the mint. */
+  /** The amount in the smallest unit of the mint. */
   readonly amount: bigint;
   readonly references: readonly string[];
 }
@@ -48,7 +48,10 @@ export function readPayUrl(url: string): PayRequest {
 
 export type Payer = Awaited<ReturnType<typeof createPayer>>;
 
-/** A payer with lamports and USDC, whose transactions unmodified `@solana/kit` sends to the RPC URL. */
+/**
+ * Creates a payer with lamports and USDC. Its transactions go to the RPC URL through unmodified
+ * `@solana/kit`.
+ */
 export async function createPayer(
   chain: LocalChain,
   mint: string,
@@ -79,7 +82,7 @@ export async function tokenAccountOf(
 const memoProgram = address('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr');
 let nonce = 0;
 
-/** A memo with a text that no earlier one has. It makes the signature of its transaction new. */
+/** A memo whose text differs from all earlier ones, so that its transaction has a new signature. */
 export function memo(text = ''): Instruction {
   nonce += 1;
   return getAddMemoInstruction({ memo: `${text}${nonce}` }, { programAddress: memoProgram });

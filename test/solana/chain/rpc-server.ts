@@ -4,17 +4,17 @@ import type { ChainTransaction, LocalChain, TokenBalance } from './local-chain.t
 
 /** How the server misbehaves. A test changes the members while it runs. */
 interface RpcFaults {
-  /** Every call is answered with this HTTP status. */
+  /** The HTTP status of every answer. Null for normal answers. */
   status: number | null;
   /** The number of newest transactions that the server does not have yet. */
   lag: number;
-  /** The most entries of a list, also if the call asks for more. */
+  /** The most entries of a list, even if the call asks for more. Null for no limit. */
   listMax: number | null;
   /** Lists leave out these signatures. */
   readonly hidden: Set<string>;
   /** The transactions that `getTransaction` does not find. */
   readonly notFound: Set<string>;
-  /** Unfinalized transactions are shown for every commitment. */
+  /** If true, the server shows unfinalized transactions for every commitment. */
   ignoresCommitment: boolean;
   shufflesLists: boolean;
   hangs: boolean;
@@ -139,7 +139,7 @@ function accountOf({ vm }: LocalChain, key: string): object | null {
   };
 }
 
-/** True if this server shows the transaction for a commitment. */
+/** True if this server shows the transaction to a call with this commitment. */
 function isVisible(
   chain: LocalChain,
   faults: RpcFaults,

@@ -20,7 +20,9 @@ const { status } = spawnSync('vitest', ['run', '--testTimeout', '7200000', file]
     SOLANA_FAULTS_REPORT: report,
   },
 });
-const verdict = existsSync(report) ? readFileSync(report, 'utf8') : 'the run did not end';
+const verdict = existsSync(report)
+  ? readFileSync(report, 'utf8')
+  : 'the run ended without a verdict';
 rmSync(dir, { recursive: true });
 process.stdout.write(`solana:faults: ${verdict}${status === 0 ? '' : ': FAILED'}\n`);
 process.exitCode = status ?? 1;

@@ -30,12 +30,12 @@ export interface FaultsVerdict {
 
 const paymentsPerRound = 5;
 /**
- * After this many payments a new tenant pays. Some intents stay pending, and a tenant may have at
- * most 100 pending ones.
+ * The number of payments after which a new tenant pays. Some intents stay pending, and a tenant may
+ * have at most 100 pending ones.
  */
 const paymentsPerTenant = 100;
 /**
- * The most ticks without faults after the last payment. They end earlier if every payment is
+ * The most ticks without faults after the last payment. The ticks end earlier if every payment is
  * recorded.
  */
 const drainTicksMax = 400;
@@ -68,7 +68,7 @@ export async function runFaults(
     const fault = injectFault(world, random());
     counts[fault] = (counts[fault] ?? 0) + 1;
     if (fault === 'kill') {
-      // The killed process does not give its lease back.
+      // The killed process does not release its lease, so the clock passes the end of the lease.
       holder += 1;
       watcher = world.watcherOf(`watcher-${holder}`);
       await retried(() => world.advance(20_000));
@@ -92,7 +92,8 @@ export async function runFaults(
 const attemptsMax = 10;
 
 /**
- * Repeats work that fails, for example because a connection was cut, up to `attemptsMax` attempts.
+ * Repeats `work` while it fails, for example because a connection was cut. Throws the last error
+ * after `attemptsMax` attempts.
  */
 async function retried<Result>(work: () => Promise<Result>): Promise<Result> {
   for (let attempt = 1; ; attempt += 1) {
@@ -187,9 +188,10 @@ async function audit(
   const seen = await recorded(world);
   for (const { signature, intent } of paid) {
     if (seen.get(signature) !== (intent?.reference ?? null))
-      violations.push(`payment ${signature}`);
+      violations.push(`payment ${signature} is not recorded for its intent`);
   }
-  if (seen.size !== paid.length) violations.push(`${seen.size} recorded of ${paid.length}`);
+  if (seen.size !== paid.length)
+    violations.push(`${seen.size} payments are recorded, but ${paid.length} were made`);
   const byIntent = Map.groupBy(
     paid.filter(({ intent }) => intent !== null),
     ({ intent }) => intent?.reference ?? '',
@@ -200,13 +202,16 @@ async function audit(
     const intent = await world.read(reference);
     const isPaid = sum >= intent.amountUsdcMicros;
     if (isPaid) granted.set(intent.tenantId, (granted.get(intent.tenantId) ?? 0) + 1);
-    if ((intent.status === 'confirmed') !== isPaid) violations.push(`status of ${reference}`);
-    if (intent.paidUsdcMicros !== sum) violations.push(`paid amount of ${reference}`);
+    if ((intent.status === 'confirmed') !== isPaid)
+      violations.push(`intent ${reference} has the wrong status`);
+    if (intent.paidUsdcMicros !== sum)
+      violations.push(`intent ${reference} has the wrong paid amount`);
   }
   for (const tenantId of tenantIds) {
     const { balance } = await world.figures(tenantId);
     const grants = granted.get(tenantId) ?? 0;
-    if (balance !== grants * 100) violations.push(`balance ${balance} for ${grants} grants`);
+    if (balance !== grants * 100)
+      violations.push(`a tenant has ${balance} credits after ${grants} grants of 100`);
   }
   const ledger = await auditLedger(world.store);
   violations.push(...ledger.faults.map((fault) => JSON.stringify(fault)));

@@ -99,14 +99,14 @@ class _ProblemRequired(TypedDict):
     detail: str
     """The reason for this answer, for people."""
     code: Union[Literal["bad_request", "unauthenticated", "insufficient_credits", "job_type_not_allowed", "operator_only", "scope_missing", "not_found", "method_not_allowed", "request_timeout", "idempotency_key_conflict", "terminal_state", "solana_disabled", "intent_expired", "intent_failed", "reference_conflict", "webhook_url_missing", "endpoint_limit", "delivery_in_progress", "key_limit", "last_key", "payload_too_large", "unsupported_media_type", "misdirected_request", "validation_error", "unknown_job_type", "unknown_tier", "quote_failed", "rate_limited", "too_many_intents", "headers_too_large", "internal_error", "dispatch_unavailable", "unavailable"], str]
-    """The stable code. Decide by it."""
+    """The stable code. Decide by this code."""
     requestId: str
     """The id of the request. Quote it when you contact support."""
 
 
 class Problem(_ProblemRequired, total=False):
     required: float
-    """For 402: the credits that the submission would have held. Credits, at most six decimals."""
+    """For 402: the credits that the submission would have held. The unit is credits, with at most six decimals."""
     errors: list[ProblemError]
     """For 422: each violation."""
     submissionId: str
@@ -114,22 +114,22 @@ class Problem(_ProblemRequired, total=False):
     submissionStatus: Union[Literal["pending", "dispatched", "running", "submitted", "failed", "cancelled"], str]
     """For `terminal_state`: the status of the submission."""
     refund: Refund
-    """For `terminal_state` of a cancelled submission: its refund."""
+    """For `terminal_state`: the refund, if the submission was cancelled."""
     reference: str
-    """The purchase intent."""
+    """The `reference` of the purchase intent."""
     paidAmount: float
-    """The amount paid so far. USDC, at most six decimals."""
+    """The amount paid so far. The unit is USDC, with at most six decimals."""
     retryAfterSeconds: int
-    """For 429 and 503: the seconds to wait."""
+    """For 429 and 503: the seconds to wait before you repeat the request."""
 
 
 class _ProblemErrorRequired(TypedDict):
     path: str
     """A JSON Pointer into the body. Empty for a query parameter."""
     message: str
-    """The broken rule, without the path: "is required" is about the member at `path`."""
+    """The rule that the member or the parameter breaks, such as "is required"."""
     keyword: str
-    """The rule as a word of JSON Schema."""
+    """The keyword of JSON Schema for this rule."""
 
 
 class ProblemError(_ProblemErrorRequired, total=False):
@@ -139,18 +139,18 @@ class ProblemError(_ProblemErrorRequired, total=False):
 
 class Quote(TypedDict):
     estimated: float
-    """The likely price. Credits, at most six decimals."""
+    """The likely price. The unit is credits, with at most six decimals."""
     max: float
-    """The highest price. A submission holds it. Credits, at most six decimals."""
+    """The highest price. A submission holds this amount. The unit is credits, with at most six decimals."""
     surge: float
     """The factor for a busy fleet, included in the prices."""
 
 
 class Refund(TypedDict):
     amount: float
-    """The released part of the hold. Credits, at most six decimals."""
+    """The released part of the hold. The unit is credits, with at most six decimals."""
     charged: float
-    """The charged credits. Credits, at most six decimals."""
+    """The charged credits. The unit is credits, with at most six decimals."""
 
 
 class Usage(TypedDict, total=False):
@@ -168,13 +168,13 @@ class Usage(TypedDict, total=False):
 
 class Balance(TypedDict):
     balance: float
-    """All credits, the held ones included. Credits, at most six decimals."""
+    """All credits, the held ones included. The unit is credits, with at most six decimals."""
     held: float
-    """The held credits. Credits, at most six decimals."""
+    """The held credits. The unit is credits, with at most six decimals."""
     available: float
-    """`balance - held`. Credits, at most six decimals."""
+    """`balance - held`. The unit is credits, with at most six decimals."""
     rebateAccrued: float
-    """The rebate that has not been paid out. Credits, at most six decimals."""
+    """The rebate that has not been paid out. The unit is credits, with at most six decimals."""
     currency: Literal["credits"]
     """The unit of the amounts."""
     usdPerCredit: float
@@ -201,7 +201,7 @@ class RateCard(TypedDict):
     version: int
     """The number of the rate card."""
     surgeMultiplier: float
-    """The factor for a busy fleet, now."""
+    """The current factor for a busy fleet."""
     usdPerCredit: float
     """The price of a credit in US dollars."""
     jobTypes: list[RateCardJobTypes]
@@ -210,11 +210,11 @@ class RateCard(TypedDict):
 
 class Rate(TypedDict):
     base: float
-    """The credits for each run. Credits, at most six decimals."""
+    """The credits for a run before its usage is added. The unit is credits, with at most six decimals."""
     min: float
-    """The least credits for a run. Credits, at most six decimals."""
+    """The least credits for a run, before the factors of tier and surge. The unit is credits, with at most six decimals."""
     max: float
-    """The most credits for a run. Credits, at most six decimals."""
+    """The most credits for a run, before the factors of tier and surge. The unit is credits, with at most six decimals."""
     tierMultiplier: float
     """The factor of the tier."""
     weights: Usage
@@ -235,7 +235,7 @@ class NotReady(TypedDict):
 
 class _SubmissionRequestRequired(TypedDict):
     idempotencyKey: str
-    """Makes a repeat safe: the same key and body are charged once. Derive it from your own records."""
+    """Makes a repeat safe: the same key and body are charged once. Derive keys from your own records."""
     jobType: str
     """The type of the job."""
     payload: AtsApplicationPayload
@@ -249,9 +249,9 @@ class SubmissionRequest(_SubmissionRequestRequired, total=False):
 
 class SubmissionCreatedBalance(TypedDict):
     after: float
-    """The available credits afterwards. Credits, at most six decimals."""
+    """The available credits afterwards. The unit is credits, with at most six decimals."""
     held: float
-    """The held credits. Credits, at most six decimals."""
+    """The held credits. The unit is credits, with at most six decimals."""
 
 
 class _SubmissionCreatedRequired(TypedDict):
@@ -260,21 +260,21 @@ class _SubmissionCreatedRequired(TypedDict):
     status: Literal["dispatched"]
     """A node has accepted the job."""
     quote: Quote
-    """The price."""
+    """The quoted price."""
     balance: SubmissionCreatedBalance
     """The credits after the hold."""
 
 
 class SubmissionCreated(_SubmissionCreatedRequired, total=False):
     idempotent: Literal[True]
-    """Present if the first request with this key had been answered before."""
+    """Present if this answer repeats the answer to an earlier request."""
 
 
 class SubmissionLateOutcome(TypedDict):
     status: Union[Literal["submitted", "failed"], str]
     """The state of the submission."""
     at: str
-    """The time."""
+    """The time at which it happened."""
 
 
 class Submission(TypedDict):
@@ -287,9 +287,9 @@ class Submission(TypedDict):
     tier: Union[Literal["standard", "priority", "instant"], str]
     """The tier: how soon the job runs, and at which price."""
     idempotencyKey: str
-    """Makes a repeat safe: the same key and body are charged once. Derive it from your own records."""
+    """Makes a repeat safe: the same key and body are charged once. Derive keys from your own records."""
     quote: Quote
-    """The price."""
+    """The quoted price."""
     actualCredits: Union[float, None]
     """The charged credits. Null until the submission is settled."""
     refundedCredits: Union[float, None]
@@ -301,15 +301,15 @@ class Submission(TypedDict):
     result: Union[JobResult, None]
     """The result of a submitted job. Its members depend on the job type."""
     lateOutcome: Union[SubmissionLateOutcome, None]
-    """An outcome that a node reported after the end. Null if there is none."""
+    """An outcome that a node reported after the submission ended. Null if there is none."""
     createdAt: str
     """The time of the creation."""
     dispatchedAt: Union[str, None]
-    """The time at which a node accepted."""
+    """The time at which a node accepted the job."""
     startedAt: Union[str, None]
     """The time at which the run began."""
     finishedAt: Union[str, None]
-    """The time of the end."""
+    """The time at which the submission ended."""
 
 
 class SubmissionPage(TypedDict):
@@ -362,11 +362,11 @@ class QuoteRequest(_QuoteRequestRequired, total=False):
 
 class QuoteAnswer(TypedDict):
     quote: Quote
-    """The price."""
+    """The quoted price."""
     sufficient: bool
     """True if the available credits cover `quote.max`."""
     available: float
-    """`balance - held`. Credits, at most six decimals."""
+    """`balance - held`. The unit is credits, with at most six decimals."""
 
 
 class Transaction(TypedDict):
@@ -375,13 +375,13 @@ class Transaction(TypedDict):
     type: Union[Literal["grant", "hold", "charge", "release", "rebate", "reversal"], str]
     """The kind of the movement."""
     amount: float
-    """The moved credits, always positive. Credits, at most six decimals."""
+    """The moved credits, always positive. The unit is credits, with at most six decimals."""
     balanceAfter: float
-    """The balance after the movement. Credits, at most six decimals."""
+    """The balance after the movement. The unit is credits, with at most six decimals."""
     heldAfter: float
-    """The held credits after the movement. Credits, at most six decimals."""
+    """The held credits after the movement. The unit is credits, with at most six decimals."""
     availableAfter: float
-    """The available credits after the movement. Credits, at most six decimals."""
+    """The available credits after the movement. The unit is credits, with at most six decimals."""
     submissionId: Union[str, None]
     """The submission, if the movement belongs to one."""
     reference: Union[str, None]
@@ -399,7 +399,7 @@ class TransactionPage(TypedDict):
 
 class Delivery(TypedDict):
     id: str
-    """The id of the delivery: `X-SVC-Delivery` of its attempts."""
+    """The id of the delivery, as in `X-SVC-Delivery`."""
     eventId: str
     """The id of the event."""
     endpointId: Union[str, None]
@@ -420,13 +420,13 @@ class DeliveryAttempt(TypedDict):
     number: int
     """The number of the attempt, from 1."""
     at: str
-    """The time."""
+    """The time at which it happened."""
     statusCode: Union[int, None]
-    """The status of the response. Null without one."""
+    """The HTTP status of the response. Null without a response."""
     durationMs: Union[int, None]
-    """The duration in milliseconds."""
+    """The duration of the attempt in milliseconds."""
     error: Union[str, None]
-    """Why there is no response. Null if there is one."""
+    """Why there is no response. Null if there is a response."""
     response: Union[str, None]
     """The first 1 KiB of the response."""
 
@@ -445,7 +445,7 @@ class DeliveryQueued(TypedDict):
 
 class SettingsWebhookDisabled(TypedDict):
     at: str
-    """The time."""
+    """The time at which it happened."""
     reason: str
     """The reason, for people."""
 
@@ -454,27 +454,27 @@ class Settings(TypedDict):
     webhookUrl: Union[str, None]
     """The address of your endpoint. Null if there is none."""
     lowBalanceThreshold: float
-    """`credits.low_balance` is sent when the balance falls below it. Credits, at most six decimals."""
+    """The service sends `credits.low_balance` when the balance falls below this value. The unit is credits, with at most six decimals."""
     webhookDisabled: Union[SettingsWebhookDisabled, None]
-    """When and why deliveries to the URL were disabled. Null if they are not."""
+    """When and why deliveries to the URL were disabled. Null if they are enabled."""
     allowedJobTypes: list[str]
     """The job types that this tenant may use."""
     tenantId: str
-    """The tenant API id."""
+    """The id of the tenant."""
     environment: Union[Literal["sandbox", "production"], str]
-    """The environment."""
+    """The environment: sandbox or production."""
 
 
 class SettingsChange(TypedDict, total=False):
     webhookUrl: Union[str, None]
     """The address of your endpoint. Null if there is none."""
     lowBalanceThreshold: float
-    """`credits.low_balance` is sent when the balance falls below it."""
+    """The service sends `credits.low_balance` when the balance falls below this value."""
 
 
 class WebhookEndpointDisabled(TypedDict):
     at: str
-    """The time."""
+    """The time at which it happened."""
     reason: str
     """The reason, for people."""
 
@@ -483,22 +483,22 @@ class WebhookEndpoint(TypedDict):
     id: str
     """The id of the endpoint."""
     kind: Union[Literal["push", "poll"], str]
-    """`push`: events are posted to `url`. `poll`: you read them."""
+    """`push`: the service posts the events to `url`. `poll`: you read the events."""
     url: Union[str, None]
-    """The address of the endpoint. Null for one that you read."""
+    """The URL of the endpoint. Null if you read its events."""
     events: Union[list[Union[Literal["submission.completed", "submission.failed", "submission.cancelled", "submission.late_outcome", "credits.low_balance", "credits.purchased", "settings.changed", "webhook.test"], str]], None]
-    """The types of events that it gets. Null: all."""
+    """The types of events that the endpoint gets. Null means all types."""
     description: Union[str, None]
     """A note for your records."""
     disabled: Union[WebhookEndpointDisabled, None]
-    """When and why deliveries to the URL were disabled. Null if they are not."""
+    """When and why deliveries to the URL were disabled. Null if they are enabled."""
     createdAt: str
     """The time of the creation."""
 
 
 class WebhookEndpointCreatedDisabled(TypedDict):
     at: str
-    """The time."""
+    """The time at which it happened."""
     reason: str
     """The reason, for people."""
 
@@ -507,19 +507,19 @@ class WebhookEndpointCreated(TypedDict):
     id: str
     """The id of the endpoint."""
     kind: Union[Literal["push", "poll"], str]
-    """`push`: events are posted to `url`. `poll`: you read them."""
+    """`push`: the service posts the events to `url`. `poll`: you read the events."""
     url: Union[str, None]
-    """The address of the endpoint. Null for one that you read."""
+    """The URL of the endpoint. Null if you read its events."""
     events: Union[list[Union[Literal["submission.completed", "submission.failed", "submission.cancelled", "submission.late_outcome", "credits.low_balance", "credits.purchased", "settings.changed", "webhook.test"], str]], None]
-    """The types of events that it gets. Null: all."""
+    """The types of events that the endpoint gets. Null means all types."""
     description: Union[str, None]
     """A note for your records."""
     disabled: Union[WebhookEndpointCreatedDisabled, None]
-    """When and why deliveries to the URL were disabled. Null if they are not."""
+    """When and why deliveries to the URL were disabled. Null if they are enabled."""
     createdAt: str
     """The time of the creation."""
     secret: str
-    """Verifies the webhooks of this endpoint. It is shown only once."""
+    """The secret that verifies the webhooks of this endpoint. It is shown only once."""
 
 
 class WebhookEndpointList(TypedDict):
@@ -529,28 +529,28 @@ class WebhookEndpointList(TypedDict):
 
 class _WebhookEndpointRequestRequired(TypedDict):
     url: Union[str, None]
-    """The address of the endpoint. Null for one that you read."""
+    """The URL of the endpoint. Null if you read its events."""
 
 
 class WebhookEndpointRequest(_WebhookEndpointRequestRequired, total=False):
     events: Union[list[Literal["submission.completed", "submission.failed", "submission.cancelled", "submission.late_outcome", "credits.low_balance", "credits.purchased", "settings.changed", "webhook.test"]], None]
-    """The types of events that it gets. Null: all."""
+    """The types of events that the endpoint gets. Null means all types."""
     description: Union[str, None]
     """A note for your records."""
 
 
 class WebhookEndpointChange(TypedDict, total=False):
     url: Union[str, None]
-    """The address of the endpoint. Null for one that you read."""
+    """The URL of the endpoint. Null if you read its events."""
     events: Union[list[Literal["submission.completed", "submission.failed", "submission.cancelled", "submission.late_outcome", "credits.low_balance", "credits.purchased", "settings.changed", "webhook.test"]], None]
-    """The types of events that it gets. Null: all."""
+    """The types of events that the endpoint gets. Null means all types."""
     description: Union[str, None]
     """A note for your records."""
 
 
 class RotatedSecret(TypedDict):
     secret: str
-    """Verifies the webhooks of this endpoint. It is shown only once."""
+    """The secret that verifies the webhooks of this endpoint. It is shown only once."""
 
 
 class PolledEvent(TypedDict):
@@ -570,30 +570,30 @@ class PolledEvents(TypedDict):
     data: list[PolledEvent]
     """The events, oldest first."""
     nextCursor: str
-    """Pass it as `after` to read on. It never is null."""
+    """Pass it as `after` to read later events. It is never null."""
 
 
 class PurchaseIntent(TypedDict):
     reference: str
     """The id of the intent: a Solana public key."""
     solanaPayUrl: str
-    """Pay at this URL, with exactly its amount and reference."""
+    """The URL for a wallet. Pay exactly its amount, with its reference."""
     credits: float
-    """The credits to add. Credits, at most six decimals."""
+    """The credits to add. The unit is credits, with at most six decimals."""
     amount: float
-    """The price. USDC, at most six decimals."""
+    """The price. The unit is USDC, with at most six decimals."""
     token: Literal["USDC"]
     """The token to pay with."""
     status: Union[Literal["pending", "confirmed", "expired", "failed"], str]
     """The state of the intent."""
     paidAmount: float
-    """The amount paid so far. USDC, at most six decimals."""
+    """The amount paid so far. The unit is USDC, with at most six decimals."""
     signature: Union[str, None]
-    """The signature of the transaction that paid the rest of the amount. Null until then."""
+    """The signature of the transaction that paid the rest of the amount. Null until the amount is paid."""
     confirmedAt: Union[str, None]
     """The time of the confirmation."""
     payments: list[PurchasePayment]
-    """Every payment."""
+    """Every payment of the intent."""
     createdAt: str
     """The time of the creation."""
     expiresAt: str
@@ -602,26 +602,26 @@ class PurchaseIntent(TypedDict):
 
 class PurchasePayment(TypedDict):
     signature: str
-    """The transaction."""
+    """The signature of the transaction."""
     amount: float
-    """The amount of this payment. USDC, at most six decimals."""
+    """The amount of this payment. The unit is USDC, with at most six decimals."""
     at: str
     """The time at which the payment was recorded."""
 
 
 class Key(TypedDict):
     keyId: str
-    """The id of the key. Name it in `X-SVC-Key`."""
+    """The id of the key. Send it in `X-SVC-Key`."""
     scopes: list[Union[Literal["read", "spend", "settings"], str]]
     """The scopes of the key. `read`: reads and quotes. `spend`: creations, cancels and purchase intents. `settings`: settings, webhooks and keys."""
     addresses: list[str]
-    """The CIDR blocks that requests must come from. Empty for any."""
+    """The CIDR blocks that requests must come from. If empty, any address is allowed."""
     createdAt: str
     """The time of the creation."""
     expiresAt: Union[str, None]
-    """The time at which the key expires. Null for never."""
+    """The time at which the key expires. Null if it never expires."""
     lastUsedAt: Union[str, None]
-    """The minute of the last use. Null before the first."""
+    """The minute of the last use. Null before the first use."""
 
 
 class KeyList(TypedDict):
@@ -633,33 +633,33 @@ class KeyRequest(TypedDict, total=False):
     scopes: list[Literal["read", "spend", "settings"]]
     """The scopes of the key. `read`: reads and quotes. `spend`: creations, cancels and purchase intents. `settings`: settings, webhooks and keys."""
     addresses: list[str]
-    """The CIDR blocks that requests must come from. Empty for any."""
+    """The CIDR blocks that requests must come from. If empty, any address is allowed."""
     expiresInDays: int
-    """The days until the key expires. Omitted: never."""
+    """The days until the key expires. If omitted, the key never expires."""
 
 
 class KeyCreated(TypedDict):
     keyId: str
-    """The id of the key. Name it in `X-SVC-Key`."""
+    """The id of the key. Send it in `X-SVC-Key`."""
     scopes: list[Union[Literal["read", "spend", "settings"], str]]
     """The scopes of the key. `read`: reads and quotes. `spend`: creations, cancels and purchase intents. `settings`: settings, webhooks and keys."""
     addresses: list[str]
-    """The CIDR blocks that requests must come from. Empty for any."""
+    """The CIDR blocks that requests must come from. If empty, any address is allowed."""
     createdAt: str
     """The time of the creation."""
     expiresAt: Union[str, None]
-    """The time at which the key expires. Null for never."""
+    """The time at which the key expires. Null if it never expires."""
     lastUsedAt: Union[str, None]
-    """The minute of the last use. Null before the first."""
+    """The minute of the last use. Null before the first use."""
     hmacSecret: str
-    """Signs requests. It is shown only once."""
+    """The signing secret. It is shown only once."""
 
 
 class ChangeAuthor(TypedDict, total=False):
     keyId: Union[str, None]
     """The key of the tenant that made the change."""
     operator: str
-    """The operator of the service."""
+    """The id of the operator."""
 
 
 class AuditEntry(TypedDict):
@@ -670,11 +670,11 @@ class AuditEntry(TypedDict):
     at: str
     """The time of the change."""
     before: Union[dict[str, Any], None]
-    """The members before the change. Null for a creation."""
+    """The changed members before the change. Null for a creation."""
     after: Union[dict[str, Any], None]
-    """The members after the change. Null for a deletion."""
+    """The changed members after the change. Null for a deletion."""
     requestId: Union[str, None]
-    """The request that made the change."""
+    """The id of the request that made the change."""
 
 
 class AuditPage(TypedDict):
@@ -693,11 +693,11 @@ class AtsApplicationPayloadJobContext(TypedDict):
 
 class AtsApplicationPayload(TypedDict):
     applicationUrl: str
-    """The page of the application: http or https, with a public host and without credentials."""
+    """The URL of the application page: http or https, with a public host and without credentials."""
     atsType: str
-    """The kind of the site, a hint. In the sandbox it decides what happens."""
+    """The kind of the site, as a hint. In the sandbox it selects what the simulated node does."""
     applicantProfile: dict[str, Any]
-    """The applicant. Passed on as sent; at most 64 levels deep. Nodes read it as described at `/docs/applicant-profile`."""
+    """The applicant. The service passes the profile on as sent. It may nest at most 64 levels deep. `/docs/applicant-profile` describes how nodes read it."""
     jobContext: AtsApplicationPayloadJobContext
     """The job. Further members are allowed."""
 
@@ -708,9 +708,9 @@ class ListSubmissionsQuery(TypedDict, total=False):
     idempotencyKey: str
     """Only the submission with this key."""
     createdAfter: str
-    """Only those created at this time or later."""
+    """Only submissions created at this time or later."""
     createdBefore: str
-    """Only those created before this time."""
+    """Only submissions created before this time."""
     limit: int
     """The number of items on a page."""
     cursor: str
@@ -730,7 +730,7 @@ class ListTransactionsQuery(TypedDict, total=False):
 
 class AwaitPurchaseIntentQuery(TypedDict, total=False):
     timeoutSeconds: int
-    """The seconds to wait at most. Default: 30."""
+    """The most seconds to wait for the payment. Default: 30."""
 
 
 class ListDeliveriesQuery(TypedDict, total=False):
@@ -766,9 +766,9 @@ class SubmissionCompletedEventData(TypedDict):
     tier: Union[Literal["standard", "priority", "instant"], str]
     """The tier: how soon the job runs, and at which price."""
     actualCredits: float
-    """The charged credits. Null until the submission is settled. Credits, with at most six decimals"""
+    """The charged credits. Null until the submission is settled. The unit is credits, with at most six decimals."""
     refundedCredits: float
-    """The released credits. Null until the submission is settled. Credits, with at most six decimals"""
+    """The released credits. Null until the submission is settled. The unit is credits, with at most six decimals."""
     status: Literal["submitted"]
     """The state of the submission."""
 
@@ -777,7 +777,7 @@ class SubmissionCompletedEvent(TypedDict):
     id: str
     """The id of the event."""
     timestamp: str
-    """The time of the event. RFC 3339, UTC, with milliseconds"""
+    """The time of the event. An RFC 3339 time in UTC with milliseconds."""
     type: Literal["submission.completed"]
     """The type of the event."""
     data: SubmissionCompletedEventData
@@ -803,9 +803,9 @@ class SubmissionFailedEventData(TypedDict):
     tier: Union[Literal["standard", "priority", "instant"], str]
     """The tier: how soon the job runs, and at which price."""
     actualCredits: float
-    """The charged credits. Null until the submission is settled. Credits, with at most six decimals"""
+    """The charged credits. Null until the submission is settled. The unit is credits, with at most six decimals."""
     refundedCredits: float
-    """The released credits. Null until the submission is settled. Credits, with at most six decimals"""
+    """The released credits. Null until the submission is settled. The unit is credits, with at most six decimals."""
     status: Literal["failed"]
     """The submission failed."""
     failure: SubmissionFailedEventDataFailure
@@ -816,7 +816,7 @@ class SubmissionFailedEvent(TypedDict):
     id: str
     """The id of the event."""
     timestamp: str
-    """The time of the event. RFC 3339, UTC, with milliseconds"""
+    """The time of the event. An RFC 3339 time in UTC with milliseconds."""
     type: Literal["submission.failed"]
     """The type of the event."""
     data: SubmissionFailedEventData
@@ -831,20 +831,20 @@ class SubmissionCancelledEventData(TypedDict):
     tier: Union[Literal["standard", "priority", "instant"], str]
     """The tier: how soon the job runs, and at which price."""
     actualCredits: float
-    """The charged credits. Null until the submission is settled. Credits, with at most six decimals"""
+    """The charged credits. Null until the submission is settled. The unit is credits, with at most six decimals."""
     refundedCredits: float
-    """The released credits. Null until the submission is settled. Credits, with at most six decimals"""
+    """The released credits. Null until the submission is settled. The unit is credits, with at most six decimals."""
     status: Literal["cancelled"]
     """The submission was cancelled."""
     by: Union[Literal["tenant", "operator"], str]
-    """Who cancelled it."""
+    """Who cancelled the submission."""
 
 
 class SubmissionCancelledEvent(TypedDict):
     id: str
     """The id of the event."""
     timestamp: str
-    """The time of the event. RFC 3339, UTC, with milliseconds"""
+    """The time of the event. An RFC 3339 time in UTC with milliseconds."""
     type: Literal["submission.cancelled"]
     """The type of the event."""
     data: SubmissionCancelledEventData
@@ -857,14 +857,14 @@ class SubmissionLateOutcomeEventData(TypedDict):
     status: Union[Literal["submitted", "failed"], str]
     """The state of the submission."""
     at: str
-    """The time. RFC 3339, UTC, with milliseconds"""
+    """The time at which it happened. An RFC 3339 time in UTC with milliseconds."""
 
 
 class SubmissionLateOutcomeEvent(TypedDict):
     id: str
     """The id of the event."""
     timestamp: str
-    """The time of the event. RFC 3339, UTC, with milliseconds"""
+    """The time of the event. An RFC 3339 time in UTC with milliseconds."""
     type: Literal["submission.late_outcome"]
     """The type of the event."""
     data: SubmissionLateOutcomeEventData
@@ -873,20 +873,20 @@ class SubmissionLateOutcomeEvent(TypedDict):
 
 class CreditsLowBalanceEventData(TypedDict):
     balance: float
-    """All credits, the held ones included. Credits, with at most six decimals"""
+    """All credits, the held ones included. The unit is credits, with at most six decimals."""
     available: float
-    """`balance - held`. Credits, with at most six decimals"""
+    """`balance - held`. The unit is credits, with at most six decimals."""
     held: float
-    """The held credits. Credits, with at most six decimals"""
+    """The held credits. The unit is credits, with at most six decimals."""
     threshold: float
-    """The threshold that the balance fell below. Credits, with at most six decimals"""
+    """The threshold that the balance fell below. The unit is credits, with at most six decimals."""
 
 
 class CreditsLowBalanceEvent(TypedDict):
     id: str
     """The id of the event."""
     timestamp: str
-    """The time of the event. RFC 3339, UTC, with milliseconds"""
+    """The time of the event. An RFC 3339 time in UTC with milliseconds."""
     type: Literal["credits.low_balance"]
     """The type of the event."""
     data: CreditsLowBalanceEventData
@@ -895,20 +895,20 @@ class CreditsLowBalanceEvent(TypedDict):
 
 class CreditsPurchasedEventData(TypedDict):
     reference: str
-    """The purchase intent. The `reference` of the purchase intent"""
+    """The purchase intent that was paid. The value is its `reference`."""
     credits: float
-    """The credits to add. Credits, with at most six decimals"""
+    """The credits to add. The unit is credits, with at most six decimals."""
     paidAmount: float
-    """The amount paid so far. USDC, with at most six decimals"""
+    """The amount paid so far. The unit is USDC, with at most six decimals."""
     signature: str
-    """The signature of the transaction that paid the rest of the amount. Null until then. The transaction that completed the amount"""
+    """The signature of the transaction that paid the rest of the amount. Null until the amount is paid. In this event it is never null."""
 
 
 class CreditsPurchasedEvent(TypedDict):
     id: str
     """The id of the event."""
     timestamp: str
-    """The time of the event. RFC 3339, UTC, with milliseconds"""
+    """The time of the event. An RFC 3339 time in UTC with milliseconds."""
     type: Literal["credits.purchased"]
     """The type of the event."""
     data: CreditsPurchasedEventData
@@ -917,28 +917,28 @@ class CreditsPurchasedEvent(TypedDict):
 
 class SettingsChangedEventDataByKeyId(TypedDict):
     keyId: Union[str, None]
-    """The key that signed the request. Null if it has no id."""
+    """The id of the signing key. Null if the key has no id."""
 
 
 class SettingsChangedEventDataByOperator(TypedDict):
     operator: str
-    """The operator of the service."""
+    """The id of the operator."""
 
 
 class SettingsChangedEventData(TypedDict):
     what: str
-    """The change, such as `settings.updated`. More values may be added"""
+    """The change, such as `settings.updated`. More values may be added."""
     by: Union[SettingsChangedEventDataByKeyId, SettingsChangedEventDataByOperator]
-    """Who changed it: a key of the tenant, or an operator."""
+    """Who made the change: a tenant key or an operator."""
     at: str
-    """The time of the change. RFC 3339, UTC, with milliseconds"""
+    """The time of the change. An RFC 3339 time in UTC with milliseconds."""
 
 
 class SettingsChangedEvent(TypedDict):
     id: str
     """The id of the event."""
     timestamp: str
-    """The time of the event. RFC 3339, UTC, with milliseconds"""
+    """The time of the event. An RFC 3339 time in UTC with milliseconds."""
     type: Literal["settings.changed"]
     """The type of the event."""
     data: SettingsChangedEventData
@@ -949,7 +949,7 @@ class WebhookTestEvent(TypedDict):
     id: str
     """The id of the event."""
     timestamp: str
-    """The time of the event. RFC 3339, UTC, with milliseconds"""
+    """The time of the event. An RFC 3339 time in UTC with milliseconds."""
     type: Literal["webhook.test"]
     """The type of the event."""
     data: dict[str, Any]

@@ -13,15 +13,15 @@ import {
 } from './pages.ts';
 
 /**
- * The host name of the demo employer. No DNS has it: the browser node maps it to a port of this
- * machine.
+ * The host name of the demo employer. No DNS server knows it. The browser node maps it to a port of
+ * this machine.
  */
 export const employerHost = 'careers.example-engines.example';
 /** The URL of the form. The demo's application has it as `applicationUrl`. */
 export const employerFormUrl = `http://${employerHost}${formPath}`;
 
 export interface DemoEmployer {
-  /** The page for people that shows the applications. */
+  /** The address of the page that shows the applications to people. */
   readonly url: string;
   readonly port: number;
   /** Newest first. */
@@ -75,7 +75,7 @@ export async function startDemoEmployer({ port = 0 } = {}): Promise<DemoEmployer
     if (target === formPath) return { status: 200, page: formPage() };
     const confirmed = applications.find(({ number }) => target === `/thanks/${number}`);
     if (confirmed !== undefined) return { status: 200, page: thanksPage(confirmed.number) };
-    // Nodes use the name `employerHost`, under which they cannot read the applications of other
+    // Nodes use the name `employerHost`. Under this name they cannot read the applications of other
     // nodes.
     if (headers.host === employerHost) return { status: 404 };
     if (target === countPath) return { status: 200, page: `${requests}` };

@@ -86,14 +86,14 @@ function page({ title, subtitle, body, count }: Page): string {
     </html> `.source;
 }
 
-/** Shows the applications, newest first, and how many requests brought them. */
+/** Shows the applications, newest first, and the number of requests that submitted a form. */
 export function inboxPage(applications: readonly Application[], requests: number): string {
   const isEmpty = applications.length === 0;
   const body = isEmpty
     ? html`<section class="card empty">
         <h2>No application has arrived yet</h2>
         <p class="quiet">
-          The demo submission of <code>npm start</code> arrives here. This page follows.
+          The demo submission of <code>npm start</code> arrives here. This page then reloads.
         </p>
       </section>`
     : html`${applications.map(applicationCard)}`;

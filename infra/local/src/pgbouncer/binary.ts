@@ -68,7 +68,7 @@ function writeStarter(unpacked: string): void {
   const loader = libraryDirs
     .flatMap((dir) => readdirSync(dir).map((name) => path.join(dir, name)))
     .find((file) => path.basename(file).startsWith('ld-linux'));
-  if (loader === undefined) throw new Error('the packages contain no loader');
+  if (loader === undefined) throw new Error('the fetched packages contain no dynamic loader');
   const script = `#!/bin/sh
 root=$(cd "$(dirname "$0")" && pwd)
 exec "${loader.replace(unpacked, '$root')}" --library-path "${libraries}" "$root/usr/sbin/pgbouncer" "$@"

@@ -19,8 +19,8 @@ export function addCompletionCommand(command: Command): void {
 }
 
 /**
- * For the command and all its subcommands: the words of its path, and the words that complete it
- * (subcommands, argument choices and options).
+ * Returns a pair for the command and for each subcommand at any depth: the words of its path, and
+ * the words that complete it (subcommands, argument choices and options).
  */
 function completionsOf(command: Command, path: string): [string, string[]][] {
   const subcommands = command.commands.map((child) => child.name());

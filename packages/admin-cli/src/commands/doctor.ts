@@ -68,8 +68,8 @@ async function timed<T>(ask: () => Promise<T>): Promise<{ value: T; askedMs: num
 
 async function readDeployment(context: Context): Promise<Deployment> {
   const { configuration, store } = context;
-  // The first query also opens a connection, which takes longer than the query itself. It must not
-  // be the one that `timed` measures.
+  // The first query also opens a connection, which takes longer than the query itself. So `timed`
+  // measures the second query.
   const databaseTime = await databaseNow(store);
   const clock = await timed(() => readServerClock(store));
   const found = await tryRedis(context, async ({ redis, prefix }) => {

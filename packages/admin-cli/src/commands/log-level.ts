@@ -20,7 +20,7 @@ import { isHeard } from './service-status.ts';
 const services = ['gateway', 'dispatcher', 'settlement', 'webhooks'] as const;
 type Service = (typeof services)[number];
 
-/** The level to set. `configured` ends a level that was set, before its duration is over. */
+/** The level to set. `configured` ends an earlier setting before its duration is over. */
 type LevelWord = SettableLogLevel | 'configured';
 const levelWords: readonly LevelWord[] = ['trace', 'debug', 'info', 'warn', 'error', 'configured'];
 
@@ -29,14 +29,14 @@ const durationMsMin = 10_000;
 const durationMsMax = 24 * 3_600_000;
 
 interface LogLevelOptions extends CommandOptions {
-  /** Milliseconds. */
+  /** The duration in milliseconds. */
   for?: number;
 }
 
 /** `svc log-level [SERVICE LEVEL] [--for D]` (CONTRACT 9). */
 export function addLogLevelCommand(command: Command): void {
   describeCommand(command, {
-    does: 'show or set for a while which log lines the processes of a service write',
+    does: 'show the log levels of the services, or set the level of one service for a while',
     examples: [
       'svc log-level',
       'svc log-level dispatcher debug --for 30m',
@@ -45,7 +45,11 @@ export function addLogLevelCommand(command: Command): void {
   })
     .argument('[service]', services.join(', '), serviceArgument)
     .argument('[level]', levelWords.join(', '), levelArgument)
-    .option('--for <duration>', 'from 10s to 24h (default: 10m)', forArgument)
+    .option(
+      '--for <duration>',
+      'how long the level applies, from 10s to 24h (default: 10m)',
+      forArgument,
+    )
     .action(
       (service: Service | undefined, level: LevelWord | undefined, options: LogLevelOptions) =>
         withContext((context) => logLevel(context, { service, level }, options)),
@@ -82,7 +86,9 @@ async function logLevel(
   options: LogLevelOptions,
 ): Promise<void> {
   if (options.for !== undefined && (level === undefined || level === 'configured'))
-    throw new WrongUsage('Name a service and a level with --for: svc log-level gateway debug.');
+    throw new WrongUsage(
+      'Name a service and a level to set with --for: svc log-level gateway debug --for 30m.',
+    );
   await withRedis(context, async (redis) => {
     if (service !== undefined && level !== undefined) {
       await change(context, redis, service, level, options.for ?? durationMsDefault);
@@ -91,7 +97,10 @@ async function logLevel(
   });
 }
 
-/** Sets or clears the level in Redis. The audit entry is committed only if this succeeds. */
+/**
+ * Sets or clears the level in Redis. The audit entry is committed only if the change in Redis
+ * succeeds.
+ */
 async function change(
   { store, by }: Context,
   { redis, prefix }: RedisContext,

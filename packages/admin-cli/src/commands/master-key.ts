@@ -38,7 +38,7 @@ export function addMasterKeyCommands(masterKey: Command): void {
         'every service runs the new version.',
       ].join('\n'),
     )
-    .option('--alone', 'no service is running, so do not wait for any')
+    .option('--alone', 'do not wait for services; use it only if no service is running')
     .action((options: RotateOptions) => withContext((context) => rotate(context, options)));
 }
 
@@ -68,7 +68,9 @@ async function rotate(context: Context, options: RotateOptions): Promise<void> {
   );
   print(`Everything is sealed under ${keyId}.`);
   if (keys.size === 1) {
-    print('To rotate it, put a new key before it. See `svc master-key rotate --help`.');
+    print(
+      'To rotate this key, put a new key before it in SVC_MASTER_KEY. See `svc master-key rotate --help`.',
+    );
   }
 }
 
@@ -89,9 +91,9 @@ const waitPollMs = 500;
 
 /**
  * Reseals all sealed data under the first key, and returns the counts of each column. One pass is
- * enough if the database is `bound`: all values are sealed for their complete place.
+ * enough if the phase of the database is `bound`: all values are sealed for their complete place.
  *
- * If not, services may still write values in the format of the previous version. After the first
+ * Otherwise services may still write values in the format of the previous version. After the first
  * pass, the function waits until no service does, except with `--alone`. It then repeats passes
  * until one finds nothing to reseal. `endReseal` makes the services refuse the old format. The
  * table `environment` comes last, because its value marks the end.

@@ -18,7 +18,7 @@ interface UpdateOptions extends CommandOptions {
 }
 
 interface RotateOptions extends CommandOptions {
-  /** Milliseconds. */
+  /** The time for which the old secret stays valid, in milliseconds. */
   readonly overlap?: number;
   readonly force?: boolean;
 }
@@ -41,7 +41,7 @@ const overlapMsDefault = 24 * 3_600_000;
  */
 export function addNodeChangeCommands(node: Command): void {
   addCommand(node, 'drain', {
-    does: 'stop offers to a node, also after reconnects; it finishes what it runs',
+    does: 'stop offers to a node, even after it reconnects; the node finishes what it runs',
     examples: ['svc node drain nod_…'],
   })
     .argument(...nodeArgument)

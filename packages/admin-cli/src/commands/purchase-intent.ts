@@ -27,7 +27,7 @@ export function addPurchaseIntentCommands(group: Command): void {
     does: 'list the purchase intents, the newest first',
     examples: ['svc purchase-intent list --status failed', 'svc purchase-intent list --overpaid'],
   })
-    .option('--tenant <tenant>', 'only those of this tenant, tnt_…', idArgument('tnt'))
+    .option('--tenant <tenant>', 'only intents of this tenant, tnt_…', idArgument('tnt'))
     .option('--status <status>', intentStatuses.join(', '), statusArgument)
     .option('--overpaid', 'only intents that received more than their amount')
     .action((options: ListOptions) => withContext(({ store }) => list(store, options)));
@@ -40,7 +40,9 @@ export function addPurchaseIntentCommands(group: Command): void {
       withContext(async ({ store }) => {
         const intent = await readPurchaseIntent(store, { reference });
         if (intent === null) {
-          throw new Refusal('There is no such intent. Run `svc purchase-intent list` to see them.');
+          throw new Refusal(
+            'There is no such intent. Run `svc purchase-intent list` to see the references.',
+          );
         }
         printRecord(rowOf(intent), options);
       }),

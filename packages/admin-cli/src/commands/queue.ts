@@ -91,8 +91,8 @@ const reconcilersOf: Partial<Record<QueueKey, readonly ReconcilerName[]>> = {
 };
 
 /**
- * Makes all rows that the reconcilers of the queue failed at due in the next pass, without waiting
- * for their backoff. `madeDue` is their number.
+ * Ends the backoff of all rows that the reconcilers of the queue could not repair. The next pass
+ * tries these rows again. `madeDue` is their number.
  */
 async function retryPutOff({ store }: Context, key: QueueKey): Promise<{ madeDue?: number }> {
   const reconcilers = reconcilersOf[key];
@@ -116,7 +116,7 @@ type Queues = Pick<RedisContext, 'redis' | 'prefix'>;
 
 async function statusOf({ redis, prefix }: Queues, key: QueueKey) {
   const found = (await readQueueStatus(redis, prefix)).find(({ queue }) => queue.startsWith(key));
-  if (found === undefined) throw new Error(`no status of the queue ${key}`);
+  if (found === undefined) throw new Error(`the queue ${key} has no status`);
   return found;
 }
 

@@ -14,7 +14,7 @@ interface EndOptions extends CommandOptions {
 /** `svc recovery …` (CONTRACT 9): the commands for the recovery after a restore from a backup. */
 export function addRecoveryCommands(group: Command): void {
   addCommand(group, 'begin', {
-    does: 'refuse creations after a restore, until nodes have reported and an operator ends it',
+    does: 'refuse creations after a restore, until nodes have reported and an operator ends the recovery',
     examples: ['svc recovery begin'],
   }).action((options: CommandOptions) => withContext((context) => begin(context, options)));
   addCommand(group, 'status', {
@@ -25,7 +25,10 @@ export function addRecoveryCommands(group: Command): void {
     addCommand(group, 'end', {
       does: 'allow creations again; the remaining runs end as usual',
       examples: ['svc recovery end', 'svc recovery end --force'],
-    }).option('--force', 'although nodes have not reported or submissions are missing'),
+    }).option(
+      '--force',
+      'end the recovery although nodes have not reported or submissions are missing',
+    ),
   ).action((options: EndOptions) => withContext((context) => end(context, options)));
 }
 
@@ -44,7 +47,7 @@ async function end({ store, by }: Context, options: EndOptions): Promise<void> {
   const force = options.force === true;
   if (force) {
     await confirm(
-      'A tenant may repeat a submission that a missing node has done. End it?',
+      'A tenant may repeat a submission that a missing node has done. End the recovery?',
       options,
     );
   }
@@ -57,7 +60,7 @@ async function end({ store, by }: Context, options: EndOptions): Promise<void> {
     case 'incomplete': {
       const { missingNodes, open } = outcome.status;
       throw new Refusal(
-        `${missingNodes.length} nodes have not reported, and ${open.length} reported submissions are missing. See \`svc recovery status\`. \`svc recovery end --force\` ends it anyway.`,
+        `${missingNodes.length} nodes have not reported, and ${open.length} reported submissions are missing. See \`svc recovery status\`. \`svc recovery end --force\` ends the recovery anyway.`,
       );
     }
   }

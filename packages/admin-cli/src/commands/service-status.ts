@@ -41,12 +41,12 @@ interface LiveStatus {
   readonly surge: number | null;
 }
 
-/** The most dead letters that are listed, oldest first. The count includes all of them. */
+/** The most dead letters that are listed, oldest first. The count includes all dead letters. */
 const deadLettersListedMax = 20;
 
 /**
- * Reads all parts of the status in parallel. Each query has a limit or counts by an index, so that
- * it stays cheap in a large database.
+ * Reads all parts of the status in parallel. Each query has a limit or counts by an index. So the
+ * queries stay cheap in a large database.
  */
 export async function readServiceStatus(context: Context): Promise<ServiceStatus> {
   const { configuration, store } = context;

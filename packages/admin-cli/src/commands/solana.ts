@@ -88,9 +88,13 @@ async function assign(
       );
       return;
     case 'unknown_payment':
-      throw new Refusal('The watcher has seen no such payment. Run `svc solana status`.');
+      throw new Refusal(
+        'The watcher has seen no such payment. Run `svc solana status` to see the payments.',
+      );
     case 'intent_open':
-      throw new Refusal('The payment was added to an intent that can still be completed.');
+      throw new Refusal(
+        'The payment was added to an intent that can still be completed. Wait until the intent is closed.',
+      );
     case 'already_granted':
       throw new Refusal('Credits were granted for this payment before.');
     case 'unknown_tenant':

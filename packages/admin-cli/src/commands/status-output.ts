@@ -6,7 +6,7 @@ import { deadLetterLines, deadLettersRecord } from './dead-letters.ts';
 import { queueCells, queueColumns } from './queue-table.ts';
 import { isHeard, type ServiceStatus } from './service-status.ts';
 
-/** The services that must run. If one of them is missing, jobs do not complete. */
+/** The services that must run. `svc status` lists those without a running process. */
 const services = ['gateway', 'dispatcher', 'settlement', 'webhooks'];
 const states = ['pending', 'dispatched', 'running', 'settling'] as const;
 
@@ -136,7 +136,7 @@ function ledgerLine({ ledger, databaseTime }: ServiceStatus): string {
     ),
   ];
   if (failedAt !== null)
-    parts.push(red(`the last audit failed: ${plainText(error ?? 'no reason')}`));
+    parts.push(red(`the last audit failed: ${plainText(error ?? 'the reason is unknown')}`));
   else if (isLate) parts.push(red('the periodic audits have stopped'));
   return `${name}  ${parts.join('  ')}`;
 }

@@ -9,7 +9,7 @@ import { statusLines, statusRecord } from './status-output.ts';
 
 interface StatusOptions extends CommandOptions {
   watch?: boolean;
-  /** Milliseconds. */
+  /** The interval between refreshes, in milliseconds. */
   every?: number;
 }
 
@@ -69,7 +69,7 @@ const clearLineRest = '\u001B[K';
 const clearBelow = '\u001B[J';
 
 /**
- * On a screen, overwrites the lines in place to avoid flicker, and omits lines that do not fit.
+ * With `onScreen`, overwrites the lines in place to avoid flicker, and omits lines that do not fit.
  * Otherwise prints all lines and an empty one.
  */
 function draw(lines: readonly string[], onScreen: boolean): void {

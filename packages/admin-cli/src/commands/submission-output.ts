@@ -8,7 +8,7 @@ export function hasPersonalData({ result, failure }: OperatorSubmission): boolea
   return result !== null || (failure !== null && failure.message !== '');
 }
 
-/** A submission as the API shows it, with the fields for operators only. */
+/** A submission as the API shows it, with additional fields that only operators see. */
 export function submissionRow(submission: OperatorSubmission): Row {
   const { id, ...shown } = submissionView(submission);
   const { nodeId, cancelledBy, requestId } = submission;

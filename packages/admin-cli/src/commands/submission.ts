@@ -52,16 +52,22 @@ export function addSubmissionCommands(submission: Command): void {
       'svc submission list --tenant tnt_… --since 24h',
     ],
   })
-    .option('--tenant <tenant>', 'only of this tenant, tnt_…', idArgument('tnt'))
+    .option('--tenant <tenant>', 'only submissions of this tenant, tnt_…', idArgument('tnt'))
     .addOption(
-      new Option('--status <status>', 'only in this status').choices(Object.keys(statesOf)),
+      new Option('--status <status>', 'only submissions in this status').choices(
+        Object.keys(statesOf),
+      ),
     )
     .option(
       '--since <time>',
-      'only created since this time, or since a duration ago (24h)',
+      'only submissions created since this time, or since a duration ago (24h)',
       timeArgument,
     )
-    .option('--before <submission>', 'only older than this submission, sub_…', idArgument('sub'))
+    .option(
+      '--before <submission>',
+      'only submissions older than this one, sub_…',
+      idArgument('sub'),
+    )
     .option(
       '--limit <count>',
       `the most submissions to list (default: ${listLimitDefault})`,

@@ -15,7 +15,7 @@ export function addSurgeCommands(surge: Command): void {
     examples: ['svc surge show'],
   }).action((options: CommandOptions) => withContext((context) => show(context, options)));
   addCommand(surge, 'pin', {
-    does: 'pin the surge multiplier within seconds; existing quotes keep theirs',
+    does: 'pin the surge multiplier; it applies within seconds, and existing quotes keep theirs',
     examples: ['svc surge pin 1.5'],
   })
     .argument('<multiplier>', 'from 1 to 3', multiplierArgument)
@@ -54,7 +54,10 @@ async function show(context: Context, options: CommandOptions): Promise<void> {
   );
 }
 
-/** Reads the published multiplier and the load of the fleet. Nulls if Redis cannot be reached. */
+/**
+ * Reads the published multiplier and the load of the fleet. All values are null if Redis cannot be
+ * reached.
+ */
 async function readFleet(context: Context): Promise<Row> {
   const read = await tryRedis(context, async ({ redis, prefix }) => {
     const published = await readPublishedSurge(redis, prefix);

@@ -7,7 +7,8 @@ const jobTypesKnown = ['ats.application'];
 
 /**
  * The job types that a tenant may submit: those of `--allow`, all if the option is missing, none
- * for `--allow none`. Throws Refusal for an unknown job type, or for `none` next to others.
+ * for `--allow none`. Throws Refusal for an unknown job type, or if `none` is combined with another
+ * value.
  */
 export function allowedJobTypes(allow: readonly string[] | undefined): string[] {
   if (allow === undefined) return jobTypesKnown;
@@ -19,7 +20,7 @@ export function allowedJobTypes(allow: readonly string[] | undefined): string[] 
   const unknown = allow.filter((jobType) => !jobTypesKnown.includes(jobType));
   if (unknown.length > 0) {
     throw new Refusal(
-      `Unknown job type ${unknown.join(', ')}. Use one of ${jobTypesKnown.join(', ')}.`,
+      `The job type is unknown: ${unknown.join(', ')}. Use one of ${jobTypesKnown.join(', ')}.`,
     );
   }
   return [...new Set(allow)];

@@ -14,7 +14,7 @@ import { unknownTenant } from './tenant-output.ts';
 interface RotateOptions extends CommandOptions {
   hmac?: boolean;
   webhook?: boolean;
-  /** Milliseconds. */
+  /** The time for which the old secret stays valid, in milliseconds. */
   overlap: number;
   force?: boolean;
 }

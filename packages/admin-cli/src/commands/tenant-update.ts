@@ -21,7 +21,7 @@ interface UpdateOptions extends CommandOptions {
   webhookUrl?: string;
   rate?: number;
   burst?: number;
-  /** Millionths. */
+  /** The share of each charge that accrues as a rebate, in millionths. */
   rebate?: number;
   lowBalance?: bigint;
   inFlight?: number | null;
@@ -45,13 +45,21 @@ export function addUpdateCommand(tenant: Command): void {
     ],
   })
     .argument('<tenant>', 'its id, tnt_…', idArgument('tnt'))
-    .option('--allow <jobType>', 'a job type it may submit, or none (repeatable)', collect)
+    .option(
+      '--allow <jobType>',
+      'a job type that the tenant may submit, or none (repeatable)',
+      collect,
+    )
     .option(
       '--webhook-url <url>',
-      'the URL for its webhooks, which also re-enables it; none clears it',
+      'the URL for its webhooks; this also enables a disabled URL again; none clears the URL',
     )
-    .option('--rate <perSecond>', 'requests per second', integerArgument(1, ratePerSecondMax))
-    .option('--burst <requests>', 'requests at once', integerArgument(1, burstMax))
+    .option(
+      '--rate <perSecond>',
+      'the most requests per second',
+      integerArgument(1, ratePerSecondMax),
+    )
+    .option('--burst <requests>', 'the most requests at once', integerArgument(1, burstMax))
     .option(
       '--rebate <percent>',
       'the share of each charge that accrues as a rebate',
@@ -69,7 +77,7 @@ export function addUpdateCommand(tenant: Command): void {
     )
     .option(
       '--low-balance <credits>',
-      'notify the tenant when its balance falls below this',
+      'notify the tenant when its balance falls below this amount',
       creditsArgument,
     )
     .action((id: string, options: UpdateOptions) =>
@@ -86,7 +94,8 @@ async function update(context: Context, tenantId: string, options: UpdateOptions
   }
   const changed = await changeSettings(context.store, tenantId, change, context.by);
   if (changed === null) throw unknownTenant();
-  // If this announcement is lost, the webhooks service finds the deliveries a moment later.
+  // If this announcement is lost, the webhooks service finds the deliveries in Postgres a moment
+  // later.
   if (changed.deliveryIds.length > 0) {
     await tryRedis(context, ({ producer, queue }) =>
       queue.announceDeliveries(producer, [tenantId]),

@@ -30,7 +30,11 @@ export function addTenantCommands(tenant: Command): void {
     examples: ['svc tenant create --name "Example Works" --grant 500'],
   })
     .requiredOption('--name <name>', 'a display name', nameArgument)
-    .option('--allow <jobType>', 'a job type it may submit, or none (repeatable)', collect)
+    .option(
+      '--allow <jobType>',
+      'a job type that the tenant may submit, or none (repeatable)',
+      collect,
+    )
     .option('--webhook-url <url>', 'the URL for its webhooks')
     .option(
       '--grant <credits>',

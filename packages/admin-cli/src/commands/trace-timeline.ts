@@ -8,7 +8,7 @@ export interface TimelineEntry {
   readonly detail: string;
 }
 
-/** The timeline of a submission, oldest first. Pure. */
+/** The timeline of a submission, oldest entry first. This function is pure. */
 export function timelineOf(trace: SubmissionTrace): TimelineEntry[] {
   const lines = [
     ...beginning(trace),
@@ -99,7 +99,8 @@ function running({
     reports.splice(middle, 0, { at, what: 'usage', detail: `… ${left} more reports` });
   }
   const at = outcome?.at ?? usage.at(-1)?.at ?? startedAt;
-  const detail = 'the node reported more than the elapsed time allows; cut to the cap';
+  const detail =
+    'the node reported more than the elapsed time allows; the usage was cut to the cap';
   const capped = usageCapped && at !== null ? [{ at, what: 'usage capped', detail }] : [];
   return [...begin, ...reports, ...capped];
 }

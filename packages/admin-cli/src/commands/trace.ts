@@ -48,8 +48,8 @@ async function trace({ store, by }: Context, id: string, options: CommandOptions
 }
 
 /**
- * On a terminal with fewer columns the timeline shows times without their date. The record above
- * the timeline shows the date as `created`.
+ * The width in columns from which the timeline shows times with their date. On a narrower terminal,
+ * only the record above the timeline shows a date, as `created`.
  */
 const wholeTimesFrom = 120;
 

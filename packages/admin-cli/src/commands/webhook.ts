@@ -48,8 +48,10 @@ export function addWebhookCommands(webhook: Command): void {
       'svc webhook list --tenant tnt_… --limit 200',
     ],
   })
-    .option('--tenant <tenant>', 'only of this tenant', idArgument('tnt'))
-    .addOption(new Option('--status <status>', 'only in this status').choices(deliveryStatuses))
+    .option('--tenant <tenant>', 'only deliveries of this tenant, tnt_…', idArgument('tnt'))
+    .addOption(
+      new Option('--status <status>', 'only deliveries in this status').choices(deliveryStatuses),
+    )
     .option('--limit <n>', 'the most deliveries to list', limitArgument, listedDefault)
     .action((options: ListOptions) => withContext((context) => list(context, options)));
   addCommand(webhook, 'show', {
@@ -65,7 +67,7 @@ export function addWebhookCommands(webhook: Command): void {
       }),
     );
   addCommand(webhook, 'redeliver', {
-    does: 'send a delivery again now: in its round if pending, else in a new round',
+    does: 'send a delivery again now; if it is not pending, a new round of attempts begins',
     examples: ['svc webhook redeliver dlv_…'],
   })
     .argument('<delivery>', 'its id, dlv_…', idArgument('dlv'))
@@ -73,16 +75,16 @@ export function addWebhookCommands(webhook: Command): void {
       withContext((context) => sendAgain(context, id, options)),
     );
   const recovery = addCommand(webhook, 'recover', {
-    does: 'send all deliveries again that were exhausted since a time; resumes if interrupted',
+    does: 'send exhausted deliveries again that were created since a time; resumes if interrupted',
     examples: ['svc webhook recover --since 24h', 'svc webhook recover --since 2026-01-31T08:00Z'],
   });
   addYesOption(recovery)
     .requiredOption(
       '--since <time>',
-      'only events since this time: RFC 3339, or a duration ago (90m, 24h, 7d)',
+      'only deliveries created since this time: RFC 3339, or a duration ago (90m, 24h, 7d)',
       timeArgument,
     )
-    .option('--tenant <tenant>', 'only of this tenant', idArgument('tnt'))
+    .option('--tenant <tenant>', 'only deliveries of this tenant, tnt_…', idArgument('tnt'))
     .option(
       '--dropped',
       'also deliveries that were dropped because the URL was cleared or answered 410',

@@ -32,11 +32,11 @@ function role({ database, environment }: Deployment): Finding {
     );
   }
   if (excess.length === 0)
-    return ok('role', 'the role of DATABASE_URL has what it needs and no more');
+    return ok('role', 'the role of DATABASE_URL has the privileges that it needs and no others');
   return (environment === 'production' ? fault : warning)(
     'role',
     `the role of DATABASE_URL ${excess.join(' and ')}`,
-    'Use a role for DATABASE_URL that owns nothing, and give the owner to `svc migrate` as MIGRATION_DATABASE_URL.',
+    'Use a role in DATABASE_URL that owns nothing, and set MIGRATION_DATABASE_URL to the URL of the owner for `svc migrate`.',
   );
 }
 
@@ -46,11 +46,15 @@ function durability({ database: { settings } }: Deployment): Finding {
     return fault(
       'durability',
       `${off.join(' and ')} is off, so a crash of the machine may destroy the ledger`,
-      'Switch it on in postgresql.conf and restart Postgres.',
+      'Switch on fsync and full_page_writes in postgresql.conf, and restart Postgres.',
     );
   }
   if (settings['data_checksums'] === 'off') {
-    return warning('durability', 'data_checksums is off', 'Enable them with pg_checksums.');
+    return warning(
+      'durability',
+      'data_checksums is off',
+      'Enable data checksums with pg_checksums.',
+    );
   }
   return ok('durability', 'commits reach the disk, and pages have checksums');
 }
@@ -69,16 +73,17 @@ function partitions({ partitionsMissing, database }: Deployment): Finding {
   if (partitionsMissing.length > 0) {
     return fault(
       'partitions',
-      `missing: ${partitionsMissing.join(', ')}`,
-      'Read the log of settlement for `partitions are missing`. A long dump delays them.',
+      `these partitions are missing: ${partitionsMissing.join(', ')}`,
+      'Read the log of settlement for `partitions are missing`. A long dump of the database delays their creation.',
     );
   }
   const { defaultPartitions } = database;
-  if (defaultPartitions.length === 0) return ok('partitions', 'they exist for three months ahead');
+  if (defaultPartitions.length === 0)
+    return ok('partitions', 'all partitions of the next three months exist');
   return warning(
     'partitions',
     `rows are in ${defaultPartitions.join(', ')}`,
-    'Settlement moves them when it makes the partition of their month. Check the clocks of the services.',
+    'Settlement moves these rows when it creates the partition of their month. Check the clocks of the services.',
   );
 }
 
@@ -87,22 +92,22 @@ function replication({ database, environment }: Deployment): Finding {
   if (idleSlots.length > 0) {
     return fault(
       'replication',
-      `nobody reads the replication slots ${idleSlots.join(', ')}, so that the disk fills`,
-      'Start their standby, or drop them with pg_drop_replication_slot.',
+      `no standby reads the replication slots ${idleSlots.join(', ')}, so WAL fills the disk`,
+      'Start the standbys of these slots, or drop the slots with pg_drop_replication_slot.',
     );
   }
   const synchronous = settings['synchronous_standby_names'] ?? '';
   if (synchronous !== '' && standbys === 0) {
     return fault(
       'replication',
-      `synchronous_standby_names is ${synchronous}, but no standby is connected, so that commits wait`,
+      `synchronous_standby_names is ${synchronous}, but no standby is connected, so commits wait`,
       'Start the standby, or remove it from synchronous_standby_names.',
     );
   }
   if (synchronous === '' && standbys > 0 && environment === 'production') {
     return warning(
       'replication',
-      `${standbys} standbys, all asynchronous, so that a failover loses the last commits`,
+      `all ${standbys} standbys are asynchronous, so a failover loses the last commits`,
       'Name the standbys in synchronous_standby_names.',
     );
   }

@@ -29,7 +29,13 @@ function ofServer(health: Health): Finding[] {
 function ofCluster({ masters, slotsOwned }: Cluster): Finding[] {
   const each = masters.flatMap(({ name, health }) =>
     health === null
-      ? [fault('redis', `${name} does not answer`, 'Start it, or let its replica take over.')]
+      ? [
+          fault(
+            'redis',
+            `the master ${name} does not answer`,
+            'Start this master, or let its replica take over.',
+          ),
+        ]
       : ofServer(health).map((finding) => ({ ...finding, found: `${name}: ${finding.found}` })),
   );
   return [...each, coverage(masters.length, slotsOwned)];
@@ -41,7 +47,7 @@ function coverage(masterCount: number, slotsOwned: number): Finding {
   return fault(
     name,
     `no master owns ${clusterSlotCount - slotsOwned} of ${clusterSlotCount} slots`,
-    'Assign them with redis-cli --cluster fix.',
+    'Assign these slots with redis-cli --cluster fix.',
   );
 }
 
@@ -57,7 +63,7 @@ function policy({ maxmemoryPolicy, usedBytes, maxBytes }: Health): Finding {
   if (maxmemoryPolicy === null) {
     return warning(
       name,
-      'Redis does not tell its policy',
+      'Redis does not report its maxmemory-policy',
       'Check that maxmemory-policy is noeviction.',
     );
   }
@@ -89,7 +95,7 @@ function persistence({ isAppendOnly, isWritten }: Health): Finding {
   if (isWritten === false) {
     return fault(
       name,
-      'Redis could not write its file the last time',
+      'the last write of Redis to its file failed',
       'Check the disk of Redis and its log.',
     );
   }

@@ -23,7 +23,7 @@ function running({ redis }: Deployment): Finding {
   if (redis === null) {
     return warning(
       'services',
-      'unknown without Redis',
+      'the running services are unknown without Redis',
       'Make Redis reachable and repeat the command.',
     );
   }
@@ -31,7 +31,11 @@ function running({ redis }: Deployment): Finding {
     (name) => !redis.services.some(({ service }) => service === name),
   );
   if (missing.length === 0) return ok('services', `${redis.services.length} processes run`);
-  return fault('services', `not running: ${missing.join(', ')}`, 'Start them and read their logs.');
+  return fault(
+    'services',
+    `not running: ${missing.join(', ')}`,
+    'Start these services and read their logs.',
+  );
 }
 
 const nameOf = ({ version, schema }: Deployment['build']) => `${version} (${schema})`;
@@ -44,10 +48,14 @@ function versions({ redis, build }: Deployment): Finding {
   }
   const text = [...found].map(([version, names]) => `${version}: ${names.join(', ')}`).join('; ');
   const isSame = [...found.keys()].every((version) => version === nameOf(build));
-  if (isSame) return ok('versions', `all run ${nameOf(build)}`);
+  if (isSame)
+    return ok(
+      'versions',
+      `svc has the version ${nameOf(build)}, and no service reports another one`,
+    );
   return warning(
     'versions',
-    `svc is ${nameOf(build)}. Services: ${text}`,
+    `svc has the version ${nameOf(build)}. Services: ${text}`,
     'Finish the rollout, and run svc of the same build.',
   );
 }
@@ -60,7 +68,7 @@ function pools({ redis, database }: Deployment): Finding {
   const unknown = redis?.services.filter(({ facts }) => facts === undefined).length ?? 0;
   const poolsMax = (redis?.services ?? []).map(({ facts }) => facts?.poolMax ?? 0);
   const needed = poolsMax.reduce((sum, max) => sum + max, 0) + svcPoolMax;
-  const found = `${redis?.services.length ?? 0} processes and svc may open ${needed} connections, Postgres allows ${database.sessionsMax}`;
+  const found = `${redis?.services.length ?? 0} processes and svc may open ${needed} connections; Postgres allows ${database.sessionsMax}`;
   if (needed > database.sessionsMax) {
     return fault(
       'pools',
@@ -71,9 +79,13 @@ function pools({ redis, database }: Deployment): Finding {
   if (redis === null || unknown > 0) {
     const which =
       redis === null
-        ? 'all processes, without Redis'
+        ? 'all processes (Redis cannot be reached)'
         : `${unknown} processes of an earlier version`;
-    return warning('pools', `${found}; unknown: ${which}`, 'Repeat the command after the rollout.');
+    return warning(
+      'pools',
+      `${found}; not counted: ${which}`,
+      'Make Redis reachable or finish the rollout, then repeat the command.',
+    );
   }
   return ok('pools', found);
 }

@@ -14,12 +14,12 @@ function ledger({ ledger: audit, databaseTime }: Deployment): Finding {
   const start = 'Check that settlement runs, and read its log. `svc ledger verify` audits at once.';
   if (audit === null || audit.at === null) return warning(name, 'no audit has ended', start);
   const ageOf = (at: Date) => Math.max(0, databaseTime.getTime() - at.getTime());
-  const found = `${audit.faults.length} faults, ${shortDuration(ageOf(audit.at))} ago`;
+  const found = `the audit ${shortDuration(ageOf(audit.at))} ago found ${audit.faults.length} faults`;
   if (audit.faults.length > 0) {
     return fault(name, found, 'Run `svc ledger verify`, and see docs/OPERATIONS.md, The ledger.');
   }
   if (audit.failedAt !== null)
-    return fault(name, `it failed: ${audit.error ?? 'no reason'}`, start);
+    return fault(name, `the last audit failed: ${audit.error ?? 'the reason is unknown'}`, start);
   if (ageOf(audit.at) > ledgerVerdictAgeMsMax) return fault(name, found, start);
   if (audit.fullAt !== null && ageOf(audit.fullAt) > fullAuditAgeMsMax) {
     const full = `the last pass over the whole ledger ended ${shortDuration(ageOf(audit.fullAt))} ago`;
@@ -33,7 +33,7 @@ function deadLetters({ deadLetters: count }: Deployment): Finding {
   return fault(
     'dead letters',
     `${count} rows cannot be reconciled`,
-    '`svc status` lists them. Remove the cause, then run `svc queue retry-failed`.',
+    '`svc status` lists these rows. Remove the cause, then run `svc queue retry-failed`.',
   );
 }
 
@@ -50,7 +50,7 @@ function retention({ isPurgeLate, partitionsOverdue }: Deployment): Finding {
   if (partitionsOverdue.length > 0) {
     return warning(
       name,
-      `older than the retention: ${partitionsOverdue.join(', ')}`,
+      `these partitions are older than the retention: ${partitionsOverdue.join(', ')}`,
       'A delivery or a run of that month is not finished, or a dump keeps the tables locked. Read the log of settlement for `partitions`.',
     );
   }

@@ -36,7 +36,7 @@ export interface Deployment {
   /** Null if Redis cannot be reached. */
   readonly redis: {
     readonly health: RedisHealth;
-    /** Null unless `REDIS_URL` names a cluster. */
+    /** Null if `REDIS_URL` does not name a cluster. */
     readonly cluster: ClusterHealth | null;
     /** This machine's time halfway through the request that read `health`. */
     readonly askedMs: number;

@@ -72,7 +72,7 @@ const database: Deployment['database'] = {
   defaultPartitions: [],
 };
 
-/** A production deployment without a finding. */
+/** A production deployment in which every check is `ok`. */
 const sound: Deployment = {
   environment: 'production',
   build,

@@ -1,9 +1,9 @@
 /** The options of the two commands. `svc` and the program of this package read them from here. */
 
 interface OptionSpec {
-  /** Without the two hyphens. */
+  /** The name without the two hyphens. */
   readonly name: string;
-  /** The name of its value. Undefined for a switch. */
+  /** The placeholder of the option's value in the help. Undefined if the option takes no value. */
   readonly value?: string;
   readonly does: string;
 }
@@ -12,7 +12,7 @@ export interface CommandSpec {
   readonly name: string;
   /** One line, without a full stop. */
   readonly does: string;
-  /** Command lines after the name of the program. */
+  /** Example command lines, without the name of the program. */
   readonly examples: readonly string[];
   readonly argument?: { readonly name: string; readonly does: string };
   /** The options in addition to `--json` and `--help`, which every command has. */
@@ -30,13 +30,13 @@ export const listenCommand: CommandSpec = {
     {
       name: 'forward-to',
       value: 'url',
-      does: 'post each event to this address, signed as a webhook, until it answers 2xx',
+      does: 'post each event to this address, signed as a webhook, until the address answers 2xx',
     },
     { name: 'events', value: 'types', does: 'only these types of events, separated by commas' },
     {
       name: 'name',
       value: 'name',
-      does: 'keep the endpoint under this name and read on from there next time',
+      does: 'keep the endpoint under this name; the next start continues after the last event',
     },
   ],
 };
@@ -53,5 +53,5 @@ export const environmentHelp = `Environment variables:
   SVC_BASE_URL        the address of the service, https://…
   SVC_TENANT_ID       the id of the tenant, tnt_…
   SVC_HMAC_SECRET     the secret that signs requests, hsk_…
-  SVC_KEY_ID          the id of the key of that secret, if it is a named key
+  SVC_KEY_ID          the id of the key that SVC_HMAC_SECRET belongs to, if the key has an id
   SVC_WEBHOOK_SECRET  the secret that signs forwarded events, whsec_…; by default derived from SVC_HMAC_SECRET`;

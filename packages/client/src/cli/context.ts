@@ -23,7 +23,10 @@ export interface CommandContext {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The credentials of the environment. Throws `CommandError` if one is missing or malformed. */
+/**
+ * Reads the credentials from environment variables. Throws `CommandError` if one is missing or
+ * malformed.
+ */
 export async function readCredentials(
   environment: Environment,
 ): Promise<Pick<CommandContext, 'client' | 'tenantId' | 'webhookSecret'>> {
@@ -31,7 +34,10 @@ export async function readCredentials(
     (name) => {
       const value = environment[name];
       if (value) return value;
-      throw new CommandError(`${name} is not set. Set it to that of your tenant (see --help).`, 2);
+      throw new CommandError(
+        `${name} is not set. Set it to the value of your tenant (see --help).`,
+        2,
+      );
     },
   );
   if (!baseUrl || !tenantId || !secret) throw new CommandError('A credential is missing.', 2);
@@ -58,8 +64,8 @@ export function urlOf(text: string): URL | undefined {
 }
 
 /**
- * Derives the webhook secret from the secret that signs requests. It is the same in every run, so a
- * receiver is configured only once.
+ * Derives the webhook secret from the secret that signs requests. The result is the same at every
+ * start, so a receiver is configured only once.
  */
 async function derivedSecret(secret: string): Promise<string> {
   const key = await hmacKey(encoder.encode(secret));
@@ -71,8 +77,8 @@ export function base64(bytes: ArrayBuffer): string {
 }
 
 /**
- * Replaces line breaks and characters that control a terminal by blanks. Text of others is then
- * safe to print on one line.
+ * Replaces line breaks and terminal control characters with spaces. Untrusted text is then safe to
+ * print on one line.
  */
 export function plain(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu, ' ');

@@ -4,15 +4,18 @@ import type { WebhookEndpointRequest } from '../types.ts';
 import type { CommandContext } from './context.ts';
 import { CommandError, reasonOf } from './failure.ts';
 
-/** Null: all types. The service refuses types that it does not know. */
+/**
+ * The types of events that an endpoint receives. Null: all types. The service refuses types that it
+ * does not know.
+ */
 export type EventTypes = NonNullable<WebhookEndpointRequest['events']> | null;
 
-/** The endpoint without a URL whose events a listener reads. */
+/** An endpoint without a URL. A listener reads its events. */
 export interface ListenedEndpoint {
   readonly id: string;
   /** The listener reads the events after this cursor. Undefined: it reads from the oldest event. */
   readonly after: string | undefined;
-  /** Keeps the cursor for the next run, if the endpoint has a name. */
+  /** Stores the cursor for the next start. Does nothing if the endpoint has no name. */
   readonly keep: (cursor: string) => Promise<void>;
   /** Deletes the endpoint, unless it has a name. */
   readonly close: () => Promise<void>;
@@ -21,8 +24,8 @@ export interface ListenedEndpoint {
 const deletionTimeoutMs = 10_000;
 
 /**
- * Creates an endpoint, or finds the one with this name and changes its types of events if they
- * differ.
+ * Opens the endpoint of a listener. Without `name`, creates one that `close` deletes. With `name`,
+ * finds or creates the endpoint of this name, and changes its types of events if they differ.
  */
 export async function openEndpoint(
   context: CommandContext,
@@ -77,6 +80,8 @@ async function writeCursor(file: string, cursor: string): Promise<void> {
     await rename(`${file}.new`, file);
   } catch (error) {
     const hint = 'Set XDG_STATE_HOME to a folder that you may write.';
-    throw new CommandError(`The position was not kept: ${reasonOf(error)}. ${hint}`);
+    throw new CommandError(
+      `The position in the list of events could not be stored: ${reasonOf(error)}. ${hint}`,
+    );
   }
 }

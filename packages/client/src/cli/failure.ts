@@ -26,7 +26,7 @@ const advice: Readonly<Record<string, string>> = {
   endpoint_limit:
     'Delete an endpoint that nobody uses, or listen with the --name of an existing one.',
   insufficient_credits:
-    'Ask an operator for sandbox credits, or cancel submissions that hold some.',
+    'Ask an operator for sandbox credits, or cancel submissions that hold credits.',
 };
 
 /** Describes an error of the service, or of the connection to it, for people. */
@@ -44,7 +44,10 @@ export function explain(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** The message of the innermost cause. The error of `fetch` itself says only that it failed. */
+/**
+ * The message of the innermost cause. The error of `fetch` itself says only that the request
+ * failed.
+ */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error.cause !== undefined) return reasonOf(error.cause);

@@ -13,7 +13,10 @@ export interface Forwarded {
   readonly isOk: boolean;
   /** Undefined if the address did not answer. */
   readonly status?: number;
-  /** The beginning of the answer, or why there is none. */
+  /**
+   * The first `shownLengthMax` characters of the answer, or the reason for which there is no
+   * answer.
+   */
   readonly text: string;
   readonly durationMs: number;
 }

@@ -11,7 +11,7 @@ const pauseMaxMs = 30_000;
 
 export interface ListenOptions {
   readonly forwardTo?: string | undefined;
-  /** Separated by commas. */
+  /** The types of the events, separated by commas. Undefined: all types. */
   readonly events?: string | undefined;
   readonly name?: string | undefined;
 }
@@ -57,7 +57,7 @@ async function closeEndpoint(context: CommandContext, endpoint: ListenedEndpoint
     await endpoint.close();
   } catch (error) {
     report(context, { kind: 'warning', message: explain(error), endpointId: endpoint.id }, [
-      `The endpoint ${endpoint.id} was not deleted. Delete it yourself. ${explain(error)}`,
+      `The endpoint ${endpoint.id} could not be deleted. Delete it yourself. ${explain(error)}`,
     ]);
   }
 }
@@ -115,7 +115,9 @@ async function handle(
       { kind: 'forwarded', deliveryId, attempt, isOk, status: status ?? null, text, durationMs },
       [
         `  -> ${url.href}  ${answer}  (${Math.round(durationMs)} ms)`,
-        ...(isOk ? [] : [`     Not accepted. Trying again in ${pauseMs / 1000} s.`]),
+        ...(isOk
+          ? []
+          : [`     The address did not accept the event. Trying again in ${pauseMs / 1000} s.`]),
       ],
     );
     if (isOk) return;
@@ -123,7 +125,7 @@ async function handle(
   }
 }
 
-/** Writes one JSON object on a line for programs, or the lines for people. */
+/** With `--json`, writes the record as one line of JSON. Otherwise writes the lines. */
 function report(
   { write, isJson }: CommandContext,
   record: Readonly<Record<string, unknown>>,

@@ -33,7 +33,7 @@ function commandHelp({ name, does, argument, options, examples }: CommandSpec): 
   for (const one of [
     ...options,
     { name: 'json', does: 'print JSON' },
-    { name: 'help', does: 'show this' },
+    { name: 'help', does: 'show this help' },
   ]) {
     const value = 'value' in one && one.value !== undefined ? ` <${one.value}>` : '';
     print(`  ${`--${one.name}${value}`.padEnd(20)}  ${one.does}`);

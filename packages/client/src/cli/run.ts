@@ -9,8 +9,8 @@ import { listen } from './listen.ts';
 import { listTriggers, trigger } from './trigger.ts';
 
 /**
- * The two commands, for `svc` and for the program of this package. `OptionValues` has the long
- * names of the options.
+ * Runs the two commands, for `svc` and for the program of this package. `OptionValues` contains the
+ * value of each option by its long name.
  */
 
 export type { CommandSpec } from './commands.ts';
@@ -57,7 +57,7 @@ export async function runListen(values: OptionValues): Promise<void> {
   }
 }
 
-/** Runs `trigger`, or lists its events. */
+/** Runs `trigger`. With `--list`, lists the events that it can cause. */
 export function runTrigger(event: string | undefined, values: OptionValues): Promise<void> {
   return explained(async () => {
     if (values['list'] === true) listTriggers(output(values));
@@ -65,7 +65,7 @@ export function runTrigger(event: string | undefined, values: OptionValues): Pro
   });
 }
 
-/** Turns errors of the service into a `CommandError` that says what to do. */
+/** Turns errors of the client library into a `CommandError` that says what to do. */
 async function explained(work: () => Promise<void>): Promise<void> {
   try {
     await work();

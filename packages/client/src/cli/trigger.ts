@@ -13,7 +13,7 @@ interface Trigger {
   readonly run: (context: CommandContext) => Promise<Facts>;
 }
 
-/** Every event that a sandbox can make without a payment (docs/SANDBOX.md). */
+/** The events that a sandbox can cause without a payment (docs/SANDBOX.md). */
 const triggers: Readonly<Record<string, Trigger>> = {
   'submission.completed': {
     does: 'a submission with sandbox.succeed',
@@ -24,22 +24,22 @@ const triggers: Readonly<Record<string, Trigger>> = {
     run: ({ client }) => submitToEnd(client, 'sandbox.fail'),
   },
   'submission.cancelled': {
-    does: 'a submission with sandbox.slow, and its cancel when it runs',
+    does: 'a submission with sandbox.slow that is cancelled when it runs',
     run: (context) => submitAndCancel(context, {}),
   },
   'submission.late_outcome': {
-    does: 'the same with ignoresCancel: the event follows within two minutes',
+    does: 'a cancelled sandbox.slow with ignoresCancel: the event follows within two minutes',
     run: (context) => submitAndCancel(context, { ignoresCancel: true }),
   },
   'credits.low_balance': {
-    does: 'a lowBalanceThreshold above the balance, and back (two settings.changed follow)',
+    does: 'a lowBalanceThreshold above the balance, then the old one again (two settings.changed follow)',
     run: async ({ client }) => {
       const { available } = await client.balance();
       return changeThreshold(client, () => available + 1);
     },
   },
   'settings.changed': {
-    does: 'a changed lowBalanceThreshold, and back: two events',
+    does: 'a changed lowBalanceThreshold, then the old one again: two events',
     run: ({ client }) =>
       changeThreshold(client, (threshold) => Number((threshold + 0.000_001).toFixed(6))),
   },
@@ -61,12 +61,12 @@ export async function trigger(context: CommandContext, event: string | undefined
   const chosen = event === undefined ? undefined : triggers[event];
   if (event === undefined || chosen === undefined) {
     const what = event === undefined ? 'Name an event.' : `${plain(event)} cannot be caused.`;
-    throw new CommandError(`${what} \`trigger --list\` shows those that can.`, 2);
+    throw new CommandError(`${what} \`trigger --list\` shows the events that can.`, 2);
   }
   const { environment } = await context.client.getSettings();
   if (environment !== 'sandbox') {
     throw new CommandError(
-      `The environment is ${environment}. Events are caused in a sandbox only.`,
+      `The environment is ${environment}. Events can be caused only in a sandbox.`,
     );
   }
   const facts = await chosen.run(context);

@@ -12,11 +12,11 @@ export interface Problem {
   readonly status: number;
   /** The reason for this answer, for people. */
   readonly detail: string;
-  /** The stable code. Decide by it. */
+  /** The stable code. Decide by this code. */
   readonly code: 'bad_request' | 'unauthenticated' | 'insufficient_credits' | 'job_type_not_allowed' | 'operator_only' | 'scope_missing' | 'not_found' | 'method_not_allowed' | 'request_timeout' | 'idempotency_key_conflict' | 'terminal_state' | 'solana_disabled' | 'intent_expired' | 'intent_failed' | 'reference_conflict' | 'webhook_url_missing' | 'endpoint_limit' | 'delivery_in_progress' | 'key_limit' | 'last_key' | 'payload_too_large' | 'unsupported_media_type' | 'misdirected_request' | 'validation_error' | 'unknown_job_type' | 'unknown_tier' | 'quote_failed' | 'rate_limited' | 'too_many_intents' | 'headers_too_large' | 'internal_error' | 'dispatch_unavailable' | 'unavailable' | (string & {});
   /** The id of the request. Quote it when you contact support. */
   readonly requestId: string;
-  /** For 402: the credits that the submission would have held. Credits, at most six decimals. */
+  /** For 402: the credits that the submission would have held. The unit is credits, with at most six decimals. */
   readonly required?: number;
   /** For 422: each violation. */
   readonly errors?: readonly ProblemError[];
@@ -24,40 +24,40 @@ export interface Problem {
   readonly submissionId?: string;
   /** For `terminal_state`: the status of the submission. */
   readonly submissionStatus?: 'pending' | 'dispatched' | 'running' | 'submitted' | 'failed' | 'cancelled' | (string & {});
-  /** For `terminal_state` of a cancelled submission: its refund. */
+  /** For `terminal_state`: the refund, if the submission was cancelled. */
   readonly refund?: Refund;
-  /** The purchase intent. */
+  /** The `reference` of the purchase intent. */
   readonly reference?: string;
-  /** The amount paid so far. USDC, at most six decimals. */
+  /** The amount paid so far. The unit is USDC, with at most six decimals. */
   readonly paidAmount?: number;
-  /** For 429 and 503: the seconds to wait. */
+  /** For 429 and 503: the seconds to wait before you repeat the request. */
   readonly retryAfterSeconds?: number;
 }
 
 export interface ProblemError {
   /** A JSON Pointer into the body. Empty for a query parameter. */
   readonly path: string;
-  /** The broken rule, without the path: "is required" is about the member at `path`. */
+  /** The rule that the member or the parameter breaks, such as "is required". */
   readonly message: string;
-  /** The rule as a word of JSON Schema. */
+  /** The keyword of JSON Schema for this rule. */
   readonly keyword: string;
   /** The query parameter that breaks the rule. */
   readonly parameter?: string;
 }
 
 export interface Quote {
-  /** The likely price. Credits, at most six decimals. */
+  /** The likely price. The unit is credits, with at most six decimals. */
   readonly estimated: number;
-  /** The highest price. A submission holds it. Credits, at most six decimals. */
+  /** The highest price. A submission holds this amount. The unit is credits, with at most six decimals. */
   readonly max: number;
   /** The factor for a busy fleet, included in the prices. */
   readonly surge: number;
 }
 
 export interface Refund {
-  /** The released part of the hold. Credits, at most six decimals. */
+  /** The released part of the hold. The unit is credits, with at most six decimals. */
   readonly amount: number;
-  /** The charged credits. Credits, at most six decimals. */
+  /** The charged credits. The unit is credits, with at most six decimals. */
   readonly charged: number;
 }
 
@@ -75,13 +75,13 @@ export interface Usage {
 }
 
 export interface Balance {
-  /** All credits, the held ones included. Credits, at most six decimals. */
+  /** All credits, the held ones included. The unit is credits, with at most six decimals. */
   readonly balance: number;
-  /** The held credits. Credits, at most six decimals. */
+  /** The held credits. The unit is credits, with at most six decimals. */
   readonly held: number;
-  /** `balance - held`. Credits, at most six decimals. */
+  /** `balance - held`. The unit is credits, with at most six decimals. */
   readonly available: number;
-  /** The rebate that has not been paid out. Credits, at most six decimals. */
+  /** The rebate that has not been paid out. The unit is credits, with at most six decimals. */
   readonly rebateAccrued: number;
   /** The unit of the amounts. */
   readonly currency: 'credits';
@@ -92,7 +92,7 @@ export interface Balance {
 export interface RateCard {
   /** The number of the rate card. */
   readonly version: number;
-  /** The factor for a busy fleet, now. */
+  /** The current factor for a busy fleet. */
   readonly surgeMultiplier: number;
   /** The price of a credit in US dollars. */
   readonly usdPerCredit: number;
@@ -113,11 +113,11 @@ export interface RateCard {
 }
 
 export interface Rate {
-  /** The credits for each run. Credits, at most six decimals. */
+  /** The credits for a run before its usage is added. The unit is credits, with at most six decimals. */
   readonly base: number;
-  /** The least credits for a run. Credits, at most six decimals. */
+  /** The least credits for a run, before the factors of tier and surge. The unit is credits, with at most six decimals. */
   readonly min: number;
-  /** The most credits for a run. Credits, at most six decimals. */
+  /** The most credits for a run, before the factors of tier and surge. The unit is credits, with at most six decimals. */
   readonly max: number;
   /** The factor of the tier. */
   readonly tierMultiplier: number;
@@ -138,7 +138,7 @@ export interface NotReady {
 }
 
 export interface SubmissionRequest {
-  /** Makes a repeat safe: the same key and body are charged once. Derive it from your own records. */
+  /** Makes a repeat safe: the same key and body are charged once. Derive keys from your own records. */
   readonly idempotencyKey: string;
   /** The type of the job. */
   readonly jobType: string;
@@ -153,16 +153,16 @@ export interface SubmissionCreated {
   readonly submissionId: string;
   /** A node has accepted the job. */
   readonly status: 'dispatched';
-  /** The price. */
+  /** The quoted price. */
   readonly quote: Quote;
   /** The credits after the hold. */
   readonly balance: {
-    /** The available credits afterwards. Credits, at most six decimals. */
+    /** The available credits afterwards. The unit is credits, with at most six decimals. */
     readonly after: number;
-    /** The held credits. Credits, at most six decimals. */
+    /** The held credits. The unit is credits, with at most six decimals. */
     readonly held: number;
   };
-  /** Present if the first request with this key had been answered before. */
+  /** Present if this answer repeats the answer to an earlier request. */
   readonly idempotent?: true;
 }
 
@@ -175,9 +175,9 @@ export interface Submission {
   readonly jobType: string;
   /** The tier: how soon the job runs, and at which price. */
   readonly tier: 'standard' | 'priority' | 'instant' | (string & {});
-  /** Makes a repeat safe: the same key and body are charged once. Derive it from your own records. */
+  /** Makes a repeat safe: the same key and body are charged once. Derive keys from your own records. */
   readonly idempotencyKey: string;
-  /** The price. */
+  /** The quoted price. */
   readonly quote: Quote;
   /** The charged credits. Null until the submission is settled. */
   readonly actualCredits: number | null;
@@ -189,20 +189,20 @@ export interface Submission {
   readonly failure: SubmissionFailure | null;
   /** The result of a submitted job. Its members depend on the job type. */
   readonly result: JobResult | null;
-  /** An outcome that a node reported after the end. Null if there is none. */
+  /** An outcome that a node reported after the submission ended. Null if there is none. */
   readonly lateOutcome: {
     /** The state of the submission. */
     readonly status: 'submitted' | 'failed' | (string & {});
-    /** The time. */
+    /** The time at which it happened. */
     readonly at: string;
   } | null;
   /** The time of the creation. */
   readonly createdAt: string;
-  /** The time at which a node accepted. */
+  /** The time at which a node accepted the job. */
   readonly dispatchedAt: string | null;
   /** The time at which the run began. */
   readonly startedAt: string | null;
-  /** The time of the end. */
+  /** The time at which the submission ended. */
   readonly finishedAt: string | null;
 }
 
@@ -252,11 +252,11 @@ export interface QuoteRequest {
 }
 
 export interface QuoteAnswer {
-  /** The price. */
+  /** The quoted price. */
   readonly quote: Quote;
   /** True if the available credits cover `quote.max`. */
   readonly sufficient: boolean;
-  /** `balance - held`. Credits, at most six decimals. */
+  /** `balance - held`. The unit is credits, with at most six decimals. */
   readonly available: number;
 }
 
@@ -265,13 +265,13 @@ export interface Transaction {
   readonly id: string;
   /** The kind of the movement. */
   readonly type: 'grant' | 'hold' | 'charge' | 'release' | 'rebate' | 'reversal' | (string & {});
-  /** The moved credits, always positive. Credits, at most six decimals. */
+  /** The moved credits, always positive. The unit is credits, with at most six decimals. */
   readonly amount: number;
-  /** The balance after the movement. Credits, at most six decimals. */
+  /** The balance after the movement. The unit is credits, with at most six decimals. */
   readonly balanceAfter: number;
-  /** The held credits after the movement. Credits, at most six decimals. */
+  /** The held credits after the movement. The unit is credits, with at most six decimals. */
   readonly heldAfter: number;
-  /** The available credits after the movement. Credits, at most six decimals. */
+  /** The available credits after the movement. The unit is credits, with at most six decimals. */
   readonly availableAfter: number;
   /** The submission, if the movement belongs to one. */
   readonly submissionId: string | null;
@@ -289,7 +289,7 @@ export interface TransactionPage {
 }
 
 export interface Delivery {
-  /** The id of the delivery: `X-SVC-Delivery` of its attempts. */
+  /** The id of the delivery, as in `X-SVC-Delivery`. */
   readonly id: string;
   /** The id of the event. */
   readonly eventId: string;
@@ -310,13 +310,13 @@ export interface Delivery {
 export interface DeliveryAttempt {
   /** The number of the attempt, from 1. */
   readonly number: number;
-  /** The time. */
+  /** The time at which it happened. */
   readonly at: string;
-  /** The status of the response. Null without one. */
+  /** The HTTP status of the response. Null without a response. */
   readonly statusCode: number | null;
-  /** The duration in milliseconds. */
+  /** The duration of the attempt in milliseconds. */
   readonly durationMs: number | null;
-  /** Why there is no response. Null if there is one. */
+  /** Why there is no response. Null if there is a response. */
   readonly error: string | null;
   /** The first 1 KiB of the response. */
   readonly response: string | null;
@@ -337,44 +337,44 @@ export interface DeliveryQueued {
 export interface Settings {
   /** The address of your endpoint. Null if there is none. */
   readonly webhookUrl: string | null;
-  /** `credits.low_balance` is sent when the balance falls below it. Credits, at most six decimals. */
+  /** The service sends `credits.low_balance` when the balance falls below this value. The unit is credits, with at most six decimals. */
   readonly lowBalanceThreshold: number;
-  /** When and why deliveries to the URL were disabled. Null if they are not. */
+  /** When and why deliveries to the URL were disabled. Null if they are enabled. */
   readonly webhookDisabled: {
-    /** The time. */
+    /** The time at which it happened. */
     readonly at: string;
     /** The reason, for people. */
     readonly reason: string;
   } | null;
   /** The job types that this tenant may use. */
   readonly allowedJobTypes: readonly string[];
-  /** The tenant API id. */
+  /** The id of the tenant. */
   readonly tenantId: string;
-  /** The environment. */
+  /** The environment: sandbox or production. */
   readonly environment: 'sandbox' | 'production' | (string & {});
 }
 
 export interface SettingsChange {
   /** The address of your endpoint. Null if there is none. */
   readonly webhookUrl?: string | null;
-  /** `credits.low_balance` is sent when the balance falls below it. */
+  /** The service sends `credits.low_balance` when the balance falls below this value. */
   readonly lowBalanceThreshold?: number;
 }
 
 export interface WebhookEndpoint {
   /** The id of the endpoint. */
   readonly id: string;
-  /** `push`: events are posted to `url`. `poll`: you read them. */
+  /** `push`: the service posts the events to `url`. `poll`: you read the events. */
   readonly kind: 'push' | 'poll' | (string & {});
-  /** The address of the endpoint. Null for one that you read. */
+  /** The URL of the endpoint. Null if you read its events. */
   readonly url: string | null;
-  /** The types of events that it gets. Null: all. */
+  /** The types of events that the endpoint gets. Null means all types. */
   readonly events: readonly ('submission.completed' | 'submission.failed' | 'submission.cancelled' | 'submission.late_outcome' | 'credits.low_balance' | 'credits.purchased' | 'settings.changed' | 'webhook.test' | (string & {}))[] | null;
   /** A note for your records. */
   readonly description: string | null;
-  /** When and why deliveries to the URL were disabled. Null if they are not. */
+  /** When and why deliveries to the URL were disabled. Null if they are enabled. */
   readonly disabled: {
-    /** The time. */
+    /** The time at which it happened. */
     readonly at: string;
     /** The reason, for people. */
     readonly reason: string;
@@ -386,24 +386,24 @@ export interface WebhookEndpoint {
 export interface WebhookEndpointCreated {
   /** The id of the endpoint. */
   readonly id: string;
-  /** `push`: events are posted to `url`. `poll`: you read them. */
+  /** `push`: the service posts the events to `url`. `poll`: you read the events. */
   readonly kind: 'push' | 'poll' | (string & {});
-  /** The address of the endpoint. Null for one that you read. */
+  /** The URL of the endpoint. Null if you read its events. */
   readonly url: string | null;
-  /** The types of events that it gets. Null: all. */
+  /** The types of events that the endpoint gets. Null means all types. */
   readonly events: readonly ('submission.completed' | 'submission.failed' | 'submission.cancelled' | 'submission.late_outcome' | 'credits.low_balance' | 'credits.purchased' | 'settings.changed' | 'webhook.test' | (string & {}))[] | null;
   /** A note for your records. */
   readonly description: string | null;
-  /** When and why deliveries to the URL were disabled. Null if they are not. */
+  /** When and why deliveries to the URL were disabled. Null if they are enabled. */
   readonly disabled: {
-    /** The time. */
+    /** The time at which it happened. */
     readonly at: string;
     /** The reason, for people. */
     readonly reason: string;
   } | null;
   /** The time of the creation. */
   readonly createdAt: string;
-  /** Verifies the webhooks of this endpoint. It is shown only once. */
+  /** The secret that verifies the webhooks of this endpoint. It is shown only once. */
   readonly secret: string;
 }
 
@@ -413,25 +413,25 @@ export interface WebhookEndpointList {
 }
 
 export interface WebhookEndpointRequest {
-  /** The address of the endpoint. Null for one that you read. */
+  /** The URL of the endpoint. Null if you read its events. */
   readonly url: string | null;
-  /** The types of events that it gets. Null: all. */
+  /** The types of events that the endpoint gets. Null means all types. */
   readonly events?: readonly ('submission.completed' | 'submission.failed' | 'submission.cancelled' | 'submission.late_outcome' | 'credits.low_balance' | 'credits.purchased' | 'settings.changed' | 'webhook.test')[] | null;
   /** A note for your records. */
   readonly description?: string | null;
 }
 
 export interface WebhookEndpointChange {
-  /** The address of the endpoint. Null for one that you read. */
+  /** The URL of the endpoint. Null if you read its events. */
   readonly url?: string | null;
-  /** The types of events that it gets. Null: all. */
+  /** The types of events that the endpoint gets. Null means all types. */
   readonly events?: readonly ('submission.completed' | 'submission.failed' | 'submission.cancelled' | 'submission.late_outcome' | 'credits.low_balance' | 'credits.purchased' | 'settings.changed' | 'webhook.test')[] | null;
   /** A note for your records. */
   readonly description?: string | null;
 }
 
 export interface RotatedSecret {
-  /** Verifies the webhooks of this endpoint. It is shown only once. */
+  /** The secret that verifies the webhooks of this endpoint. It is shown only once. */
   readonly secret: string;
 }
 
@@ -451,30 +451,30 @@ export interface PolledEvent {
 export interface PolledEvents {
   /** The events, oldest first. */
   readonly data: readonly PolledEvent[];
-  /** Pass it as `after` to read on. It never is null. */
+  /** Pass it as `after` to read later events. It is never null. */
   readonly nextCursor: string;
 }
 
 export interface PurchaseIntent {
   /** The id of the intent: a Solana public key. */
   readonly reference: string;
-  /** Pay at this URL, with exactly its amount and reference. */
+  /** The URL for a wallet. Pay exactly its amount, with its reference. */
   readonly solanaPayUrl: string;
-  /** The credits to add. Credits, at most six decimals. */
+  /** The credits to add. The unit is credits, with at most six decimals. */
   readonly credits: number;
-  /** The price. USDC, at most six decimals. */
+  /** The price. The unit is USDC, with at most six decimals. */
   readonly amount: number;
   /** The token to pay with. */
   readonly token: 'USDC';
   /** The state of the intent. */
   readonly status: 'pending' | 'confirmed' | 'expired' | 'failed' | (string & {});
-  /** The amount paid so far. USDC, at most six decimals. */
+  /** The amount paid so far. The unit is USDC, with at most six decimals. */
   readonly paidAmount: number;
-  /** The signature of the transaction that paid the rest of the amount. Null until then. */
+  /** The signature of the transaction that paid the rest of the amount. Null until the amount is paid. */
   readonly signature: string | null;
   /** The time of the confirmation. */
   readonly confirmedAt: string | null;
-  /** Every payment. */
+  /** Every payment of the intent. */
   readonly payments: readonly PurchasePayment[];
   /** The time of the creation. */
   readonly createdAt: string;
@@ -483,26 +483,26 @@ export interface PurchaseIntent {
 }
 
 export interface PurchasePayment {
-  /** The transaction. */
+  /** The signature of the transaction. */
   readonly signature: string;
-  /** The amount of this payment. USDC, at most six decimals. */
+  /** The amount of this payment. The unit is USDC, with at most six decimals. */
   readonly amount: number;
   /** The time at which the payment was recorded. */
   readonly at: string;
 }
 
 export interface Key {
-  /** The id of the key. Name it in `X-SVC-Key`. */
+  /** The id of the key. Send it in `X-SVC-Key`. */
   readonly keyId: string;
   /** The scopes of the key. `read`: reads and quotes. `spend`: creations, cancels and purchase intents. `settings`: settings, webhooks and keys. */
   readonly scopes: readonly ('read' | 'spend' | 'settings' | (string & {}))[];
-  /** The CIDR blocks that requests must come from. Empty for any. */
+  /** The CIDR blocks that requests must come from. If empty, any address is allowed. */
   readonly addresses: readonly string[];
   /** The time of the creation. */
   readonly createdAt: string;
-  /** The time at which the key expires. Null for never. */
+  /** The time at which the key expires. Null if it never expires. */
   readonly expiresAt: string | null;
-  /** The minute of the last use. Null before the first. */
+  /** The minute of the last use. Null before the first use. */
   readonly lastUsedAt: string | null;
 }
 
@@ -514,33 +514,33 @@ export interface KeyList {
 export interface KeyRequest {
   /** The scopes of the key. `read`: reads and quotes. `spend`: creations, cancels and purchase intents. `settings`: settings, webhooks and keys. */
   readonly scopes?: readonly ('read' | 'spend' | 'settings')[];
-  /** The CIDR blocks that requests must come from. Empty for any. */
+  /** The CIDR blocks that requests must come from. If empty, any address is allowed. */
   readonly addresses?: readonly string[];
-  /** The days until the key expires. Omitted: never. */
+  /** The days until the key expires. If omitted, the key never expires. */
   readonly expiresInDays?: number;
 }
 
 export interface KeyCreated {
-  /** The id of the key. Name it in `X-SVC-Key`. */
+  /** The id of the key. Send it in `X-SVC-Key`. */
   readonly keyId: string;
   /** The scopes of the key. `read`: reads and quotes. `spend`: creations, cancels and purchase intents. `settings`: settings, webhooks and keys. */
   readonly scopes: readonly ('read' | 'spend' | 'settings' | (string & {}))[];
-  /** The CIDR blocks that requests must come from. Empty for any. */
+  /** The CIDR blocks that requests must come from. If empty, any address is allowed. */
   readonly addresses: readonly string[];
   /** The time of the creation. */
   readonly createdAt: string;
-  /** The time at which the key expires. Null for never. */
+  /** The time at which the key expires. Null if it never expires. */
   readonly expiresAt: string | null;
-  /** The minute of the last use. Null before the first. */
+  /** The minute of the last use. Null before the first use. */
   readonly lastUsedAt: string | null;
-  /** Signs requests. It is shown only once. */
+  /** The signing secret. It is shown only once. */
   readonly hmacSecret: string;
 }
 
 export interface ChangeAuthor {
   /** The key of the tenant that made the change. */
   readonly keyId?: string | null;
-  /** The operator of the service. */
+  /** The id of the operator. */
   readonly operator?: string;
 }
 
@@ -551,11 +551,11 @@ export interface AuditEntry {
   readonly by: ChangeAuthor;
   /** The time of the change. */
   readonly at: string;
-  /** The members before the change. Null for a creation. */
+  /** The changed members before the change. Null for a creation. */
   readonly before: Readonly<Record<string, unknown>> | null;
-  /** The members after the change. Null for a deletion. */
+  /** The changed members after the change. Null for a deletion. */
   readonly after: Readonly<Record<string, unknown>> | null;
-  /** The request that made the change. */
+  /** The id of the request that made the change. */
   readonly requestId: string | null;
 }
 
@@ -567,11 +567,11 @@ export interface AuditPage {
 }
 
 export interface AtsApplicationPayload {
-  /** The page of the application: http or https, with a public host and without credentials. */
+  /** The URL of the application page: http or https, with a public host and without credentials. */
   readonly applicationUrl: string;
-  /** The kind of the site, a hint. In the sandbox it decides what happens. */
+  /** The kind of the site, as a hint. In the sandbox it selects what the simulated node does. */
   readonly atsType: string;
-  /** The applicant. Passed on as sent; at most 64 levels deep. Nodes read it as described at `/docs/applicant-profile`. */
+  /** The applicant. The service passes the profile on as sent. It may nest at most 64 levels deep. `/docs/applicant-profile` describes how nodes read it. */
   readonly applicantProfile: Readonly<Record<string, unknown>>;
   /** The job. Further members are allowed. */
   readonly jobContext: {
@@ -588,9 +588,9 @@ export interface ListSubmissionsQuery {
   readonly status?: 'pending' | 'dispatched' | 'running' | 'submitted' | 'failed' | 'cancelled';
   /** Only the submission with this key. */
   readonly idempotencyKey?: string;
-  /** Only those created at this time or later. */
+  /** Only submissions created at this time or later. */
   readonly createdAfter?: string;
-  /** Only those created before this time. */
+  /** Only submissions created before this time. */
   readonly createdBefore?: string;
   /** The number of items on a page. */
   readonly limit?: number;
@@ -610,7 +610,7 @@ export interface ListTransactionsQuery {
 }
 
 export interface AwaitPurchaseIntentQuery {
-  /** The seconds to wait at most. Default: 30. */
+  /** The most seconds to wait for the payment. Default: 30. */
   readonly timeoutSeconds?: number;
 }
 
@@ -642,7 +642,7 @@ export interface PollWebhookEventsQuery {
 export interface SubmissionCompletedEvent {
   /** The id of the event. */
   readonly id: string;
-  /** The time of the event. RFC 3339, UTC, with milliseconds */
+  /** The time of the event. An RFC 3339 time in UTC with milliseconds. */
   readonly timestamp: string;
   /** The type of the event. */
   readonly type: 'submission.completed';
@@ -654,9 +654,9 @@ export interface SubmissionCompletedEvent {
     readonly jobType: string;
     /** The tier: how soon the job runs, and at which price. */
     readonly tier: 'standard' | 'priority' | 'instant' | (string & {});
-    /** The charged credits. Null until the submission is settled. Credits, with at most six decimals */
+    /** The charged credits. Null until the submission is settled. The unit is credits, with at most six decimals. */
     readonly actualCredits: number;
-    /** The released credits. Null until the submission is settled. Credits, with at most six decimals */
+    /** The released credits. Null until the submission is settled. The unit is credits, with at most six decimals. */
     readonly refundedCredits: number;
     /** The state of the submission. */
     readonly status: 'submitted';
@@ -666,7 +666,7 @@ export interface SubmissionCompletedEvent {
 export interface SubmissionFailedEvent {
   /** The id of the event. */
   readonly id: string;
-  /** The time of the event. RFC 3339, UTC, with milliseconds */
+  /** The time of the event. An RFC 3339 time in UTC with milliseconds. */
   readonly timestamp: string;
   /** The type of the event. */
   readonly type: 'submission.failed';
@@ -678,9 +678,9 @@ export interface SubmissionFailedEvent {
     readonly jobType: string;
     /** The tier: how soon the job runs, and at which price. */
     readonly tier: 'standard' | 'priority' | 'instant' | (string & {});
-    /** The charged credits. Null until the submission is settled. Credits, with at most six decimals */
+    /** The charged credits. Null until the submission is settled. The unit is credits, with at most six decimals. */
     readonly actualCredits: number;
-    /** The released credits. Null until the submission is settled. Credits, with at most six decimals */
+    /** The released credits. Null until the submission is settled. The unit is credits, with at most six decimals. */
     readonly refundedCredits: number;
     /** The submission failed. */
     readonly status: 'failed';
@@ -701,7 +701,7 @@ export interface SubmissionFailedEvent {
 export interface SubmissionCancelledEvent {
   /** The id of the event. */
   readonly id: string;
-  /** The time of the event. RFC 3339, UTC, with milliseconds */
+  /** The time of the event. An RFC 3339 time in UTC with milliseconds. */
   readonly timestamp: string;
   /** The type of the event. */
   readonly type: 'submission.cancelled';
@@ -713,13 +713,13 @@ export interface SubmissionCancelledEvent {
     readonly jobType: string;
     /** The tier: how soon the job runs, and at which price. */
     readonly tier: 'standard' | 'priority' | 'instant' | (string & {});
-    /** The charged credits. Null until the submission is settled. Credits, with at most six decimals */
+    /** The charged credits. Null until the submission is settled. The unit is credits, with at most six decimals. */
     readonly actualCredits: number;
-    /** The released credits. Null until the submission is settled. Credits, with at most six decimals */
+    /** The released credits. Null until the submission is settled. The unit is credits, with at most six decimals. */
     readonly refundedCredits: number;
     /** The submission was cancelled. */
     readonly status: 'cancelled';
-    /** Who cancelled it. */
+    /** Who cancelled the submission. */
     readonly by: 'tenant' | 'operator' | (string & {});
   };
 }
@@ -727,7 +727,7 @@ export interface SubmissionCancelledEvent {
 export interface SubmissionLateOutcomeEvent {
   /** The id of the event. */
   readonly id: string;
-  /** The time of the event. RFC 3339, UTC, with milliseconds */
+  /** The time of the event. An RFC 3339 time in UTC with milliseconds. */
   readonly timestamp: string;
   /** The type of the event. */
   readonly type: 'submission.late_outcome';
@@ -737,7 +737,7 @@ export interface SubmissionLateOutcomeEvent {
     readonly submissionId: string;
     /** The state of the submission. */
     readonly status: 'submitted' | 'failed' | (string & {});
-    /** The time. RFC 3339, UTC, with milliseconds */
+    /** The time at which it happened. An RFC 3339 time in UTC with milliseconds. */
     readonly at: string;
   };
 }
@@ -745,19 +745,19 @@ export interface SubmissionLateOutcomeEvent {
 export interface CreditsLowBalanceEvent {
   /** The id of the event. */
   readonly id: string;
-  /** The time of the event. RFC 3339, UTC, with milliseconds */
+  /** The time of the event. An RFC 3339 time in UTC with milliseconds. */
   readonly timestamp: string;
   /** The type of the event. */
   readonly type: 'credits.low_balance';
   /** The facts of the event. */
   readonly data: {
-    /** All credits, the held ones included. Credits, with at most six decimals */
+    /** All credits, the held ones included. The unit is credits, with at most six decimals. */
     readonly balance: number;
-    /** `balance - held`. Credits, with at most six decimals */
+    /** `balance - held`. The unit is credits, with at most six decimals. */
     readonly available: number;
-    /** The held credits. Credits, with at most six decimals */
+    /** The held credits. The unit is credits, with at most six decimals. */
     readonly held: number;
-    /** The threshold that the balance fell below. Credits, with at most six decimals */
+    /** The threshold that the balance fell below. The unit is credits, with at most six decimals. */
     readonly threshold: number;
   };
 }
@@ -765,19 +765,19 @@ export interface CreditsLowBalanceEvent {
 export interface CreditsPurchasedEvent {
   /** The id of the event. */
   readonly id: string;
-  /** The time of the event. RFC 3339, UTC, with milliseconds */
+  /** The time of the event. An RFC 3339 time in UTC with milliseconds. */
   readonly timestamp: string;
   /** The type of the event. */
   readonly type: 'credits.purchased';
   /** The facts of the event. */
   readonly data: {
-    /** The purchase intent. The `reference` of the purchase intent */
+    /** The purchase intent that was paid. The value is its `reference`. */
     readonly reference: string;
-    /** The credits to add. Credits, with at most six decimals */
+    /** The credits to add. The unit is credits, with at most six decimals. */
     readonly credits: number;
-    /** The amount paid so far. USDC, with at most six decimals */
+    /** The amount paid so far. The unit is USDC, with at most six decimals. */
     readonly paidAmount: number;
-    /** The signature of the transaction that paid the rest of the amount. Null until then. The transaction that completed the amount */
+    /** The signature of the transaction that paid the rest of the amount. Null until the amount is paid. In this event it is never null. */
     readonly signature: string;
   };
 }
@@ -785,23 +785,23 @@ export interface CreditsPurchasedEvent {
 export interface SettingsChangedEvent {
   /** The id of the event. */
   readonly id: string;
-  /** The time of the event. RFC 3339, UTC, with milliseconds */
+  /** The time of the event. An RFC 3339 time in UTC with milliseconds. */
   readonly timestamp: string;
   /** The type of the event. */
   readonly type: 'settings.changed';
   /** The facts of the event. */
   readonly data: {
-    /** The change, such as `settings.updated`. More values may be added */
+    /** The change, such as `settings.updated`. More values may be added. */
     readonly what: string;
-    /** Who changed it: a key of the tenant, or an operator. */
+    /** Who made the change: a tenant key or an operator. */
     readonly by: {
-      /** The key that signed the request. Null if it has no id. */
+      /** The id of the signing key. Null if the key has no id. */
       readonly keyId: string | null;
     } | {
-      /** The operator of the service. */
+      /** The id of the operator. */
       readonly operator: string;
     };
-    /** The time of the change. RFC 3339, UTC, with milliseconds */
+    /** The time of the change. An RFC 3339 time in UTC with milliseconds. */
     readonly at: string;
   };
 }
@@ -809,7 +809,7 @@ export interface SettingsChangedEvent {
 export interface WebhookTestEvent {
   /** The id of the event. */
   readonly id: string;
-  /** The time of the event. RFC 3339, UTC, with milliseconds */
+  /** The time of the event. An RFC 3339 time in UTC with milliseconds. */
   readonly timestamp: string;
   /** The type of the event. */
   readonly type: 'webhook.test';

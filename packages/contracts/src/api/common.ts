@@ -14,10 +14,12 @@ import { Type, type Static, type TSchema } from 'typebox';
  */
 
 /** Credits on the wire: a JSON number with at most six decimals. */
-export const Credits = Type.Number({ description: 'Credits, at most six decimals.' });
+export const Credits = Type.Number({
+  description: 'The unit is credits, with at most six decimals.',
+});
 
 /** An amount of USDC on the wire: a JSON number with at most six decimals. */
-export const Usdc = Type.Number({ description: 'USDC, at most six decimals.' });
+export const Usdc = Type.Number({ description: 'The unit is USDC, with at most six decimals.' });
 
 /** The largest amount of credits: 999,999,999.999999, which has fifteen digits. */
 export const creditsMax = creditsToNumber(creditsMicrosMax);
@@ -27,7 +29,7 @@ export function WireId(prefix: IdPrefix) {
   return Type.String({ pattern: `^${prefix}_[0-7][0-9a-hjkmnp-tv-z]{25}$` });
 }
 
-/** RFC 3339, UTC, with milliseconds. */
+/** An RFC 3339 time in UTC with milliseconds. */
 export const Time = Type.String({ format: 'date-time' });
 
 export const Tier = Type.Enum(tiers);

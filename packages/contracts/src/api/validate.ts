@@ -88,10 +88,13 @@ export function compileSchema<Schema extends TSchema>(
   };
 }
 
-/** Makes a violation, also one that no schema finds. Cuts a long path. */
+/**
+ * Makes a violation. Endpoints also call it for rules that no schema describes. Cuts a long path.
+ */
 export function fieldErrorAt(path: string, message: string, keyword: string): FieldError {
   const cut = path.length > pathLengthMax ? `${path.slice(0, pathLengthMax)}…` : path;
-  // Some JSON parsers refuse an answer with a lone surrogate or U+0000 in a name.
+  // Replaces lone surrogates and U+0000 in a name, because some JSON parsers refuse an answer with
+  // them.
   return { path: cut.toWellFormed().replaceAll('\0', '\ufffd'), message, keyword };
 }
 

@@ -121,8 +121,8 @@ export const PolledEvent = Type.Object({
 export type PolledEvent = Static<typeof PolledEvent>;
 
 /**
- * A page of events, oldest first. `nextCursor` is never null, because the tenant reads later events
- * after it.
+ * A page of events, oldest first. `nextCursor` is never null, because the tenant passes it as
+ * `after` to read later events.
  */
 export const PolledEvents = Type.Object({
   data: Type.Array(PolledEvent),

@@ -23,7 +23,7 @@ test.each(profileExamples)('the example is valid: $title', ({ profile }) => {
   expect(validate(profile)).toBe(true);
 });
 
-/** Abridged from the sample of jsonresume.org. */
+/** A shortened copy of the sample of jsonresume.org. */
 const jsonResume = {
   $schema: 'https://raw.githubusercontent.com/jsonresume/resume-schema/v1.0.0/schema.json',
   basics: {

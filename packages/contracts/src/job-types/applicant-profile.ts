@@ -21,11 +21,15 @@ function optionalList<Item extends TSchema>(items: Item, description: string) {
 }
 
 const Basics = Type.Object({
-  name: optionalText('The full name. Without the two parts below it is split at its last blank.'),
+  name: optionalText(
+    'The full name. It is split at its last blank if `givenName` and `familyName` are absent.',
+  ),
   givenName: optionalText('The first name or names.'),
   familyName: optionalText('The last name or names.'),
-  email: optionalText('The address for email.'),
-  phone: optionalText('The phone number as it will be entered, best as `+49 30 901820`.'),
+  email: optionalText('The email address.'),
+  phone: optionalText(
+    'The phone number. It is entered as you write it. The best form is `+49 30 901820`.',
+  ),
   url: optionalText('The address of the personal website.'),
   summary: optionalText('A text about the applicant.', proseLengthMax),
   location: Type.Optional(
@@ -40,26 +44,28 @@ const Basics = Type.Object({
   profiles: optionalList(
     Type.Object({
       network: optionalText('`LinkedIn`, `GitHub`, `X` or `Twitter`.'),
-      username: optionalText('Not entered anywhere. No address is made from it.'),
+      username: optionalText(
+        'The user name. It is not entered in a form, and no URL is made from it.',
+      ),
       url: optionalText('The address of the profile.'),
     }),
-    'Profiles on networks. The address is entered, and finds the network if `network` is absent.',
+    'Profiles on networks. `url` is entered in the form. Its host shows the network if `network` is absent.',
   ),
 });
 
 const Work = Type.Object({
   name: optionalText('The company.'),
   position: optionalText('The job title.'),
-  startDate: optionalText('`2021-04-01`, `2021-04` or `2021`.'),
-  endDate: optionalText('Absent, empty or `Present` for the current position.'),
+  startDate: optionalText('The start, such as `2021-04-01`, `2021-04` or `2021`.'),
+  endDate: optionalText('The end. Absent, empty or `Present` for the current position.'),
 });
 
 const Education = Type.Object({
   institution: optionalText('The school.'),
   studyType: optionalText('The degree.'),
   area: optionalText('The field of study.'),
-  startDate: optionalText('As in `work`.'),
-  endDate: optionalText('As in `work`.'),
+  startDate: optionalText('A date in the same form as in `work`.'),
+  endDate: optionalText('A date in the same form as in `work`.'),
 });
 
 /**
@@ -82,13 +88,15 @@ const Answer = Type.Object({
     description: 'The label of the field as the page shows it.',
   }),
   answer: textOrList(
-    'A text, the label of an option, an array of labels of options, or a date as `YYYY-MM-DD`. An empty one leaves the field empty.',
+    'A text, the label of an option, an array of labels of options, or a date as `YYYY-MM-DD`. An empty answer leaves the field empty.',
   ),
 });
 
 const Eeo = Type.Object({
   gender: Type.Optional(textOrList('The label of an option of the question on gender.')),
-  race: Type.Optional(textOrList('The label of an option, or an array of several.')),
+  race: Type.Optional(
+    textOrList('The label of an option of the question on race, or an array of labels.'),
+  ),
   veteran: Type.Optional(textOrList('The label of an option of the question on veteran status.')),
   disability: Type.Optional(textOrList('The label of an option of the question on disability.')),
 });
@@ -110,14 +118,15 @@ const File = Type.Object(
       Type.String({
         minLength: 1,
         contentEncoding: 'base64',
-        description: 'The file itself. The whole request may have 256 KiB.',
+        description: 'The content of the file. The whole request may have at most 256 KiB.',
       }),
     ),
     url: Type.Optional(
       Type.String({
         minLength: 1,
         maxLength: 2048,
-        description: 'An http or https address of the file, up to 25 MiB, on a public host.',
+        description:
+          'An http or https URL of the file, on a public host. The file may have at most 25 MiB.',
       }),
     ),
     sha256: Type.Optional(
@@ -139,10 +148,19 @@ const File = Type.Object(
 
 export const ApplicantProfile = Type.Object({
   basics: Type.Optional(Basics),
-  work: optionalList(Work, 'Positions. The current one fills company and job title.'),
-  education: optionalList(Education, 'Education. The latest one fills school, degree and field.'),
+  work: optionalList(
+    Work,
+    'Positions. The current position fills the fields for company and job title.',
+  ),
+  education: optionalList(
+    Education,
+    'Schools and degrees. The entry that ends last fills the fields for school, degree and field of study.',
+  ),
   coverLetter: optionalText('The cover letter as text.', proseLengthMax),
-  answers: optionalList(Answer, 'Answers to the questions of the form. They come first.'),
+  answers: optionalList(
+    Answer,
+    'Answers to the questions of the form. An answer is used before any other member.',
+  ),
   eeo: Type.Optional(Eeo),
   consents: optionalList(
     Type.String({ minLength: 1, maxLength: proseLengthMax }),

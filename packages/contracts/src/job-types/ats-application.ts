@@ -23,7 +23,7 @@ export const AtsApplicationPayload = Type.Object(
     applicantProfile: Type.Object(
       {},
       {
-        description: `Passed on as sent; at most ${payloadMemberDepthMax} levels deep. Nodes read it as described at \`${profileGuidePath}\`.`,
+        description: `The service passes the profile on as sent. It may nest at most ${payloadMemberDepthMax} levels deep. \`${profileGuidePath}\` describes how nodes read it.`,
       },
     ),
     jobContext: Type.Object({ title: ContextText, company: ContextText }),

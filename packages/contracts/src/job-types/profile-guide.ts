@@ -48,7 +48,7 @@ export const profileExamples: readonly ProfileExample[] = [
   },
   {
     title: 'A complete profile',
-    text: 'A larger resume is fetched from its address, and must match its hash. The answers on equal opportunity are voluntary: leave out those that the applicant did not give.',
+    text: 'The node fetches the resume from `url`, and the file must match `sha256`. The answers in `eeo` are voluntary: leave out those that the applicant did not give.',
     profile: {
       basics: {
         name: 'Ana Pérez García',
@@ -94,7 +94,7 @@ export const profileExamples: readonly ProfileExample[] = [
 ];
 
 export interface ProfileMistake {
-  /** The message of `failure` with the code `invalid_payload`. */
+  /** The `message` of a failure with the code `invalid_payload`. */
   readonly message: string;
   readonly remedy: string;
 }
@@ -119,20 +119,21 @@ export const profileMistakes: readonly ProfileMistake[] = [
     remedy: 'Use the label of the option, such as `"Yes"`, instead of `true` or `false`.',
   },
   {
-    message: 'answers[1] answers a question again, and differently.',
-    remedy: 'Remove one of the two. Questions are equal if only case, marks or punctuation differ.',
+    message: 'answers[1] repeats a question with a different answer.',
+    remedy:
+      'Remove one of the two answers. Questions are equal if only case, marks or punctuation differ.',
   },
   {
     message: 'answers[0].question must have a letter or a digit.',
     remedy: 'Use the label of the field. A field without a label cannot be answered.',
   },
   {
-    message: 'basics.name is there twice.',
+    message: 'basics.name appears twice.',
     remedy: 'Write each member of an object once.',
   },
   {
     message: 'basics.summary must have no control characters.',
-    remedy: 'Remove them. Tabs and line breaks are allowed.',
+    remedy: 'Remove the control characters. Tabs and line breaks are allowed.',
   },
   {
     message: 'files.resume must have either base64, or url with sha256.',
@@ -145,38 +146,39 @@ export const profileMistakes: readonly ProfileMistake[] = [
   {
     message: 'files.resume cannot be fetched from its url.',
     remedy:
-      'The address must answer 200 to everybody until the job ends, on a public host and on port 80 or 443.',
+      'The URL must answer 200 without authentication until the job ends. It must use a public host and port 80 or 443.',
   },
   {
     message: 'files.resume is larger than 25 MiB.',
-    remedy: 'Make the file smaller. Many sites accept less.',
+    remedy: 'Make the file smaller. Many sites have a lower limit.',
   },
   {
     message: 'files.resume does not match its sha256.',
-    remedy: 'Compute the SHA-256 of the bytes that the address serves, as 64 hexadecimal digits.',
+    remedy: 'Compute the SHA-256 of the file at `url`, and write it as 64 hexadecimal digits.',
   },
   {
     message: 'files.resume was refused by the page.',
-    remedy: 'Send a type and a size that the page accepts. `application/pdf` is accepted by most.',
+    remedy:
+      'Send a file with a type and a size that the page accepts. Most pages accept `application/pdf`.',
   },
 ];
 
-/** How `answers` fits each kind of field. */
+/** The form of an answer for each kind of field. */
 export const profileFieldKinds: readonly { readonly field: string; readonly answer: string }[] = [
   {
     field: 'text',
     answer:
-      'A text, or an array of one. It is not entered if it is longer than the field allows, or has line breaks and the field has one line.',
+      'A text, or an array of one text. A text is not entered if it is longer than the field allows, or if it has line breaks and the field has only one line.',
   },
   {
     field: 'select, combobox, radio',
-    answer: 'The label of one option: `"Yes"`. `true` is not `Yes`.',
+    answer: 'The label of one option, such as `"Yes"`. The value `true` is not a label.',
   },
   {
     field: 'group of checkboxes, select of several',
     answer: 'An array of labels. If one of them is not an option, the field is not answered.',
   },
-  { field: 'lone checkbox', answer: 'Its label in `consents`.' },
+  { field: 'lone checkbox', answer: 'The label of the checkbox, in `consents`.' },
   { field: 'date', answer: '`YYYY-MM-DD`, a day that exists. Other notations are not converted.' },
   {
     field: 'file',
@@ -184,16 +186,16 @@ export const profileFieldKinds: readonly { readonly field: string; readonly answ
   },
 ];
 
-/** How a node fills a form, one rule each. */
+/** The rules by which a node fills in a form. */
 export const profileRules: readonly string[] = [
   'An entry of `answers` whose `question` equals the label of the field comes first. An empty answer leaves the field empty.',
-  'Otherwise the member of a standard field fills it. The hosted forms of Greenhouse, Lever, Ashby and Workable mark their standard fields. On other pages the labels of the table below and the HTML attribute `autocomplete` do.',
+  'Otherwise a standard field is filled from its member of the profile. The hosted forms of Greenhouse, Lever, Ashby and Workable mark their standard fields. On other pages, the node finds them by the labels in the table below and by the HTML attribute `autocomplete`.',
   'A lone checkbox is checked only if its label is in `consents`, or if the answer to its question is its label.',
-  '`files.resume` is attached to the field for the resume, and `files.coverLetter` to the one for the cover letter.',
+  '`files.resume` is attached to the field for the resume, and `files.coverLetter` to the field for the cover letter.',
   'Labels, questions and options are compared by equality after normalisation: NFKC, without case, without marks such as `*` or `(required)`, and each run of characters other than letters and digits is one blank. A part of a label never matches. Two fields with equal labels get the same answer.',
   'Nothing is guessed. No first option is chosen, no answer on equal opportunity is inferred, no consent is assumed, and no text is cut. If several options are equal after normalisation, only the one that is written exactly like the answer is chosen.',
   'A field that is not answered stays empty. If it is required, the submission fails with `invalid_payload`, and the form is not submitted.',
-  'The current company and job title are those of the entry of `work` that has no `endDate`. If there are several, the latest `startDate` wins, then the order. School and degree are those of the `education` that ends last.',
-  'A location is city, region and country code, as far as they are known. In a list of places, the option that equals the longest form is chosen.',
+  'The current company and job title are those of the entry of `work` that has no `endDate`. If several entries have no `endDate`, the entry with the latest `startDate` is used, or the first of these if the dates are equal. School and degree are those of the entry of `education` that ends last.',
+  'A location is entered as city, region and country code, as far as the profile has them. In a list of places, the option that equals the longest form is chosen, such as the city with its region and country code.',
   'A number is entered with the digits that you sent. A member that is null counts as absent.',
 ];

@@ -1,7 +1,7 @@
 /**
  * The standard fields of application forms (CONTRACT 10). `member` is the member of the profile
- * that fills the field. On a form without an adapter, a node finds the field by `labels` and
- * `autocomplete`.
+ * that fills the field. Nodes have adapters for the forms of some sites. On any other form, a node
+ * finds the field by `labels` and `autocomplete`.
  */
 
 export interface StandardField {

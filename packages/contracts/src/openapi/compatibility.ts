@@ -87,7 +87,7 @@ function compareResponses(context: Comparison, at: string, was: unknown, now: un
     const headers = memberOf(after, 'headers');
     for (const [name] of membersOf(memberOf(before, 'headers'))) {
       if (memberOf(headers, name) !== undefined) continue;
-      context.found.push(`${at}: answer ${status}: header ${name} is gone`);
+      context.found.push(`${at}: answer ${status}: the header ${name} is gone`);
     }
     compareContents(context, 'response', `${at}: answer ${status}`, before, after);
     compareCodes(context, `${at}: answer ${status}`, before, after);
@@ -116,7 +116,7 @@ function compareContents(
 ): void {
   for (const [mediaType, body] of membersOf(memberOf(was, 'content'))) {
     const other = memberOf(memberOf(now, 'content'), mediaType);
-    if (other === undefined) context.found.push(`${at}: ${mediaType} is gone`);
+    if (other === undefined) context.found.push(`${at}: the media type ${mediaType} is gone`);
     else
       compareSchemas(context, direction, at, memberOf(body, 'schema'), memberOf(other, 'schema'));
   }

@@ -83,7 +83,7 @@ const named: Readonly<Record<string, TSchema>> = {
   AuditPage,
 };
 
-/** The schemas of requests. All others are of answers. */
+/** The schemas of requests. All other named schemas are schemas of answers. */
 const requestNames = new Set([
   'SubmissionRequest',
   'QuoteRequest',
@@ -231,7 +231,7 @@ const apiKey = (name: string, description: string) => ({
 });
 
 const securitySchemes = {
-  tenant: apiKey('X-SVC-Tenant', 'The tenant API id (`tnt_…`).'),
+  tenant: apiKey('X-SVC-Tenant', 'The id of the tenant (`tnt_…`).'),
   operator: apiKey(
     'X-SVC-Operator',
     'The operator id (`op_…`), if an operator signs instead of a tenant.',

@@ -1,13 +1,13 @@
 import type { Comparison, Direction } from './reading/comparison.ts';
 import { itemsOf, memberOf, resolveRef, textOf } from './reading/read-json.ts';
 
-/** The members that a schema requires of each code: `terminal_state` → `submissionId`. */
+/** The members that a schema requires for each error code: `terminal_state` → `submissionId`. */
 type RequiredByCode = ReadonlyMap<string, ReadonlySet<string>>;
 
 /**
- * Reports each member that the old schema requires of a code and the new one does not. The new
- * schema may require the member in another form: by a variant with a constant code, by a condition,
- * or of every code. A request must not get further requirements either.
+ * Reports each member that the old schema requires for an error code and the new schema does not.
+ * The new schema may require the member in another form: by a variant with a constant code, by a
+ * condition, or for every code. In a request, a new requirement is reported too.
  */
 export function compareConditions(
   context: Comparison,

@@ -22,7 +22,7 @@ import { codesByStatus, headerRefs, problemPage, problemResponse } from './probl
 
 /**
  * Every endpoint that the document describes. A test of the gateway compares them with the
- * endpoints that it serves.
+ * endpoints that the gateway serves.
  */
 export const apiOperations: readonly OperationDefinition[] = [
   ...submissionOperations,
@@ -75,7 +75,7 @@ const info = {
   version: '1',
   license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },
   description:
-    'The service runs typed jobs at most once on a node. You pay with prepaid credits, and signed webhooks report the results. Sign every request under `/v1`. `X-SVC-Key` names the key (`key_…`) that signs; without it the first keys of the tenant are tried. v1 changes only by additions: new optional members, endpoints, events and error codes may appear, so ignore those that you do not know. Credits are JSON numbers with at most six decimals. Times are RFC 3339 in UTC with milliseconds. An error is an `application/problem+json` document (RFC 9457). Its `code` is stable, and its `type` links to its description. The responses for unknown routes (`404`) and methods (`405`) are among the components.',
+    'The service runs typed jobs at most once on a node. You pay with prepaid credits, and signed webhooks report the results. Sign every request under `/v1`. `X-SVC-Key` names the key (`key_…`) that signs; without this header, the service tries the first keys of the tenant. v1 changes only by additions: new optional members, endpoints, events and error codes may appear, so ignore those that you do not know. Credits are JSON numbers with at most six decimals. Times are RFC 3339 in UTC with milliseconds. An error is an `application/problem+json` document (RFC 9457). Its `code` is stable, and its `type` links to its description. The responses for unknown routes (`404`) and methods (`405`) are among the components.',
 };
 
 const tags = [
@@ -84,7 +84,7 @@ const tags = [
   { name: 'Settings', description: 'Read and change the settings of the tenant.' },
   {
     name: 'Webhooks',
-    description: 'Manage endpoints, read events and deliveries, send them again.',
+    description: 'Manage endpoints, read events and deliveries, and send deliveries again.',
   },
   {
     name: 'Keys',
@@ -243,7 +243,7 @@ function webhookObject(type: keyof typeof webhookEvents): object {
       },
       responses: {
         '2XX': { description: 'The event was received. It is not sent again.' },
-        '410': { description: 'Your URL is disabled until you set it again.' },
+        '410': { description: 'The service disables your URL until you set it again.' },
         default: { description: 'The event is sent again: at most 8 attempts in about 8 hours.' },
       },
     },
@@ -254,7 +254,7 @@ const webhookSummaries: Readonly<Record<keyof typeof webhookEvents, string>> = {
   'submission.completed': 'A submission was completed and settled',
   'submission.failed': 'A submission failed and its hold was released',
   'submission.cancelled': 'A submission was cancelled',
-  'submission.late_outcome': 'A node reported an outcome after its submission had ended without it',
+  'submission.late_outcome': 'A node reported an outcome after its submission ended in another way',
   'credits.low_balance': 'The balance fell below its threshold',
   'credits.purchased': 'A purchase intent was paid and its credits were granted',
   'settings.changed': 'The settings, endpoints or keys of the tenant were changed',
@@ -281,7 +281,7 @@ const webhookHeaders = [
   webhookHeader('webhook-timestamp', 'The time of this attempt in Unix seconds.', '1772442962'),
   webhookHeader(
     'webhook-signature',
-    '`v1,` and the base64 HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. The key is the base64-decoded part of the webhook secret after `whsec_`. While a rotation overlaps, there are two signatures, separated by a space.',
+    '`v1,` and the base64 HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. The key is the base64-decoded part of the webhook secret after `whsec_`. During the overlap of a rotation, there are two signatures, separated by a space.',
     'v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=',
   ),
 ];

@@ -6,14 +6,14 @@ import { frozenDocumentUrl } from './frozen.ts';
 
 /**
  * `pnpm openapi:freeze`: copies additions to v1 into the frozen copy and refuses changes that would
- * break clients (CONTRACT 0). Such a change belongs under /v2/. After that, it generates the types
- * of the client libraries.
+ * break clients (CONTRACT 0). Such a change belongs under /v2/. If no change was refused, it also
+ * generates the types of the client libraries.
  */
 const present = openApiDocument();
 const changes = breakingChanges(JSON.parse(readFileSync(frozenDocumentUrl, 'utf8')), present);
 if (changes.length > 0) {
   process.stderr.write(
-    `The frozen copy was not updated, because these changes break clients of v1:\n${changes.join('\n')}\n`,
+    `The frozen copy was not updated. These changes break clients of v1 and belong under /v2/:\n${changes.join('\n')}\n`,
   );
   process.exitCode = 1;
 } else {

@@ -81,7 +81,8 @@ const signed = [
 ] as const satisfies readonly ErrorCode[];
 
 /**
- * The codes of every endpoint for tenants: the key of a tenant may lack the scope of the endpoint.
+ * The additional codes of every endpoint that tenants sign. The key of a tenant may lack the scope
+ * of the endpoint.
  */
 const keyed = ['scope_missing'] as const satisfies readonly ErrorCode[];
 

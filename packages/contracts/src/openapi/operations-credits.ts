@@ -46,7 +46,7 @@ export const creditOperations: readonly OperationDefinition[] = [
     tag: 'Credits',
     summary: 'Read the statement',
     description:
-      'Every movement of credits, newest first. `amount` is always positive. The other figures are those after the movement.',
+      'Every movement of credits, newest first. `amount` is always positive. `balanceAfter`, `heldAfter` and `availableAfter` are the figures after the movement.',
     access: 'tenant',
     query: TransactionsQuery,
     answers: {

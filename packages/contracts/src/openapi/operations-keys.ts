@@ -12,7 +12,7 @@ export const keyOperations: readonly OperationDefinition[] = [
     tag: 'Keys',
     summary: 'List the keys',
     description:
-      'The valid keys of the tenant, newest first, including its first keys. `lastUsedAt` is exact to the minute.',
+      'The valid keys of the tenant, newest first, including its first keys: those from its creation and from rotations. `lastUsedAt` is exact to the minute.',
     access: 'tenant',
     answers: {
       200: { description: 'All keys.', schema: KeyList, example: { data: [examples.key] } },
@@ -26,7 +26,7 @@ export const keyOperations: readonly OperationDefinition[] = [
     tag: 'Keys',
     summary: 'Create a key',
     description:
-      'Name the new key in `X-SVC-Key` and sign with its secret. It has all scopes, any address and no expiry unless you limit it. A key cannot give a scope that it does not have.',
+      'To use the new key, send its id in `X-SVC-Key` and sign with its secret. The key has all scopes, works from any address and never expires, unless you limit it. A key cannot create a key with a scope that it does not have itself.',
     access: 'tenant',
     request: {
       schema: KeyRequest,
@@ -60,7 +60,7 @@ export const keyOperations: readonly OperationDefinition[] = [
     tag: 'Keys',
     summary: 'Delete a key',
     description:
-      'Creations refuse the key at once, other requests within 5 seconds. The last key that may change the settings stays.',
+      'Creations refuse the key at once, and other requests refuse it within 5 seconds. You cannot delete the last key that may change the settings.',
     access: 'tenant',
     pathParameters: {
       keyId: { schema: WireId('key'), description: 'The id of the key.', example: examples.keyId },

@@ -31,7 +31,7 @@ export const purchaseOperations: readonly OperationDefinition[] = [
     tag: 'Purchases',
     summary: 'Grant purchased credits',
     description:
-      'An operator must sign it; a tenant gets `403 operator_only`. `reference` is the idempotency key: a repeat of the same purchase is `200` with `idempotent: true`, and a different purchase with the same reference is `409`.',
+      'An operator must sign the request; a tenant gets `403 operator_only`. `reference` is the idempotency key: a repeat of the same purchase gets `200` with `idempotent: true`, and a different purchase with the same reference gets `409`.',
     access: 'operator',
     request: {
       schema: PurchaseRequest,
@@ -64,7 +64,7 @@ export const purchaseOperations: readonly OperationDefinition[] = [
     path: '/v1/credits/purchase-intents',
     tag: 'Purchases',
     summary: 'Ask to pay for credits in USDC',
-    description: `\`solanaPayUrl\` is for a wallet. The credits are granted when finalized transactions that name \`reference\` have paid \`amount\`. ${off}`,
+    description: `\`solanaPayUrl\` is the URL for a wallet. The credits are granted when finalized transactions that name \`reference\` have paid \`amount\`. ${off}`,
     access: 'tenant',
     request: {
       schema: PurchaseIntentRequest,
@@ -103,7 +103,7 @@ export const purchaseOperations: readonly OperationDefinition[] = [
     path: '/v1/credits/purchase-intents/:reference/await',
     tag: 'Purchases',
     summary: 'Wait for the payment of a purchase intent',
-    description: `Answers once the payment is confirmed, or after \`timeoutSeconds\` (default 30) if it is still pending. An expired intent can still be paid within its grace. ${off}`,
+    description: `Answers once the payment is confirmed, or after \`timeoutSeconds\` (default 30) if the intent is still pending. An expired intent can still be paid within its grace. ${off}`,
     access: 'tenant',
     pathParameters: { reference },
     query: AwaitIntentQuery,

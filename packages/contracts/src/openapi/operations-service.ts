@@ -43,7 +43,7 @@ export const serviceOperations: readonly OperationDefinition[] = [
     tag: 'Service',
     summary: 'Sign up for the sandbox',
     description:
-      'Available only in the sandbox; in production the route does not exist. The secrets are shown only in this answer. A form is answered with a page, with the same status codes. One address may sign up at most five tenants an hour.',
+      'Available only in the sandbox; in production the route does not exist. The secrets are shown only in this answer. The answer to a form is a page with the same status code. One address may sign up at most five tenants an hour.',
     access: 'open',
     request: {
       schema: SignupRequest,
@@ -108,7 +108,7 @@ export const serviceOperations: readonly OperationDefinition[] = [
     path: '/openapi.json',
     tag: 'Service',
     summary: 'Read this document',
-    description: 'It is the same in every environment.',
+    description: 'The document is the same in every environment.',
     access: 'open',
     answers: {
       200: { description: 'OpenAPI 3.1.', texts: ['application/json'] },
@@ -131,7 +131,7 @@ export const serviceOperations: readonly OperationDefinition[] = [
     operationId: 'getProfileReference',
     path: profileGuidePath,
     summary: 'Open the page on `applicantProfile` of `ats.application`',
-    description: 'The members that nodes read, and how they fill in forms with them.',
+    description: 'The members that nodes read, and how nodes fill in forms with these members.',
   }),
   ...pageOperations({
     operationId: 'getChangelog',
@@ -145,7 +145,8 @@ export const serviceOperations: readonly OperationDefinition[] = [
     path: `${guidesPath}/:guide`,
     tag: 'Service',
     summary: 'Open a guide',
-    description: 'With `.md` after the name, the same as Markdown. `/llms.txt` lists all guides.',
+    description:
+      'With `.md` after the name, you get the guide as Markdown. `/llms.txt` lists all guides.',
     access: 'open',
     pathParameters: {
       guide: {

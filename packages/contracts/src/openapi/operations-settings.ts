@@ -6,7 +6,7 @@ import type { OperationDefinition } from './operation.ts';
 
 const id = {
   schema: WireId('dlv'),
-  description: 'The id of the delivery: `X-SVC-Delivery` of its attempts.',
+  description: 'The id of the delivery. Its attempts send it in `X-SVC-Delivery`.',
   example: examples.deliveryId,
 };
 
@@ -49,7 +49,7 @@ export const settingsOperations: readonly OperationDefinition[] = [
     tag: 'Settings',
     summary: 'Change the settings',
     description:
-      'Omitted members stay unchanged. Setting `webhookUrl` enables it again. `null` clears it and drops the pending deliveries.',
+      'Omitted members stay unchanged. Setting `webhookUrl` enables a disabled URL again. `null` clears the URL and drops its pending deliveries.',
     access: 'tenant',
     request: {
       schema: SettingsChange,
@@ -70,7 +70,8 @@ export const webhookOperations: readonly OperationDefinition[] = [
     path: '/v1/webhooks/test',
     tag: 'Webhooks',
     summary: 'Send a test event',
-    description: 'The test event is delivered and retried like a real one. At most one a minute.',
+    description:
+      'The test event is delivered and retried like a real event. You can send at most one a minute.',
     access: 'tenant',
     answers: { 202: queued },
     errors: ['webhook_url_missing'],
@@ -114,7 +115,7 @@ export const webhookOperations: readonly OperationDefinition[] = [
     tag: 'Webhooks',
     summary: 'Send a delivery again',
     description:
-      'Starts a new round of attempts with the same `X-SVC-Delivery`. A pending delivery is sent now instead. Any body is ignored.',
+      'Starts a new round of attempts with the same `X-SVC-Delivery`. A pending delivery stays in its round and is sent now. Any body is ignored.',
     access: 'tenant',
     pathParameters: { id },
     answers: { 202: queued },

@@ -15,7 +15,8 @@ import type { OperationDefinition } from './operation.ts';
 
 const id = {
   schema: WireId('sub'),
-  description: 'The id of the submission: `submissionId` of its creation and of its webhooks.',
+  description:
+    'The id of the submission: `submissionId` in the answer of its creation and in its webhooks.',
   example: examples.submissionId,
 };
 
@@ -51,7 +52,7 @@ export const submissionOperations: readonly OperationDefinition[] = [
     path: '/v1/submissions',
     tag: 'Submissions',
     summary: 'Create a submission',
-    description: `Quotes a price, holds the worst case and hands the job to one node. \`201\` means that a node has accepted the job. A webhook reports how it ends; you can also read the submission. If you get no answer, repeat the request with the same \`idempotencyKey\`. The same body then gets the first answer with \`200\` and \`idempotent: true\`, and is never charged twice. A different body is \`409\`. Derive keys from your own records. The default tier is \`${tierDefault}\`.`,
+    description: `Quotes a price, holds the worst case and hands the job to one node. \`201\` means that a node has accepted the job. A webhook reports how it ends; you can also read the submission. If you get no answer, repeat the request with the same \`idempotencyKey\`. The same body then gets the first answer with \`200\` and \`idempotent: true\`, and is never charged twice. A different body gets \`409\`. Derive keys from your own records. The default tier is \`${tierDefault}\`.`,
     access: 'tenant',
     request: {
       schema: SubmissionRequest,
@@ -132,7 +133,7 @@ export const submissionOperations: readonly OperationDefinition[] = [
     tag: 'Submissions',
     summary: 'Cancel a submission',
     description:
-      'Before the node begins, nothing is charged. During the run, the node-seconds so far are charged, without base fee or minimum. A submission that has ended already is `409 terminal_state` with its status, and with the refund if a cancel ended it. Any body is ignored.',
+      'Before the node begins, nothing is charged. During the run, the node-seconds so far are charged, without base fee or minimum. If the submission has already ended, the answer is `409 terminal_state` with its status, and with the refund if a cancel ended it. Any body is ignored.',
     access: 'tenant',
     pathParameters: { id },
     answers: {

@@ -58,7 +58,7 @@ export const webhookEndpointOperations: readonly OperationDefinition[] = [
     tag,
     summary: 'Create a webhook endpoint',
     description:
-      'At most five. Each gets its own delivery of every event that it wants. Without a URL (`null`) you read its events: they wait for 24 hours, and at most 1,000 of them.',
+      'A tenant has at most five endpoints. Each endpoint gets its own delivery of every event in `events`. If `url` is `null`, you read the events yourself: the service keeps the newest 1,000 events, for 24 hours.',
     access: 'tenant',
     request: {
       schema: WebhookEndpointRequest,
@@ -103,7 +103,7 @@ export const webhookEndpointOperations: readonly OperationDefinition[] = [
     tag,
     summary: 'Change a webhook endpoint',
     description:
-      'Omitted members stay unchanged. Setting `url` enables it again. An endpoint keeps its kind, so `url` becomes neither null nor set.',
+      'Omitted members stay unchanged. Setting `url` enables a disabled endpoint again. An endpoint keeps its kind, so you cannot change `url` from or to `null`.',
     access: 'tenant',
     pathParameters: { id },
     request: {
@@ -122,7 +122,7 @@ export const webhookEndpointOperations: readonly OperationDefinition[] = [
     path: `${path}/:id`,
     tag,
     summary: 'Delete a webhook endpoint',
-    description: 'Drops its pending deliveries. Any body is ignored.',
+    description: 'The pending deliveries of the endpoint are dropped. Any body is ignored.',
     access: 'tenant',
     pathParameters: { id },
     answers: { 204: { description: 'Deleted.' } },
@@ -135,7 +135,7 @@ export const webhookEndpointOperations: readonly OperationDefinition[] = [
     tag,
     summary: 'Rotate the secret of a webhook endpoint',
     description:
-      'The previous secret signs too for `overlapHours`. At most two secrets sign: an older one ends at once. The body may be empty.',
+      'The previous secret signs too for `overlapHours`. At most two secrets sign, so a third, older secret ends at once. The body may be empty.',
     access: 'tenant',
     pathParameters: { id },
     request: {
@@ -155,7 +155,7 @@ export const webhookEndpointOperations: readonly OperationDefinition[] = [
     tag,
     summary: 'Send a test event to one endpoint',
     description:
-      'The endpoint gets the event whatever types it wants. At most one a minute. Any body is ignored.',
+      'The endpoint gets the event even if `events` does not list its type. You can send at most one a minute. Any body is ignored.',
     access: 'tenant',
     pathParameters: { id },
     answers: {
@@ -182,7 +182,7 @@ export const webhookEndpointOperations: readonly OperationDefinition[] = [
     tag,
     summary: 'Read the events of an endpoint without a URL',
     description:
-      'Oldest first. Reading changes nothing: pass `nextCursor` as `after` to read on. With `waitSeconds` the answer waits until there is an event.',
+      'Oldest first. Reading changes nothing: pass `nextCursor` as `after` to read on. With `waitSeconds`, the answer waits up to that time for an event.',
     access: 'tenant',
     pathParameters: { id },
     query: PolledEventsQuery,

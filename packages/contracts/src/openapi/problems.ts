@@ -106,8 +106,8 @@ function problemSchema(codes: readonly ErrorCode[]): object {
 }
 
 /**
- * Requires these members only for this code. It is a condition and not a variant, because generated
- * clients then accept a code that is added later.
+ * Requires these members only for this code. The result is a condition and not a variant. With a
+ * condition, generated clients accept a code that is added later.
  */
 function conditionFor(code: ErrorCode, required: readonly string[]): object {
   return {

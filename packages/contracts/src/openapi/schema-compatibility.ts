@@ -72,7 +72,7 @@ function compareTypes(direction: Direction, was: unknown, now: unknown, report: 
 }
 
 function inWords(types: readonly unknown[]): string {
-  return types.length === 0 ? 'open' : types.join(' or ');
+  return types.length === 0 ? 'not limited' : types.join(' or ');
 }
 
 function compareValues(
@@ -88,8 +88,8 @@ function compareValues(
     const mayGrow = growingMembers.includes(memberName);
     for (const change of listChanges(direction, before, after, mayGrow)) report(change);
   } else if (direction === 'request') {
-    if (after !== undefined) report('the values are a closed list now');
-  } else if (before !== after) report('the list of values was added or removed');
+    if (after !== undefined) report('the schema allows only the listed values now');
+  } else if (before !== after) report('the schema got or lost its list of values');
 }
 
 const lowerBounds = ['minLength', 'minimum', 'exclusiveMinimum', 'minItems', 'minProperties'];
@@ -98,7 +98,8 @@ const fixedKeywords = ['pattern', 'format', 'multipleOf', 'default'];
 
 /**
  * Parameters and members of requests whose format or pattern the service has always checked. The
- * document named these formats and patterns only later, so they are no breaking changes.
+ * document got these formats and patterns later than the members, so adding them is not a breaking
+ * change.
  */
 const documentedLater =
   /(query parameter (cursor|createdAfter|createdBefore)|\.webhookUrl): (format|pattern)$/;
@@ -136,8 +137,8 @@ function compareBounds(
 
 /**
  * The value of a keyword as far as it has an effect. A `pattern` has no effect on a schema without
- * strings. Old documents name two formats as the validator names them. These count as the standard
- * formats.
+ * strings. Old documents name two formats as the validator names them. These two names count as the
+ * standard formats.
  */
 function effective(schema: unknown, keyword: string): unknown {
   const types = typesOf(schema);
@@ -179,7 +180,7 @@ function compareMembers(
   if (direction === 'response' || isClosed(was)) return;
   for (const [member] of membersOf(after)) {
     if (memberOf(before, member) !== undefined) continue;
-    context.found.push(`${at}.${member}: the member was free and has a schema now`);
+    context.found.push(`${at}.${member}: the member could have any value and has a schema now`);
   }
 }
 
@@ -208,7 +209,7 @@ function compareVariants(
     for (const variant of before) compareSchemas(context, direction, at, variant, now);
     return;
   }
-  // `compareConditions` compares variants that a growing member distinguishes.
+  // A member of `growingMembers` distinguishes these variants. `compareConditions` compares them.
   if (direction === 'response' && after.length === 0 && before.every(isGrowing)) return;
   for (const variant of before) findLike(context, direction, at, variant, after);
   if (direction === 'request' || before.every(isGrowing)) return;

@@ -28,8 +28,8 @@ function isAnyString(schema: unknown): boolean {
 
 /**
  * The breaking changes between two lists. A request must accept every value that it accepted. An
- * answer must keep every value. It may get new values only if its list is or becomes open, or if
- * `mayGrow`.
+ * answer must keep every value, and its open list must stay open. It may get new values only if its
+ * list is or becomes open, or if `mayGrow`.
  */
 export function listChanges(
   direction: 'request' | 'response',
@@ -40,13 +40,13 @@ export function listChanges(
   const gone = was.values.filter((value) => !now.values.includes(value));
   if (direction === 'request') {
     if (now.isOpen) return [];
-    const closed = was.isOpen ? ['the values are a closed list now'] : [];
+    const closed = was.isOpen ? ['the schema allows only the listed values now'] : [];
     return [...closed, ...gone.map((value) => `the value ${inWords(value)} is no longer accepted`)];
   }
   const added = now.values.filter((value) => !was.values.includes(value));
   return [
     ...gone.map((value) => `the value ${inWords(value)} is gone`),
-    ...(was.isOpen && !now.isOpen ? ['the values are a closed list now'] : []),
+    ...(was.isOpen && !now.isOpen ? ['the schema allows only the listed values now'] : []),
     ...(now.isOpen || mayGrow ? [] : added.map((value) => `the value ${inWords(value)} is new`)),
   ];
 }

@@ -14,7 +14,10 @@ export interface LinkQuestion {
 export type LinkAnswer =
   | (LinkRefusal & {
       readonly kind: 'answered';
-      /** How far this machine's clock is ahead; undefined if the service names no time. */
+      /**
+       * The seconds that this machine's clock is ahead of the service; negative if it is behind.
+       * Undefined if the answer has no valid `date` header.
+       */
       readonly aheadSeconds: number | undefined;
     })
   | { readonly kind: 'unreachable'; readonly code: string };

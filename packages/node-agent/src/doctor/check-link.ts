@@ -1,12 +1,12 @@
 import { explainRefusal } from '../link-refusal.ts';
-import { isPlainBeyondLoopback } from '../option-values.ts';
+import { isPlainBeyondLoopback, notEncrypted } from '../option-values.ts';
 import type { NodeOptions } from '../options.ts';
 import { askLink, type LinkAnswer } from './ask-link.ts';
 import { type Finding, fail, pass } from './finding.ts';
 
 /** A request that is signed correctly but is no upgrade gets this status. */
 const signedStatus = 400;
-/** The service refuses a signature whose time is further off (CONTRACT 1). */
+/** The service refuses a signature if the clocks differ by more than this (CONTRACT 1). */
 const clockSecondsMax = 300;
 
 const unreachable: Readonly<Record<string, string>> = {
@@ -31,7 +31,8 @@ function linkFinding(link: string, answer: LinkAnswer): Finding {
 }
 
 function secretFinding(answer: LinkAnswer): Finding {
-  if (answer.kind === 'unreachable') return fail('secret', 'Not checked without a link.');
+  if (answer.kind === 'unreachable')
+    return fail('secret', 'Not checked, because the service cannot be reached.');
   return answer.status === signedStatus
     ? pass('secret', 'The service accepts the id and the secret.')
     : fail('secret', explainRefusal(answer));
@@ -39,22 +40,30 @@ function secretFinding(answer: LinkAnswer): Finding {
 
 function clockFinding(answer: LinkAnswer): Finding {
   const { aheadSeconds } = answer.kind === 'answered' ? answer : {};
-  if (aheadSeconds === undefined) return fail('clock', 'Not checked without a link.');
+  if (aheadSeconds === undefined)
+    return fail('clock', 'Not checked, because the service sent no time.');
   const off = `${Math.abs(aheadSeconds)} s ${aheadSeconds < 0 ? 'behind' : 'ahead of'} the service`;
   return Math.abs(aheadSeconds) > clockSecondsMax
     ? fail('clock', `The clock is ${off}. Set it (sudo timedatectl set-ntp true).`)
     : pass('clock', `The clock is ${off}.`);
 }
 
-/** Checks the link, the secret and the clock with one request. */
+/**
+ * Checks the link, the secret and the clock with one request. Sends no request to another machine
+ * without TLS, unless the option `--insecure` allows it.
+ */
 export async function checkLink(options: NodeOptions, nowMs: () => number): Promise<Finding[]> {
-  const { link, id, secret } = options;
+  const { link, id, secret, isInsecure } = options;
   if (link === undefined) {
     const missing = 'Give --link, or set SVC_NODE_LINK.';
     return [fail('link', missing), ...['secret', 'clock'].map((name) => fail(name, missing))];
   }
-  if (isPlainBeyondLoopback(link)) {
-    return [fail('link', 'The link is not encrypted. Use wss://.')];
+  if (!isInsecure && isPlainBeyondLoopback(link)) {
+    const unchecked = 'Not checked, because the link is not encrypted.';
+    return [
+      fail('link', notEncrypted),
+      ...['secret', 'clock'].map((name) => fail(name, unchecked)),
+    ];
   }
   const answer = await askLink({ link, id, secret, nowMs });
   const credentials =

@@ -11,7 +11,10 @@ import { type Finding, fail, pass } from './finding.ts';
  */
 const freeBytesMin = 1024 ** 3;
 const bytesPerGb = 1e9;
-/** A public host that is always there. The check opens a connection and sends nothing on it. */
+/**
+ * A public host that is expected to answer. The check opens a connection to the host and sends
+ * nothing on it.
+ */
 const egressHost = 'example.com:443';
 const egressTimeoutMs = 15_000;
 
@@ -32,7 +35,7 @@ export async function checkDisk({ stateDir }: NodeOptions): Promise<Finding> {
   const { bavail, bsize } = await statfs(stateDir);
   const free = `${((bavail * bsize) / bytesPerGb).toFixed(1)} GB`;
   return bavail * bsize < freeBytesMin
-    ? fail('disk', `${stateDir} has only ${free} free. Free 1 GB at least.`)
+    ? fail('disk', `${stateDir} has only ${free} free. At least 1 GiB must be free.`)
     : pass('disk', `${stateDir} has ${free} free.`);
 }
 
@@ -45,14 +48,17 @@ export async function checkBrowser(options: NodeOptions): Promise<Finding[]> {
   try {
     binary = browserOf(options);
   } catch (error) {
-    return [fail('browser', messageOf(error)), fail('sandbox', 'Not checked without a browser.')];
+    return [
+      fail('browser', messageOf(error)),
+      fail('sandbox', 'Not checked, because there is no browser.'),
+    ];
   }
   const refusal = refusalOfRoot(options, process.getuid?.());
   const inSandbox = refusal ?? (await launchProblem(binary, options));
   if (inSandbox === undefined) {
     const sandbox = options.isSandboxed
       ? pass('sandbox', 'The browser runs in its sandbox.')
-      : pass('sandbox', 'Off, because of --no-browser-sandbox.');
+      : pass('sandbox', 'The sandbox is off because of --no-browser-sandbox.');
     return [pass('browser', `${binary} starts.`), sandbox];
   }
   const problem = await launchProblem(binary, { ...options, isSandboxed: false });
@@ -76,7 +82,9 @@ async function openTunnel(proxyUrl: string, target: string): Promise<string> {
   const { hostname, port } = new URL(proxyUrl);
   return await new Promise((resolve, reject) => {
     const socket = net.connect(Number(port), hostname);
-    socket.setTimeout(egressTimeoutMs, () => socket.destroy(new Error('it took too long')));
+    socket.setTimeout(egressTimeoutMs, () =>
+      socket.destroy(new Error('there was no answer within 15 s')),
+    );
     socket.once('data', (data) => {
       resolve(data.toString('latin1').split('\r\n', 1)[0] ?? '');
       socket.destroy();
@@ -93,7 +101,7 @@ export async function checkEgress({ hostMap }: NodeOptions): Promise<Finding> {
   try {
     const status = await openTunnel(proxy.url, egressHost);
     if (status.includes(' 200')) return pass('egress', `${egressHost} can be reached.`);
-    const why = 'Check the name server and that port 443 is open.';
+    const why = 'Check the name server, and allow connections to port 443.';
     return fail('egress', `${egressHost} cannot be reached. ${why}`);
   } catch (error) {
     return fail('egress', `${egressHost} cannot be reached (${messageOf(error)}).`);

@@ -25,6 +25,7 @@ function optionsWith(given: Partial<NodeOptions>): NodeOptions {
     executor: 'browser',
     browser: undefined,
     isSandboxed: false,
+    isInsecure: false,
     hostMap: new Map(),
     onlyHosts: [],
     debugDir: undefined,
@@ -75,6 +76,18 @@ async function linesOf(given: Partial<NodeOptions>): Promise<string[]> {
 }
 
 describe('the link', () => {
+  test('to another machine needs TLS, or --insecure', async () => {
+    const link = 'ws://name.invalid:1';
+    const unchecked = 'Not checked, because the link is not encrypted.';
+    expect(await linesOf({ link })).toEqual([
+      'link false: The link is not encrypted. Use wss://, or --insecure if nobody else can read it.',
+      `secret false: ${unchecked}`,
+      `clock false: ${unchecked}`,
+    ]);
+    const [first] = await linesOf({ link, isInsecure: true });
+    expect(first).toContain('The name of the service has no address.');
+  });
+
   test('passes with the right secret, and no link is opened', async () => {
     const link = await startLink();
     expect(await linesOf({ link })).toEqual([

@@ -1,4 +1,4 @@
-/** The result of one check, for one line. */
+/** The result of one check. `doctor` prints it on one line. */
 export interface Finding {
   readonly check: string;
   readonly passed: boolean;

@@ -1,6 +1,9 @@
 import type { LogMember } from './members.ts';
 
-/** An event of the logs. Its name is stable: programs search for it. Its message may change. */
+/**
+ * An event that services log. Programs search for the name of an event, so the name is stable. The
+ * message may change.
+ */
 export interface LogEvent {
   readonly level: 'debug' | 'info' | 'warn' | 'error' | 'fatal';
   /**
@@ -47,7 +50,7 @@ export function saying(
   return { level, message: null, says, members, action };
 }
 
-const repairs = 'Nothing at once';
+const repairs = 'Nothing at first';
 
 /** Actions that many events share. */
 export const actions = {
@@ -56,5 +59,5 @@ export const actions = {
   either: `${repairs}. If the line repeats, run \`svc doctor\` and check Postgres and Redis.`,
   defect:
     'Report the line with its stack: it is a defect, or a dependency failed in an unknown way.',
-  retried: `${repairs}: it is retried with backoff. If it repeats for the same id, read \`err\` and run \`svc trace\` with the id.`,
+  retried: `${repairs}: the operation is retried with backoff. If the line repeats for the same id, read \`err\` and run \`svc trace\` with the id.`,
 } as const;

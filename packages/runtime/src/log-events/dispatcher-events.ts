@@ -11,19 +11,19 @@ export const dispatcherEvents = {
     'outcome',
   ]),
   'dispatcher.submission_lost': warn(
-    'lost by its node',
+    'a node has lost a submission',
     ['submissionId'],
-    'Nothing at once: the submission fails and its hold is settled. If a node repeats it, check its disk and disable it.',
+    'Nothing at first: the submission fails and its hold is settled. If the same node loses submissions again, check its disk or disable the node.',
   ),
   'dispatcher.dispatch_failed': error(
     'could not dispatch a submission',
     ['err', 'requestId'],
-    'Read `err`. The hold is released, and the tenant gets `503`. If it repeats, run `svc doctor`.',
+    'Read `err`. The hold is released, and the tenant gets `503`. If the line repeats, run `svc doctor`.',
   ),
   'dispatcher.reply_failed': warn(
     'could not reply to a gateway',
     ['err'],
-    'Check Redis. The gateway reads the state from Postgres after its wait.',
+    'Check Redis. The gateway reads the state from Postgres within a second.',
   ),
   'dispatcher.offer_not_sent': warn('could not send an offer', ['err'], actions.redis),
   'dispatcher.reservation_failed': warn('could not reserve a slot', ['err'], actions.redis),
@@ -33,13 +33,21 @@ export const dispatcherEvents = {
     ['err', 'task'],
     actions.either,
   ),
-  'dispatcher.fleet_refresh_failed': warn('could not refresh the fleet', ['err'], actions.redis),
+  'dispatcher.fleet_refresh_failed': warn(
+    'could not refresh this dispatcher in the fleet registry',
+    ['err'],
+    actions.redis,
+  ),
   'dispatcher.surge_pin_read_failed': warn(
     'could not read the surge pin',
     ['err'],
     actions.postgres,
   ),
-  'dispatcher.surge_not_published': warn('could not publish surge', ['err'], actions.redis),
+  'dispatcher.surge_not_published': warn(
+    'could not publish the surge multiplier',
+    ['err'],
+    actions.redis,
+  ),
   'dispatcher.node_linked': info('node linked', ['nodeId', 'slots', 'running']),
   'dispatcher.link_refused': info('node link refused', ['requestId', 'code', 'detail']),
   'dispatcher.link_failed': info('node link failed', ['nodeId', 'err']),
@@ -62,15 +70,15 @@ export const dispatcherEvents = {
   'dispatcher.frame_failed': error(
     'could not handle a frame',
     ['nodeId', 'err'],
-    'Report the line with its stack: it is a defect. The link is closed, and the node connects again.',
+    'Report the line with its stack: it is a defect. The frame counts as a bad frame, and the third one closes the link.',
   ),
   'dispatcher.dependency_unavailable': warn(
-    'a dependency of a frame is unavailable',
+    'a frame was not handled, because a dependency is unavailable',
     ['nodeId', 'err', 'frame'],
     'Run `svc doctor`, and check Postgres and Redis. The node repeats the frame.',
   ),
   'dispatcher.hello_failed': error(
-    'could not greet a node',
+    'could not handle the hello of a node',
     ['nodeId', 'err'],
     'Read `err`, and check Postgres. The node connects again by itself.',
   ),
@@ -80,7 +88,7 @@ export const dispatcherEvents = {
     actions.redis,
   ),
   'dispatcher.link_decision_failed': error(
-    'could not decide on a node link',
+    'could not decide whether to accept a node link',
     ['err'],
     'Read `err`, and check Postgres. The node connects again by itself.',
   ),
@@ -89,7 +97,7 @@ export const dispatcherEvents = {
     ['err'],
     actions.defect,
   ),
-  'dispatcher.submission_reported': info('reported after a restore', [
+  'dispatcher.submission_reported': info('the node has reported a submission after a restore', [
     'nodeId',
     'submissionId',
     'finding',

@@ -17,7 +17,9 @@ export const gatewayEvents = {
   'gateway.request_answered': info('request', requestMembers),
   'gateway.request_abandoned': info('request abandoned', requestMembers),
   'gateway.request_malformed': info('malformed request refused', ['requestId', 'code', 'reason']),
-  'gateway.request_lines_left_out': info('request lines left out', ['leftOut']),
+  'gateway.request_lines_left_out': info('some request lines were left out of the log', [
+    'leftOut',
+  ]),
   'gateway.request_failed': error(
     'request failed',
     ['err', 'requestId', 'route'],
@@ -29,7 +31,7 @@ export const gatewayEvents = {
     'Run `svc doctor`, and check Postgres and Redis. The tenant got `503` and repeats the request.',
   ),
   'gateway.drain_timed_out': warn(
-    'closed requests in flight after the drain timeout',
+    'closed connections with requests in flight after the drain timeout',
     ['drainTimeoutMs'],
     'Nothing: tenants repeat these requests with the same idempotency key.',
   ),
@@ -39,7 +41,7 @@ export const gatewayEvents = {
     actions.postgres,
   ),
   'gateway.announcement_failed': warn(
-    'could not announce a committed change',
+    'could not notify other services of a committed change',
     ['err', 'requestId', 'submissionId', 'deliveryId'],
     actions.redis,
   ),

@@ -21,7 +21,7 @@ export const processEvents = {
   'process.drain_timed_out': warn(
     'could not drain in time',
     ['drainTimeoutMs'],
-    'Nothing: reconcilers find the work. If it repeats, look for slow calls to Postgres.',
+    'Nothing: reconcilers find the work. If the line repeats, look for slow calls to Postgres.',
   ),
   'process.close_failed': error('could not close cleanly', ['err'], actions.defect),
   'process.resource_close_failed': error(
@@ -37,7 +37,7 @@ export const processEvents = {
   'process.periodic_task_failed': error(
     'a periodic task failed',
     ['err', 'name'],
-    'Read `err`. The task runs again after its interval. If it repeats, follow the runbook of the task.',
+    'Read `err`. The task runs again after its interval. If the line repeats, follow the runbook of the task.',
   ),
   'process.admin_request_failed': error('admin request failed', ['err', 'url'], actions.defect),
   'process.database_connection_failed': warn(
@@ -46,7 +46,7 @@ export const processEvents = {
     actions.postgres,
   ),
   'process.trace_export_failed': warn(
-    'could not export traces',
+    'could not record or export traces',
     ['err'],
     'Check `OTEL_EXPORTER_OTLP_ENDPOINT` and the collector. Submissions are not affected.',
   ),

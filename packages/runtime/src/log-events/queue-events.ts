@@ -25,7 +25,7 @@ export const queueEvents = {
     actions.redis,
   ),
   'redis.rate_limit_unshared': warn(
-    'rate limits count per gateway for a while',
+    'could not use the rate limits in Redis; this gateway counts alone for 1 s',
     ['err'],
     'Check Redis. Until it answers, each gateway allows the whole rate of a tenant.',
   ),
@@ -35,16 +35,20 @@ export const queueEvents = {
     actions.redis,
   ),
   'redis.reply_subscription_failed': warn(
-    'could not subscribe to replies',
+    'could not subscribe to the replies of dispatchers',
     ['err', 'channel'],
-    'Check Redis. Until it answers, creations get `503` after their wait.',
+    'Check Redis. Until it answers, gateways read outcomes from Postgres, up to 1 s later.',
   ),
   'redis.bus_messages_malformed': warn(
     'dropped malformed messages between dispatchers',
     ['channel', 'malformed'],
     'Check that nothing else publishes to this Redis and that all dispatchers have a supported version.',
   ),
-  'redis.bus_message_failed': error('could not handle a message', ['err', 'kind'], actions.defect),
+  'redis.bus_message_failed': error(
+    'could not handle a bus message',
+    ['err', 'kind'],
+    actions.defect,
+  ),
   'redis.bus_subscription_failed': warn(
     'could not subscribe to messages of dispatchers',
     ['err'],
@@ -68,7 +72,7 @@ export const queueEvents = {
     'Check whether a process died or was paused. The job is delivered again.',
   ),
   'queue.closed_with_jobs': warn(
-    'closed with jobs in progress, which will be delivered again',
+    'the consumer closed before its jobs ended; the jobs will be delivered again',
     ['queue', 'inProgress'],
     'Nothing: the jobs are delivered again.',
   ),

@@ -13,14 +13,14 @@ export const settlementEvents = {
     actions.retried,
   ),
   'settlement.deliveries_not_announced': warn(
-    'could not announce deliveries',
+    'could not enqueue the wake-up job for deliveries',
     ['err', 'count'],
     actions.redis,
   ),
   'settlement.submission_reconciled': warn(
     'reconciled an overdue submission',
     ['submissionId', 'kind'],
-    'Nothing for one. If there are many, look for a dead process, node or Redis before the first line.',
+    'Nothing for a single line. If there are many, find the process, node or Redis that failed before the first one.',
   ),
   'settlement.reconcile_failed': warn(
     'could not reconcile a submission',
@@ -28,9 +28,9 @@ export const settlementEvents = {
     actions.retried,
   ),
   'settlement.cancel_not_announced': warn(
-    'could not notify the dispatchers',
+    'could not notify the dispatchers of an ended submission',
     ['err', 'submissionId'],
-    'Nothing: the node stops at its next frame. If it repeats, check Redis.',
+    'Nothing: the node stops at its next frame. If the line repeats, check Redis.',
   ),
   'settlement.figures_read_failed': warn(
     'could not read the figures of the service',
@@ -40,22 +40,22 @@ export const settlementEvents = {
   'settlement.housekeeping_failed': error(
     'housekeeping failed at the start and will be retried',
     ['err'],
-    'Read `err`, and check Postgres. If it repeats, partitions may be missing soon.',
+    'Read `err`, and check Postgres. If the line repeats, partitions may be missing soon.',
   ),
   'settlement.partitions_created': info('partitions created', ['made']),
   'settlement.partition_not_created': warn(
     'a partition could not be created',
     ['err'],
-    'Read `err`. It is tried again. Partitions are created ahead of time.',
+    'Read `err`. Settlement tries again. Partitions are created months before they are needed.',
   ),
   'settlement.partitions_missing': error(
     'partitions are missing',
     ['missing'],
-    'Find the reason in the warnings before this line: writes of that time will fail.',
+    'Find the reason in the warnings before this line. Rows of a missing partition go to the default partition.',
   ),
   'settlement.partitions_dropped': info('old partitions dropped', ['dropped']),
   'settlement.partitions_kept': info(
-    'old partitions stay, because a delivery or a run is not finished',
+    'old partitions are kept, because a delivery or a run has not ended',
     ['needed'],
   ),
   'settlement.events_deleted': info('old events deleted', ['deleted', 'deliveryDays']),
@@ -72,7 +72,7 @@ export const settlementEvents = {
     'Follow the section on the ledger in docs/OPERATIONS.md at once. `svc ledger verify` shows the faults.',
   ),
   'settlement.ledger_faults_gone': warn(
-    'faults of the ledger are no longer found',
+    'the ledger audit no longer finds faults that it found before',
     ['faults'],
     'Find out who corrected them: `svc audit list`.',
   ),
@@ -99,7 +99,7 @@ export const solanaEvents = {
   ),
   'solana.terms_refused': saying(
     'error',
-    'why nothing is credited',
+    'why no payment is credited',
     ['variable'],
     'Correct the variable, or the RPC server. Payments are credited after that.',
   ),
@@ -127,9 +127,13 @@ export const solanaEvents = {
     'Find the payer of the transaction on the chain. Then refund the payment, or grant credits with `svc solana assign`.',
   ),
   'solana.balance_exceeded': error(
-    'a paid purchase intent does not fit into the balance of its tenant',
+    'the credits of a paid purchase intent would exceed the largest balance of the tenant',
     ['transaction', 'reference'],
     'Refund the payment: the credits would exceed the largest balance.',
   ),
-  'solana.delivery_not_announced': warn('could not announce a delivery', ['err'], actions.redis),
+  'solana.delivery_not_announced': warn(
+    'could not enqueue the wake-up job for the delivery of a payment',
+    ['err'],
+    actions.redis,
+  ),
 } as const satisfies Record<string, LogEvent>;

@@ -20,12 +20,15 @@ export const webhooksEvents = {
   'webhooks.attempt_not_recorded': error(
     'could not record an attempt',
     ['err', 'deliveryId'],
-    'Nothing at once: the delivery is attempted again. If the line repeats, check Postgres.',
+    'Nothing at first: the delivery is attempted again. If the line repeats, check Postgres.',
   ),
-  'webhooks.endpoints_tidied': info('webhook endpoints tidied', ['dropped', 'deleted']),
-  'webhooks.deliveries_exhausted': info('deliveries exhausted by their age', ['count']),
+  'webhooks.endpoints_tidied': info(
+    'dropped unreadable events and deleted retired webhook endpoints',
+    ['dropped', 'deleted'],
+  ),
+  'webhooks.deliveries_exhausted': info('ended deliveries after 72 hours', ['count']),
   'webhooks.exhaustion_failed': warn(
-    'could not end an aged delivery',
+    'could not end a delivery after 72 hours',
     ['err', 'deliveryId'],
     actions.retried,
   ),

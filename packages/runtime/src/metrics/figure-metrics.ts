@@ -42,7 +42,7 @@ export const figureMetrics = {
   svc_deliveries_due: {
     ...shared,
     labels: {},
-    help: 'Webhook deliveries that are due and not sent, counted among the 20,000 oldest',
+    help: 'Webhook deliveries that are due and not sent, among the 20,000 oldest',
   },
   svc_deliveries_oldest_due_age_seconds: {
     ...shared,
@@ -62,11 +62,11 @@ export const figureMetrics = {
   svc_figures_read_timestamp_seconds: {
     ...shared,
     labels: { source: '`postgres`, `redis`' },
-    help: 'Unix time at which the figures of this group were last read: alert if older than 2 minutes',
+    help: 'Unix time at which the figures of this source were last read: alert if older than 2 minutes',
   },
   svc_figures_read_duration_seconds: {
     ...shared,
     labels: { source: '`postgres`, `redis`' },
-    help: 'Duration of the last reading of these figures',
+    help: 'Duration of the last reading of the figures of this source',
   },
 } as const satisfies Record<string, MetricDefinition>;

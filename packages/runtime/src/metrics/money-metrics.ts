@@ -42,7 +42,7 @@ export const moneyMetrics = {
     services: ['settlement', 'webhooks'],
     scope: 'shared',
     labels: {},
-    help: 'Rows that failed five times or more to be reconciled, purged or ended: alert on any',
+    help: 'Rows that five or more attempts could not reconcile, purge or end: alert on any',
   },
   svc_ledger_faults: {
     ...shared,
@@ -84,7 +84,7 @@ export const moneyMetrics = {
     ...shared,
     type: 'gauge',
     labels: {},
-    help: 'Partitions older than the retention that could not be dropped, NaN if the last round failed: alert if above 0 for a day',
+    help: 'Partitions older than the retention that could not be dropped, NaN if the last pass failed: alert if above 0 for a day',
   },
   svc_events_deleted_total: {
     ...own,
@@ -116,13 +116,13 @@ export const moneyMetrics = {
     ...rail,
     type: 'gauge',
     labels: {},
-    help: 'Seconds since the last complete list of a token account with an open intent: alert above 60',
+    help: 'Seconds since the payments of a token account with an open intent were last read completely: alert above 60',
   },
   svc_solana_unexplained_payments: {
     ...rail,
     type: 'gauge',
     labels: {},
-    help: 'Incoming payments that granted nothing, at most 1000: alert on any',
+    help: 'Incoming payments that granted nothing, counted up to 1000: alert on any',
   },
   svc_solana_unread_signatures: {
     ...rail,

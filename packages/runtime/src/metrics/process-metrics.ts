@@ -38,7 +38,7 @@ export const processMetrics = {
     services: allServices,
     scope: 'process',
     labels: {},
-    help: 'Calls that such statements answered; divided by the batches, the mean size of a batch',
+    help: 'Calls that shared a statement. Divided by svc_store_batches_total, the mean size of a batch',
   },
   svc_queue_jobs_in_progress: {
     type: 'gauge',
@@ -67,7 +67,7 @@ export const processMetrics = {
     services: allServices,
     scope: 'process',
     labels: { result: 'the outcome of a span' },
-    help: 'Spans of traces by result. Those not exported were dropped',
+    help: 'Spans of traces, by result. Spans that were not exported are dropped',
     onlyIf: 'traces are exported',
   },
 } as const satisfies Record<string, MetricDefinition>;

@@ -6,7 +6,7 @@ import type { MetricDefinition, MetricService } from './definition.ts';
 export function createMetrics(service: MetricService): Registry {
   const registry = new Registry();
   registry.setDefaultLabels({ service });
-  // The default of 10 ms wakes an idle process a hundred times a second.
+  // The default precision of 10 ms would wake an idle process a hundred times a second.
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 100 });
   return registry;
 }
@@ -16,7 +16,9 @@ function settingsOf(registry: Registry, name: MetricName) {
   return { name, help, labelNames: Object.keys(labels), registers: [registry] };
 }
 
-/** A counter with one label. */
+/**
+ * Creates a counter with one label. The returned function adds `by` for one value of that label.
+ */
 export function createCounter(
   registry: Registry,
   name: NameOf<'counter'>,
@@ -42,13 +44,13 @@ export function exposeCounter(
   });
 }
 
-/** A gauge without labels. */
+/** Creates a gauge without labels. The returned function sets its value. */
 export function createGauge(registry: Registry, name: NameOf<'gauge'>): (value: number) => void {
   const gauge = new Gauge(settingsOf(registry, name));
   return (value) => gauge.set(value);
 }
 
-/** A gauge with labels. */
+/** Creates a gauge with labels. The returned function sets the value for one set of labels. */
 export function createLabelledGauge<Name extends NameOf<'gauge'>>(
   registry: Registry,
   name: Name,
@@ -71,7 +73,7 @@ export function exposeGauge<Name extends NameOf<'gauge'>>(
   });
 }
 
-/** A histogram of durations. */
+/** Creates a histogram of durations. The returned function records one duration. */
 export function createDurations<Name extends NameOf<'histogram'>>(
   registry: Registry,
   name: Name,

@@ -12,8 +12,8 @@ export const serviceMetrics = {
       status: 'the HTTP status, or `none`',
     },
     help: 'Duration of requests. Its count is the number of requests',
-    // The bounds range from a read that caches answer to a creation that waits for the dispatch
-    // deadline.
+    // The lowest bounds are for reads that caches answer. The highest are for creations that wait
+    // for the dispatch deadline.
     buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 6, 10],
   },
   svc_gateway_requests_in_flight: {
@@ -94,7 +94,7 @@ export const serviceMetrics = {
     services: ['webhooks'],
     scope: 'process',
     labels: {},
-    help: 'Time from an event to the end of its first webhook request, without the time of that request',
+    help: 'Time from an event to the start of its first webhook request',
     buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300],
   },
   svc_webhook_breakers_open: {
@@ -102,7 +102,7 @@ export const serviceMetrics = {
     services: ['webhooks'],
     scope: 'process',
     labels: {},
-    help: 'Endpoints that this deliverer only probes, because they kept timing out',
+    help: 'Endpoints that this process only probes, because their requests kept timing out',
   },
   svc_webhook_requests_in_flight: {
     type: 'gauge',
@@ -116,6 +116,6 @@ export const serviceMetrics = {
     services: ['webhooks'],
     scope: 'process',
     labels: {},
-    help: 'The most such attempts of this process at once',
+    help: 'The most attempts that this process claims, sends or records at once',
   },
 } as const satisfies Record<string, MetricDefinition>;

@@ -8,10 +8,10 @@ export type RunCommit = { kind: 'running'; requestId: string } | { kind: 'refuse
 /**
  * Lets a node begin a submission. It takes a submission that is `dispatched` to this node. It also
  * takes a `running` one that the same instance of the agent began. Such a repeat renews the lease.
- * It is safe, because the instance has stored that it began. Another instance is refused, because
- * it cannot know what the first one has done. An agent without an instance id may begin once
- * (CONTRACT 7, "Instances"). `refused`: the submission has ended, belongs to another node, or was
- * begun by another instance. Calls that wait at the same time share one statement.
+ * The repeat is safe, because the instance has stored that it began. Another instance is refused,
+ * because it cannot know what the first one has done. An agent without an instance id may begin
+ * once (CONTRACT 7, "Instances"). `refused`: the submission has ended, belongs to another node, or
+ * was begun by another instance. Calls that wait at the same time share one statement.
  */
 export function commitRunning(store: Store, begin: Begin): Promise<RunCommit> {
   return beginInBatch(store, begin);
@@ -31,8 +31,9 @@ const beginInBatch = batched<Begin, RunCommit>({
 
 /**
  * The node is compared with `IS NOT DISTINCT FROM`, as in other statements that know the
- * submission's id. No index serves that operator, so the planner uses the primary key. With `=` it
- * could use the index of a node's assignments, because that was cheap while the table was small.
+ * submission's id. No index serves that operator, so the planner uses the primary key. With `=` the
+ * planner could use the index of a node's assignments, which is cheap only while the table is
+ * small.
  */
 const beginRuns = statement(
   { id: 'uuid[]', node_id: 'uuid[]', instance_id: 'text[]', from: 'text[]', to: 'text' },

@@ -133,9 +133,9 @@ export function commitDispatched(store: Store, dispatch: Dispatch): Promise<Disp
 
 /**
  * The statement finds rows by a condition on ids instead of a join, and takes the state as a
- * parameter. It has no condition on the payload, because a check gives every pending submission
- * one. The planner can therefore only use the primary key (see `roleSettings`). The parameters of a
- * row are at the position of its id.
+ * parameter. It has no condition on the payload, because a CHECK of the table gives every pending
+ * submission a payload. The planner can therefore only use the primary key (see `roleSettings`).
+ * The parameters of a row are at the position of its id.
  *
  * If one batch has two accepts of one submission, only the first one is in the statement. The
  * second one gets `not_pending`.

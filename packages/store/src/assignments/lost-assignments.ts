@@ -8,12 +8,12 @@ import { nodeEndingsSql } from './node-endings.ts';
 import { sealServiceFailure } from './service-failures.ts';
 
 /**
- * Assignments that end as `node_lost` because of something that a dispatcher knows about their
- * node, and not because of a deadline. A dispatcher may wait for Postgres for seconds. In the
- * meantime the node may open a new link and begin the submission. `endUnnamed` and
- * `endAfterDisable` therefore check their condition while they have the lock on the node's row. A
- * new upgrade, a hello and `svc node enable` wait for that lock. Submissions are locked before the
- * node's row.
+ * These functions end assignments as `node_lost` because of an event at their node, and not because
+ * of a deadline. The event is a hello, the end of a link, or a disable. A dispatcher may wait
+ * several seconds for Postgres. In the meantime the node may open a new link and begin the
+ * submission. `endUnnamed` and `endAfterDisable` therefore check their condition while they have
+ * the lock on the node's row. A new link of the node, a hello and `svc node enable` wait for that
+ * lock. Submissions are locked before the node's row.
  */
 
 export type HelloFinding =
@@ -38,8 +38,8 @@ export async function endUnnamed(
       [nodeId, linkEpoch],
     );
     if (current.length === 0) return { kind: 'superseded' };
-    // During a recovery, the node may have ended them after the backup was made. The node will
-    // report so.
+    // During a recovery, the node may have ended these submissions after the backup was made. The
+    // node will report them.
     if ((await recoveryInForce({ query })) !== null) return { kind: 'lost', submissionIds: [] };
     return { kind: 'lost', submissionIds: await endAsLost(store, query, locked) };
   });

@@ -9,9 +9,10 @@ const stepsSql = `ARRAY[${quarantineMs.join(', ')}]`;
  * row for each ended assignment: `node_id`, `dispatched_at`, `outcome_by`, `failure_code`. The CTE
  * `quarantined` then has the ids of the nodes that this statement quarantines.
  *
- * A node's own outcome other than `node_error` clears its counts. A longer quarantine follows only
- * if the node fails an assignment that it got after the previous one. Submissions are locked before
- * nodes, and nodes in the order of their ids. A node with nothing to count is not written.
+ * A node's own outcome other than `node_error` clears its counts. The next, longer quarantine
+ * follows only if the node fails an assignment that it got after the end of the previous
+ * quarantine. Submissions are locked before nodes, and nodes in the order of their ids. A node with
+ * nothing to count is not written.
  */
 export const nodeEndingsSql = `
   tally AS (

@@ -37,7 +37,7 @@ export type NodeOutcome =
       usage: Usage;
       code: NodeFailureCode;
       message: string;
-      /** Statements of the node in addition to the code. */
+      /** Facts that the node adds to the code. They may change whether the failure is retriable. */
       stated?: FailureStatement;
     };
 
@@ -127,7 +127,8 @@ const storeOutcomes = statement(
 );
 
 /**
- * The submissions whose outcome was stored, by id, and whether the outcome quarantined their node.
+ * Stores the outcomes. Returns the submissions whose outcome was stored, by id, and whether the
+ * outcome quarantined their node.
  */
 async function updateWithOutcomes(
   store: Store,

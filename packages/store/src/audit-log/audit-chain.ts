@@ -76,8 +76,9 @@ export async function verifyAudit(store: Store, noted?: AuditHead): Promise<Audi
 
 /**
  * Verifies the entries that were appended since the head was sealed, and seals the new end. If
- * there is a fault, the head does not move, so that the next call finds the fault again. If a head
- * is missing, that is recorded in the log, and the whole chain is verified and sealed.
+ * there is a fault, the head does not move, so that the next call finds the fault again. If the log
+ * has old entries but no sealed head, the function records that in the log and verifies the whole
+ * chain. It then returns the fault `head_missing`, and seals the end if there is no other fault.
  */
 export async function sealAuditHead(
   store: Store,
@@ -130,7 +131,8 @@ async function walkChain(
   known: readonly AuditHead[],
 ): Promise<{ entries: number; head: AuditHead | null; faults: AuditFault[] }> {
   const faults: AuditFault[] = [];
-  // The position of a known head is checked again: it must still exist and have the same hash.
+  // The walk begins with the entry `from` itself. That entry must still exist and have the same
+  // hash.
   let position = from === null ? 0n : from.position - 1n;
   let previous: Uint8Array | null = from === null ? new Uint8Array() : null;
   let head: AuditHead | null = null;

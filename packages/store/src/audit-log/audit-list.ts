@@ -56,7 +56,9 @@ export async function listAudit({ db }: Store, filter: AuditFilter): Promise<Aud
   }));
 }
 
-/** The log keeps the key of a tenant in place of a name. */
+/**
+ * True for a change by a tenant. `actorName` of such an entry is the wire id of the tenant's key.
+ */
 function isTenant({ actorKind }: Pick<AuditEntry, 'actorKind'>): boolean {
   return actorKind === 'tenant';
 }

@@ -12,7 +12,10 @@ export type Actor =
   | { readonly kind: 'local'; readonly name: string }
   | { readonly kind: 'signup' };
 
-/** The actor and the request. Functions that change something for an actor take it. */
+/**
+ * The actor and the request. A function that changes something for an actor has an `Author`
+ * parameter.
+ */
 export interface Author {
   readonly actor: Actor;
   readonly requestId: string | null;

@@ -2,14 +2,14 @@ import { type Call, openCalls } from './calls.ts';
 import { isAnswerLost } from './errors.ts';
 
 /**
- * `first`: the database has done nothing for these inputs yet. `repeat`: they were sent and the
- * answer was lost, so they may be done already.
+ * `first`: the database has not processed these inputs yet. `repeat`: these inputs were sent
+ * before, but the answer was lost. The database may already have processed them.
  */
 export type Attempt = 'first' | 'repeat';
 
 /**
- * Takes inputs and returns one output for each, in their order. In a `repeat`, an input may be done
- * already. The function must then return the output that was lost.
+ * Takes inputs and returns one output for each, in their order. In a `repeat`, the database may
+ * already have processed an input. The function must then return the output that was lost.
  */
 export type Run<Input, Output> = (
   inputs: readonly Input[],

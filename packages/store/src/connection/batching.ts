@@ -23,7 +23,7 @@ interface BatchOptions {
   /**
    * The most batches in flight at once; default 1. Waiting inputs are split among the batches that
    * may start. Without the split, callers that were answered together would call again together.
-   * One batch would carry them all, and the others would be idle.
+   * One batch would take all their inputs, and the other batches would have none.
    */
   readonly inFlightMax?: number;
   /** The most inputs in one statement. The default is the store's. */
@@ -70,13 +70,13 @@ export function batched<Input, Output>(
 }
 
 /**
- * Coalesces calls into batches. Calls of one turn of the event loop form a batch. Calls that arrive
- * while `inFlightMax` batches run wait for the next ones. Without a batch in flight, a call waits
- * one turn. A call that comes alone is a batch of one.
+ * Coalesces calls into batches. Calls of one turn of the event loop form a batch. A call that
+ * arrives while `inFlightMax` batches run waits for the next batch. Without a batch in flight, a
+ * call waits one turn. A call that comes alone is a batch of one.
  *
  * A call returns the outcome of its input alone. It rejects if its statement failed. It rejects
- * with `AnswerOverdue` after `answerMsMax`. The input may then have been done, or may still be
- * done.
+ * with `AnswerOverdue` after `answerMsMax`. The database may then have processed the input, or may
+ * still process it.
  */
 export function createBatcher<Input, Output>(
   options: BatchOptions & { readonly run: Run<Input, Output> },

@@ -24,7 +24,7 @@ beforeEach(async () => {
 /** Ends a session of Postgres, as a restart or `idle_in_transaction_session_timeout` does. */
 async function breakConnection(pid: number): Promise<void> {
   await fixture.database.query('SELECT pg_terminate_backend($1)', [pid]);
-  await waitUntil(async () => broken > 0, { what: 'the client to notice it' });
+  await waitUntil(async () => broken > 0, { what: 'the client to notice the broken connection' });
 }
 
 const pidSql = 'SELECT pg_backend_pid() AS pid';
@@ -41,8 +41,8 @@ test('a transaction whose connection breaks between two statements is unavailabl
 test('a transaction that Postgres has ended while the process stood still is unavailable', async () => {
   const work = store.transaction(async (query) => {
     await query(`SET LOCAL idle_in_transaction_session_timeout = '20ms'`, []);
-    // The whole process stands still, as one that is stopped. So it reads the reason of Postgres only
-    // after it has sent the next statement.
+    // This blocks the whole process, as if it were stopped. The process therefore reads the error
+    // of Postgres only after it has sent the next statement.
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500);
     return await query(pidSql, []);
   });

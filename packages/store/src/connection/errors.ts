@@ -6,7 +6,7 @@ export class BatchOverflow extends Error {
   override readonly name = 'BatchOverflow';
 }
 
-/** The database did not answer in time. The call may have been done, or may still be done. */
+/** The database did not answer in time. It may have processed the call, or may still process it. */
 export class AnswerOverdue extends Error {
   override readonly name = 'AnswerOverdue';
 
@@ -25,7 +25,7 @@ export class StandbyReached extends Error {
   override readonly name = 'StandbyReached';
 
   constructor() {
-    super('the server is a standby');
+    super('the server is a standby, which accepts no writes');
   }
 }
 
@@ -54,7 +54,7 @@ const lockNotAvailable = '55P03';
 
 /**
  * True if a transaction failed only because of concurrent ones: a deadlock or a serialization
- * failure. It can be run again.
+ * failure. The transaction can be run again.
  */
 export function isTransient(error: unknown): boolean {
   const state = sqlState(error);
@@ -74,9 +74,9 @@ export function isUnavailable(error: unknown): boolean {
   if (error instanceof BatchOverflow || error instanceof TransactionExpired) return true;
   if (error instanceof AnswerOverdue || error instanceof StandbyReached) return true;
   const state = sqlState(error);
-  // 08: connection. 25P03: our time limit of an idle transaction, reached by a process that stood
-  // still. 53: resources. 57P: shutdown, crash or start-up. 57014: our statement time limit. 55P03:
-  // our lock time limit.
+  // 08: connection. 25P03: our time limit for an idle transaction, exceeded because this process
+  // was stopped for a time. 53: resources. 57P: shutdown, crash or start-up. 57014: our statement
+  // time limit. 55P03: our lock time limit.
   if (state !== undefined) return /^(08|25P03|53|57P|57014|55P03)/.test(state);
   if (error instanceof Prisma.PrismaClientInitializationError) return true;
   const cause = adapterCause(error);
@@ -92,7 +92,7 @@ export function isUnavailable(error: unknown): boolean {
 
 /**
  * True if the outcome of the query is unknown: the server could not be reached, or its answer was
- * lost. A lock time-out is an answer.
+ * lost. False for a lock time-out, because Postgres answered with that error.
  */
 export function isAnswerLost(error: unknown): boolean {
   return isUnavailable(error) && sqlState(error) !== lockNotAvailable;

@@ -15,7 +15,7 @@ export function urlsOfHosts(databaseUrl: string): readonly [string, ...string[]]
 }
 
 /**
- * A pool on the hosts of `databaseUrl`. With several hosts, every new connection goes to the one
+ * A pool on the hosts of `databaseUrl`. With several hosts, every new connection goes to the host
  * that accepts writes (`target_session_attrs=read-write` of libpq).
  */
 export function createPool(databaseUrl: string, config: PoolConfig): Pool {
@@ -25,9 +25,9 @@ export function createPool(databaseUrl: string, config: PoolConfig): Pool {
 }
 
 /**
- * Connects to the first host of `databaseUrl` that accepts writes. If the URL has one host only, it
- * is not checked. `configOf` makes the configuration from the URL of a host. The caller ends the
- * client.
+ * Connects to the first host of `databaseUrl` that accepts writes. If the URL has only one host,
+ * that host is not checked. `configOf` makes the configuration from the URL of a host. The caller
+ * ends the client.
  */
 export async function connectClient(
   databaseUrl: string,

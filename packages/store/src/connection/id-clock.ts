@@ -13,9 +13,10 @@ export interface IdClock {
 }
 
 /**
- * The time that goes into ids. It is the database's time, so that an id falls into the partition of
- * its month if the host's clock is wrong. The process reads the database's clock and advances the
- * reading by its own monotonic clock. The host's clock is used only before the first reading.
+ * The time that goes into ids. It is the database's time, because the time in an id decides the
+ * monthly partition of the row, and the host's clock may be wrong. The process reads the database's
+ * clock and advances the reading by its own monotonic clock. The host's clock is used only before
+ * the first reading.
  */
 export function createIdClock(
   readDatabaseMs: () => Promise<number>,

@@ -86,7 +86,7 @@ export async function inTransaction<Result>(
   try {
     const begun = onConnection(() => client.query(isSnapshot ? beginSnapshot : 'BEGIN'));
     // A rejection of `begun` is thrown at an `await` below. Without this handler, a rejection
-    // before that would end the process.
+    // before that `await` would end the process.
     begun.catch(() => {});
     if (!opensWithReads) await begun;
     const result = await work(
@@ -99,7 +99,10 @@ export async function inTransaction<Result>(
     );
     await begun;
     const { command } = await onConnection(() => client.query('COMMIT'));
-    assertInvariant(command === 'COMMIT', 'work that resolved has left no failed statement');
+    assertInvariant(
+      command === 'COMMIT',
+      'a transaction whose work resolved has no failed statement',
+    );
     return result;
   } catch (error) {
     if (!isBroken)

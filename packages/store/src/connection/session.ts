@@ -67,11 +67,14 @@ export function pinnedSession(
 export interface SessionCheck {
   /** The settings that differ from `roleSettings`, such as `jit is on instead of off`. */
   readonly wrongSettings: readonly string[];
-  /** True if a pooler is in between, which gives each transaction any session of Postgres. */
+  /**
+   * True if a pooler is between the store and Postgres. Each transaction may then run in another
+   * session.
+   */
   readonly isPooled: boolean;
   /**
-   * False if a pooler sends the names of statements to Postgres unchanged. Two clients with the
-   * same name would then share a session's statement.
+   * False if a pooler sends the names of statements to Postgres unchanged. Two clients that use the
+   * same name would then collide in a session of Postgres.
    */
   readonly keepsStatements: boolean;
 }
@@ -80,7 +83,9 @@ const sessionSql = `SELECT pg_backend_pid() AS pid,
     EXISTS (SELECT FROM pg_prepared_statements WHERE name = $1) AS has_own_name,
     ARRAY(SELECT current_setting(name) FROM unnest($2::text[]) WITH ORDINALITY AS s (name, at) ORDER BY at) AS found`;
 
-/** Reads the settings of a session and finds out whether a pooler is in between. */
+/**
+ * Reads the settings of a session and finds out whether a pooler is between the store and Postgres.
+ */
 export async function checkSession(client: PoolClient): Promise<SessionCheck> {
   const wanted = Object.entries(roleSettings);
   const name = statementName(sessionSql);

@@ -93,9 +93,9 @@ export interface Store {
    */
   readonly query: Query;
   /**
-   * Runs a transaction. `work` sends all its statements by the `query` it is given. Commits if
-   * `work` resolves and rolls back if it rejects. Never retries. Throws `TransactionExpired` after
-   * its time limit.
+   * Runs a transaction. `work` sends all its statements with the `query` that it is given. Commits
+   * if `work` resolves and rolls back if it rejects. Never retries. Throws `TransactionExpired`
+   * after its time limit.
    */
   transaction<Result>(
     this: void,
@@ -126,8 +126,8 @@ rowTypes.setTypeParser(types.builtins.INT8, BigInt);
  * settings: the role has them (`roleSettings`), and `assertReady` checks them.
  *
  * A statement is named by the hash of its text, because Postgres parses and plans an unnamed one
- * each time (measured: twice the CPU). There must therefore be few texts. Lists are passed as
- * arrays or as one JSON parameter, never as a list of placeholders.
+ * each time (measured: twice the CPU). The number of different statement texts must therefore be
+ * small. Lists are passed as arrays or as one JSON parameter, never as a list of placeholders.
  */
 export function openStore(options: StoreOptions): Store {
   const onError = options.onConnectionError ?? (() => {});
@@ -196,7 +196,7 @@ export function openStore(options: StoreOptions): Store {
 
 /**
  * Loads the query compiler of the typed client, which blocks the process for a tenth of a second. A
- * service with typed calls therefore calls it before it accepts requests (decision 24).
+ * service with typed calls therefore calls this function before it accepts requests (decision 24).
  */
 export async function loadTypedClient({ db }: Store): Promise<void> {
   await db.environment.findFirst({ select: { id: true } });

@@ -15,7 +15,7 @@ export type AttemptVerdict =
   | { kind: 'delivered' }
   | { kind: 'retry'; delayMs: number }
   | { kind: 'exhausted' }
-  /** The endpoint answered 410: it is gone for good. */
+  /** The endpoint answered 410 Gone. Its URL must get no more requests. */
   | { kind: 'gone' };
 
 export interface AttemptRecord {
@@ -34,8 +34,8 @@ export interface AttemptRecord {
 }
 
 /**
- * The status of the delivery after this attempt. Null if the attempt moved nothing, because the
- * delivery was claimed again in the meantime or has ended.
+ * The status of the delivery after this attempt. Null if the attempt did not change the delivery,
+ * because it was claimed again in the meantime or has ended.
  */
 export interface RecordedAttempt {
   status: DeliveryStatus | null;
@@ -172,7 +172,10 @@ async function recordAttempts(
   return attempts.map((_, position) => ({ status: statuses.get(position) ?? null }));
 }
 
-/** The first characters of the endpoint's response, up to the limit, sealed for the attempt. */
+/**
+ * The first `webhookResponseKeptBytesMax` characters of the endpoint's response, sealed for the
+ * attempt.
+ */
 function sealedResponse(store: Store, attempt: AttemptRecord): string | null {
   const { tenantId, deliveryId, round, attemptNumber: number, responseText } = attempt;
   if (responseText === null) return null;

@@ -47,9 +47,9 @@ interface ClaimedAt {
 }
 
 /**
- * SQL of a claim. It changes no column of an index. A claimed delivery keeps its place by `due_at`,
- * and other claims skip it by `next_attempt_at`. Claimed deliveries are as few as the attempts in
- * flight.
+ * SQL of a claim. A claimed delivery changes in no indexed column: `due_at` stays, and
+ * `next_attempt_at`, which no index has, moves into the future. Other claims find the delivery by
+ * the index and skip it. These are few rows, as many as attempts in flight.
  *
  * Rows with a known id are found by a condition on those ids or by a lateral join of one row. With
  * a plain join, a plan that was made for a small table reads the whole table after it has grown.
@@ -103,8 +103,8 @@ const claimSql = (at: ClaimedAt): string => `
     LEFT JOIN LATERAL (SELECT body_sealed, request_id FROM events WHERE id = c.event_id LIMIT 1) v ON true`;
 
 /**
- * SQL for the endpoints of the tenant that have due deliveries. For a tenant without endpoints,
- * which most are, nothing is searched.
+ * SQL for the endpoints of the tenant that have due deliveries. Most tenants have no endpoints. For
+ * them, the SQL searches nothing.
  */
 const dueTargets = `CASE WHEN t.webhook_endpoint_count > 0 THEN ARRAY(
   SELECT w.id FROM webhook_endpoints w

@@ -60,12 +60,12 @@ export interface EndpointClaim {
 }
 
 /**
- * Claims the deliveries that are due at these destinations, the longest due first, up to the
- * capacity of each. An attempt is numbered and logged before it is sent. A crash can therefore not
- * cause a ninth attempt (CONTRACT 6). If nobody records a claimed attempt, the delivery is due
- * again after `attemptClaimMs`, as the next attempt. Deliveries that can never be sent (no URL,
- * attempts used up, 72 hours over) are ended instead. A tenant with a cap gets at most that many
- * attempts per clock hour.
+ * Claims the deliveries that are due at these destinations, the longest due first, up to the number
+ * that each of `asks` allows. An attempt is numbered and logged before it is sent. A crash can
+ * therefore not cause a ninth attempt (CONTRACT 6). If nobody records a claimed attempt, the
+ * delivery is due again after `attemptClaimMs`, as the next attempt. Deliveries that can never be
+ * sent (no URL, attempts used up, 72 hours over) are ended instead. A tenant with a cap gets at
+ * most that many attempts per clock hour.
  */
 export async function claimDue(
   store: Store,

@@ -68,8 +68,8 @@ const dueEndpointsSql = `
   FROM endpoint e ORDER BY e.position`;
 
 /**
- * Endpoints that have a delivery that is due and not in flight, in the order of their ids. It works
- * as `findDueEndpoints` does for tenants.
+ * Endpoints that have a delivery that is due and not in flight, in the order of their ids. A call
+ * continues after `afterTargetId`, as in `findDueEndpoints`.
  */
 export async function findDueTargets(
   store: Store,
@@ -141,8 +141,8 @@ const selectAged = statement(
 );
 
 /**
- * Ends those of these deliveries that are due and whose round is still too old. A locked delivery
- * is left for the next pass of the reconciler. Returns how many deliveries ended.
+ * Ends those of `deliveryIds` that are due and whose round is still at least 72 hours old. A locked
+ * delivery is left for the next pass of the reconciler. Returns how many deliveries ended.
  */
 export async function exhaustAgedRounds(
   store: Store,
@@ -164,7 +164,7 @@ export async function exhaustAgedRounds(
 
 /** Ends the pending deliveries to the URL of a tenant's settings, without an attempt. */
 export async function dropPendingDeliveries(query: Query, tenantId: string): Promise<void> {
-  // The deliveries are locked in the order of their ids, as when attempts are recorded. The two
+  // The deliveries are locked in the order of their ids, as `recordAttempt` locks them. The two
   // therefore never deadlock.
   await query(
     `WITH pending AS MATERIALIZED (

@@ -5,8 +5,9 @@ import { responsePlace, unsealText } from '../sealing/sealed.ts';
 import { deliveryStatusOf, type StoredDeliveryStatus } from './deliveries.ts';
 
 /**
- * One attempt of the current round. The nullable fields are null until the attempt is recorded, and
- * if there was no answer.
+ * One attempt of the current round. All nullable fields are null until the attempt is recorded.
+ * Then `durationMs` is set. If there was an answer, `statusCode` and `response` are set too,
+ * otherwise `error`.
  */
 export interface AttemptLine {
   number: number;
@@ -80,7 +81,7 @@ export async function listDeliveries(
     ...(tenantId === null ? [] : [Prisma.sql`d.tenant_id = ${tenantId}::uuid`]),
     ...(afterId === null ? [] : [Prisma.sql`d.id < ${afterId}::uuid`]),
   ];
-  // The statement reads one page per status, so that each is one range of an index.
+  // The statement reads one page per status, so that each page is one range of an index.
   const pages = (status === null ? [Prisma.sql`true`] : statusConditions[status]).map(
     (condition) => Prisma.sql`(SELECT d.* FROM deliveries d
       WHERE ${Prisma.join([condition, ...conditions], ' AND ')} ORDER BY d.id DESC LIMIT ${limit})`,

@@ -40,8 +40,8 @@ function found({ since, tenantId, statuses }: Recovery): Prisma.Sql {
       statuses.map((status) => statusCondition[status]),
       ' OR ',
     )})`,
-    // Events of an endpoint without a URL are not sent again. The tenant reads them itself, for a
-    // day.
+    // Events of an endpoint without a URL are not sent again. The tenant can read such an event for
+    // a day.
     Prisma.sql`CASE WHEN d.target_id IS NULL THEN t.webhook_url IS NOT NULL AND t.webhook_disabled_at IS NULL
       ELSE w.kind = 'push' AND w.disabled_at IS NULL AND w.retired_at IS NULL END`,
     Prisma.raw(`NOT ${attemptInFlight}`),
@@ -61,10 +61,10 @@ export async function countRecoverable(store: Store, recovery: Recovery): Promis
 
 /**
  * Makes up to `limit` deliveries after `after` due immediately, the oldest first. Each begins a new
- * round of attempts under the same id. The audit entry is written in the same transaction.
- * Deliverers find the deliveries within a second. An interrupted recovery can be run again, because
- * a recovered delivery is not found again. A delivery with an attempt in flight is skipped. Returns
- * null if no delivery is left.
+ * round of attempts under the same id. The audit entry is written in the same transaction. The
+ * webhooks service finds the deliveries within a second. An interrupted recovery can be run again,
+ * because a recovered delivery is not found again. A delivery with an attempt in flight is skipped.
+ * Returns null if no delivery is left.
  */
 export async function recoverDeliveries(
   store: Store,

@@ -26,10 +26,10 @@ interface RedeliveryRow {
 }
 
 /**
- * Makes a delivery due immediately (CONTRACT 5). A pending delivery stays in its round; another one
- * begins a new round of attempts under the same id. An event that the tenant reads goes behind the
- * newest event of its endpoint instead. The caller announces the delivery afterwards. With
- * `operator`, the audit log records the change.
+ * Makes a delivery due immediately (CONTRACT 5). A pending delivery stays in its round. A delivery
+ * that has ended begins a new round of attempts under the same id. An event that the tenant reads
+ * goes behind the newest event of its endpoint instead. The caller announces the delivery
+ * afterwards. With `operator`, the audit log records the change.
  */
 export async function redeliver(
   store: Store,
@@ -44,8 +44,9 @@ export async function redeliver(
        WHERE w.id = (SELECT target_id FROM deliveries WHERE id = $1::uuid AND tenant_id = $2::uuid) FOR UPDATE`,
       [deliveryId, tenantId],
     );
-    // The delivery is locked before its attempts are read. A concurrent claim updates the same row.
-    // It is therefore either finished and visible, or it waits for this transaction.
+    // The delivery is locked before its attempts are read. A concurrent claim locks the same row.
+    // If the claim came first, its attempt is visible below. Otherwise it skips the locked
+    // delivery.
     const locked = await query(
       'SELECT 1 FROM deliveries WHERE id = $1::uuid AND tenant_id = $2::uuid FOR UPDATE',
       [deliveryId, tenantId],

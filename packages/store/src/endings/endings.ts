@@ -39,8 +39,9 @@ export async function settle(store: Store, submissionIds: readonly string[]): Pr
 
 /**
  * Rejects a submission for which no node was found. Its hold is released, and its idempotency key
- * is free again. The tenant sees neither (CONTRACT 3). `onlyOverdue`: rejects only after the
- * dispatch deadline and its grace. `offers`: the nodes that the submission was offered to.
+ * is free again. The tenant sees neither the submission nor its hold (CONTRACT 3). `onlyOverdue`:
+ * rejects only after the dispatch deadline and its grace. `offers`: the nodes that the submission
+ * was offered to.
  */
 export async function rejectPending(
   store: Store,
@@ -88,8 +89,9 @@ export async function cancelSubmission(
 }
 
 /**
- * Cancels a submission of any tenant for an operator. The whole hold is released (CONTRACT 4),
- * and the audit log records the operator.
+ * Cancels a submission of any tenant for an operator. The whole hold is released (CONTRACT 4), and
+ * the audit log records the operator. A stored outcome is settled instead, as in
+ * `cancelSubmission`.
  */
 export async function cancelAsOperator(
   store: Store,

@@ -140,9 +140,9 @@ interface SubmissionRow {
 
 /**
  * Locks and returns the submissions in the order of their ids, with the settings of their tenants.
- * The accounts are locked before this statement begins. Its clock and its snapshot are therefore
- * newer than any wait for an account. The settings cannot change until this transaction ends,
- * because `changeSettings` locks the account first.
+ * The accounts are locked before this statement begins. The clock and the snapshot of this
+ * statement are therefore newer than any wait for an account. The settings cannot change until this
+ * transaction ends, because `changeSettings` locks the account first.
  */
 export async function lockSubmissions(
   query: Query,

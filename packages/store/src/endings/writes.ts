@@ -115,7 +115,7 @@ interface Written {
   deliveries: number;
 }
 
-/** Writes all endings. Throws if the statement wrote another number of rows than was decided. */
+/** Writes all endings. Throws if the statement wrote more or fewer rows than were planned. */
 export async function writeEndings(
   store: Store,
   query: Query,
@@ -136,7 +136,10 @@ export async function writeEndings(
     offers: offers === null ? null : textOfOffers(offers),
     completed: transitions.settle_completed.to,
   });
-  assertInvariant(written?.ended === moved.length, 'a locked submission changes only here');
+  assertInvariant(
+    written?.ended === moved.length,
+    'no other transaction changes a locked submission',
+  );
   assertInvariant(written.accounts === tenantIds.length, 'every tenant has an account');
   assertInvariant(written.entries === entries.length, 'every movement is an entry');
   assertInvariant(written.events === events.length, 'every event is written');
@@ -185,7 +188,7 @@ function accountOf(accounts: ReadonlyMap<string, LockedAccount>, tenantId: strin
 
 /**
  * The columns of the events. `bodies` is all sealed bodies as one value; `body_from` and `body_to`
- * are the byte offsets of each.
+ * are the byte offsets at which each body begins and ends.
  */
 function eventColumns(events: readonly SealedEvent[]) {
   const { bytes, from, to } = concatenated(events.map(({ bodySealed }) => bodySealed));

@@ -31,8 +31,9 @@ const stateColumns = `step, state_sealed, svc_now() AS now,
 /**
  * Takes the lease of the one process that audits. Returns null while another process has it. With
  * `isDueOnly`, returns null also if the next audit is not due. Each lease has a new epoch, which
- * fences the writes of the previous holder. The database's clock decides. A stored time that is
- * further ahead than the service ever sets is ignored, so that it cannot stop the audit.
+ * fences the writes of the previous holder. The database's clock decides. A stored expiry more than
+ * `leaseMs` ahead is ignored, and so is a due time more than the audit interval ahead. The service
+ * never sets such times. They can therefore not stop the audit.
  */
 export async function takeAuditLease(
   store: Store,

@@ -106,8 +106,8 @@ export interface StateRow {
 }
 
 /**
- * Opens the state. If it was forged or removed, or is older than `notedStep`, this returns a new
- * state with that fault. The new state begins a full pass.
+ * Opens the state. If the state was forged or removed, or is older than `notedStep`, this returns a
+ * new state with the fault `audit_state_forged`. The new state begins a full pass.
  */
 export function openState(sealer: Sealer, row: StateRow, notedStep: bigint | null): AuditState {
   const { step, state_sealed: sealed, has_checkpoints: hasCheckpoints, now } = row;
@@ -117,15 +117,18 @@ export function openState(sealer: Sealer, row: StateRow, notedStep: bigint | nul
     const fresh = { ...firstState(now), step: step > (notedStep ?? 0n) ? step : (notedStep ?? 0n) };
     return withFaults(fresh, 'full', fresh.full.pass, [fault]);
   };
-  if (notedStep !== null && step < notedStep) return forged('an earlier state was put back');
+  if (notedStep !== null && step < notedStep)
+    return forged('an earlier state of the audit was put back');
   if (sealed === null) {
-    return step === 0n && !hasCheckpoints ? firstState(now) : forged('the state was removed');
+    return step === 0n && !hasCheckpoints
+      ? firstState(now)
+      : forged('the state of the audit was removed');
   }
   try {
     const state = parseState(unsealText(sealer, ledgerAuditPlace(), sealed));
-    return state.step === step ? state : forged('the state belongs to another step');
+    return state.step === step ? state : forged('the state of the audit belongs to another step');
   } catch {
-    return forged('the state was not sealed by this service');
+    return forged('the state of the audit was not sealed by this service');
   }
 }
 

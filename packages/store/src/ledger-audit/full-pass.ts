@@ -30,8 +30,8 @@ export interface FullLimits {
 }
 
 /**
- * Reads the next part of the full pass. Returns at the latest when the pass ends, and does not read
- * the next pass.
+ * Reads the next part of the full pass. Returns when the pass has read enough rows for its age,
+ * after `pagesMax` pages, or when the pass ends. The next call begins the next pass.
  */
 export async function auditNextPart(
   store: Store,

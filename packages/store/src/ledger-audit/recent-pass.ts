@@ -19,11 +19,14 @@ import { readStarts, sealCheckpoint } from './checkpoints.ts';
 
 export interface RecentLimits {
   readonly accountsPerPage: number;
-  /** The most entries in a page. The accounts of a page share them. */
+  /** The most entries in a page. The accounts of a page share this number in equal parts. */
   readonly entriesPerPage: number;
 }
 
-/** Runs one recent pass. Returns when each account was visited. Throws `AuditLeaseLost`. */
+/**
+ * Runs one recent pass. Returns after all accounts were visited. Throws `AuditLeaseLost` if another
+ * process has the lease.
+ */
 export async function auditRecent(
   store: Store,
   lease: AuditLease,
@@ -125,8 +128,8 @@ async function auditUnread(
 
 /**
  * Writes the checkpoints and faults of a page. The checkpoint of an account with a fault does not
- * move, so that the next pass finds the fault again. A page without news is not written. A lost
- * lease is then noticed at a later write.
+ * move, so that the next pass finds the fault again. A page without a fault or a new checkpoint is
+ * not written. A lost lease is then noticed at a later write.
  */
 async function keep(
   store: Store,

@@ -35,8 +35,8 @@ export interface LedgerAuditRun {
   /** True: audits only if the interval since the last audit is over. */
   readonly isDueOnly?: boolean;
   /**
-   * The last step that this process has seen (`LedgerAuditStatus`). An older one means that the
-   * state was put back.
+   * The last step that this process has seen (`LedgerAuditStatus`). If the stored step is older, an
+   * earlier state was put back.
    */
   readonly notedStep?: bigint | null;
   readonly limits?: Partial<AuditLimits>;
@@ -60,7 +60,7 @@ export async function runLedgerAudit(
     await endAudit(store, lease);
   } catch (error) {
     if (error instanceof AuditLeaseLost) return false;
-    // If this write fails too, operators see it by the age of the last audit.
+    // If this write fails too, operators see the failure only by the age of the last audit.
     await noteAuditFailure(store, lease, error).catch(() => {});
     throw error;
   }

@@ -96,7 +96,7 @@ export async function auditEntryPage(
   return { tenants: counted?.tenants ?? 0, entries: counted?.entries ?? 0, faults, next };
 }
 
-/** The end of a tenant's part of an audit. */
+/** How far an audit has read the entries of one tenant. */
 export interface AuditedAccount {
   readonly place: LedgerPlace;
   readonly entries: number;

@@ -24,8 +24,8 @@ export const accountsPerPageDefault = 500;
 export const submissionsPerPageDefault = 1_000;
 export const firstId = '00000000-0000-0000-0000-000000000000';
 /**
- * The time limit of a whole page. A single statement has the store's time limit, which is far above
- * its need.
+ * The time limit of a whole page. A single statement has the store's time limit, which is much
+ * longer than any statement here takes.
  */
 const pageTimeoutMs = 60_000;
 export const ofOnePage = { isSnapshot: true, timeoutMs: pageTimeoutMs } as const;
@@ -36,7 +36,7 @@ export const ofOnePage = { isSnapshot: true, timeoutMs: pageTimeoutMs } as const
  *
  * - each account against its entries
  * - the held credits against the holds in flight
- * - the balances after each entry against the sum of the entries up to it
+ * - the balances after each entry against the sum of the entries up to that entry
  * - the quote and the charge of each submission against its ledger entries
  */
 export async function auditLedger(

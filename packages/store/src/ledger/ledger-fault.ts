@@ -1,4 +1,4 @@
-/** The faults that the auditor can find. For each kind a test creates the fault. */
+/** The faults that the auditor can find. A test creates a fault of each kind. */
 export type LedgerFaultKind =
   | 'movement_not_allowed'
   | 'account_differs_from_entries'

@@ -88,7 +88,8 @@ export async function disableNode(
   by: Author,
 ): Promise<{ node: NodeRecord; lostSubmissionIds: string[] } | null> {
   return store.transaction(async (query) => {
-    // A disabled node is checked too: an assignment may have been committed while it was disabled.
+    // An already disabled node is checked too, because an assignment may have been committed at the
+    // moment when an operator disabled it.
     const locked = await lockAssignments(query, nodeId);
     const found = await lockNode(query, nodeId);
     if (found === null) return null;

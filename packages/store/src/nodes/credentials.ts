@@ -107,7 +107,7 @@ const settingsColumns = `id, disabled_at IS NOT NULL AS disabled, draining, secr
   CASE WHEN quarantined_until > svc_now() THEN quarantined_until END AS quarantined_until`;
 
 interface NodeSettingsRow {
-  /** Null in the single row that only has the time, if no node changed. */
+  /** If no node changed, there is one row, which has only the time. Its `id` is null. */
   id: string | null;
   disabled: boolean;
   draining: boolean;

@@ -2,12 +2,13 @@ import type { Store } from '../connection/store.ts';
 
 /**
  * How long an accepted signature is remembered. A timestamp is inside the replay window for ten
- * minutes. The rest is a margin for dispatchers whose clocks differ from the database's.
+ * minutes. The rest of the hour is a margin for dispatchers whose clocks differ from the
+ * database's.
  */
 const keptMs = 3_600_000;
 /**
- * The most old signatures that one call deletes. A call adds one and deletes more than one, so that
- * they do not accumulate.
+ * The most old signatures that one call deletes. A call adds only one, so old signatures do not
+ * accumulate.
  */
 const deletedMax = 4;
 

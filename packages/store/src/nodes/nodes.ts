@@ -9,7 +9,7 @@ import { nodeSecretPlace } from '../sealing/sealed.ts';
 export interface NodeRecord {
   id: string;
   name: string;
-  /** The most slots of the node that are used, also if it reports more. */
+  /** The most slots of the node that the service uses, also if the node reports more. */
   slotsMax: number;
   draining: boolean;
   agentVersion: string | null;

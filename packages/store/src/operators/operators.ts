@@ -81,7 +81,7 @@ export function listOperators(
   });
 }
 
-/** True if an enabled operator exists. Without one, an operator is created without a key. */
+/** True if an enabled operator exists. Without one, an operator can be created without a key. */
 export async function hasOperators({ db }: Store): Promise<boolean> {
   const enabled = await db.operator.findFirst({
     where: { disabledAt: null },

@@ -2,7 +2,10 @@ import { creditsToNumber, type SubmissionState } from '@svc/domain';
 import type { Store } from '../connection/store.ts';
 import { inFlightStates } from '../schema/submission-states.ts';
 
-/** The most rows that one reading of these figures visits, the oldest first. */
+/**
+ * The most rows that one reading visits in each list: the submissions in flight, and the deliveries
+ * of each status. The oldest rows come first.
+ */
 export const figureRowsMax = 20_000;
 
 export interface ServiceFigures {
@@ -10,7 +13,9 @@ export interface ServiceFigures {
   readonly submissions: readonly {
     readonly state: SubmissionState;
     readonly count: number;
-    /** The longest time that one of them has spent in this state; 0 without any. */
+    /**
+     * The longest time that one of these submissions has spent in this state; 0 if there is none.
+     */
     readonly oldestAgeSeconds: number;
   }[];
   readonly heldCredits: number;

@@ -40,8 +40,8 @@ export async function insertRateCard(
        VALUES ($1::uuid, $2::jsonb, svc_now()) RETURNING version`,
       [tenantId, json],
     );
-    if (row === undefined) throw new Error('a rate card got no version');
-    // The audit entry has only the version, because the card is kept for ever under it.
+    if (row === undefined) throw new Error('the insert of a rate card returned no version');
+    // The audit entry has only the version, because the card of a version is kept for ever.
     await appendAudit(query, by, {
       action: 'rate_card.apply',
       subject:

@@ -17,7 +17,7 @@ export interface WatchedAccount {
   readonly mint: string;
   /** True if an open intent pins this account. */
   readonly isOpen: boolean;
-  /** Null before its first list. */
+  /** Null until the cursor of the account is created. */
   readonly cursor: {
     /** Null while the account has no signature. */
     readonly signature: string | null;
@@ -111,8 +111,8 @@ export async function advanceCursor(query: Query, to: CursorPosition): Promise<v
 }
 
 /**
- * Records that a list that began at `at` reached the cursor, and that all of its signatures were
- * read or noted as unread. Writes nothing if another watcher has taken over.
+ * Records that a complete list of the account began at `at`: the list reached the cursor, and all
+ * its signatures were read or noted as unread. Writes nothing if another watcher has taken over.
  */
 export async function noteListed(
   store: Store,

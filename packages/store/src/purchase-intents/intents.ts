@@ -3,7 +3,7 @@ import type { Query } from '../connection/query.ts';
 import type { Store } from '../connection/store.ts';
 import { lockAccount } from '../ledger/account.ts';
 
-/** The terms of a new purchase intent (CONTRACT 8). They are pinned. */
+/** The terms of a new purchase intent (CONTRACT 8). They never change. */
 export interface NewIntent {
   /** A fresh public key in base58. */
   readonly reference: string;
@@ -21,7 +21,7 @@ export interface NewIntent {
 interface IntentPayment {
   readonly signature: string;
   readonly amountUsdcMicros: bigint;
-  /** When the service recorded it. */
+  /** The time when the service recorded the payment. */
   readonly at: Date;
 }
 
@@ -62,14 +62,14 @@ export function createPurchaseIntent(store: Store, intent: NewIntent): Promise<I
        WHERE tenant_id = $1::uuid AND status = 'pending' AND expires_at > svc_now()`,
       [intent.tenantId],
     );
-    if (counted === undefined) throw new Error('a count has one row');
+    if (counted === undefined) throw new Error('the count of pending intents returned no row');
     if (counted.pending >= BigInt(pendingIntentsMax)) {
       return { kind: 'too_many', retryInMs: counted.retry_in_ms ?? 0 };
     }
     await insertIntent(query, intent, counted.now);
     const created = await readIntents(query, [intent.reference]);
     const [first] = created;
-    if (first === undefined) throw new Error('an inserted intent exists');
+    if (first === undefined) throw new Error('the inserted intent was not found');
     return { kind: 'created', intent: first };
   });
 }

@@ -47,7 +47,7 @@ export interface UnexplainedPayment {
   readonly signature: string;
   readonly tokenAccount: string;
   readonly amountUsdcMicros: bigint;
-  /** The failed or expired intent that it names, if any. */
+  /** The failed or expired intent that the payment names, if any. */
   readonly reference: string | null;
   readonly at: Date;
 }
@@ -92,7 +92,7 @@ export async function readWatcherStatus(store: Store, limit: number): Promise<Wa
      FROM solana_watcher WHERE id = 1`,
     [],
   );
-  if (watcher === undefined) throw new Error('the watcher has a row');
+  if (watcher === undefined) throw new Error('the row of solana_watcher is missing');
   const cursors = await store.query<WatcherStatus['cursors'][number]>(
     `SELECT token_account AS "tokenAccount", signature, slot::float8 AS slot, listed_at AS "listedAt",
        extract(epoch FROM svc_now() - listed_at)::float8 AS "lagSeconds"
@@ -136,7 +136,7 @@ export interface WatcherFigures {
   readonly lagSeconds: number;
 }
 
-/** The figures of the metrics. */
+/** Reads the watcher's figures for the metrics. */
 export async function readWatcherFigures(store: Store): Promise<WatcherFigures> {
   const [row] = await store.query<WatcherFigures>(
     `SELECT (SELECT count(*) FROM purchase_intents WHERE closed_at IS NULL)::int AS "openIntents",
@@ -147,7 +147,7 @@ export async function readWatcherFigures(store: Store): Promise<WatcherFigures> 
            WHERE i.closed_at IS NULL AND i.token_account = c.token_account)), 0)::float8 AS "lagSeconds"`,
     [],
   );
-  if (row === undefined) throw new Error('an aggregate has one row');
+  if (row === undefined) throw new Error('the figures of the watcher returned no row');
   return row;
 }
 

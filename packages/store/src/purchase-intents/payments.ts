@@ -17,8 +17,8 @@ import type { IntentRow } from './intents.ts';
 import { holdFence } from './lease.ts';
 
 /**
- * A finalized transaction that was read from the chain. Its payments are the amounts by which it
- * raised watched token accounts.
+ * A finalized transaction that was read from the chain. A payment is the amount by which the
+ * transaction raised the balance of a watched token account.
  */
 export interface FoundTransaction {
   readonly signature: string;
@@ -100,7 +100,7 @@ async function recordPayments(
 
 /**
  * The intents that the transaction names, oldest first. They are locked until the commit, so that
- * the decision below stays true.
+ * the choice of the paid intent stays valid.
  */
 async function lockNamedIntents(query: Query, found: FoundTransaction): Promise<LockedIntent[]> {
   const rows = await query<IntentRow>(
@@ -119,8 +119,8 @@ async function lockNamedIntents(query: Query, found: FoundTransaction): Promise<
 }
 
 /**
- * True if the transaction came after the intent's grace, by the block time. Without a block time it
- * counts as in time.
+ * True if the transaction came after the intent's grace, by the block time. Without a block time,
+ * the transaction counts as in time.
  */
 function isAfterGrace(
   { grace_ends_at }: IntentRow,
@@ -129,7 +129,10 @@ function isAfterGrace(
   return blockTimeSeconds !== null && blockTimeSeconds * 1000 > grace_ends_at.getTime();
 }
 
-/** True if an operator has granted credits for this transaction. It then grants no more. */
+/**
+ * True if an operator has granted credits for this transaction. The transaction then grants nothing
+ * again.
+ */
 async function isSettledByOperator(query: Query, signature: string): Promise<boolean> {
   const rows = await query('SELECT 1 FROM purchases WHERE reference = $1', [
     solanaGrantReference(signature),

@@ -2,8 +2,8 @@ import type { Store } from '../connection/store.ts';
 import { holdFence } from './lease.ts';
 
 /**
- * A question to the chain: the transactions of this reference. The watcher must ask it before the
- * intent may expire, and again before the intent may be closed.
+ * A question to the chain: which transactions name this reference? The watcher must ask it before
+ * the intent may expire, and again before the intent may be closed.
  */
 export interface DueQuestion {
   readonly reference: string;
@@ -66,8 +66,8 @@ const stepsMax = 1_000;
 /**
  * Expires the due intents and closes those whose grace has ended (CONTRACT 8). An intent expires
  * only after its first question was answered, and is closed only after the second one. Two more
- * conditions hold for closing: a complete list of its token account began after the end of the
- * grace, and no signature that was seen before the end is unread.
+ * conditions hold for closing: a complete list of the intent's token account began after the end of
+ * the grace, and no signature that was seen before that end is unread.
  */
 export async function endDueIntents(
   store: Store,

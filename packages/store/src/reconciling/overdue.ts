@@ -28,8 +28,8 @@ export const unsettledGraceMs = 2_000;
 
 /**
  * A page of overdue submissions, in the order of their ids, which is the order of their holds.
- * While a recovery is in force, it has only outcomes that are not settled. Reading changes nothing;
- * each submission is checked again when it is reconciled.
+ * While a recovery is in force, the page has only submissions whose outcome is not settled. Reading
+ * changes nothing; each submission is checked again when it is reconciled.
  */
 export async function findOverdue(
   store: Store,

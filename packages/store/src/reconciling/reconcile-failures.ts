@@ -21,8 +21,8 @@ export const deadLetterFailures = 5;
 const backoffMsMin = 5_000;
 const backoffMsMax = 900_000;
 /**
- * The most rows of failures. Above it a failure of another subject is only logged, and each pass
- * tries that subject again.
+ * The most rows of failures. When there are so many, a failure of another subject is only logged,
+ * and each pass tries that subject again.
  */
 export const reconcileFailuresMax = 10_000;
 const errorLengthMax = 500;

@@ -16,7 +16,10 @@ export interface ReconcileCandidate {
   isInBackoff: boolean;
 }
 
-/** A position in the order of `at`, a time as Postgres prints it, and the row's id. */
+/**
+ * A position in the order of `at`, and of the row's id for equal times. `at` is a time as Postgres
+ * prints it.
+ */
 export interface CandidateCursor {
   at: string;
   subjectId: string;

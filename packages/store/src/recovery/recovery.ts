@@ -6,11 +6,11 @@ import type { Store } from '../connection/store.ts';
 
 /**
  * A recovery from a backup. Submissions that were created after the backup are missing, and their
- * keys seem free. While a recovery is in force
+ * idempotency keys seem free. While a recovery is in force
  *
  * - no submission is created (a trigger refuses the row, and the gateway answers 503);
  * - no assignment ends because of a deadline, a lease or a `hello` that does not name it;
- * - nodes report what their journals have (`reports.ts`), and outcomes are settled.
+ * - nodes report the submissions in their journals (`reports.ts`), and outcomes are settled.
  */
 export interface RecoveryStatus {
   readonly incarnation: number;
@@ -19,7 +19,10 @@ export interface RecoveryStatus {
   readonly endedAt: Date | null;
   /** Submissions in flight by state. */
   readonly inFlight: Readonly<Record<string, number>>;
-  /** UUIDs of nodes that are not disabled and have not reported everything. */
+  /**
+   * UUIDs of the nodes that have not reported everything. Disabled nodes and nodes that never
+   * connected are left out.
+   */
   readonly missingNodes: readonly string[];
   /** The number of reported submissions by finding. */
   readonly findings: Readonly<Record<string, number>>;

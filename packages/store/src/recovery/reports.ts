@@ -21,7 +21,7 @@ export interface JournalReport {
  * The result of a report. `known`: the database has the submission, assigned to this node.
  * `advanced`: the database had it in an earlier state. `restored`: it was inserted again, with its
  * hold. `not_this_nodes`: the database has it, but not assigned to this node. With the other
- * findings it stays out of the database.
+ * findings, the submission stays out of the database.
  */
 export type ReportFinding =
   | 'known'

@@ -11,7 +11,7 @@ const days = { usageDays: 60, deliveryDays: 60 };
 type Status = 'pending' | 'queued' | 'waiting' | 'delivered';
 const impatient = { attemptsMax: 1, pauseMs: 0 };
 
-/** Creates an endpoint for a delivery that needs one. Null for the others. */
+/** Creates an endpoint for a delivery that needs one. Null for another status. */
 async function targetOf(database: Fixture['database'], status: Status): Promise<string | null> {
   if (status === 'pending' || status === 'delivered') return null;
   const kind = status === 'queued' ? 'push' : 'poll';

@@ -35,7 +35,10 @@ export interface LockPauses {
   readonly pauseMs: number;
 }
 
-/** The attempts at one lock. An attempt waits 15 ms at most. Later calls try again. */
+/**
+ * The attempts at one lock. An attempt waits at most 15 ms for the lock. If all attempts fail, the
+ * next call tries again.
+ */
 const lockPauses: LockPauses = { attemptsMax: 20, pauseMs: 500 };
 
 /**
@@ -98,8 +101,8 @@ export interface EventPage {
 }
 
 /**
- * Events that are older than this time may be deleted. Later events may have deliveries, and
- * `deleteExpiredEvents` does not read them.
+ * Events that are older than the returned time may be deleted. Later events may have deliveries, so
+ * `deleteExpiredEvents` does not read those events.
  */
 export async function expiredEventsBefore(store: Store, deliveryDays: number): Promise<Date> {
   const now = await databaseNow(store);
@@ -132,8 +135,8 @@ export async function deleteExpiredEvents(
 }
 
 /**
- * Runs `work` again if it gave up waiting for a lock. It waits only briefly each time, because
- * other statements queue behind it.
+ * Runs `work` again if it gave up waiting for a lock. Each attempt waits only briefly, because
+ * other statements queue behind one that waits for a lock.
  */
 async function withLockRetries<Result>(
   work: () => Promise<Result>,

@@ -26,7 +26,10 @@ export type Readiness =
 export interface ReadinessOptions {
   /** True: refuses a database with a standby for which commits do not wait. Default false. */
   readonly refusesAsyncStandby?: boolean;
-  /** True if DATABASE_URL lists several hosts, so that one of them is a standby. Default false. */
+  /**
+   * True if DATABASE_URL lists several hosts. All hosts except the primary are then standbys.
+   * Default false.
+   */
   readonly listsStandby?: boolean;
 }
 
@@ -135,13 +138,13 @@ function whyNot(readiness: Exclude<Readiness, { kind: 'ready' }>, wanted: Enviro
     case 'other_environment':
       return `The database belongs to ${readiness.found}, but SVC_ENVIRONMENT is ${wanted}. Set DATABASE_URL to the database of ${wanted}.`;
     case 'too_privileged':
-      return `The role of DATABASE_URL ${readiness.excess.join(' and ')}. In production it must own nothing. Set DATABASE_URL to another role, and give the owner to \`svc migrate\` as MIGRATION_DATABASE_URL.`;
+      return `The role of DATABASE_URL ${readiness.excess.join(' and ')}. In production it must own nothing. Use another role in DATABASE_URL, and set MIGRATION_DATABASE_URL to the URL of the owner for \`svc migrate\`.`;
     case 'async_standby':
-      return 'The database has a standby, but commits do not wait for it (synchronous_standby_names is empty), so a failover may lose holds and charges. Set synchronous_standby_names on the primary. If its host keeps the data in another way, set DATABASE_ALLOW_ASYNC_STANDBY=1.';
+      return 'The database has a standby, but commits do not wait for it (synchronous_standby_names is empty), so a failover may lose holds and charges. Set synchronous_standby_names on the primary. If the host of the database keeps each commit in another way, set DATABASE_ALLOW_ASYNC_STANDBY=1.';
     case 'wrong_session':
       return readiness.faults.join(' ');
     case 'other_key':
-      return 'SVC_MASTER_KEY cannot open the sealed values of the database. Set it to the key, old or new, that they were sealed with.';
+      return 'SVC_MASTER_KEY cannot open the sealed values of the database. Set SVC_MASTER_KEY to the key, old or new, that sealed these values.';
   }
 }
 
@@ -149,7 +152,7 @@ function sessionFaults({ wrongSettings, isPooled, keepsStatements }: SessionChec
   const faults: string[] = [];
   if (wrongSettings.length > 0)
     faults.push(
-      `In the sessions of the role of DATABASE_URL ${wrongSettings.join(', ')}. Run \`svc migrate\`, and remove other settings of the role and of DATABASE_URL.${isPooled ? ' Then run RECONNECT in the console of PgBouncer.' : ''}`,
+      `The role of DATABASE_URL has wrong session settings: ${wrongSettings.join(', ')}. Run \`svc migrate\`, and remove other settings of the role and of DATABASE_URL.${isPooled ? ' Then run RECONNECT in the console of PgBouncer.' : ''}`,
     );
   if (!keepsStatements)
     faults.push(

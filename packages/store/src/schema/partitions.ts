@@ -5,7 +5,7 @@ import { databaseNow } from './environment.ts';
 /** Tables that are partitioned by the time in an id, one partition per month. */
 const partitionedTables = ['usage_reports', 'deliveries', 'delivery_attempts'] as const;
 
-/** The ids of a table from `from` (inclusive) to `to` (exclusive). */
+/** The ids of a table whose times are from `from` (inclusive) to `to` (exclusive). */
 export interface PartitionRange {
   readonly table: string;
   readonly from: Date;

@@ -10,7 +10,10 @@ export interface SettingsTarget {
   readonly role: string;
   /** The address of the role, which may change its own settings. */
   readonly serviceUrl: string;
-  /** `database`: only in this database, because the role owns it and may be used for others. */
+  /**
+   * `database`: the settings apply only in this database, because the role owns its tables and may
+   * also be used for other databases.
+   */
   readonly scope: 'role' | 'database';
 }
 
@@ -76,7 +79,7 @@ async function asRole(
     return { kind: 'granted' };
   } catch (error) {
     if (!isUnavailable(error) && sqlState(error) === undefined) throw error;
-    const reason = `the owner may not change the settings of the role ${role}, and the role cannot be used at DATABASE_URL. Run as an administrator: ${statements.replaceAll(';\n', '; ')}`;
+    const reason = `the owner may not change the settings of the role ${role}, and the role itself could not change them over DATABASE_URL. Run as an administrator: ${statements.replaceAll(';\n', '; ')}`;
     return { kind: 'refused', reason };
   }
 }

@@ -21,7 +21,7 @@ export const servicePrivileges: Readonly<Record<string, readonly string[]>> = {
   audit_chain: ['SELECT'],
   audit_head: change,
   audit_log: append,
-  // Only migrations write these two.
+  // Only migrations write the next two tables.
   backfills: ['SELECT'],
   schema_floors: ['SELECT'],
   ledger_entries: append,
@@ -34,11 +34,12 @@ export const servicePrivileges: Readonly<Record<string, readonly string[]>> = {
   delivery_attempts: change,
   events: change,
   job_type_usage: change,
-  // The rows of these two are sealed under the master key, which the role alone does not have.
+  // The rows of the next two tables are sealed under the master key. The role alone does not have
+  // this key.
   ledger_audit: change,
   ledger_checkpoints: change,
   ledger_verdict: change,
-  // A signature is locked and deleted when its window has passed.
+  // A signature is locked and deleted when its replay window has passed.
   node_link_signatures: [...change, 'DELETE'],
   nodes: change,
   operators: change,
@@ -132,7 +133,7 @@ async function createRole(
   role: string,
   password: string,
 ): Promise<string | undefined> {
-  if (role === '') return 'DATABASE_URL has no user name. Add the role of the services to it';
+  if (role === '') return 'DATABASE_URL has no user name. Add the name of the role of the services';
   const create = `CREATE ROLE ${escapeIdentifier(role)} LOGIN`;
   try {
     await owner.query(

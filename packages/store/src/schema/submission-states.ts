@@ -31,8 +31,8 @@ export const assignedOrSettlingStates: readonly SubmissionState[] = [
 export const inFlightIds = 'ARRAY(SELECT submission_id FROM submissions_in_flight)';
 
 /**
- * A condition on a submission: its idempotency key is taken. A rejected submission has given its
- * key back.
+ * A condition on a submission: the submission holds its idempotency key. A rejected submission has
+ * given its key back.
  */
 export const holdsItsKey = 'rejected_id IS NULL';
 
@@ -54,8 +54,8 @@ export const statesOtherwise: readonly SubmissionState[] = submissionStates.filt
 export const isEnded = isIn(submissionStates.filter(isTerminal));
 
 /**
- * A condition on a submission: it is in this state. For the states of `statesOtherwise` it is on
- * the column `ended_otherwise`, so that an index can be used.
+ * A condition on a submission: it is in this state. For the states of `statesOtherwise`, the
+ * condition is on the column `ended_otherwise`, so that an index can be used.
  */
 export function isInState(state: SubmissionState): string {
   return statesOtherwise.includes(state) ? `ended_otherwise = '${state}'` : `state = '${state}'`;

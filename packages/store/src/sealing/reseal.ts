@@ -87,7 +87,7 @@ const rowsPerPage = 500;
  * Seals a page of a column again, under the current key and for the complete place of each value. A
  * value that is already sealed in this way is skipped, so that a rotation can be interrupted and
  * restarted at any time. A value that changes in the meantime is skipped too, because its writer
- * has sealed it. Throws if `SVC_MASTER_KEY` lacks the key of a value.
+ * has sealed the new value. Throws if `SVC_MASTER_KEY` lacks the key of a value.
  */
 export async function resealPage(
   store: Store,

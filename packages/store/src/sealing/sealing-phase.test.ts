@@ -119,7 +119,8 @@ test('values of the previous version are sealed again while services run, and re
     );
     return rows.map(({ version }) => version);
   };
-  // Services of the previous version may still run, so new secrets are sealed in their version.
+  // Services of the previous version may still run, so new secrets are sealed in the format of that
+  // version.
   const tenantId = await fixture.tenantThrough(service);
   expect(await versions()).toEqual([1]);
   const [previous] = await fixture.database.query<{ id: string; sealed: Buffer }>(
@@ -146,7 +147,7 @@ test('values of the previous version are sealed again while services run, and re
     previous?.sealed,
   ]);
   await expect(findTenantCredentials(service, tenantId)).rejects.toThrow(
-    'accepts only complete places',
+    'no longer accepts that format',
   );
 });
 

@@ -61,15 +61,16 @@ export function followPhase(store: Store): () => void {
 }
 
 /**
- * The time after the begin of a reseal in which services may still write values that are sealed for
- * rows only. After it, each service has read the new phase and committed its earlier writes.
+ * The time after the start of a reseal in which services may still write values that are sealed for
+ * their row only. After this time, each service has read the new phase and committed its earlier
+ * writes.
  */
 const previousWritesMsMax = 30_000;
 
 /**
  * Switches services to sealing for complete places. Returns how long services may still write
  * values that are sealed for their row only, in milliseconds by the database's clock. Returns 0 in
- * the last phase.
+ * the phase `bound`.
  */
 export async function beginReseal(store: Store): Promise<number> {
   const [row] = await store.query<{ remainingMs: number }>(
@@ -86,7 +87,7 @@ export async function beginReseal(store: Store): Promise<number> {
 
 /**
  * Sets the mark. Each service then refuses values that are sealed for their row only, within a
- * second. Call it after a whole pass has found none.
+ * second. Call this function after a whole pass has found no such value.
  */
 export async function endReseal(store: Store): Promise<void> {
   const row = await readEnvironment(store);

@@ -19,7 +19,10 @@ export interface NewSubmission {
   requestId: string;
   jobType: string;
   tier: Tier;
-  /** JSON text, exactly as the tenant sent it. It is stored sealed, and sent to the node unchanged. */
+  /**
+   * JSON text, exactly as the tenant sent it. It is stored sealed, and is sent to the node
+   * unchanged.
+   */
   payloadText: string;
   quote: StoredQuote & { rateCardVersion: number };
   /**
@@ -102,8 +105,8 @@ async function placeAll(
 function firstOfEachKey(submissions: readonly NewSubmission[]): NewSubmission[] {
   const byKey = new Map<string, NewSubmission>();
   for (const submission of submissions) {
-    // The epoch is part of the key. Otherwise a hold with another epoch would not be compared with
-    // the account.
+    // The epoch is part of the key of this map. Otherwise the second of two holds with one
+    // idempotency key and different epochs would not be compared with the account.
     const key = `${submission.tenantId} ${submission.accountEpoch} ${submission.idempotencyKey}`;
     if (!byKey.has(key)) byKey.set(key, submission);
   }
@@ -142,9 +145,10 @@ function outcomeOf(row: HoldRow | undefined): HoldOutcome {
  * holds read the others from the parameters. The bytes of all rows are in one binary parameter,
  * because in JSON each payload would be parsed and copied several times.
  *
- * The account is set to the balances that were read under its lock, and not to a change of its
- * columns. Postgres checks the CHECK on the row as of the statement's start, before it sees the
- * change of another transaction. It would refuse a hold that fits.
+ * The statement sets the account to values computed from the balances that were read under its
+ * lock. It does not add to the stored columns. Postgres would check the CHECK of such a sum on the
+ * row as of the statement's start, without the changes of other transactions. It could refuse a
+ * hold that fits.
  */
 const placeHolds = statement(
   {

@@ -50,8 +50,8 @@ export async function findAnySubmission(
 /**
  * A page of submissions of all tenants, newest first. With a tenant and without states, rejected
  * submissions are left out. Ids begin with their time, so the order of ids is the order of
- * creation. The few submissions in flight are found by their own table. The other states except
- * `submitted` have an index.
+ * creation. The few submissions in flight are found through the table `submissions_in_flight`. The
+ * other states except `submitted` have an index.
  */
 export async function listEverySubmission(
   store: Store,

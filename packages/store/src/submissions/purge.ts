@@ -53,8 +53,8 @@ const selectExpired = statement(
 );
 
 /**
- * Purges those of these submissions that are not purged yet, in one transaction. Submissions that
- * another worker has locked are skipped. Returns how many were purged.
+ * Purges those of `submissionIds` that have ended and are not purged yet, in one transaction.
+ * Submissions that another worker has locked are skipped. Returns how many were purged.
  */
 export async function purgeExpired(
   store: Store,

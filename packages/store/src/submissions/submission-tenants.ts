@@ -2,8 +2,8 @@ import type { Store } from '../connection/store.ts';
 
 /**
  * The tenant of a submission never changes, so a process remembers it when it commits a dispatch.
- * An outcome is sealed for the tenant. To store it, the process then does not need to read the
- * tenant.
+ * An outcome is sealed for its tenant. With the remembered tenant, the process can store an outcome
+ * without another read.
  */
 
 /** The most submissions whose tenant is remembered for one store. The oldest is forgotten first. */

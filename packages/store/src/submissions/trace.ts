@@ -18,7 +18,7 @@ export interface SubmissionTrace {
   /** The offers of the submission. Null if they were not recorded. */
   offers: OfferRecord[] | null;
   usage: { at: Date; usage: Usage }[];
-  /** The number of reports. `usage` holds the first and the last of them. */
+  /** The number of all usage reports. `usage` has at most `usageEndsMax` from each end. */
   usageCount: number;
   /** True if the node reported more than a cap allows. The usage was then cut to the cap. */
   usageCapped: boolean;
@@ -163,7 +163,7 @@ async function readEvents(
 /**
  * The deliveries of an event. They are created right after it, so their ids have nearly the same
  * time. The range begins a second before the event, because ids of one millisecond have no order.
- * It ends ten seconds after it.
+ * The range ends ten seconds after the event.
  */
 async function readDeliveries(
   { db, query }: Store,

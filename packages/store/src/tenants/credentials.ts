@@ -32,8 +32,8 @@ export interface TenantCredentials {
    */
   rateCardVersion: number | null;
   /**
-   * The epoch of the tenant's account. It changes when another field changes, except when a secret
-   * expires. A hold compares it (`holdSubmission`).
+   * The epoch of the tenant's account. It changes when any other field changes, but not when a
+   * secret expires. `holdSubmission` compares this epoch with the account's current one.
    */
   accountEpoch: bigint;
 }

@@ -106,7 +106,7 @@ export async function createKey(store: Store, key: NewKey, by: Author): Promise<
        RETURNING ${columns}`,
       [id, tenantId, sealed, scopes, addresses, expiresInDays],
     );
-    if (row === undefined) throw new Error('an inserted key is returned');
+    if (row === undefined) throw new Error('the insert of a key returned no row');
     const created = keyOf(row);
     const change = { tenantId, before: null, after: shown(created) };
     const deliveryIds = await record(store, query, 'key.create', change, by);
@@ -115,9 +115,9 @@ export async function createKey(store: Store, key: NewKey, by: Author): Promise<
 }
 
 /**
- * Deletes a key, which may be a first one. Creations with the key are refused at once, because the
- * account's epoch changes. Other requests with it are refused when the gateways load the
- * credentials again.
+ * Deletes a key, which may be a first one. New submissions that are signed with the key are refused
+ * at once, because the account's epoch changes. Other requests with it are refused when the
+ * gateways load the credentials again.
  */
 export async function deleteKey(
   store: Store,

@@ -48,7 +48,7 @@ const transientAttemptsMax = 3;
 /**
  * Changes a tenant's settings (CONTRACT 5 and 9). Setting a URL enables it again. Clearing it drops
  * the pending deliveries. If a new threshold rises above the balance, one low-balance event is
- * written (section 4). It goes to the destinations that are in force after the change. Null for an
+ * written (CONTRACT 4). It goes to the destinations that are in force after the change. Null for an
  * unknown tenant.
  */
 export async function changeSettings(
@@ -96,9 +96,9 @@ async function changeInTransaction(
 }
 
 /**
- * Reads the destinations of the event about the change, before the change is made (CONTRACT 12).
- * Returns a function that writes the event after the change. A change to the same values has no
- * event.
+ * Reads the destinations of the event about the change, before the change is made (CONTRACT 12). If
+ * the change replaces or clears the URL, the former URL is retired (`retired.ts`). Returns a
+ * function that writes the event after the change. A change to the same values has no event.
  */
 async function preparedNotice(
   store: Store,

@@ -76,8 +76,8 @@ export async function readPolledEvents(
           },
         ],
   );
-  // After an empty page the position is the newest one. It is then behind the events that are too
-  // old.
+  // After an empty page, the position is that of the endpoint's newest event. The reader then skips
+  // the events that are too old.
   const read = events.length === 0 ? first.last_position : (rows.at(-1)?.position ?? after);
   return { kind: 'events', events, position: read > after ? read : after };
 }
@@ -101,7 +101,8 @@ export async function findPolledNews(
 
 /**
  * Drops the deliveries of events that can no longer be read, because they are older than a day or
- * behind 1,000 newer ones. It drops up to `limit` for each endpoint. Returns how many in all.
+ * behind 1,000 newer ones. It drops up to `limit` for each endpoint. Returns how many were dropped
+ * in all.
  */
 export async function dropUnreadableEvents(store: Store, limit: number): Promise<number> {
   const dropped = await store.query(

@@ -5,8 +5,9 @@ import { endpointSecretPlace, tenantSecretPlace, unsealText } from '../sealing/s
 
 /**
  * Former URLs. If a URL is changed, the event about the change goes to the former URL
- * (CONTRACT 12), so that nobody can redirect a tenant's events unnoticed. For this, the former URL becomes a
- * retired endpoint with the secrets from before. It gets only this event.
+ * (CONTRACT 12), so that nobody can redirect a tenant's events unnoticed. For this, the former URL
+ * becomes a retired endpoint with the secrets from before the change. The retired endpoint gets
+ * only this event.
  */
 
 interface FormerUrl {
@@ -39,8 +40,8 @@ async function retireUrl(
 }
 
 /**
- * Called before a change replaces or clears the URL of the settings. Returns the destinations for
- * the event about it, with a retired endpoint in place of that URL.
+ * Called before a change replaces or clears the URL of the settings. Returns the destinations of
+ * the event about the change, with a retired endpoint in place of that URL.
  */
 export async function retireSettingsUrl(
   store: Store,
@@ -72,8 +73,8 @@ export async function retireSettingsUrl(
 }
 
 /**
- * Called before a change replaces the URL of this endpoint. Returns the destinations for the event
- * about it, with a retired endpoint in place of this one.
+ * Called before a change replaces the URL of this endpoint. Returns the destinations of the event
+ * about the change, with a retired endpoint in place of this one.
  */
 export async function retireEndpointUrl(
   store: Store,

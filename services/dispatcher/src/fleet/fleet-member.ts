@@ -36,7 +36,7 @@ export async function enterFleet(dispatcher: Dispatcher, link: NodeLink): Promis
       link.epoch = entered.epoch;
       return;
     case 'superseded':
-      closeLink(dispatcher, link, nodeLinkCloseCodes.newerLink, 'a newer link of this node');
+      closeLink(dispatcher, link, nodeLinkCloseCodes.newerLink, 'the node has a newer link');
       return;
   }
 }
@@ -49,9 +49,9 @@ async function enterAll(dispatcher: Dispatcher, links: readonly NodeLink[]): Pro
 }
 
 /**
- * Sends the heartbeat of this dispatcher, and enters its links into the registry: all of them if
- * the registry does not know this dispatcher, otherwise those that are due. Throws if Redis is
- * unreachable.
+ * Sends the heartbeat of this dispatcher, and enters its links into the registry. It enters all
+ * links if the registry does not know this dispatcher, otherwise only the links that are due. For
+ * due links it also records in Postgres that their nodes were seen. Throws if Redis is unreachable.
  */
 export async function refreshFleet(dispatcher: Dispatcher): Promise<void> {
   const links = [...dispatcher.links.byNode.values()];
@@ -89,7 +89,10 @@ export async function startFleetRefresh(dispatcher: Dispatcher): Promise<Repeati
     try {
       await refreshFleet(dispatcher);
     } catch (error) {
-      dispatcher.logger.warn({ err: error }, 'could not refresh the fleet');
+      dispatcher.logger.warn(
+        { err: error },
+        'could not refresh this dispatcher in the fleet registry',
+      );
     }
   };
   await refresh();

@@ -8,9 +8,9 @@ import { enterFleet } from './fleet-member.ts';
 import { giveUpLeftBehind } from './lost-assignments.ts';
 
 /**
- * Applies the decisions of operators about nodes to their links (CONTRACT 9: drain,
- * disable, enable, update, rotate-secret), and the quarantine of nodes that do not finish their
- * jobs. Postgres has the decisions. A message on the bus names the node that changed. Each
+ * Applies the decisions of operators about nodes to their links (CONTRACT 9: drain, disable,
+ * enable, update, rotate-secret), and the quarantine of nodes that do not finish their jobs.
+ * Postgres has the decisions. A message on the bus names a node whose settings have changed. Each
  * dispatcher also polls Postgres, so a lost message only delays the change.
  */
 
@@ -51,7 +51,8 @@ function follow(dispatcher: Dispatcher, link: NodeLink, node: NodeSettings): voi
   if (node.draining === link.isDrainOrdered) return;
   link.isDrainOrdered = node.draining;
   if (node.draining) drain(dispatcher, link);
-  // No frame revokes `drain`, so the link is closed. The node connects again, and its runs go on.
+  // No frame takes `drain` back, so the dispatcher closes the link. The node connects again, and
+  // its runs go on.
   else closeLink(dispatcher, link, nodeLinkCloseCodes.drain, 'the node is enabled again');
 }
 
@@ -91,15 +92,19 @@ function endQuarantines(dispatcher: Dispatcher, now: Date): void {
 
 function drain(dispatcher: Dispatcher, link: NodeLink): void {
   link.draining = true;
-  // On a link that waits for its `welcome`, `drain` follows the `welcome`.
+  // If the link is not open yet, `onHello` sends `drain` after the `welcome`.
   if (link.state !== 'open') return;
   sendFrame(link, { type: 'drain' });
-  inBackground(dispatcher, 'enter a draining link', enterFleet(dispatcher, link));
+  inBackground(
+    dispatcher,
+    'mark a link as draining in the fleet registry',
+    enterFleet(dispatcher, link),
+  );
 }
 
 /**
  * Ends the submissions that were being committed to the node while an operator disabled it. The
- * transaction that disabled the node has ended its other submissions.
+ * other submissions of the node have ended already, in the transaction that disabled it.
  */
 async function endLeftBehind(dispatcher: Dispatcher, link: NodeLink): Promise<void> {
   await link.work.idle();
@@ -109,7 +114,12 @@ async function endLeftBehind(dispatcher: Dispatcher, link: NodeLink): Promise<vo
 function closeExpired(dispatcher: Dispatcher, now: Date): void {
   for (const link of dispatcher.links.all) {
     if (hasEnded(link) || link.secretExpiresAt === null || link.secretExpiresAt > now) continue;
-    closeLink(dispatcher, link, nodeLinkCloseCodes.violation, 'the secret of this link is revoked');
+    closeLink(
+      dispatcher,
+      link,
+      nodeLinkCloseCodes.violation,
+      'the secret of this link is no longer valid',
+    );
   }
 }
 

@@ -53,7 +53,7 @@ function settleLost(
   submissionIds: readonly string[],
 ): void {
   for (const submissionId of submissionIds) {
-    logger.warn({ submissionId: toWireId('sub', submissionId) }, 'lost by its node');
+    logger.warn({ submissionId: toWireId('sub', submissionId) }, 'a node has lost a submission');
     const enqueued = enqueueSettlements(dispatcher.producer, [submissionId]);
     inBackground(dispatcher, 'enqueue a settlement', enqueued);
   }

@@ -3,13 +3,13 @@ import { inBackground, type Dispatcher } from '../dispatcher.ts';
 import { removeFromIndex, hasEnded, type LinkRun, addRun, type NodeLink } from '../links/links.ts';
 
 /**
- * Tracks which submissions take a slot of a node. `link.runs` is the source. The fleet registry has
- * a copy, and each call of `enterFleet` sends the whole copy again. This repairs a slot that the
- * registry has wrong.
+ * Tracks which submissions take a slot of a node. `link.runs` is authoritative, and the fleet
+ * registry has a copy. Each call of `enterFleet` sends the whole copy again. This repairs slots
+ * that are wrong in the registry.
  */
 
 /**
- * Returns the run of the submission on this link. If there is none, creates it, and it takes a
+ * Returns the run of the submission on this link. If there is none, creates a run, which takes a
  * slot.
  */
 export function takeSlot(dispatcher: Dispatcher, link: NodeLink, submissionId: string): LinkRun {
@@ -22,8 +22,8 @@ export function takeSlot(dispatcher: Dispatcher, link: NodeLink, submissionId: s
 }
 
 /**
- * The delay before the registry learns that a reserved slot is taken. The dispatcher confirms many
- * slots together, and does not confirm the slot of a run that has ended in the meantime.
+ * A reserved slot is confirmed in the registry this long after a run has taken it. The dispatcher
+ * then confirms many slots together. It does not confirm the slot of a run that has ended by then.
  */
 export const confirmAfterMs = 500;
 
@@ -42,7 +42,8 @@ export function confirmSlotLater(dispatcher: Dispatcher, link: NodeLink, run: Li
 function confirmSlots(dispatcher: Dispatcher): void {
   const { unconfirmed } = dispatcher.links;
   for (const [{ submissionId }, link] of unconfirmed) {
-    // If the node has linked again, the dispatcher of that link registers its submissions.
+    // If the node has a new link, the dispatcher of that link registers the submissions of the
+    // node.
     if (hasEnded(link)) continue;
     const confirmed = dispatcher.fleet.confirm(link.nodeId, submissionId);
     inBackground(dispatcher, 'confirm a slot', confirmed);
@@ -61,7 +62,9 @@ export function freeSlot(dispatcher: Dispatcher, link: NodeLink, submissionId: s
   inBackground(dispatcher, 'release a slot', dispatcher.fleet.release(link.nodeId, submissionId));
 }
 
-/** Marks the run as stopping. Its slot is freed when the node sends `stopped`, or after 30 s. */
+/**
+ * Marks the run as stopping. Frees its slot after 30 s if the node has not sent `stopped` by then.
+ */
 export function freeSlotLater(dispatcher: Dispatcher, link: NodeLink, submissionId: string): void {
   const run = link.runs.get(submissionId);
   if (run === undefined) return;

@@ -15,8 +15,8 @@ interface SurgeContext {
 }
 
 /**
- * The last known values. They are used if Redis has lost the smoothed value or Postgres is
- * unreachable.
+ * The last known values. They replace the smoothed value if Redis has lost it, and the pin if
+ * Postgres is unreachable.
  */
 interface Remembered {
   smoothed: SmoothedSurge | null;
@@ -61,8 +61,8 @@ async function publishSurge(context: SurgeContext, remembered: Remembered): Prom
 
 /**
  * Publishes the surge multiplier of the whole fleet, or the value that an operator has pinned
- * (CONTRACT 4, last rule). Every dispatcher publishes, and each starts from the value that
- * was published last. So there is one value for any number of dispatchers.
+ * (CONTRACT 4, last rule). Each dispatcher publishes, and starts from the value that was published
+ * last. There is therefore one value for all dispatchers.
  */
 export function startSurge(context: SurgeContext): Repeating {
   const remembered: Remembered = { smoothed: null, pinnedMicros: null };
@@ -71,7 +71,7 @@ export function startSurge(context: SurgeContext): Repeating {
     try {
       await publishSurge(context, remembered);
     } catch (error) {
-      logger.warn({ err: error }, 'could not publish surge');
+      logger.warn({ err: error }, 'could not publish the surge multiplier');
     }
   }
   return runPeriodically({ name: 'surge', intervalMs: surgeIntervalMs, run, logger });

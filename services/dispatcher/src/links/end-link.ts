@@ -3,9 +3,9 @@ import { removeFromIndex, type NodeLink } from './links.ts';
 import { reportOfferResult } from './report-offer-result.ts';
 
 /**
- * Ends a link. Reports its open offers as `lost`, so their coordinators ask other nodes. The node
- * keeps its assignments, which are compared with the `hello` of its next link. Does nothing if the
- * link has already ended.
+ * Ends a link. Reports its open offers as `lost`, so that their coordinators ask other nodes. The
+ * node keeps its assignments. The `hello` of its next link is compared with them. Does nothing if
+ * the link has already ended.
  */
 export function endLink(dispatcher: Dispatcher, link: NodeLink): void {
   if (link.state === 'ended') return;

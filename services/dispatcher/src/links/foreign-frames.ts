@@ -16,8 +16,8 @@ export function createForeignFrames(clock: Clock): ForeignFrames {
     isTooMany() {
       const nowMs = clock.monotonicMs();
       atMs.push(nowMs);
-      // The list has up to `foreignFramesMax + 1` frames. If its oldest frame is recent, there are
-      // too many.
+      // `atMs` has the times of the last `foreignFramesMax + 1` frames. If it is full and its
+      // oldest time is in the window, there were too many frames.
       if (atMs.length > foreignFramesMax + 1) atMs.shift();
       const [oldestMs = nowMs] = atMs;
       return atMs.length > foreignFramesMax && nowMs - oldestMs < foreignFramesWindowMs;

@@ -2,16 +2,16 @@ import { takeToken, type RatePolicy, type TokenBucket } from '@svc/domain';
 import type { Clock } from '@svc/runtime';
 
 /**
- * Limits the frames of one node (CONTRACT 7). The limit is far above the need of jobs: a
- * few frames per job, and one usage frame every 5 s. It is far below the rate at which one node
- * would keep a dispatcher from serving other nodes.
+ * Limits the frames of one node (CONTRACT 7). Jobs need far less than the limit: a few frames per
+ * job, and one usage frame every 5 s. The limit is far below the rate at which one node would keep
+ * a dispatcher from serving other nodes.
  */
 const perSecondBase = 1_000;
 const perSecondPerSlot = 50;
 /** The burst is large because a node that connects again repeats the frames of all its runs. */
 const burstSeconds = 2;
 const burstPerRunning = 4;
-/** A frame costs one token, and one more for each full block of this size. */
+/** A frame costs one token, and one more for each full block of this many bytes. */
 const bytesPerToken = 4_096;
 
 export interface FrameRate {

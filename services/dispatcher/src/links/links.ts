@@ -11,7 +11,10 @@ export interface LinkTransport {
   send(text: string): void;
   /** Starts the closing handshake of the socket. */
   close(code: number, reason: string): void;
-  /** `pause` stops reading and `resume` continues, which limits the frames in memory per node. */
+  /**
+   * `pause` stops reading from the socket, and `resume` continues it. This limits the frames of one
+   * node in memory.
+   */
   pause(): void;
   resume(): void;
 }
@@ -32,9 +35,12 @@ export interface LinkRun {
   requestId?: string;
   /** The time at which `begin` was sent on this link, by the clock of the traces. */
   begunAtMs?: number;
-  /** False while its `dispatched` is being committed: the node has no payload yet. */
+  /** False while the commit of `dispatched` is in progress. The node then has no payload yet. */
   isAssigned: boolean;
-  /** The node must stop: the dispatcher has sent `cancel`, `stop` or `revoke`, or is about to. */
+  /**
+   * True if the node must stop. The dispatcher has sent `cancel`, `stop` or `revoke`, or is about
+   * to send it.
+   */
   isStopping: boolean;
   /**
    * Monotonic time of the last check that the run has not ended elsewhere. At first, the time at
@@ -62,9 +68,12 @@ export interface NodeLink {
   readonly foreign: ForeignFrames;
   /** Closes the link if no `hello` arrives in time. */
   helloTimer?: Timer;
-  /** The link's number in Postgres. The highest number of a node is its current link. */
+  /**
+   * The number of this link in Postgres. The link with the highest number is the current link of
+   * its node.
+   */
   readonly linkEpoch: number;
-  /** The agent's process, if its `hello` names it. */
+  /** The instance of the agent, if its `hello` names it. */
   instanceId?: string | undefined;
   /** The link's epoch in the fleet registry; 0 until the link is entered there. */
   epoch: number;
@@ -97,8 +106,8 @@ export interface Links {
   /** The links that have sent `hello`, at most one per node. */
   readonly byNode: Map<string, NodeLink>;
   /**
-   * The links on which a submission takes a slot, usually one. There are two if two nodes have
-   * accepted the submission, until the node that was too late gets `revoke`.
+   * The links on which a submission takes a slot, usually one. If two nodes have accepted the
+   * submission, there are two links until the later node gets `revoke`.
    */
   readonly bySubmission: Map<string, Set<NodeLink>>;
   /** The runs whose slot is reserved in the fleet registry, but not confirmed yet. */

@@ -38,15 +38,16 @@ const reservationGraceMs = confirmAfterMs + 1_000;
 /**
  * Offers one submission to nodes until the accept of a node is committed or the submission has
  * ended. If no node is left to ask or the deadline is over, rejects the submission and releases its
- * hold in the same transaction. Returns `dispatched` only if the dispatcher of the node has
- * reported the commit. Throws if Postgres is unreachable.
+ * hold in the same transaction. Returns `dispatched` if the dispatcher of the node has reported the
+ * commit. Otherwise returns `look`, and the gateway must read Postgres. Throws if Postgres is
+ * unreachable.
  */
 export async function coordinate(
   dispatcher: Dispatcher,
   submission: Offerable,
 ): Promise<ReplyNews> {
-  // The job was delivered twice. The first delivery is in progress, and Postgres would refuse a
-  // second dispatch.
+  // The offering of this submission is in progress, because the queue delivered its job twice.
+  // Postgres would refuse a second dispatch.
   if (dispatcher.offerings.has(submission.id)) return 'look';
   const inbox = createInbox<OfferingEvent>(dispatcher.timers);
   dispatcher.offerings.set(submission.id, inbox);
@@ -99,8 +100,8 @@ function recordAll(
 
 /**
  * The result of an offering. `settled`: the submission is no longer pending. `isDispatched`: its
- * `dispatched` is committed. `isRecorded`: no offer is left to record, because the commit recorded
- * them all or there was none. `nobody`: no node has the submission, and none will get it.
+ * `dispatched` is committed. `isRecorded`: the commit has recorded all offers, or there was none.
+ * `nobody`: no node has the submission, and no node will get it.
  */
 type Ended =
   | {
@@ -140,7 +141,8 @@ async function offer(
       }
     } else if (step.kind === 'give_up') {
       revokeAll(dispatcher, offering);
-      // Every offer expires at the deadline at the latest, so the open ones have expired too.
+      // Each offer expires at the deadline at the latest, so the offers that are still open have
+      // expired too.
       const end = { answer: 'expired', atMs: dispatcher.clock.monotonicMs() } as const;
       return { kind: 'nobody', offers: withoutOffers(offering, end).records };
     } else if (step.kind === 'search') {
@@ -161,8 +163,8 @@ function withEvent(offering: Offering, event: OfferingEvent, atMs: number): Offe
 
 /**
  * Builds the result of an offering that ended with `event`. The commit of an accept has recorded
- * only the offers that ended before its own offer was made. `isRecorded` is false if there were
- * others.
+ * only the offers that ended before the accepted offer was made. If there were other offers,
+ * `isRecorded` is false.
  */
 function settled(before: Offering, event: OfferingEvent, after: Offering): Ended {
   const isDispatched = event.kind === 'offer_ended' && event.result === 'dispatched';
@@ -182,7 +184,8 @@ function settles(event: OfferingEvent): boolean {
 
 /**
  * Reserves a slot of a node, and asks the dispatcher that holds the link of this node to make the
- * offer. If no slot is free, notes that the search found nobody.
+ * offer. If no slot is free, notes that the search found nobody. If Redis is unreachable or the
+ * registry may lack nodes, postpones the search.
  */
 async function askNext(
   dispatcher: Dispatcher,
@@ -220,8 +223,8 @@ async function askNext(
     ...facts,
   });
   if (isReceived) return asked;
-  // Nobody received the message, so the dispatcher of the link is probably gone. The registry then
-  // drops its nodes and their reservations.
+  // Nobody received the message, so the dispatcher of the link is probably gone. `suspect` makes
+  // the registry drop the nodes of this dispatcher and their reservations.
   const suspected = dispatcher.fleet.suspect(dispatcherId);
   inBackground(dispatcher, 'report a missing dispatcher', suspected);
   const atMs = dispatcher.clock.monotonicMs();
@@ -250,7 +253,7 @@ async function reserve(
   offering: Offering,
   { id: submissionId, tenantId, facts: { jobType, tier } }: Offerable,
 ): Promise<Reservation> {
-  // The share of the tenant is charged once per submission, at its first offer.
+  // Only the first offer of a submission counts against the fair share of its tenant.
   const isFirst = offering.askedNodeIds.length === 0;
   try {
     const reservation = await dispatcher.fleet.reserve({

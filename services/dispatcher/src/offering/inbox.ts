@@ -3,7 +3,7 @@ import type { Timers } from '../timers.ts';
 /** A queue of events with one reader: the loop that offers one submission. */
 export interface Inbox<T> {
   put(item: T): void;
-  /** The next item, or undefined if the inbox is empty. */
+  /** Returns and removes the next item. Returns undefined if the inbox is empty. */
   poll(): T | undefined;
   /** Waits for the next item. Returns undefined after `timeoutMs`. */
   next(timeoutMs: number): Promise<T | undefined>;

@@ -39,7 +39,7 @@ export function makeOffer(dispatcher: Dispatcher, message: MakeOffer): void {
     return;
   }
   link.work.run(message.offerId, async () => {
-    // The offer may arrive before the `hello` of this link has been answered.
+    // The offer may arrive before this dispatcher has answered the `hello` of the link.
     await link.greeted;
     if (link.state === 'ended') giveBack(dispatcher, message, 'lost');
     else if (!takesOffers(link)) giveBack(dispatcher, message, 'declined', 'draining');
@@ -112,8 +112,8 @@ export function revokeOffer(dispatcher: Dispatcher, { nodeId, offerId }: RevokeO
   const offer = link === undefined ? undefined : takeOffer(dispatcher, link, offerId, 'revoked');
   if (link === undefined || offer === undefined) return;
   sendFrame(link, { type: 'revoke', offerId });
-  // The node also counts as silent if it had no answer after `secondOfferAfterMs`, when the
-  // coordinator may ask a second node.
+  // A node that has not answered within `secondOfferAfterMs` counts as silent too. After that time
+  // the coordinator may ask a second node.
   const silent = dispatcher.clock.monotonicMs() - offer.sentAtMs >= secondOfferAfterMs;
   const released = dispatcher.fleet.release(nodeId, offer.message.submissionId, { silent });
   inBackground(dispatcher, 'release a reservation', released);
@@ -129,8 +129,8 @@ export function onDecline(
 }
 
 /**
- * Returns the earlier records and the record of this accept. The commit of `dispatched` stores
- * them.
+ * Returns the records of earlier offers and the record of this accept. The commit of `dispatched`
+ * stores all of them.
  */
 function recordsWith(
   dispatcher: Dispatcher,
@@ -169,8 +169,8 @@ export async function onAccept(
       ({ kind }) => ({ 'svc.commit.result': kind }),
     );
   } catch (error) {
-    // The commit may have succeeded or not. If it succeeded, no other node gets the submission, and
-    // it ends as `not_started`, because this node never gets the payload.
+    // The commit may have succeeded. Then no other node gets the submission. It ends as
+    // `not_started`, because this node never gets the payload.
     refuse(dispatcher, link, message, 'lost');
     throw error;
   }

@@ -18,7 +18,10 @@ export interface OpenOffer {
   /** The dispatcher of the node's link. */
   readonly dispatcherId: string;
   readonly openedAtMs: number;
-  /** The answers to earlier offers, which are committed together with the accept of this one. */
+  /**
+   * The answers to earlier offers. If the node accepts this offer, one commit stores them and the
+   * accept.
+   */
   readonly before: readonly OfferRecord[];
 }
 
@@ -40,9 +43,9 @@ export interface Offering {
   readonly records: readonly OfferRecord[];
   /** The nodes that were asked. No node is asked twice for one submission. */
   readonly askedNodeIds: readonly string[];
-  /** The next search for a node starts at this time at the earliest. */
+  /** The earliest time of the next search for a node. */
   readonly searchAtMs: number;
-  /** No offer is open, and the last search found no node to ask. The offering ends. */
+  /** True if no offer is open and the last search found no node to ask. The offering then ends. */
   readonly isExhausted: boolean;
 }
 
@@ -119,7 +122,7 @@ export function withOffer(offering: Offering, offer: Omit<OpenOffer, 'before'>):
   };
 }
 
-/** Ends one offer without success. The next node is searched for at once. */
+/** Ends one open offer with the result `end`, and records it. The next search may start at once. */
 export function withoutOffer(offering: Offering, offerId: string, end: OfferEnd): Offering {
   const ended = offering.open.find((offer) => offer.offerId === offerId);
   if (ended === undefined) return offering;
@@ -151,18 +154,24 @@ function recordOf(offering: Offering, offer: OpenOffer, end: OfferEnd): OfferRec
   };
 }
 
-/** Records that the search found no free node. */
+/**
+ * Notes that the search found no free node. Without an open offer this ends the offering. Otherwise
+ * the search runs again after `searchAgainAfterMs`.
+ */
 export function withNobodyFound(offering: Offering, nowMs: number): Offering {
   if (offering.open.length === 0) return { ...offering, isExhausted: true };
   return { ...offering, searchAtMs: nowMs + searchAgainAfterMs };
 }
 
-/** Records that the search had no result, because the registry did not know. It runs again soon. */
+/**
+ * Notes that the registry could not answer the search. The search runs again after
+ * `searchAgainSoonMs`.
+ */
 export function withSearchPutOff(offering: Offering, nowMs: number): Offering {
   return { ...offering, searchAtMs: nowMs + searchAgainSoonMs };
 }
 
-/** The open offers whose dispatcher has reported no result in time. */
+/** The open offers for which the dispatcher of the link has reported no result in time. */
 export function silentOffers(offering: Offering, nowMs: number): readonly OpenOffer[] {
   return offering.open.filter((offer) => nowMs >= givenUpAtMs(offer));
 }

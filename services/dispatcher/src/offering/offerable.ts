@@ -11,23 +11,23 @@ export interface Offerable {
   readonly facts: OfferFacts;
   /** The time until the dispatch deadline. */
   readonly remainingMs: number;
-  /** Database time at which `remainingMs` was true. */
+  /** The time, by the clock of the database, from which `remainingMs` counts. */
   readonly asOf: Date;
 }
 
 /**
- * A job with a greater age is not trusted, and its submissions are loaded from Postgres. The age
- * compares the clocks of two machines.
+ * A job with a greater age is not trusted, and its submissions are loaded from Postgres. The age is
+ * the difference between the clocks of two machines.
  */
 const ageMsMax = 1_000;
-/** The same holds if the clock of the gateway is ahead by more than this. */
+/** A job is also not trusted if the clock of the gateway is ahead by more than this. */
 const aheadMsMax = 100;
 
 /**
  * Returns the submissions of a job that may be offered. A job about holds made a moment ago carries
  * all facts, and is used as it is. Other submissions are loaded from Postgres. Submissions that are
- * not pending or have passed their deadline are then left out. In both cases the commit of
- * `dispatched` decides. Throws if Postgres is unreachable.
+ * not pending or have passed their deadline are then left out. The commit of `dispatched` checks
+ * the state of each submission, loaded or not. Throws if Postgres is unreachable.
  */
 export async function offerablesOf(
   dispatcher: Dispatcher,

@@ -92,7 +92,7 @@ describe('offering', () => {
     await first.next('offer');
     await first.cut();
     await second.runNext();
-    // The second offer was made because the first had ended, not because it was 300 ms old.
+    // The second offer was made because the first offer had ended, not because 300 ms were over.
     const [broken, accepted] = await service.offers(id);
     expect(broken).toMatchObject({ nodeId: first.nodeId, answer: 'disconnected' });
     expect(accepted?.offeredAt.localeCompare(broken?.answeredAt ?? '')).toBeGreaterThanOrEqual(0);

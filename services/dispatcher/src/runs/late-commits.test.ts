@@ -12,8 +12,8 @@ describe('an accept whose link is gone before it is committed', () => {
     const { offerId } = await node.next('offer');
     const unlock = await service.lockRow(id);
     node.send({ type: 'accept', offerId });
-    // The dispatcher starts to handle frames in their order. When `cancel` arrives, the accept
-    // already waits in Postgres.
+    // The dispatcher starts to handle frames in the order of their arrival. When the node gets
+    // `cancel` for the second frame, the accept already waits in Postgres.
     node.send({ type: 'usage', submissionId: 'sub_x', usage: {} });
     await node.next('cancel');
     await node.cut();

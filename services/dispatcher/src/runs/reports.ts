@@ -8,8 +8,9 @@ import type { RunFrameResult } from './runs.ts';
 const leavesOut: readonly string[] = openFindings;
 
 /**
- * Handles a node's report after a restore (CONTRACT 7, "Recovery"). The database decides. The node
- * sends the submission's other frames only after `recorded`.
+ * Handles a node's report of one submission after a restore (CONTRACT 7, "Recovery"). The database
+ * decides whether the submission counts. The node sends other frames about the submission only
+ * after `recorded`.
  */
 export async function onReport(
   { store }: Dispatcher,
@@ -21,8 +22,11 @@ export async function onReport(
   const { nodeId, instanceId } = link;
   const finding = await applyReport(store, { submissionId, nodeId, receipt, isBegun, instanceId });
   if (finding === null)
-    return { kind: 'unexpected', message: 'report only after a welcome with recovery' };
-  link.logger.info({ submissionId: wireId, finding }, 'reported after a restore');
+    return { kind: 'unexpected', message: 'send report only after a welcome with recovery' };
+  link.logger.info(
+    { submissionId: wireId, finding },
+    'the node has reported a submission after a restore',
+  );
   const present = !leavesOut.includes(finding);
   sendFrame(link, { type: 'recorded', submissionId: wireId, present });
   return { kind: 'handled' };

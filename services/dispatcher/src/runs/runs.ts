@@ -29,7 +29,10 @@ export type RunFrameResult =
 const handled: RunFrameResult = { kind: 'handled' };
 const foreign: RunFrameResult = { kind: 'foreign' };
 
-/** Keeps only the priced units. A node may send others, which are ignored. */
+/**
+ * Keeps only the units that have prices, and ignores others that a node may send. Returns undefined
+ * if an amount is invalid.
+ */
 function usageOf(reported: ReportedUsage): Usage | undefined {
   const known = usageUnits.flatMap((unit) => {
     const amount = reported[unit];
@@ -44,9 +47,9 @@ const unreadableUsage: RunFrameResult = {
 };
 
 /**
- * Sends `cancel`: the node must stop. Its slot is free when it has stopped, or after 30 s. If the
- * accept of the node is still being committed, the run keeps its slot, because the assignment may
- * follow.
+ * Sends `cancel`, so that the node stops. The slot is freed when the node has stopped, or 30 s
+ * later. If the accept of the node is still being committed, the run keeps its slot, because the
+ * assignment may follow.
  */
 function sendCancel(dispatcher: Dispatcher, link: NodeLink, submissionId: string): void {
   if (link.runs.get(submissionId)?.isAssigned === true) {
@@ -86,8 +89,8 @@ export async function onStart(
   run.isAssigned = true;
   run.requestId = requestId;
   run.begunAtMs = dispatcher.tracing.nowMs();
-  // Cancelled during the commit: the node already has its `cancel`, and must not get `begin` after
-  // it.
+  // If the submission was cancelled during the commit, the node already has its `cancel`. It must
+  // not get `begin` after that.
   if (!run.isStopping) sendFrame(link, { type: 'begin', submissionId: frame.submissionId });
   return handled;
 }
@@ -152,7 +155,7 @@ function recordRunSpan(
   tracing.record({ step: 'run', subjectId: submissionId, startMs, endMs, attributes });
 }
 
-/** Keeps only the members that the contract names. A frame may have others, which are ignored. */
+/** Keeps only the members that the contract names, and ignores others that the frame may have. */
 function resultOf({ confirmationId, confirmationUrl, details }: JobResult): JobResult {
   return {
     ...(confirmationId === undefined ? {} : { confirmationId }),
@@ -163,8 +166,8 @@ function resultOf({ confirmationId, confirmationUrl, details }: JobResult): JobR
 
 /**
  * Stores the outcome, enqueues its settlement, and sends `ack`. A failure of Redis does not prevent
- * the `ack`, because the reconciler settles stored outcomes that nobody enqueued. A foreign outcome
- * gets `ack` too.
+ * the `ack`, because the reconciler settles stored outcomes that nobody enqueued. An outcome of a
+ * submission that the node does not have gets `ack` too.
  */
 export async function onOutcome(
   dispatcher: Dispatcher,
@@ -203,7 +206,7 @@ export async function onOutcome(
       case 'late': {
         const tenantIds = stored.deliveryIds.length === 0 ? [] : [stored.tenantId];
         const announced = announceDeliveries(producer, tenantIds);
-        inBackground(dispatcher, 'announce the delivery of a late outcome', announced);
+        inBackground(dispatcher, 'enqueue the wake-up job for a late outcome', announced);
         break;
       }
       case 'not_yours':

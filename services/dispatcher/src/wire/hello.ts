@@ -9,9 +9,12 @@ import { closeLink } from '../links/end-link.ts';
 import { hasEnded, sendFrame, type NodeLink } from '../links/links.ts';
 
 export interface HelloComparison {
-  /** Assigned to the node, but not named by it: lost at once (`node_lost`). */
+  /**
+   * Submissions that are assigned to the node, but that it does not name. They are lost at once
+   * (`node_lost`).
+   */
   readonly lost: readonly string[];
-  /** Assigned to the node and named by it: the node goes on with them. */
+  /** Submissions that are assigned to the node and that it names. The node goes on with them. */
   readonly live: readonly string[];
   /** Wire ids in `running` that have ended or were never this node's. */
   readonly stop: readonly string[];
@@ -45,7 +48,7 @@ function takeSlots(dispatcher: Dispatcher, link: NodeLink, { live }: HelloCompar
 }
 
 function closeSuperseded(dispatcher: Dispatcher, link: NodeLink): void {
-  closeLink(dispatcher, link, nodeLinkCloseCodes.newerLink, 'a newer link of this node');
+  closeLink(dispatcher, link, nodeLinkCloseCodes.newerLink, 'the node has a newer link');
 }
 
 /**
@@ -77,9 +80,10 @@ async function enter(dispatcher: Dispatcher, link: NodeLink): Promise<void> {
 }
 
 /**
- * Handles the first frame of a link. Ends the submissions that the node has lost, names those that
- * it must stop in the `welcome`, and then allows offers to it. If the node has a newer link,
- * changes nothing and closes this one (4001). Throws if Postgres is unreachable.
+ * Handles the first frame of a link. Ends the submissions that the node has lost, allows offers to
+ * the node, and sends the `welcome`. The `welcome` names the submissions that the node must stop.
+ * If the node has a newer link, changes nothing and closes this one (4001). Throws if Postgres is
+ * unreachable.
  */
 export async function onHello(
   dispatcher: Dispatcher,

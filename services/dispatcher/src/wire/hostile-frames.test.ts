@@ -6,7 +6,7 @@ const service = await useDispatching();
 const usage = '"usage":{}';
 const deep = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
 
-/** Frames that a reader without limits would recurse into, store, or pass on. */
+/** Frames that a reader without limits would parse recursively, store or pass on. */
 const hostile: Readonly<Record<string, (submissionId: string) => string>> = {
   'nests 4,400 arrays in its details': (id) =>
     `{"type":"completed","submissionId":"${id}",${usage},"result":{"details":{"a":${deep(4_400)}}}}`,

@@ -103,7 +103,8 @@ describe('a node that does not read', () => {
     client.pause();
     const frame = 'x'.repeat(256 * 1024);
     let highest = 0;
-    // The kernel buffers some megabytes too. The loop ends when the node is dropped.
+    // The kernel also buffers some megabytes. The loop ends when the dispatcher has dropped the
+    // node.
     for (let sent = 0; sent < 200 && socket.readyState === socket.OPEN; sent += 1) {
       transport.send(frame);
       highest = Math.max(highest, socket.bufferedAmount);

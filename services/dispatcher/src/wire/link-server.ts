@@ -79,7 +79,7 @@ async function decide(state: State, request: IncomingMessage): Promise<UpgradeDe
     const decision = await state.options.decide(request);
     return state.isClosing && decision.kind === 'accepted' ? closing : decision;
   } catch (error) {
-    state.options.logger.error({ err: error }, 'could not decide on a node link');
+    state.options.logger.error({ err: error }, 'could not decide whether to accept a node link');
     return fault;
   }
 }
@@ -132,7 +132,7 @@ function dropWhenFailed(state: State, connection: Duplex, work: Promise<void>): 
   });
 }
 
-/** Refuses a plain HTTP request, which asks for no upgrade. */
+/** Refuses an HTTP request that asks for no upgrade. */
 async function refusePlain(state: State, request: IncomingMessage): Promise<void> {
   const decision = await decide(state, request);
   refuse(state, request, request.socket, decision.kind === 'refused' ? decision : fault);

@@ -5,7 +5,10 @@ import type { RawData, WebSocket } from 'ws';
 import type { LinkTransport } from '../links/links.ts';
 import type { OpenLink } from './node-link.ts';
 
-/** The most bytes buffered for a node that does not read. Beyond it the node is dropped. */
+/**
+ * The most bytes buffered for a node that does not read. If more bytes wait, the dispatcher drops
+ * the node.
+ */
 export const unreadBytesMax = 2 * frameToNodeBytesMax;
 /**
  * The interval of heartbeat checks. A check drops a silent link this long before `linkSilentMs` is
@@ -82,7 +85,8 @@ export function attachSocket(
   });
   socket.on('ping', noteReceived);
   socket.on('pong', noteReceived);
-  // An oversized frame (1009) or invalid UTF-8 (1007) arrives here, and `ws` closes the socket.
+  // `ws` reports an oversized frame (1009) or invalid UTF-8 (1007) here, and closes the socket
+  // itself.
   socket.on('error', (error) => logger.info({ err: error }, 'node link failed'));
   socket.on('close', () => link.closed());
   return {

@@ -77,7 +77,7 @@ export function openLink(
   };
   dispatcher.links.all.add(link);
   link.helloTimer = dispatcher.timers.after(helloTimeoutMs, () =>
-    closeLink(dispatcher, link, nodeLinkCloseCodes.violation, 'no hello in time'),
+    closeLink(dispatcher, link, nodeLinkCloseCodes.violation, 'no hello arrived in time'),
   );
   return {
     receive(text) {
@@ -98,9 +98,12 @@ function receive(dispatcher: Dispatcher, link: NodeLink, text: string | undefine
     answerBad(dispatcher, link, { code: 'malformed_frame', message: 'a frame must be text' });
     return;
   }
-  // Counted before the frame is parsed, because parsing is the main cost of a flood.
-  if (!link.rate.take(text.length)) {
-    answerBad(dispatcher, link, { code: 'rate_limited', message: 'too many frames' });
+  // The frame is counted before it is parsed, because parsing is the main cost of a flood.
+  if (!link.rate.take(Buffer.byteLength(text))) {
+    answerBad(dispatcher, link, {
+      code: 'rate_limited',
+      message: 'the node sends frames too fast',
+    });
     return;
   }
   const parsed = parseFrameFromNode(text);
@@ -111,7 +114,7 @@ function receive(dispatcher: Dispatcher, link: NodeLink, text: string | undefine
   const { frame } = parsed;
   if (frame.type === 'hello' && link.state === 'connected') {
     if (frame.running.length > runningMax(link.slotsMax)) {
-      const message = '/running has more ids than this node may have';
+      const message = '/running names more submissions than are allowed for this node';
       answerBad(dispatcher, link, { code: 'invalid_frame', message });
       return;
     }
@@ -127,7 +130,7 @@ function receive(dispatcher: Dispatcher, link: NodeLink, text: string | undefine
     link.rate.allowFor({ slots: link.slots, running: frame.running.length });
     link.greeted = greet(dispatcher, link, frame);
   } else if (frame.type === 'hello' || link.state === 'connected') {
-    const message = 'hello must be the first frame, and be sent once';
+    const message = 'hello must be the first frame, and must be sent only once';
     answerBad(dispatcher, link, { code: 'unexpected_frame', message });
   } else {
     const receivedAtMs = dispatcher.clock.monotonicMs();
@@ -160,7 +163,7 @@ async function greet(
     await onHello(dispatcher, link, frame);
     dispatcher.timeFrame('hello', dispatcher.clock.monotonicMs() - receivedAtMs);
   } catch (error) {
-    link.logger.error({ err: error }, 'could not greet a node');
+    link.logger.error({ err: error }, 'could not handle the hello of a node');
     closeLink(dispatcher, link, closeForFault, 'internal error, connect again');
   }
 }
@@ -174,7 +177,8 @@ function answerBad(
   link.badFrames += 1;
   dispatcher.countBadFrame(code);
   link.logger.warn({ code }, 'bad frame');
-  // The schema's longest message is far below the size limit of a frame.
+  // The `error` frame needs no check of its size. The longest message of the schema is far below
+  // the limit.
   sendFrame(link, { type: 'error', code, message });
   if (link.badFrames < badFramesMax) return;
   closeLink(dispatcher, link, nodeLinkCloseCodes.violation, 'too many bad frames');
@@ -184,11 +188,13 @@ function answerBad(
 function answerUnhandled(dispatcher: Dispatcher, link: NodeLink, error: unknown): void {
   link.logger.error({ err: error }, 'could not handle a frame');
   if (hasEnded(link)) return;
-  const message = 'this frame cannot be handled';
+  const message = 'the service failed to handle this frame';
   answerBad(dispatcher, link, { code: 'unhandled_frame', message });
 }
 
-/** Frames with the same key are handled in order: those about one submission or one offer. */
+/**
+ * The key of a frame: its submission or its offer. Frames with the same key are handled in order.
+ */
 function orderKey(frame: Exclude<FrameFromNode, { type: 'hello' }>): string {
   switch (frame.type) {
     case 'accept':
@@ -226,7 +232,10 @@ async function handle(dispatcher: Dispatcher, link: NodeLink, frame: LaterFrame)
     }
   } catch (error) {
     if (isUnavailable(error)) {
-      link.logger.warn({ err: error, frame: frame.type }, 'a dependency of a frame is unavailable');
+      link.logger.warn(
+        { err: error, frame: frame.type },
+        'a frame was not handled, because a dependency is unavailable',
+      );
       return;
     }
     answerUnhandled(dispatcher, link, error);
@@ -260,7 +269,11 @@ async function act(
       return onReported(dispatcher, link);
     case 'drain':
       link.draining = true;
-      inBackground(dispatcher, 'enter a draining link', enterFleet(dispatcher, link));
+      inBackground(
+        dispatcher,
+        'mark a link as draining in the fleet registry',
+        enterFleet(dispatcher, link),
+      );
       return undefined;
   }
 }

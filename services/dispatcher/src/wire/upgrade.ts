@@ -17,7 +17,10 @@ interface AuthenticatedNode {
 }
 
 export interface AcceptedNode extends AuthenticatedNode {
-  /** The link's number in Postgres. The highest number of a node is its current link. */
+  /**
+   * The number of this link in Postgres. The link with the highest number is the current link of
+   * its node.
+   */
   readonly linkEpoch: number;
 }
 
@@ -41,7 +44,10 @@ export interface UpgradeRefusal {
 export interface UpgradeContext {
   readonly store: Store;
   readonly clock: Clock;
-  /** Limits refused upgrades by address, before the service queries Postgres. */
+  /**
+   * Limits the refused upgrades of each address. The limit is checked before the service queries
+   * Postgres.
+   */
   readonly failures: FailureLimit;
   readonly proxies: TrustedProxies;
   /** True if requests without TLS are refused: in production behind a proxy. */
@@ -59,14 +65,17 @@ function subprotocolsOf(request: IncomingMessage): string[] {
   return (request.headers['sec-websocket-protocol'] ?? '').split(',').map((name) => name.trim());
 }
 
-/** Joins repeated headers into one list, as HTTP defines it. */
+/**
+ * The value of a header. The values of a repeated header are joined with commas, as HTTP defines
+ * it.
+ */
 function headerOf(request: IncomingMessage, name: string): string | undefined {
   return request.headersDistinct[name]?.join(', ');
 }
 
 const identityHeaders = ['x-svc-tenant', 'x-svc-operator', 'x-svc-node'];
 
-/** Path and method, without authentication (CONTRACT 2). */
+/** Checks the path and the method, which needs no authentication (CONTRACT 2). */
 function checkRoute(request: IncomingMessage): UpgradeRefusal | undefined {
   const [path] = (request.url ?? '').split('?');
   if (path !== nodeLinkPath) {
@@ -90,10 +99,17 @@ async function authenticate(
 ): Promise<SignedUpgrade | UpgradeRefusal> {
   const identities = identityHeaders.flatMap((name) => request.headersDistinct[name] ?? []);
   if (identities.length > 1) {
-    return refused('unauthenticated', 'The request has more than one identity header.');
+    return refused(
+      'unauthenticated',
+      'The request has more than one identity header. Send only X-SVC-Node.',
+    );
   }
   const wireId = headerOf(request, 'x-svc-node');
-  if (wireId === undefined) return refused('unauthenticated', 'X-SVC-Node is missing.');
+  if (wireId === undefined)
+    return refused(
+      'unauthenticated',
+      'X-SVC-Node is missing. Send the id of the node in this header.',
+    );
   const nodeId = fromWireId('nod', wireId);
   const node = nodeId === undefined ? null : await findNodeCredentials(store, nodeId);
   const secrets = node === null || node.disabled ? [] : node.secrets;
@@ -141,7 +157,8 @@ export async function decideUpgrade(
   const sender = { address, identity: identity.slice(0, identityLengthMax) };
   const waitMs = failures.waitMs(sender);
   if (waitMs > 0) {
-    const detail = 'Too many upgrades from this address were refused. Wait, then connect again.';
+    const detail =
+      'Too many upgrades from this address were refused. Wait the seconds in `Retry-After`, then connect again.';
     const retryAfterSeconds = Math.max(Math.ceil(waitMs / 1000), 1);
     return { kind: 'refused', code: 'rate_limited', detail, retryAfterSeconds };
   }
@@ -158,7 +175,10 @@ async function checkUpgrade(
   const decision = await authenticate(request, context);
   if (decision.kind === 'refused') return decision;
   if (request.headers.upgrade?.toLowerCase() !== 'websocket') {
-    return refused('bad_request', 'The node link is a WebSocket. Send Upgrade: websocket.');
+    return refused(
+      'bad_request',
+      'The node link is a WebSocket. Send the header `Upgrade: websocket`.',
+    );
   }
   if (!subprotocolsOf(request).includes(nodeLinkSubprotocol)) {
     return refused('bad_request', `The request must offer the subprotocol ${nodeLinkSubprotocol}.`);

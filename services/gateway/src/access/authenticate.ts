@@ -36,7 +36,8 @@ export type Authentication =
 
 /**
  * How old the credentials may be. `any`: of any age, because the caller compares their epoch.
- * `recent`: at most the time that a change may take. `new`: loaded for this call.
+ * `recent`: not older than the time within which a change takes effect (CONTRACT 1). `new`: loaded
+ * for this call.
  */
 export type KeyAge = 'any' | 'recent' | 'new';
 
@@ -68,8 +69,8 @@ export type Access = 'tenant' | 'operator';
 /**
  * Finds who signed this request (CONTRACT 1 and 12). An unknown key, a disabled or expired key, a
  * key outside its addresses and a wrong signature get the same answer by the same code path.
- * `X-SVC-Key` is not signed. A changed value gains nothing, because only the secret of the named
- * key verifies the request. Throws if the keys cannot be loaded.
+ * `X-SVC-Key` is not signed. A client gains nothing by changing it, because only the secret of the
+ * named key verifies the request. Throws if the keys cannot be loaded.
  */
 export async function authenticate(
   request: SignedParts,
@@ -125,7 +126,7 @@ function missing(header: string): { kind: 'malformed'; detail: string } {
 
 interface FoundKey {
   readonly principalOf: (secretIndex: number) => Principal;
-  /** Empty for a key that may not be used, so that no signature matches. */
+  /** Empty if there is no key or it may not be used. Then no signature matches. */
   readonly secrets: readonly string[];
 }
 

@@ -28,14 +28,14 @@ const answerOf = (epoch: bigint) => json(422, { epoch: Number(epoch) });
 const held = json(201, {});
 
 /**
- * The keys of each age: their epoch, and true if they are recent. Null if they refuse the
+ * For each age of keys: their epoch, and true if they are recent. Null if the keys refuse the
  * signature.
  */
 type Known = Partial<Record<KeyAge, readonly [number, boolean] | null>>;
 
 /**
- * Answers a request from `known`. `asked` lists the ages of keys and the epochs of attempts, in
- * order.
+ * Answers a request with the keys in `known`. `asked` lists the requested ages of keys and the
+ * epochs of the attempts, in order.
  */
 async function answered(known: Known, hold: (epoch: bigint) => HoldReply) {
   const asked: string[] = [];

@@ -4,7 +4,7 @@ import type { Authentication, KeyAge, Principal } from './authenticate.ts';
 
 /**
  * The most tries of one request: with keys of any age, with recent keys, with new keys after a hold
- * found stale ones, and one more if the keys change meanwhile.
+ * found stale ones, and one more if the keys change during the request.
  */
 const roundsMax = 4;
 

@@ -15,11 +15,11 @@ export interface KeyUses {
 }
 
 /**
- * One statement stores the uses of this time. The store keeps uses to the minute, so it writes a
- * row at most once a minute.
+ * The interval between two statements that store uses. The store keeps uses to the minute, so it
+ * writes each row at most once a minute.
  */
 const flushAfterMs = 20_000;
-/** When uses of this many keys wait, they are stored at once. */
+/** When uses of this many keys wait to be stored, they are stored at once. */
 const keysMax = 10_000;
 
 /** Stores the last use of each key. A timer runs only while uses wait. */

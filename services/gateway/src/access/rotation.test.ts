@@ -26,7 +26,8 @@ const create = (tenant: TestTenant, key: string, options: Partial<SignedRequest>
   });
 
 /**
- * Creates a tenant whose credentials both gateways have cached. They are too old to answer a read.
+ * Creates a tenant whose credentials both gateways have cached. The cached credentials are too old
+ * to answer a read.
  */
 async function knownTenant(options?: { credits: number }): Promise<TestTenant> {
   const tenant = await gateways.tenant(options);

@@ -11,7 +11,9 @@ export interface Guide {
   readonly source: string;
 }
 
-/** In the Markdown this stands for the address at which the reader reached the service. */
+/**
+ * A placeholder in the Markdown. It stands for the address at which the reader reached the service.
+ */
 export const baseUrlShown = 'https://svc.example.com';
 
 /**

@@ -4,7 +4,7 @@ import { Html, html } from './html.ts';
 import { style } from './style.ts';
 
 /**
- * The style element has no whitespace around the style. The hash in the policy covers every
+ * The style element has no whitespace around the style, because the hash in the policy covers every
  * character between the tags.
  */
 const styleElement = new Html(`<style>${style}</style>`);
@@ -26,7 +26,7 @@ const contentSecurityPolicy = (formAction: "'none'" | "'self'", script: string) 
 
 const maxAgeSeconds = 300;
 
-/** For answers that are the same for every reader. */
+/** The caching header for answers that are the same for every reader. */
 export const publicCaching = { 'cache-control': `public, max-age=${maxAgeSeconds}` };
 
 /** The parts of a page. `content` is also served as Markdown. */

@@ -50,7 +50,7 @@ export function profilePage(): PageContent {
       ${schemaTable(schema, schema)}
       <h2 id="fields">Standard fields</h2>
       <p>
-        These labels and values of <code>autocomplete</code> are known on every page. Answer all
+        Nodes know these labels and values of <code>autocomplete</code> on every page. Answer all
         other questions in <code>answers</code>.
       </p>
       ${fieldsTable()}

@@ -72,7 +72,8 @@ function languageOf(block: Block): string | undefined {
 }
 
 /**
- * The id of each heading, made from its text. Repeated texts get a number. Other blocks have none.
+ * The id of each heading, made from its text. Repeated texts get a number. Blocks of other kinds
+ * have an empty id.
  */
 function idsOf(blocks: readonly Block[]): string[] {
   const counts = new Map<string, number>();

@@ -2,8 +2,8 @@ const host = /^(?:[A-Za-z0-9](?:[A-Za-z0-9.-]{0,252})|\[[0-9A-Fa-f:.]{2,45}\])(?
 
 /**
  * The base URL at which this client reached the service. Pages show it, also in commands to paste
- * into a shell. Forwarded values count only from a trusted proxy. An invalid host becomes
- * `localhost`, so that it cannot inject anything into such a command.
+ * into a shell. An invalid host becomes `localhost`, because it could inject something into such a
+ * command. Forwarded values count only if they come from a trusted proxy.
  */
 export function baseUrlOf(request: {
   readonly protocol: string;

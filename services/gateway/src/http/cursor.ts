@@ -2,9 +2,9 @@
 export type CursorKind = 'submissions' | 'transactions' | 'deliveries' | 'audit' | 'events';
 
 /**
- * The position after which the next page begins, usually the id and time of the last item. Lists
- * that are not ordered by time have 0 or another number in `atMs`. A cursor of events has the id of
- * the endpoint.
+ * The position after which the next page begins, usually the id and time of the last item. If a
+ * list is not ordered by time, `atMs` is 0 or another number. In a cursor of events, `id` is the id
+ * of the webhook endpoint.
  */
 export interface CursorPosition {
   /** A UUID, lower case. */

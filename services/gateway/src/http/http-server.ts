@@ -23,11 +23,14 @@ const defaultTimeouts: ClientTimeouts = {
 };
 /**
  * This is longer than the idle timeout of common load balancers, so the load balancer closes an
- * idle connection first. Otherwise it could send a request on a connection that the server is
- * closing.
+ * idle connection first. Otherwise the load balancer could send a request on a connection that the
+ * server is closing.
  */
 const keepAliveTimeoutMs = 65_000;
-/** Requests in flight have this long to finish. The process needs the rest of its 10 s to close. */
+/**
+ * During a close, requests in flight have this long to finish. The process must stop within 10 s
+ * and needs the rest to close its other resources.
+ */
 const drainTimeoutMs = 8_000;
 /**
  * During a close, idle connections stay open this long. A request that is already on its way then
@@ -58,7 +61,9 @@ export interface HttpServerOptions {
   readonly tls?: { readonly cert: string; readonly key: string } | null;
 }
 
-/** Opens the port. It also answers bytes that cannot be parsed as a request (CONTRACT 2). */
+/**
+ * Opens the port. The server also answers bytes that cannot be parsed as a request (CONTRACT 2).
+ */
 export async function startHttpServer(options: HttpServerOptions): Promise<HttpServer> {
   const current = new WeakMap<Duplex, ServerResponse>();
   const unanswered = new Set<ServerResponse>();
@@ -72,9 +77,9 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
     options.listener(request, response);
   };
   const server = createServerOf(options.tls ?? null, timeouts, listener);
-  // With the first listener Node does not send `100 Continue` itself. receive-body.ts sends it,
-  // before it reads the body. With the second one Node does not answer 417 to other values of
-  // `Expect`.
+  // Node sends `100 Continue` itself if there is no `checkContinue` listener. Here receive-body.ts
+  // sends it, before it reads the body. Without a `checkExpectation` listener, Node answers 417 to
+  // other values of `Expect`.
   server.on('checkContinue', listener);
   server.on('checkExpectation', listener);
   server.on('connect', (_request, socket) => refuseRaw(socket, notFound, options.newId()));
@@ -97,7 +102,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
       const timer = setTimeout(() => {
         options.logger.warn(
           { drainTimeoutMs },
-          'closed requests in flight after the drain timeout',
+          'closed connections with requests in flight after the drain timeout',
         );
         server.closeAllConnections();
       }, drainTimeoutMs);
@@ -144,7 +149,8 @@ function answerBroken(
   options: HttpServerOptions,
 ): void {
   if (error.code === 'ECONNRESET') socket.destroy();
-  // The connection is broken, or it was answered already and the client keeps sending.
+  // Nothing can be sent: the connection is broken, or it was answered already and the client keeps
+  // sending.
   if (!socket.writable) return;
   if (response?.req.complete === true && !response.writableFinished) {
     // The malformed bytes follow a request in flight. That request still gets its answer.

@@ -43,7 +43,7 @@ test('a query with too many parameters is refused after the first of them', () =
     many.slice(0, 7).map((name) => `${name} is not a known parameter of this endpoint`),
   );
   expect(refusals(`/v1/submissions?${'limit=1&'.repeat(2_000)}`)).toEqual([
-    'limit must be given once',
+    'limit must not be given more than once',
   ]);
   // An empty text between two separators does not count as a parameter.
   expect(read(`/v1/submissions?${'&'.repeat(5_000)}limit=1`)).toMatchObject({ kind: 'query' });
@@ -55,7 +55,7 @@ test.each([
   ['limit=1.5', 'limit must be a whole number'],
   ['limit=', 'limit must be a whole number'],
   ['limit=-1', 'limit must be a whole number'],
-  ['limit=1&limit=2', 'limit must be given once'],
+  ['limit=1&limit=2', 'limit must not be given more than once'],
   ['idempotencyKey=', 'idempotencyKey must have 1 character or more'],
   ['idempotencyKey=a%00', 'idempotencyKey must not contain U+0000'],
   ['status=settling', 'status must be one of pending, dispatched, running'],

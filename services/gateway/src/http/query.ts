@@ -72,7 +72,7 @@ function collect(
     if (!known.has(name)) {
       errors.push(errorOf(name, 'is not a known parameter of this endpoint', 'query'));
     } else if (more.length > 0) {
-      errors.push(errorOf(name, 'must be given once', 'query'));
+      errors.push(errorOf(name, 'must not be given more than once', 'query'));
     } else if (value.includes('\0')) {
       errors.push(errorOf(name, 'must not contain U+0000', 'unsafeString'));
     } else {

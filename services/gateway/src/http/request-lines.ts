@@ -1,6 +1,6 @@
 import { type Clock, type Logger, writesLogLevel } from '@svc/runtime';
 
-/** Beyond `perSecondMax` in a second, one line in this many is written. */
+/** Beyond `perSecondMax` lines in a second, one in this many lines is written. */
 export const sampledOneIn = 100;
 /** A request that takes longer than this always has its line. */
 export const slowRequestMs = 1_000;
@@ -22,7 +22,7 @@ export interface RequestLines {
 }
 
 export interface RequestLinesOptions {
-  /** In each second, this many lines are all written. */
+  /** Up to this many lines in a second, every line is written. */
   readonly perSecondMax: number;
   readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly logger: Logger;
@@ -31,8 +31,8 @@ export interface RequestLinesOptions {
 /**
  * Limits the request lines of this process. Beyond `perSecondMax` lines in a second, one in
  * `sampledOneIn` is written. An additional line, at most one a second, says how many were left out.
- * Answers with 5xx and requests over `slowRequestMs` always have their lines, which do not count.
- * At the level `debug` all lines are written.
+ * Answers with 5xx and requests over `slowRequestMs` always have their lines. These lines do not
+ * count. At the level `debug` all lines are written.
  */
 export function createRequestLines(options: RequestLinesOptions): RequestLines {
   const { perSecondMax, clock, logger } = options;
@@ -44,7 +44,7 @@ export function createRequestLines(options: RequestLinesOptions): RequestLines {
   function report(): void {
     clearTimeout(timer);
     timer = undefined;
-    if (leftOut > 0) logger.info({ leftOut }, 'request lines left out');
+    if (leftOut > 0) logger.info({ leftOut }, 'some request lines were left out of the log');
     leftOut = 0;
   }
 

@@ -42,5 +42,8 @@ function headersSet(): [string, string][] {
   return response.entries;
 }
 
-/** Names and values of helmet's headers. They are the same for every response, so computed once. */
+/**
+ * Names and values of helmet's headers. They are the same for every response, so they are computed
+ * once.
+ */
 export const securityHeaders: readonly (readonly [string, string])[] = headersSet();

@@ -38,7 +38,7 @@ function membersOf(value: unknown): object | null {
 }
 
 /**
- * The number of an audit entry in the form of a UUID, because a cursor has room for a UUID. The
+ * The number of an audit entry in the form of a UUID, because the id in a cursor is a UUID. The
  * number fills the last 8 bytes.
  */
 function cursorIdOf(id: bigint): string {

@@ -89,7 +89,7 @@ const lastKey = problem('last_key', errorCatalogue.last_key.description);
 const keyLimit = problem('key_limit', errorCatalogue.key_limit.description);
 const scopeNotHeld = problem(
   'scope_missing',
-  'A key cannot give a scope that it does not have. Name fewer `scopes`, or sign with another key.',
+  'A key cannot create a key with a scope that it does not have itself. Name fewer `scopes`, or sign with another key.',
 );
 
 async function create(

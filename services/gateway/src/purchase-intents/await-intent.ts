@@ -6,7 +6,10 @@ import type { TenantRequest } from '../http/endpoint.ts';
 import { intentRecord } from './intent-record.ts';
 import type { GatewayRail } from './rail.ts';
 
-/** `Retry-After` for a request that cannot wait, because the gateway has its most waiters. */
+/**
+ * `Retry-After` for a request that cannot wait, because too many requests of the gateway wait
+ * already.
+ */
 const fullRetryMs = 5_000;
 
 /**
@@ -26,7 +29,7 @@ export async function awaitIntent(
   if (end === 'full') {
     return rateLimited(
       fullRetryMs,
-      'Too many requests wait for payments. Read the intent instead.',
+      'Too many requests wait for payments. Read the intent without waiting.',
     );
   }
   return answerOf((await readPurchaseIntent(store, { reference, tenantId })) ?? intent);

@@ -1,7 +1,8 @@
 /**
- * Adds a button to each element with `data-copy` that copies its text. The attribute's value names
- * the text. If the page may not use the clipboard (plain HTTP from another machine), the text is
- * selected instead. The status line reports each result, so that screen readers announce it.
+ * Adds a button to each element with `data-copy`. The button copies the text of the element. The
+ * value of `data-copy` names the text. If the page may not use the clipboard (plain HTTP from
+ * another machine), the text is selected instead. The status line reports each result, so that
+ * screen readers announce it.
  */
 export const copyScript = `
 const say = (text) => { document.getElementById('copied').textContent = text; };

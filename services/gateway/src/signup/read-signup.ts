@@ -58,7 +58,7 @@ function readForm({ body }: OpenRequest): SignupReading {
     const pointer = jsonPointer([unsafe[0]]);
     return validationProblem([fieldErrorAt(pointer, 'must not contain U+0000', 'unsafeString')]);
   }
-  // A form sends an empty field if the person leaves the URL out.
+  // If the person leaves the URL out, the form sends an empty field.
   const plain = Object.fromEntries(
     fields.filter(([name, value]) => name !== 'webhookUrl' || value !== ''),
   );

@@ -12,7 +12,7 @@ const navigation = html`<ul>
   <li><a href="/docs/errors">Errors</a></li>
 </ul>`;
 
-/** The values that a person typed. The form shows them again if they are refused. */
+/** The values that a person typed. If the sign-up is refused, the form shows them again. */
 export interface Typed {
   readonly name: string;
   readonly webhookUrl: string;

@@ -28,8 +28,8 @@ async function exhausted(): Promise<TestTenant> {
     'UPDATE tenants SET rate_limit_per_second = 1, rate_limit_burst = 1 WHERE id = $1',
     [tenant.uuid],
   );
-  // This request takes the only token. The next check refuses it, so the bucket has no time to fill
-  // again.
+  // This request takes the only token. A check after the rate limit refuses the request at once, so
+  // the bucket has no time to fill again.
   expect((await tenant.send({ target: `${target}?unknown=1` })).status).toBe(422);
   return tenant;
 }

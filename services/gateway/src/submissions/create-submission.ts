@@ -62,8 +62,8 @@ async function createSubmission(deps: GatewayDeps, request: TenantRequest): Prom
   if (read.kind === 'problem') return decidedBeforeHold(read);
   const hash = requestHash(deps.requestHashKey, canonicalRequest(body));
   const keyed = { request, body, key: read.key, hash };
-  // A hold may find the key taken. Before the submission with this key is looked up, the key may be
-  // free again. Then the request is tried again.
+  // A hold may find the key taken, and the look-up after it may find the key free again. The
+  // request is then tried again.
   for (let round = 0; round < keyRoundsMax; round += 1) {
     const reply = await createUnlessTaken(deps, keyed);
     if (reply !== 'look_again') return reply;
@@ -77,8 +77,8 @@ function decidedByHold(answer: Answer): HoldReply {
 
 /**
  * Holds and dispatches the submission, unless its key is taken. A taken key decides the answer
- * before any other refusal (CONTRACT 3). The hold statement checks the key. A refused request looks
- * up the key in addition, because a concurrent request may have taken it.
+ * before any other refusal (CONTRACT 3). The hold statement checks the key. If the request is
+ * refused, the key is also looked up, because another submission may have taken it.
  */
 async function createUnlessTaken(
   deps: GatewayDeps,

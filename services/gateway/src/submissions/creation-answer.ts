@@ -6,8 +6,8 @@ import { type Answer, json, notFound, problem, unavailable } from '../http/answe
 /** Decides the answers to a creation, its replays and its duplicates. No I/O. */
 
 /**
- * Decides about a request whose key is taken (CONTRACT 3). `wait`: the first creation is
- * pending, and this request gets the same outcome. `reject`: the first creation is overdue. Its
+ * Decides about a request whose key is taken (CONTRACT 3). `wait`: the first creation is pending,
+ * and this request gets the same outcome. `reject`: the first creation is overdue, and its
  * rejection frees the key. `conflict`: the bodies differ. `answer`: the first creation has its
  * outcome.
  */

@@ -32,7 +32,7 @@ export interface HeldSubmission {
  */
 export async function dispatchHeld(deps: GatewayDeps, held: HeldSubmission): Promise<Answer> {
   const { id, tenantId, tier, requestId } = held.submission;
-  // A reply without a waiter is dropped, so the wait begins before the job is enqueued.
+  // A reply that nobody waits for is dropped. The wait therefore begins before the job is enqueued.
   let reply: Promise<ReplyNews | 'timeout'> | undefined = deps.replies.wait(id, lookEveryMs);
   try {
     const { heldAtMs, facts } = held;
@@ -62,8 +62,9 @@ export async function dispatchHeld(deps: GatewayDeps, held: HeldSubmission): Pro
 }
 
 /**
- * The submission right after the commit of `dispatched`, without a read of Postgres. The hold fixed
- * the quote and the balance, so this `201` equals one that is read later.
+ * The submission right after the commit of `dispatched`, without a read of Postgres. The hold has
+ * fixed the quote and the balance. This `201` is therefore the same as one that is made from a
+ * later read.
  */
 function asDispatched({ submission, availableAfterMicros }: HeldSubmission): CreationState {
   return {

@@ -42,7 +42,7 @@ export function readIdempotencyKey(
   return { kind: 'key', key: validation.value.idempotencyKey };
 }
 
-/** A text of the body. Bodies of equal meaning have the same text (CONTRACT 3). */
+/** The canonical text of the body: bodies of equal meaning have the same text (CONTRACT 3). */
 export function canonicalRequest(body: JsonBody): string {
   return canonicalText(withDefaultString(body.root, 'tier', tierDefault));
 }

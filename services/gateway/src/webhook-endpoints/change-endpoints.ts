@@ -36,7 +36,8 @@ const limitReached = problem('endpoint_limit', errorCatalogue.endpoint_limit.des
 const otherKind = validationProblem([
   {
     path: '/url',
-    message: 'must stay null for an endpoint without a URL, and not become null for another',
+    message:
+      'must stay null for an endpoint without a URL, and must not become null for an endpoint with a URL',
     keyword: 'kind',
   },
 ]);
@@ -92,7 +93,7 @@ export function changeEndpointEndpoint(deps: GatewayDeps): TenantEndpoint {
   });
 }
 
-/** `DELETE /v1/webhook-endpoints/:id`. Its pending deliveries are dropped. */
+/** `DELETE /v1/webhook-endpoints/:id`. The pending deliveries of the endpoint are dropped. */
 export function deleteEndpointEndpoint(deps: GatewayDeps): TenantEndpoint {
   return tenantEndpoint({
     method: 'delete',

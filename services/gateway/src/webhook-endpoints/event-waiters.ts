@@ -29,8 +29,8 @@ interface Waiter extends AwaitedEvents {
 }
 
 /**
- * Lets requests wait for events. One statement looks for the events of all of them. A waiting
- * request therefore occupies no connection to Postgres. It needs no Redis.
+ * Lets requests wait for events. One statement looks for the events of all waiting requests. A
+ * waiting request therefore occupies no connection to Postgres. Waiting needs no Redis.
  */
 export function createEventWaiters(deps: {
   readonly findNews: (awaited: readonly AwaitedEvents[]) => Promise<Set<string>>;
@@ -50,8 +50,8 @@ export function createEventWaiters(deps: {
 
   async function look(): Promise<void> {
     try {
-      // Each endpoint is looked up once, from the lowest position of its requests. An event then
-      // ends all waits at this endpoint, also those with a higher position.
+      // One look-up for each endpoint starts at the lowest position for which a request waits. An
+      // event then ends all waits at this endpoint, even those for a higher position.
       const earliest = new Map<string, AwaitedEvents>();
       for (const one of waiting) {
         const known = earliest.get(one.endpointId);

@@ -9,8 +9,8 @@ import { validationProblem } from '../http/read-json.ts';
 import { endpointAt, endpointsPath } from './record.ts';
 
 /**
- * `Retry-After` for a request that cannot wait, because its gateway or its tenant has the most
- * waiters.
+ * `Retry-After` for a request that cannot wait, because too many requests of its gateway or its
+ * tenant wait already.
  */
 const fullRetryMs = 5_000;
 
@@ -42,7 +42,10 @@ async function poll(
   if (found.events.length > 0 || waitSeconds === 0) return answerOf(at.endpointId, found);
   const awaited = { ...at, after: found.position };
   if ((await eventWaiters.wait(awaited, waitSeconds * 1000)) === 'full') {
-    return rateLimited(fullRetryMs, 'Too many requests wait for events. Read without waiting.');
+    return rateLimited(
+      fullRetryMs,
+      'Too many requests wait for events. Read the events without waiting.',
+    );
   }
   const later = await readPolledEvents(store, { ...at, after: found.position, limit });
   return later.kind === 'not_found' ? notFound : answerOf(at.endpointId, later);
@@ -52,7 +55,7 @@ const badCursor = validationProblem([
   {
     path: '',
     parameter: 'after',
-    message: 'must be the nextCursor of an earlier answer of this endpoint',
+    message: 'must be the nextCursor of an earlier answer for this webhook endpoint',
     keyword: 'cursor',
   },
 ]);

@@ -10,7 +10,7 @@ import { endpointAt, endpointsPath } from './record.ts';
 
 const disabled = problem(
   'webhook_url_missing',
-  'The URL of this endpoint is disabled. Set it again first.',
+  'The URL of this endpoint is disabled. Set the URL again, then repeat the request.',
 );
 
 /** `POST /v1/webhook-endpoints/:id/test` (CONTRACT 12): at most one a minute. */
@@ -44,7 +44,7 @@ async function test(deps: GatewayDeps, request: TenantRequest): Promise<Answer> 
     case 'too_soon':
       return rateLimited(
         outcome.retryInMs,
-        'Test events are limited to one a minute and by the webhook attempts of an hour. Try again after the seconds in `Retry-After`.',
+        'A test event was queued within the last minute, or this tenant has used all webhook attempts of this hour. Try again after the seconds in `Retry-After`.',
       );
     default:
       return assertNever(outcome);

@@ -44,7 +44,7 @@ async function test(deps: GatewayDeps, request: TenantRequest): Promise<Answer> 
     case 'too_soon':
       return rateLimited(
         outcome.retryInMs,
-        'Test events are limited to one a minute and by the webhook attempts of an hour. Try again after the seconds in `Retry-After`.',
+        'A test event was queued within the last minute, or this tenant has used all webhook attempts of this hour. Try again after the seconds in `Retry-After`.',
       );
     default:
       return assertNever(outcome);

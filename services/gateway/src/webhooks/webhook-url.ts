@@ -4,8 +4,8 @@ import type { ProblemAnswer } from '../http/answer.ts';
 import { validationProblem } from '../http/read-json.ts';
 
 /**
- * Returns the error answer for a forbidden URL (CONTRACT 6, "Destinations"). Undefined if the URL is
- * allowed or missing.
+ * Returns the error answer for a forbidden URL (CONTRACT 6, "Destinations"). Returns undefined if
+ * the URL is allowed or missing.
  */
 export function refusedWebhookUrl(
   { allowPrivateNetworks }: Pick<GatewayDeps, 'allowPrivateNetworks'>,

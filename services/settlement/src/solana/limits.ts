@@ -1,6 +1,6 @@
 /**
- * The limits of the watcher (CONTRACT 8). The clock of the process only spaces the calls. The lease
- * and the deadlines of intents follow the clock of the database.
+ * The limits of the watcher (CONTRACT 8). The clock of the process decides only the intervals
+ * between calls. The lease and the deadlines of intents follow the clock of the database.
  */
 
 /** The interval at which the watcher looks in Postgres for work. */
@@ -20,8 +20,8 @@ export const firstPageMax = 100;
 /** A list stops after this many pages, which is about a million signatures. */
 export const pagesMax = 1_000;
 /**
- * A list also covers this many slots before the cursor, about two minutes. New signatures there are
- * read too.
+ * A list also covers this many slots before the cursor, which is about two minutes. The watcher
+ * also reads signatures that newly appear in these slots.
  */
 export const overlapSlots = 300;
 /**
@@ -38,7 +38,7 @@ export const readsPerTickMax = 40;
 export const retriesPerTickMax = 2;
 export const questionsPerTickMax = 4;
 /**
- * The most pages that are read for one question. Only the list of the token account can find a
- * payment beyond them.
+ * The most pages that `askForReference` reads for one reference. A payment on a later page is found
+ * only by the list of the token account.
  */
 export const questionPagesMax = 3;

@@ -11,8 +11,8 @@ export interface AccountList {
    */
   readonly entries: readonly ListedSignature[];
   /**
-   * True if the list reached the signature of the cursor. Without one: if it reached the first
-   * signature of the account.
+   * True if the list reached the signature of the cursor. If the cursor has no signature: true if
+   * the list reached the first signature of the account.
    */
   readonly isComplete: boolean;
   /** True if newer signatures were left out, because there are more than `backlogMax`. */
@@ -22,8 +22,8 @@ export interface AccountList {
 type Cursor = NonNullable<WatchedAccount['cursor']>;
 
 /**
- * The lowest slot whose signatures are read. Earlier signatures were listed before, or are older
- * than the first cursor.
+ * The lowest slot whose signatures are read. Signatures of lower slots were read before, or are
+ * older than the first cursor.
  */
 function floorOf({ slot, floorSlot }: Cursor): number {
   return Math.max(floorSlot, slot - overlapSlots);
@@ -69,7 +69,7 @@ export async function listAccount(
       if (fresh.length === 0) return done(true);
     } else {
       if (known.has(cursor.signature)) return done(true);
-      // `every` is also true if the page has no new signature.
+      // `every` is also true for an empty list: the page then has no new signature.
       if (fresh.every(({ slot }) => slot < floor)) return done(false);
     }
     before = list.at(-1)?.signature;
@@ -78,8 +78,8 @@ export async function listAccount(
 }
 
 /**
- * Sorts by slot. Signatures of one slot get the reverse of the order of the server, which lists the
- * newest first.
+ * Sorts signatures by slot, the lowest first. Within a slot it reverses the order of the server,
+ * which lists the newest signature first.
  */
 function oldestFirst(newestFirst: readonly ListedSignature[]): ListedSignature[] {
   return newestFirst.toReversed().toSorted((a, b) => a.slot - b.slot);

@@ -18,8 +18,8 @@ import { readSignature } from './read-signature.ts';
  */
 export interface AccountMemory {
   /**
-   * The signatures of the last list that are not read yet. Those from the slot of the cursor on
-   * come first.
+   * The signatures of the last list that are not read yet. Signatures in or after the slot of the
+   * cursor come first.
    */
   backlog: ListedSignature[];
   isComplete: boolean;
@@ -49,8 +49,8 @@ export function newAccountMemory(): AccountMemory {
 /**
  * Creates the cursor of a token account. If no open intent pins the account, the cursor starts at
  * the newest signature. Otherwise the newest page of signatures may contain a payment. The cursor
- * then starts at the oldest signature of this page, or before the first signature if the page has
- * them all.
+ * then starts at the oldest signature of this page, or before the first signature of the account if
+ * the page has all signatures.
  */
 export async function startCursor(
   deps: WatcherDeps,
@@ -73,8 +73,8 @@ export async function startCursor(
 
 /**
  * Lists the account if its backlog is empty, and then reads at most `most.reads` signatures of the
- * backlog. When all signatures of a complete list are handled, notes the time of the list in
- * Postgres.
+ * backlog. When all signatures of a list are handled and the list was complete and not cut, notes
+ * the time of the list in Postgres.
  */
 export async function pollAccount(
   deps: WatcherDeps,
@@ -94,8 +94,8 @@ export async function pollAccount(
     memory.isComplete = list.isComplete;
     memory.isCut = list.isCut;
     const fresh = list.entries.filter(isNew);
-    // Signatures before the slot of the cursor come last. After a takeover there may be many of
-    // them, and they must not delay new payments.
+    // Signatures before the slot of the cursor come last. After this process has taken over the
+    // lease there may be many of them, and they must not delay new payments.
     memory.backlog = [
       ...fresh.filter(({ slot }) => slot >= cursor.slot),
       ...fresh.filter(({ slot }) => slot < cursor.slot),

@@ -6,8 +6,9 @@ import { readSignature } from './read-signature.ts';
 
 /**
  * Lists the transactions of one reference, and reads those that this process has not read. This
- * finds a payment that the lists of the token account did not show. An intent expires and closes
- * only after this answer.
+ * finds a payment that the lists of the token account did not show. Then notes that the question is
+ * answered, unless a transaction of the reference is unread. An intent expires, and closes, only
+ * after an answered question.
  */
 export async function askForReference(
   deps: WatcherDeps,

@@ -22,9 +22,8 @@ export interface SignatureToRead {
 
 /**
  * Reads one transaction and records what it paid. If `cursor` is given, the same transaction of
- * Postgres moves the cursor. A transaction that cannot be read is noted, logged and counted, and is
- * retried later. The function then returns false. Throws `RpcUnavailable` if the server does not
- * answer.
+ * Postgres moves the cursor. If the transaction cannot be read, the function notes, logs and counts
+ * it for a later retry, and returns false. Throws `RpcUnavailable` if the server does not answer.
  */
 export async function readSignature(
   deps: WatcherDeps,
@@ -38,7 +37,9 @@ export async function readSignature(
   const reading = answered(await solana.readTransaction(rpc, signature));
   if (reading.kind !== 'read') {
     const error =
-      reading.kind === 'unreadable' ? reading.reason : 'the server does not have it yet';
+      reading.kind === 'unreadable'
+        ? reading.reason
+        : 'the RPC server does not have the transaction yet';
     await noteUnread(store, lease.epoch, { ...one, error }, cursor);
     logger.warn(
       { transaction: signature, error },
@@ -74,7 +75,10 @@ async function report(deps: WatcherDeps, signature: string, outcome: RecordOutco
         await announceDeliveries(producer, [outcome.tenantId]);
       } catch (error) {
         // The delivery is already due in Postgres, where the reconciler of deliveries finds it.
-        logger.warn({ err: error }, 'could not announce a delivery');
+        logger.warn(
+          { err: error },
+          'could not enqueue the wake-up job for the delivery of a payment',
+        );
       }
       return;
     case 'added':
@@ -84,6 +88,9 @@ async function report(deps: WatcherDeps, signature: string, outcome: RecordOutco
       logger.warn(fields, 'an incoming payment belongs to no purchase intent');
       return;
     case 'balance_too_large':
-      logger.error(fields, 'a paid purchase intent does not fit into the balance of its tenant');
+      logger.error(
+        fields,
+        'the credits of a paid purchase intent would exceed the largest balance of the tenant',
+      );
   }
 }

@@ -24,9 +24,9 @@ const monotonicMs = (): number => systemClock.monotonicMs();
 
 /**
  * Starts the watcher if the rail is on. Without the rail, the client library is not loaded. Returns
- * a function that gives the reason why no payment is credited, or null. Throws `CannotStart` with
- * status 2 if a term of the rail does not hold. If the server does not answer, the watcher starts
- * and checks the terms later.
+ * a function whose result is the reason why no payment is credited, or null. Throws `CannotStart`
+ * with status 2 if a term of the rail does not hold. If the server does not answer, the watcher
+ * starts and checks the terms later.
  */
 export async function startSolana(
   config: SettlementConfig,

@@ -45,8 +45,8 @@ interface State {
   epoch: bigint | null;
   readonly accounts: Map<string, AccountMemory>;
   /**
-   * Monotonic time at which a check of the terms last passed. Null if none has passed yet, or since
-   * the server last failed or a term was refused.
+   * Monotonic time at which a check of the terms last passed. Null if no check has passed since the
+   * start, since the last failure of the server, or since a term was refused.
    */
   checkedMs: number | null;
   /** True after all terms have passed once. Later checks then compare only the genesis hash. */
@@ -140,7 +140,7 @@ function backOff({ logger, clock }: WatcherDeps, state: State, error: RpcUnavail
   logger.warn({ reason: error.message, pauseMs }, 'the Solana RPC server does not answer');
 }
 
-/** Returns true if the server was asked and answered. */
+/** Calls the server if work is due. Returns true if it called the server and got an answer. */
 async function work(deps: WatcherDeps, lease: Lease, state: State): Promise<boolean> {
   const { store, clock } = deps;
   const watched = withConfigured(await findWatchedAccounts(store), deps);
@@ -152,7 +152,7 @@ async function work(deps: WatcherDeps, lease: Lease, state: State): Promise<bool
   const isChecked = state.checkedMs !== null && nowMs - state.checkedMs < genesisCheckMs;
   if (!isChecked) {
     if (!(await checkTerms(deps, state))) return true;
-    // While no intent is open, the check takes the place of the idle call.
+    // While no intent is open, the check replaces the idle call of this interval.
     if (!isOpen && !isNew) return true;
   }
   const asked = isOpen
@@ -193,7 +193,7 @@ async function checkTerms(deps: WatcherDeps, state: State): Promise<boolean> {
     state.nextCallMs = clock.monotonicMs() + backoffMsMax;
     logger.error(
       { event: 'solana.terms_refused', variable: check.variable },
-      `nothing is credited: ${check.sentence}`,
+      `no payment is credited: ${check.sentence}`,
     );
     return false;
   }

@@ -15,7 +15,10 @@ import { escapeHtml } from '../pages/html.ts';
 const uuid = (n: number): string =>
   `5b7c3a10-4e2d-4f6a-9c8b-${(0xa0 + n).toString(16).padStart(12, '0')}`;
 
-/** The questions of Ashby. The name is the `data-field-path`, and the `id` of a text. */
+/**
+ * The questions of Ashby. The `name` of a field is its `data-field-path`. For a text field, it is
+ * also the `id` of the input.
+ */
 export const ashbyFields: readonly Field[] = [
   required('_systemfield_name', 'fullName', 'Name', 'text'),
   required('_systemfield_email', 'email', 'Email', 'text'),
@@ -78,7 +81,9 @@ function widgetHtml(field: Field): string {
   }
 }
 
-/** The markup of one question. A style sheet draws the star of a required one. */
+/**
+ * The markup of one question. If an answer is required, a style sheet draws a star after the title.
+ */
 export function ashbyEntry(field: Field): string {
   const { name, label, control, isRequired } = field;
   const title = `ashby-application-form-question-title _heading_${isRequired ? ' _required_' : ''}`;

@@ -1,6 +1,7 @@
 /**
- * The page of Ashby saves each answer when it changes. It waits for the saves in flight. Its
- * submission then contains only the identifier of the form.
+ * The script of the Ashby page. It saves each answer when the answer changes. Before it submits, it
+ * waits for the saves in flight. The submission then names the form instead of repeating the saved
+ * answers.
  */
 export const ashbyScript = String.raw`
 app.saves = 0;

@@ -11,7 +11,10 @@ import { type AtsFixture, keepUpload, receive, type World } from '../server/worl
 import { ashbyEntry, ashbyFields } from './ashby-form.ts';
 import { ashbyScript } from './ashby-script.ts';
 
-/** A job page of Ashby: no form element, saved answers, and a status of 200 for every refusal. */
+/**
+ * A job page of Ashby. It has no form element, saves each answer at once, and refuses an
+ * application with status 200.
+ */
 
 const posting = '/acme/8d9e0f1a-2b3c-4d5e-8f90-a1b2c3d4e5f6';
 
@@ -23,7 +26,10 @@ const combobox = comboboxScript({
   isMenuInBody: true,
 });
 
-/** The saved answers of every form, by the identifier that its page got. */
+/**
+ * For each server, the saved answers of each form. The key of a form is the identifier (`formId`)
+ * that its page received.
+ */
 const savedByWorld = new WeakMap<World, Map<string, Record<string, unknown>>>();
 
 function savedIn(world: World, formId: string): Record<string, unknown> {

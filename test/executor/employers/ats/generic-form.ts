@@ -11,7 +11,10 @@ import {
 } from '../fields.ts';
 import { escapeHtml } from '../pages/html.ts';
 
-/** Each question is labelled in another way (`labellings`, in the same order). */
+/**
+ * The questions of an employer's own form. Each question has another kind of label (`labellings`,
+ * in the same order).
+ */
 export const genericFields: readonly Field[] = [
   required('fname', 'givenName', 'First name', 'text'),
   required('lname', 'familyName', 'Last name', 'text'),

@@ -11,8 +11,8 @@ import { type AtsFixture, receive, type World } from '../server/world.ts';
 import { genericFields, genericWidget } from './generic-form.ts';
 
 /**
- * An employer's own form. It is native, the browser checks it, and no script sends it where
- * possible.
+ * An employer's own form. The browser checks the form and sends it. A script sends it only for the
+ * behaviours `double-submit` and `invisible-captcha`.
  */
 
 const jobPath = '/careers/welder/apply';
@@ -32,7 +32,10 @@ app.on('change', '.combo [role=combobox]', function (input) {
 });
 `;
 
-/** Shows one step at a time. The page goes to the next step when the current one is answered. */
+/**
+ * Shows one step at a time. `Next` leads to the next step when all inputs of the current step are
+ * valid.
+ */
 const stepsScript = String.raw`
 app.step = 0;
 app.showStep = function () {

@@ -11,13 +11,13 @@ import { type AtsFixture, keepUpload, receive, type World } from '../server/worl
 import { greenhouseFields, greenhouseWidget } from './greenhouse-form.ts';
 
 /**
- * The new Greenhouse job board, by itself and in the frame of an employer's page. Its page first
+ * The new Greenhouse job board, as a page and in a frame of an employer's page. The board first
  * uploads files to a store on another host. It then sends JSON with the addresses of these files.
  */
 
 const boardHost = 'job-boards.greenhouse.example';
 const storeHost = 'uploads.greenhouse.example';
-/** The host that takes applications. Its origin is not that of the board's page. */
+/** The host that takes applications. Its origin differs from the origin of the board's page. */
 const submitHost = 'boards.greenhouse.example';
 const careersHost = 'careers.acme.example';
 const jobPath = '/acme/jobs/4000100';

@@ -1,7 +1,8 @@
 /**
- * The state of a page and its controlled inputs. As in a React form, the page sends its state, not
- * what the inputs show. A render writes the state back into every input. Listeners are on the
- * document, so a widget may be replaced at any time.
+ * The state of a page (`app.values`), and the listeners that keep it. If `data.isControlled`, the
+ * page works like a React form: it sends its state, and each render writes the state back into the
+ * text inputs. All listeners are on the document, so they also serve widgets that the page has
+ * replaced.
  */
 export const baseScript = String.raw`
 var app = (function () {
@@ -63,8 +64,9 @@ app.fieldsNotAnswered = function () {
 `;
 
 /**
- * Replaces all widgets by new elements with the same state, as a framework does that mounts its
- * components again. This happens shortly after the second and the fifth input of a person.
+ * Replaces all widgets except those for files by new elements with the same state, as a framework
+ * does when it mounts its components again. The page does this 30 ms after its second and its fifth
+ * `change` event.
  */
 export const replaceScript = String.raw`
 app.templates = new Map();

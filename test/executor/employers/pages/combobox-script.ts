@@ -5,17 +5,18 @@ export interface ComboboxLook {
   /** If empty, the options are the items of a list without classes. */
   readonly optionClass: string;
   /**
-   * With `text`, an element next to the input shows the choice. With `input`, the input shows it.
+   * With `text`, an element next to the input shows the chosen option. With `input`, the input
+   * shows it.
    */
   readonly shows: 'text' | 'input';
-  /** True if the menu is at the end of the body instead of in the shell. */
+  /** True if the menu is at the end of the body. False if it is in the shell. */
   readonly isMenuInBody: boolean;
 }
 
 /**
- * A combobox. It opens on a press of the mouse, an arrow key or typing. Its options appear some
- * time after it opens. A `search` field asks the server for them and needs two letters. Text that
- * is not an option is lost when the focus leaves.
+ * A combobox. It opens on a mouse press, an arrow key or typing. It shows its options 120 ms
+ * (`app.lateMs`) after it opens. A `search` field asks the server for options instead, and needs
+ * two typed letters. Text that is not an option is removed when the input loses the focus.
  */
 export function comboboxScript(look: ComboboxLook): string {
   return `app.look = ${JSON.stringify(look)};${script}`;

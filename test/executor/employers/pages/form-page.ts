@@ -20,7 +20,10 @@ export interface FormPage {
   readonly scripts: readonly string[];
 }
 
-/** A page with a form, which may come late or replace its widgets. */
+/**
+ * A page with a form. With `late-render` the form appears late, and with `re-render` the page
+ * replaces its widgets.
+ */
 export function formPage(
   { behaviour, fields }: World,
   { title, before, form, after, wrapper, isControlled, data, scripts: own }: FormPage,

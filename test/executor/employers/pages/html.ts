@@ -42,7 +42,10 @@ export function redirect(location: string, headers: Record<string, string> = {})
   return { status: 302, headers: { location, ...headers } };
 }
 
-/** Data and scripts at the end of a page. A script cannot end early, because `<` is escaped. */
+/**
+ * The data and the scripts at the end of a page. `<` is escaped in the data, so a `</script>` in a
+ * value does not end the element.
+ */
 export function scripts(data: unknown, ...sources: readonly string[]): string {
   const json = JSON.stringify(data).replaceAll('<', '\\u003c');
   return `<script type="application/json" id="form-data">${json}</script>${sources
@@ -50,7 +53,7 @@ export function scripts(data: unknown, ...sources: readonly string[]): string {
     .join('')}`;
 }
 
-/** The fields as the scripts of a page know them. */
+/** The members of the fields that the scripts of a page read. */
 export function fieldData(fields: readonly Field[]): unknown {
   return fields.map(({ name, label, control, isRequired, options, isMultiple }) => ({
     name,

@@ -1,6 +1,7 @@
 /**
- * A form that the browser sends itself. The page checks it first. With `data.isDoubled`, a script
- * sends the same application again while the browser leaves the page.
+ * The script of a native form. It checks that each required field has a value, and lets the browser
+ * send the form. With `data.isDoubled`, it sends the same application again when the browser leaves
+ * the page.
  */
 export const nativeScript = String.raw`
 app.form = function () { return document.querySelector(app.data.form); };

@@ -1,7 +1,6 @@
 /**
- * Sends the application from a script, once or (`data.isDoubled`) twice at the same moment. The
- * page of each system sets `app.isSubmit`, `app.submissionBody`, `app.showErrors` and
- * `app.answered`.
+ * Sends the application by `fetch`: once, or with `data.isDoubled` twice at the same time. The page
+ * of each system sets `app.isSubmit`, `app.submissionBody`, `app.showErrors` and `app.answered`.
  */
 export const submitScript = String.raw`
 app.isSending = false;

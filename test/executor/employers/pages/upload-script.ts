@@ -1,6 +1,6 @@
 /**
- * Sends a chosen file at once and shows its name when the server has it. The page sends the
- * address of the file with the application.
+ * Uploads a file when a person chooses it, and shows its name when the server has stored it. The
+ * page sends the address of the file with the application.
  */
 export const uploadScript = String.raw`
 app.showUpload = function (input, text, state) {

@@ -76,7 +76,7 @@ export function captchaResource({ path, query }: FixtureRequest): FixtureAnswer 
   );
 }
 
-/** The page of an account system that stands before the form. */
+/** The sign-in page that an account system shows instead of the form. */
 export function signInPage(): FixtureAnswer {
   return pageAnswer(
     'Sign in',

@@ -8,7 +8,10 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** The uploaded file at an address, with the file name that the application gives. */
+/**
+ * The file that was uploaded to `address`. If the application gives a file name, the result has
+ * that name.
+ */
 function uploadAt(world: World, address: unknown, name: unknown): ReceivedFile | undefined {
   if (typeof address !== 'string') return undefined;
   const found = world.uploads.get(decodeURIComponent(new URL(address, 'http://store').pathname));
@@ -16,8 +19,8 @@ function uploadAt(world: World, address: unknown, name: unknown): ReceivedFile |
 }
 
 /**
- * Reads the values of an application. The members `<field>_url` and `<field>_url_filename` stand
- * for a file that was uploaded before.
+ * Reads the values of an application. The members `<field>_url` and `<field>_url_filename` name a
+ * file that the page has uploaded.
  */
 export function formOfJson(values: JsonValues, world: World): ReceivedForm {
   const { fields, add } = createFields();

@@ -11,9 +11,7 @@ export interface FixtureRequest {
   readonly query: URLSearchParams;
   readonly headers: IncomingMessage['headers'];
   readonly body: Buffer;
-  /**
-   * The number in the cookie of the browser. The first page that a browser gets sets the cookie.
-   */
+  /** The number in the browser's `visit` cookie. Undefined for a browser that has no cookie yet. */
   readonly visit: string | undefined;
 }
 
@@ -61,7 +59,7 @@ function readRequest(request: IncomingMessage, body: Buffer): FixtureRequest {
   };
 }
 
-/** The counts of a socket. Node's names for them put the unit first. */
+/** The bytes that a socket has received and sent so far. */
 function bytesOf(socket: Socket): Bytes {
   return { received: socket['bytesRead'], sent: socket['bytesWritten'] };
 }

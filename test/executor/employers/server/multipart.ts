@@ -40,7 +40,7 @@ function partsOf(body: Buffer, boundary: string): { head: string; content: Buffe
     if (end < 0) break;
     const part = body.subarray(start + separator.length + 2, end - 2);
     const split = part.indexOf(blankLine);
-    if (split < 0) throw new Error('a part of the form has no blank line');
+    if (split < 0) throw new Error('a part of the form has no blank line after its head');
     parts.push({
       head: part.subarray(0, split).toString('utf8'),
       content: part.subarray(split + blankLine.length),
@@ -61,7 +61,7 @@ function parameterOf(head: string, name: string): string | undefined {
  */
 export function parseMultipart(body: Buffer, contentType: string): ReceivedForm {
   const boundary = /boundary="?([^";]+)/iu.exec(contentType)?.[1];
-  if (boundary === undefined) throw new Error('the form has no boundary');
+  if (boundary === undefined) throw new Error('the Content-Type of the form has no boundary');
   const { fields, add } = createFields();
   const files: ReceivedFile[] = [];
   for (const { head, content } of partsOf(body, boundary)) {

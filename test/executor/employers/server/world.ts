@@ -5,9 +5,9 @@ import type { Field } from '../fields.ts';
 import type { FixtureAnswer, FixtureRequest } from './listen.ts';
 import type { ReceivedFile, ReceivedForm } from './multipart.ts';
 
-/** An application that the server has received whole. The answer to it does not matter. */
+/** An application that the server has received whole, whether it accepts or refuses it. */
 export interface Submission extends ReceivedForm {
-  /** The number in the browser's cookie. */
+  /** The number in the browser's `visit` cookie. */
   readonly visit: string | undefined;
 }
 
@@ -31,13 +31,13 @@ export interface World {
 }
 
 export interface AtsFixture {
-  /** Host names of the fixture. The first one is that of `applicationPath`. */
+  /** Host names of the fixture. The first host serves `applicationPath`. */
   readonly hosts: readonly string[];
   readonly applicationPath: string;
   readonly fields: readonly Field[];
   /** The name of the question that some behaviours add. */
   readonly extraName: string;
-  /** Behaviours that this system does not have, each with the reason. */
+  /** Behaviours that this system cannot show, each with the reason. */
   readonly unshown: Partial<Record<Behaviour, string>>;
   respond(request: FixtureRequest, world: World): FixtureAnswer | undefined;
 }
@@ -48,7 +48,10 @@ function isAnswered(field: Field, { fields, files }: ReceivedForm): boolean {
   return (fields[field.name] ?? []).some((value) => value !== '');
 }
 
-/** Records an application and decides on it. An incomplete one is refused, as by a real server. */
+/**
+ * Records an application and returns the verdict of the behaviour. If the behaviour has none, the
+ * server accepts a complete application and refuses an incomplete one.
+ */
 export function receive(world: World, form: ReceivedForm, visit: string | undefined): Verdict {
   world.submissions.push({ ...form, visit });
   const missing = world.fields.filter((field) => field.isRequired && !isAnswered(field, form));
@@ -94,8 +97,8 @@ export function keepUpload(world: World, file: ReceivedFile): string {
 }
 
 /**
- * The header that sets the cookie, by which the server tells two browsers apart. Empty if the
- * browser has it.
+ * The header that sets the `visit` cookie, which differs between browsers. Empty if the request has
+ * the cookie.
  */
 export function visitCookie(world: World, { visit }: FixtureRequest): Record<string, string> {
   if (visit !== undefined) return {};
@@ -103,7 +106,7 @@ export function visitCookie(world: World, { visit }: FixtureRequest): Record<str
   return { 'set-cookie': `visit=${world.visits}; Path=/; HttpOnly` };
 }
 
-/** The differences between the expected application and the received one, one sentence each. */
+/** The differences between the expected application and the received one, one text for each. */
 export function differences(
   { fields }: Pick<World, 'fields'>,
   applicant: Applicant,
@@ -126,6 +129,8 @@ export function differences(
       JSON.stringify(files.map(({ name }) => name)) === JSON.stringify(names);
     return isSame
       ? []
-      : [`${field.name}: ${files.length} files instead of ${hashes.length}, or others`];
+      : [
+          `${field.name}: ${files.length} files instead of ${hashes.length}, or other files than expected`,
+        ];
   });
 }

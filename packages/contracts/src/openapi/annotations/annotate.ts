@@ -5,8 +5,8 @@ type Schema = Readonly<Record<string, unknown>>;
 
 /**
  * Completes a schema for people and tools. Adds descriptions, examples and formats to its members.
- * In answers, opens the lists of values. `name` is the name of the schema or operation, or the type
- * of the event.
+ * In answers, it also opens the lists of values (see `opened`). `name` is the name of the schema or
+ * operation, or the type of the event.
  */
 export function annotated(
   schema: unknown,
@@ -64,8 +64,8 @@ function withNotes(
 }
 
 /**
- * The keywords that `format` adds to a schema for strings. In a union, it adds them only to the
- * variants for strings.
+ * The keywords that `format` adds to a schema for strings. In a union, only the variants for
+ * strings get these keywords.
  */
 function withFormat(schema: unknown, format: object | undefined): object {
   if (format === undefined) return {};

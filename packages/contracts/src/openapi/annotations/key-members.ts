@@ -6,26 +6,32 @@ import * as examples from './examples.ts';
 export const keyMembers: Readonly<
   Record<string, readonly [description: string, example: unknown]>
 > = {
-  keyId: ['The id of the key. Name it in `X-SVC-Key`.', examples.keyId],
+  keyId: ['The id of the key. Send it in `X-SVC-Key`.', examples.keyId],
   scopes: [
     'The scopes of the key. `read`: reads and quotes. `spend`: creations, cancels and purchase intents. `settings`: settings, webhooks and keys.',
     ['read'],
   ],
-  addresses: ['The CIDR blocks that requests must come from. Empty for any.', ['203.0.113.0/24']],
-  expiresInDays: ['The days until the key expires. Omitted: never.', 90],
-  'Key.expiresAt': ['The time at which the key expires. Null for never.', examples.key.expiresAt],
-  'KeyCreated.expiresAt': [
-    'The time at which the key expires. Null for never.',
+  addresses: [
+    'The CIDR blocks that requests must come from. If empty, any address is allowed.',
+    ['203.0.113.0/24'],
+  ],
+  expiresInDays: ['The days until the key expires. If omitted, the key never expires.', 90],
+  'Key.expiresAt': [
+    'The time at which the key expires. Null if it never expires.',
     examples.key.expiresAt,
   ],
-  lastUsedAt: ['The minute of the last use. Null before the first.', examples.key.lastUsedAt],
+  'KeyCreated.expiresAt': [
+    'The time at which the key expires. Null if it never expires.',
+    examples.key.expiresAt,
+  ],
+  lastUsedAt: ['The minute of the last use. Null before the first use.', examples.key.lastUsedAt],
   'AuditEntry.by': ['Who made the change.', examples.auditEntry.by],
   'ChangeAuthor.keyId': ['The key of the tenant that made the change.', examples.keyId],
   'AuditEntry.at': ['The time of the change.', examples.auditEntry.at],
-  before: ['The members before the change. Null for a creation.', null],
+  before: ['The changed members before the change. Null for a creation.', null],
   'AuditEntry.after': [
-    'The members after the change. Null for a deletion.',
+    'The changed members after the change. Null for a deletion.',
     examples.auditEntry.after,
   ],
-  'AuditEntry.requestId': ['The request that made the change.', examples.requestId],
+  'AuditEntry.requestId': ['The id of the request that made the change.', examples.requestId],
 };

@@ -11,15 +11,16 @@ const eventData = Object.fromEntries(
 );
 
 /**
- * The description and the example of each member of the document. A key is `Schema.member`, or
- * `member` for all schemas that have no key with their name. A test checks each example.
+ * The description and the example of each member of the document. A key is `Schema.member`, or only
+ * `member`. The second form applies to schemas that have no key of the first form for the member. A
+ * test checks each example.
  */
 export const members: Readonly<Record<string, readonly [description: string, example: unknown]>> = {
   // Errors.
   'Problem.type': ['A link to the description of the code.', '/docs/errors#insufficient_credits'],
   'Problem.title': ['The kind of error in a few words.', 'Insufficient credits'],
   'Problem.status': ['The HTTP status.', 402],
-  'Problem.code': ['The stable code. Decide by it.', 'insufficient_credits'],
+  'Problem.code': ['The stable code. Decide by this code.', 'insufficient_credits'],
   detail: ['The reason for this answer, for people.', 'The credits do not cover the quote.'],
   requestId: ['The id of the request. Quote it when you contact support.', examples.requestId],
   required: ['For 402: the credits that the submission would have held.', 200],
@@ -29,21 +30,24 @@ export const members: Readonly<Record<string, readonly [description: string, exa
   ],
   submissionStatus: ['For `terminal_state`: the status of the submission.', 'cancelled'],
   'Problem.refund': [
-    'For `terminal_state` of a cancelled submission: its refund.',
+    'For `terminal_state`: the refund, if the submission was cancelled.',
     examples.refund,
   ],
-  'Problem.reference': ['The purchase intent.', '7dHbWXmci3dT8UFYWYZweBLXgycu7Y3iL6trKn1Y7ARj'],
-  retryAfterSeconds: ['For 429 and 503: the seconds to wait.', 1],
+  'Problem.reference': [
+    'The `reference` of the purchase intent.',
+    '7dHbWXmci3dT8UFYWYZweBLXgycu7Y3iL6trKn1Y7ARj',
+  ],
+  retryAfterSeconds: ['For 429 and 503: the seconds to wait before you repeat the request.', 1],
   path: ['A JSON Pointer into the body. Empty for a query parameter.', '/payload/applicationUrl'],
   'ProblemError.message': [
-    'The broken rule, without the path: "is required" is about the member at `path`.',
+    'The rule that the member or the parameter breaks, such as "is required".',
     'is required',
   ],
-  keyword: ['The rule as a word of JSON Schema.', 'required'],
+  keyword: ['The keyword of JSON Schema for this rule.', 'required'],
   parameter: ['The query parameter that breaks the rule.', 'limit'],
   // Amounts.
   estimated: ['The likely price.', 62.5],
-  max: ['The highest price. A submission holds it.', 200],
+  max: ['The highest price. A submission holds this amount.', 200],
   surge: ['The factor for a busy fleet, included in the prices.', 1],
   'Refund.amount': ['The released part of the hold.', 200],
   charged: ['The charged credits.', 0],
@@ -62,15 +66,15 @@ export const members: Readonly<Record<string, readonly [description: string, exa
   currency: ['The unit of the amounts.', 'credits'],
   usdPerCredit: ['The price of a credit in US dollars.', 0.01],
   version: ['The number of the rate card.', 1],
-  surgeMultiplier: ['The factor for a busy fleet, now.', 1],
+  surgeMultiplier: ['The current factor for a busy fleet.', 1],
   jobTypes: ['The prices of each job type.', examples.rateCard.jobTypes],
   tiers: ['The prices of each tier.', examples.rateCard.jobTypes[0]?.tiers],
   standard: ['The prices of the tier `standard`.', examples.rateCard.jobTypes[0]?.tiers.standard],
   priority: ['The prices of the tier `priority`.', examples.rateCard.jobTypes[0]?.tiers.priority],
   instant: ['The prices of the tier `instant`.', examples.rateCard.jobTypes[0]?.tiers.instant],
-  base: ['The credits for each run.', 20],
-  min: ['The least credits for a run.', 10],
-  'Rate.max': ['The most credits for a run.', 200],
+  base: ['The credits for a run before its usage is added.', 20],
+  min: ['The least credits for a run, before the factors of tier and surge.', 10],
+  'Rate.max': ['The most credits for a run, before the factors of tier and surge.', 200],
   tierMultiplier: ['The factor of the tier.', 1.5],
   weights: [
     'The credits for each unit of usage.',
@@ -84,13 +88,13 @@ export const members: Readonly<Record<string, readonly [description: string, exa
   submissionId: ['The id of the submission.', examples.submissionId],
   'Submission.id': ['The id of the submission.', examples.submissionId],
   idempotencyKey: [
-    'Makes a repeat safe: the same key and body are charged once. Derive it from your own records.',
+    'Makes a repeat safe: the same key and body are charged once. Derive keys from your own records.',
     'application-8841-ana',
   ],
   jobType: ['The type of the job.', 'ats.application'],
   tier: ['The tier: how soon the job runs, and at which price.', 'standard'],
   payload: ['The input of the job.', examples.payload],
-  quote: ['The price.', examples.quote],
+  quote: ['The quoted price.', examples.quote],
   sufficient: ['True if the available credits cover `quote.max`.', true],
   status: ['The state of the submission.', 'submitted'],
   'SubmissionCreated.status': ['A node has accepted the job.', 'dispatched'],
@@ -98,7 +102,7 @@ export const members: Readonly<Record<string, readonly [description: string, exa
   'submission.cancelled.status': ['The submission was cancelled.', 'cancelled'],
   'submission.failed.status': ['The submission failed.', 'failed'],
   'CancelAnswer.refund': ['The released and the charged credits.', examples.refund],
-  idempotent: ['Present if the first request with this key had been answered before.', true],
+  idempotent: ['Present if this answer repeats the answer to an earlier request.', true],
   actualCredits: ['The charged credits. Null until the submission is settled.', 58.25],
   refundedCredits: ['The released credits. Null until the submission is settled.', 141.75],
   usage: [
@@ -125,19 +129,22 @@ export const members: Readonly<Record<string, readonly [description: string, exa
   confirmationUrl: ['The page of the confirmation.', 'https://jobs.example.com/thanks/55821'],
   details: ['Figures about the run.', { adapter: 'greenhouse', fieldsFilled: 14 }],
   lateOutcome: [
-    'An outcome that a node reported after the end. Null if there is none.',
+    'An outcome that a node reported after the submission ended. Null if there is none.',
     { status: 'submitted', at: '2026-03-02T09:46:12.004Z' },
   ],
   createdAt: ['The time of the creation.', '2026-03-02T09:15:00.000Z'],
-  dispatchedAt: ['The time at which a node accepted.', '2026-03-02T09:15:00.041Z'],
+  dispatchedAt: ['The time at which a node accepted the job.', '2026-03-02T09:15:00.041Z'],
   startedAt: ['The time at which the run began.', '2026-03-02T09:15:00.318Z'],
-  finishedAt: ['The time of the end.', '2026-03-02T09:16:01.901Z'],
-  at: ['The time.', '2026-03-02T09:46:12.004Z'],
+  finishedAt: ['The time at which the submission ended.', '2026-03-02T09:16:01.901Z'],
+  at: ['The time at which it happened.', '2026-03-02T09:46:12.004Z'],
   applicationUrl: [
-    'The page of the application: http or https, with a public host and without credentials.',
+    'The URL of the application page: http or https, with a public host and without credentials.',
     examples.payload.applicationUrl,
   ],
-  atsType: ['The kind of the site, a hint. In the sandbox it decides what happens.', 'greenhouse'],
+  atsType: [
+    'The kind of the site, as a hint. In the sandbox it selects what the simulated node does.',
+    'greenhouse',
+  ],
   applicantProfile: ['The applicant.', examples.payload.applicantProfile],
   jobContext: ['The job. Further members are allowed.', examples.payload.jobContext],
   title: ['The title of the job.', 'Welder'],
@@ -161,7 +168,7 @@ export const members: Readonly<Record<string, readonly [description: string, exa
     'invoice-2026-0117',
   ],
   // Webhooks.
-  'Delivery.id': ['The id of the delivery: `X-SVC-Delivery` of its attempts.', examples.deliveryId],
+  'Delivery.id': ['The id of the delivery, as in `X-SVC-Delivery`.', examples.deliveryId],
   'Delivery.status': ['The state of the delivery.', 'delivered'],
   type: ['The type of the event.', 'submission.completed'],
   ...endpointMembers,
@@ -174,18 +181,18 @@ export const members: Readonly<Record<string, readonly [description: string, exa
     '2026-03-02T09:21:02.000Z',
   ],
   number: ['The number of the attempt, from 1.', 1],
-  statusCode: ['The status of the response. Null without one.', 204],
-  durationMs: ['The duration in milliseconds.', 84],
-  error: ['Why there is no response. Null if there is one.', 'connection refused'],
+  statusCode: ['The HTTP status of the response. Null without a response.', 204],
+  durationMs: ['The duration of the attempt in milliseconds.', 84],
+  error: ['Why there is no response. Null if there is a response.', 'connection refused'],
   response: ['The first 1 KiB of the response.', 'ok'],
   deliveryId: ['The id of the delivery.', examples.deliveryId],
   ...eventData,
-  by: ['Who cancelled it.', 'tenant'],
-  'settings.changed.by': ['Who changed it: a key of the tenant, or an operator.', { keyId: null }],
+  by: ['Who cancelled the submission.', 'tenant'],
+  'settings.changed.by': ['Who made the change: a tenant key or an operator.', { keyId: null }],
   'settings.changed.at': ['The time of the change.', '2026-03-02T09:16:01.950Z'],
   what: ['The change, such as `settings.updated`.', 'endpoint.created'],
-  'settings.changed.keyId': ['The key that signed the request. Null if it has no id.', null],
-  operator: ['The operator of the service.', 'op_01jd5q0000f1x8m3t6w9b2z4vn'],
+  'settings.changed.keyId': ['The id of the signing key. Null if the key has no id.', null],
+  operator: ['The id of the operator.', 'op_01jd5q0000f1x8m3t6w9b2z4vn'],
   threshold: ['The threshold that the balance fell below.', 1000],
   // Settings.
   webhookUrl: [
@@ -193,18 +200,21 @@ export const members: Readonly<Record<string, readonly [description: string, exa
     'https://hooks.example.com/svc',
   ],
   'signUp.webhookUrl': [
-    'The URL of your endpoint. A form leaves it empty for none.',
+    'The URL of your endpoint. In a form, the field may be empty.',
     'https://hooks.example.com/svc',
   ],
-  lowBalanceThreshold: ['`credits.low_balance` is sent when the balance falls below it.', 1000],
+  lowBalanceThreshold: [
+    'The service sends `credits.low_balance` when the balance falls below this value.',
+    1000,
+  ],
   webhookDisabled: [
-    'When and why deliveries to the URL were disabled. Null if they are not.',
+    'When and why deliveries to the URL were disabled. Null if they are enabled.',
     { at: '2026-03-02T09:46:12.004Z', reason: 'The endpoint answered 410.' },
   ],
   reason: ['The reason, for people.', 'The endpoint answered 410.'],
   allowedJobTypes: ['The job types that this tenant may use.', ['ats.application']],
-  tenantId: ['The tenant API id.', examples.tenantId],
-  environment: ['The environment.', 'sandbox'],
+  tenantId: ['The id of the tenant.', examples.tenantId],
+  environment: ['The environment: sandbox or production.', 'sandbox'],
   ...keyMembers,
   // Purchases and sign-up.
   credits: ['The credits to add.', 5000],
@@ -213,14 +223,14 @@ export const members: Readonly<Record<string, readonly [description: string, exa
   purchaseId: ['The id of the purchase.', 'pur_01jd5q0000f1x8m3t6w9b2z4vn'],
   token: ['The token to pay with.', 'USDC'],
   name: ['The name of the tenant.', 'Example Works'],
-  hmacSecret: ['Signs requests. It is shown only once.', 'hsk_test_vectorVectorVectorVector01'],
-  webhookSecret: ['Verifies webhooks. It is shown only once.', 'whsec_c3ZjLXdlYmhvb2s='],
+  hmacSecret: ['The signing secret. It is shown only once.', 'hsk_test_vectorVectorVectorVector01'],
+  webhookSecret: ['The webhook secret. It is shown only once.', 'whsec_c3ZjLXdlYmhvb2s='],
   ...purchaseMembers,
 };
 
 /**
  * Formats and patterns that the document adds to members and parameters, because their schemas have
- * none. The keys are those of `members`.
+ * none. The keys have the same two forms as those of `members`.
  */
 export const formats: Readonly<Record<string, object>> = {
   'Problem.type': { format: 'uri-reference' },
@@ -239,7 +249,10 @@ export const formats: Readonly<Record<string, object>> = {
   },
 };
 
-/** The formats of the validator, and the standard format that the document shows for each. */
+/**
+ * The names of formats in our validator. The value is the standard format that the document shows
+ * instead.
+ */
 export const standardFormats: Readonly<Record<string, string>> = {
   'public-http-url': 'uri',
   'query-time': 'date-time',
@@ -253,11 +266,11 @@ export const parameters: Readonly<
   type: ['Only movements of this kind.', 'charge'],
   submissionId: ['Only movements of this submission.', examples.submissionId],
   idempotencyKey: ['Only the submission with this key.', 'application-8841-ana'],
-  createdAfter: ['Only those created at this time or later.', '2026-03-02T09:15:00.000Z'],
-  createdBefore: ['Only those created before this time.', '2026-03-03T00:00:00+01:00'],
+  createdAfter: ['Only submissions created at this time or later.', '2026-03-02T09:15:00.000Z'],
+  createdBefore: ['Only submissions created before this time.', '2026-03-03T00:00:00+01:00'],
   limit: ['The number of items on a page.', 20],
   cursor: ['`nextCursor` of the previous page.', examples.cursor],
   after: ['`nextCursor` of the previous page.', examples.cursor],
   waitSeconds: ['The seconds to wait for an event if there is none. Default: 0.', 30],
-  timeoutSeconds: ['The seconds to wait at most. Default: 30.', 30],
+  timeoutSeconds: ['The most seconds to wait for the payment. Default: 30.', 30],
 };

@@ -2,7 +2,10 @@ import { itemsOf, memberOf, membersOf, resolveRef, textOf } from '../reading/rea
 
 /** The types of the client libraries, read from the OpenAPI document. */
 
-/** A `request` type is closed if the service refuses other values. A `response` type is open. */
+/**
+ * The direction in which a type is sent. In a `response`, lists of values are open, because the
+ * service may add values later.
+ */
 export type Direction = 'request' | 'response';
 
 /** A type with a name. Its schema is written as in the OpenAPI document. */

@@ -48,8 +48,8 @@ function declare(declared: Declared, { name, direction, schema }: NamedType): vo
 }
 
 /**
- * The type of an alias. Python evaluates an alias when the module loads, so the classes that it
- * names must be declared before it.
+ * The type of an alias. Python evaluates an alias when the module loads, so the classes in the
+ * alias must be declared before the alias.
  */
 function runtimeText(declared: Declared, shape: Shape, name: string): string {
   return shape.kind === 'record' ? 'dict[str, Any]' : text(declared, shape, name);
@@ -108,8 +108,8 @@ function unionText(declared: Declared, parts: readonly Shape[], name: string): s
 }
 
 /**
- * The Python type of a shape. An object without a name gets `name`, which is the path of its
- * members.
+ * The Python type of a shape. An object without a name is declared as the class `name`. `name`
+ * joins the names of the type and of the members that lead to the object.
  */
 function text(declared: Declared, shape: Shape, name: string): string {
   switch (shape.kind) {

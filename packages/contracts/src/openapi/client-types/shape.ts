@@ -11,7 +11,9 @@ export type Shape =
   | {
       readonly kind: 'object';
       readonly members: readonly Member[];
-      /** True if further members are allowed in a request. Answers may always have more. */
+      /**
+       * True if further members are allowed in a request. Answers may always have further members.
+       */
       readonly isOpen: boolean;
     }
   | { readonly kind: 'string' | 'integer' | 'number' | 'boolean' | 'null' | 'unknown' };
@@ -44,7 +46,10 @@ export function shapeOf(schema: unknown, direction: Direction): Shape {
   return shapeOfType(schema, textOf(type), direction);
 }
 
-/** The shape of a union. A list of values in a union with any string is one open list. */
+/**
+ * The shape of a union. If a union has a list of values and any string, the two become one open
+ * list.
+ */
 function unionOf(parts: readonly Shape[]): Shape {
   const literals = parts.find((part) => part.kind === 'literals');
   const isOpen = parts.some((part) => part.kind === 'string');

@@ -8,9 +8,9 @@ import type { Failure } from '../../executor.ts';
 export interface SandboxOptions {
   /** The failure code of `sandbox.fail`. */
   readonly failure: Failure['code'];
-  /** The actions to meter, instead of plausible ones. */
+  /** The number of actions to meter. Undefined: the executor chooses a plausible number. */
   readonly actions: number | undefined;
-  /** Completes although it was cancelled, which makes a late outcome. */
+  /** True if the run completes although it was cancelled. This causes a late outcome. */
   readonly ignoresCancel: boolean;
 }
 

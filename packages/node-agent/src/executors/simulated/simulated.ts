@@ -41,7 +41,7 @@ function stepsFor(actions: number | undefined, ms: number): number {
   return Math.ceil((((actions ?? 0) - 100) / 50) * (1_000 / ms));
 }
 
-/** Runs all steps. An abort throws, or ends the work at once if cancels are ignored. */
+/** Runs all steps. After an abort it rejects, or returns at once if `ignoresCancel` is set. */
 async function work(
   { steps, stepMs: ms }: Work,
   { signal, meter }: ExecutionContext,

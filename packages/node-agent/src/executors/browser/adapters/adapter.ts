@@ -12,7 +12,10 @@ export interface ReadingRules {
   readonly roles: readonly { readonly control: string; readonly role: FieldRole }[];
   /** Controls that belong to the form even if they are hidden, like an upload under a button. */
   readonly named?: string;
-  /** Controls that are no part of the application, like a second upload that only parses. */
+  /**
+   * Controls that are no part of the application, like a second upload that only fills in other
+   * fields.
+   */
   readonly ignored?: string;
   /**
    * The container of one question, the label in it, and the mark that a required question has on
@@ -68,8 +71,8 @@ interface ClosedRules {
 export type Answer = SubmissionSent & { readonly kind: 'answered' };
 
 /**
- * Why the ATS refused the application, if the page proves it. `fields` are names or labels of
- * fields, as the ATS writes them.
+ * The reason why the ATS refused the application. `fields` are names or labels of fields, as the
+ * ATS writes them.
  */
 export type Refusal =
   | { readonly kind: 'captcha' }

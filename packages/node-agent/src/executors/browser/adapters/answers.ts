@@ -21,7 +21,8 @@ export function memberOf(value: unknown, ...names: readonly string[]): unknown {
 
 /**
  * The refusal that an answer with a 4xx status proves: the ATS has not taken the application.
- * Undefined for 408, for other statuses, and if only the page can say which fields it refuses.
+ * Undefined for 408 and for statuses outside 4xx. Undefined, too, if only the page can show which
+ * fields are refused.
  */
 export function refusalByStatus(answer: Answer): Refusal | undefined {
   const { status } = answer;

@@ -13,7 +13,10 @@ function resultOf(answer: Answer): unknown {
   );
 }
 
-/** Ashby answers 200 to everything. The body says whether it has the application. */
+/**
+ * Ashby answers 200 to a refused application, too. The body of the answer says whether Ashby has
+ * the application.
+ */
 function refusalIn(answer: Answer): Refusal | undefined {
   const json = jsonOf(answer);
   const errors = memberOf(json, 'errors');

@@ -24,7 +24,7 @@ export function postTo(path: RegExp): (form: FormToSend) => SubmissionMatcher {
 
 /**
  * Matches the form's own action, and other requests whose body contains a filled value. For a form
- * with the method GET, matches the navigation whose query contains one.
+ * with the method GET, matches the navigation whose query contains a filled value.
  */
 export function actionOrFilledValue(form: FormToSend): SubmissionMatcher {
   const needles = form.values.filter(({ length }) => length >= textLengthMin).flatMap(spellings);

@@ -3,8 +3,8 @@ import { newProfileDirectory } from './profile-directory.ts';
 
 /**
  * The task of a process that opens a browser, enters a text into a page, and reports over IPC. The
- * process keeps the browser open until it is killed. A test starts it to kill it, or to run it as
- * another user.
+ * process keeps the browser open until it is killed. A test starts the process to kill it, or to
+ * run the browser as another user.
  */
 export interface BrowserTask {
   readonly binary: string;

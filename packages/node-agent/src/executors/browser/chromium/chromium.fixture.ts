@@ -52,8 +52,8 @@ export function newStateDir(): string {
 }
 
 /**
- * Opens a browser until the test has finished. It has no sandbox by default, because tests may run
- * as root.
+ * Opens a browser and closes it after the test. The browser has no sandbox by default, because
+ * tests may run as root.
  */
 export async function openTestBrowser(
   options: Pick<BrowserOptions, 'proxyUrl'> & Partial<BrowserOptions> & { stateDir?: string },
@@ -78,7 +78,7 @@ export function filesWith(text: string, directory: string): string[] {
     try {
       return statSync(file).isFile() && readFileSync(file).includes(text);
     } catch {
-      // It was deleted meanwhile.
+      // The file was deleted meanwhile.
       return false;
     }
   });

@@ -1,6 +1,6 @@
 /**
  * Features of Chromium that open connections without a page, look for other devices in the network,
- * or restore an earlier page.
+ * restore an earlier page, or disturb automation.
  */
 const disabledFeatures = [
   'AimEnabled',
@@ -33,7 +33,7 @@ export interface FlagInput {
   readonly isSandboxed: boolean;
 }
 
-/** Loopback addresses go through the proxy, too. */
+/** With this bypass list, requests to loopback addresses go through the proxy, too. */
 export const proxyBypass = '<-loopback>';
 
 /**
@@ -54,7 +54,7 @@ const networkFlags = [
   '--disable-shared-workers',
 ];
 
-/** The browser does nothing but load the pages of the job. */
+/** Turns off functions of the browser that the pages of a job do not need. */
 const quietFlags = [
   '--disable-background-networking',
   '--disable-breakpad',
@@ -81,7 +81,10 @@ const quietFlags = [
   '--use-mock-keychain',
 ];
 
-/** A page in the background runs like one in the foreground, and no dialog of the browser opens. */
+/**
+ * With these flags a page in the background runs like one in the foreground, and the browser opens
+ * no dialog.
+ */
 const automationFlags = [
   '--allow-pre-commit-input',
   // Keeps a page from opening another one. The submit fence closes such a page, too, but its first

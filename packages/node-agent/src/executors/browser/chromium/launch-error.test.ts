@@ -10,7 +10,7 @@ test.each([
   ["ENOSPC: no space left on device, mkdir '/x'", 'The disk of the state directory is full.'],
   ["executable doesn't exist at /a/b", 'There is no browser at /a/b.'],
   ['spawn /a/b EACCES', '/a/b is not a program that this user may run.'],
-  ['/a/b: error while loading shared libraries: libnss3.so: cannot open', 'misses a library'],
+  ['/a/b: error while loading shared libraries: libnss3.so: cannot open', 'lacks a library'],
   ['something else', '/a/b does not start. Start it by hand to see why.'],
 ])('the message %j is explained', (message, sentence) => {
   const cause = new Error(message);

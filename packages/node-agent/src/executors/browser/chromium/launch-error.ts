@@ -35,7 +35,7 @@ const causes: readonly Cause[] = [
   {
     seen: /error while loading shared libraries: (\S+?):/u,
     advice: (binary) =>
-      `${binary} misses a library of the system. Install the browser as a package.`,
+      `${binary} lacks a library of the system. Install the browser as a package.`,
   },
 ];
 

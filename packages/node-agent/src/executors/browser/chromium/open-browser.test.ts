@@ -38,7 +38,7 @@ function remember(text: string): string {
   return `document.cookie = 'a=${text}; max-age=1000'; localStorage.setItem('a', '${text}')`;
 }
 
-/** Runs in the page. */
+/** Runs in the page. Keeps the CPU busy for `ms`. */
 function burn(ms: number): void {
   const untilMs = performance.now() + ms;
   while (performance.now() < untilMs);

@@ -23,7 +23,7 @@ export interface BrowserOptions {
   readonly proxyUrl: string;
   /** A path from `newProfileDirectory`. It must not exist yet, and is deleted by `close`. */
   readonly profileDirectory: string;
-  /** Closes the browser when it is aborted. */
+  /** The browser closes when this signal is aborted. */
   readonly signal: AbortSignal;
   /** The default is 1.5 GiB. */
   readonly memoryBytesMax?: number;
@@ -168,9 +168,8 @@ async function newPage(
 }
 
 /**
- * Opens a browser with a fresh profile directory. Nothing of it is left after `close`, or after the
- * next start of the agent if the agent was killed. Throws `CannotStartBrowser`, or the reason of
- * `signal`.
+ * Opens a browser with a fresh profile directory. `close` deletes everything of the browser. If the
+ * agent is killed, its next start does so. Throws `CannotStartBrowser`, or the reason of `signal`.
  */
 export async function openBrowser(options: BrowserOptions): Promise<OpenBrowser> {
   const { signal, binary, profileDirectory } = options;

@@ -20,8 +20,8 @@ const ticksPerSecond = 100;
 const bytesPerKib = 1024;
 
 /**
- * Reads /proc/<pid>/stat. The name in it may hold blanks and brackets, so the fields are counted
- * after the name.
+ * Reads /proc/<pid>/stat. The process name in this file may contain blanks and brackets, so the
+ * fields are counted after the name.
  */
 function parseStat(pid: number, text: string): ProcessReading | undefined {
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
@@ -110,8 +110,8 @@ function proportionalBytes(pid: number): number {
 }
 
 /**
- * The proportional memory (PSS) of some processes, in bytes. macOS has no such figure: there it is
- * their resident memory, so pages that they share count several times.
+ * The proportional memory (PSS) of some processes, in bytes. macOS has no such figure. The result
+ * is then the resident memory, and memory that the processes share counts several times.
  */
 export function memoryBytesOf(pids: readonly number[]): number {
   if (process.platform === 'linux') {
@@ -127,7 +127,10 @@ function hasArgument(commandLine: string | undefined, start: string): boolean {
   return commandLine?.split('\0').some((one) => one.startsWith(start)) === true;
 }
 
-/** The processes that have an argument which starts with a text. */
+/**
+ * The ids of the processes with an argument that starts with `text`. On macOS, of those whose
+ * command line contains `text`.
+ */
 export function processesWithCommand(text: string): number[] {
   if (process.platform === 'linux') {
     return processIds().filter((pid) => hasArgument(readProcFile(pid, 'cmdline'), text));

@@ -6,7 +6,7 @@ const killPollMs = 10;
 
 /**
  * The process, all of its descendants, and the processes of its group. A process whose parent has
- * ended stays in the group. The group does not count if this process is in it, too.
+ * ended stays in the group. The group is ignored if this process belongs to it, too.
  */
 export function treeOf(root: ProcessReading, table: readonly ProcessReading[]): ProcessReading[] {
   const isOwnGroup = root.groupId !== groupOfThisProcess(table);
@@ -30,7 +30,7 @@ function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It has ended.
+    // The process has ended.
   }
 }
 
@@ -42,7 +42,7 @@ export async function killTree(root: ProcessReading): Promise<void> {
     if (tree.every(({ isZombie }) => isZombie)) return;
     if (performance.now() > untilMs) {
       throw new Error(
-        `process ${root.pid} or a descendant still runs ${killTimeoutMs} ms after it was killed`,
+        `process ${root.pid} or a descendant still runs ${killTimeoutMs} ms after SIGKILL`,
       );
     }
     for (const { pid } of tree) kill(pid);
@@ -51,7 +51,7 @@ export async function killTree(root: ProcessReading): Promise<void> {
   }
 }
 
-/** Kills every process that has an argument which starts with a text, with its tree. */
+/** Kills each process that `processesWithCommand` finds, with its tree. */
 export async function killProcessesOf(text: string): Promise<void> {
   const found = new Set(processesWithCommand(text).filter((pid) => pid !== process.pid));
   const roots = readProcessTable().filter(({ pid }) => found.has(pid));

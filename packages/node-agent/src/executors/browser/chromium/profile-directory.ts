@@ -7,7 +7,10 @@ import { killProcessesOf } from './process-tree.ts';
 
 const privateDirectory = 0o700;
 const privateFile = 0o600;
-/** The names are short, because a full Chromium makes a socket below these directories. */
+/**
+ * The names are short, because a full Chromium makes a socket below these directories, and the path
+ * of a socket is limited.
+ */
 const parentName = 'b';
 const nameBytes = 4;
 

@@ -1,14 +1,14 @@
 import { isIP } from 'node:net';
 import { isPublicAddress, isPublicHost } from '@svc/domain';
 
-/** Where a connection of the browser goes, as the page names it. */
+/** The destination of a connection, as the page names it. */
 export interface Destination {
   /** As `URL.hostname` writes it: lower case, IPv6 in brackets. */
   readonly host: string;
   readonly port: number;
 }
 
-/** An address of the operator's choosing (`--map-host`). It is not checked. */
+/** An address that the node owner sets with `--map-host`. It is not checked. */
 interface MappedAddress {
   readonly address: string;
   readonly port: number;
@@ -17,7 +17,7 @@ interface MappedAddress {
 /** Keys are `name:port`, as `destinationKey` writes them. */
 export type HostMap = ReadonlyMap<string, MappedAddress>;
 
-/** Says how the proxy treats a destination before it looks up the name. */
+/** How the proxy treats a destination. The proxy decides this before it looks up the name. */
 export type Route =
   | { readonly kind: 'mapped'; readonly address: string; readonly port: number }
   | { readonly kind: 'address'; readonly address: string; readonly port: number }

@@ -19,7 +19,7 @@ export interface Dialer {
   /** Never rejects. */
   dial(destination: Destination): Promise<Dialed>;
   counts(): ByteCounts;
-  /** Hosts that were refused, in the order of their first refusal. */
+  /** Hosts that were refused, in the order of their first refusal, at most `refusalsMax`. */
   refusals(): readonly string[];
   closeConnections(): void;
 }
@@ -130,7 +130,7 @@ export function createDialer({
   ): Promise<Dialed> => {
     const socket = connectTo(addresses, host, port);
     sockets.add(socket);
-    // Every error is followed by `close`.
+    // An error needs no work here, because `close` follows it.
     socket.on('error', () => {});
     socket.once('close', () => {
       sockets.delete(socket);

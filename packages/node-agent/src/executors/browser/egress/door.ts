@@ -1,6 +1,6 @@
 import { admittanceOf, type Passage, type Seal, type SealedTo } from './seal.ts';
 
-/** `slot`: the one connection of a sealed proxy. `ended` reports that it is over. */
+/** `slot`: the one connection of a sealed proxy. `ended` reports that this connection has ended. */
 export type Entry =
   | { readonly kind: 'pass' }
   | { readonly kind: 'slot'; ended(): void }
@@ -22,7 +22,10 @@ interface Held {
 
 const refused: Entry = { kind: 'refused' };
 
-/** Applies the seal to each passage, and holds those that have to wait. */
+/**
+ * Applies the seal to each passage. Holds up to `heldMax` passages that have to wait, and refuses
+ * further ones.
+ */
 export function createDoor({ heldMax }: { readonly heldMax: number }): Door {
   let seal: Seal = { kind: 'open' };
   let held: Held[] = [];

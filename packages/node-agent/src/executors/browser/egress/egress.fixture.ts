@@ -10,7 +10,9 @@ export async function closeAll(cleanups: Cleanups): Promise<void> {
   for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
 }
 
-/** Listens on 127.0.0.1 and returns the port. Its connections are destroyed at the end. */
+/**
+ * Listens on 127.0.0.1 and returns the port. The cleanup destroys the connections of the server.
+ */
 export async function listen(server: net.Server, cleanups: Cleanups): Promise<number> {
   const sockets = new Set<net.Socket>();
   server.on('connection', (socket: net.Socket) => {
@@ -66,7 +68,8 @@ export async function connectTo(proxy: EgressProxy): Promise<Client> {
     closed,
     async until(wanted) {
       while (!text.includes(wanted)) {
-        if (socket.destroyed || socket.readableEnded) throw new Error(`ended after: ${text}`);
+        if (socket.destroyed || socket.readableEnded)
+          throw new Error(`the connection ended after: ${text}`);
         await Promise.race([once(socket, 'data'), closed]);
       }
     },
@@ -81,7 +84,10 @@ export async function tunnelTo(proxy: EgressProxy, authority: string): Promise<C
   return client;
 }
 
-/** Sends a plain request through the proxy and resolves with its body. Rejects if it was cut. */
+/**
+ * Sends a plain request through the proxy and resolves with the answer. Rejects if the answer was
+ * cut.
+ */
 export async function requestThrough(
   proxy: EgressProxy,
   url: string,

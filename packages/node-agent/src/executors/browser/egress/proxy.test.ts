@@ -132,7 +132,8 @@ test('a name is looked up once, so that a later answer cannot point elsewhere', 
 
 test('the address of the look-up is dialed, and not the name', async () => {
   const proxy = await proxyTo({}, cleanups, () => Promise.resolve(['93.184.216.34']));
-  // Tests may connect to this machine only: the dial itself fails, after the rules allowed it.
+  // The rules allow the destination. The connection fails, because tests may connect to this
+  // machine only.
   const client = await tunnelTo(proxy, 'public.example:443');
   expect(client.received()).toContain('HTTP/1.1 502 ');
   expect(proxy.refusals()).toEqual([]);

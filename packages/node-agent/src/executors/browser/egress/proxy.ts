@@ -27,8 +27,8 @@ export interface EgressProxy {
   fetchFile(request: FileRequest): Promise<FetchedFile>;
   /**
    * Closes every connection. Until `release`, opens at most one connection: to the destination of
-   * this request. A CORS preflight over plain HTTP may use another one before. Other connections
-   * wait, and are refused if that one connection ends before `release`.
+   * this request. Before it, a CORS preflight over plain HTTP may use another connection. Further
+   * connections wait. They are refused if the one connection ends before `release`.
    */
   seal(request: { readonly method: string; readonly url: string }): void;
   /** Ends the seal. Held connections are opened. */
@@ -40,7 +40,10 @@ export interface EgressProxy {
 
 const clientsMax = 256;
 const heldMax = 64;
-/** Limits the headers of a request or an answer. Pages with many cookies stay below it. */
+/**
+ * The most bytes of the headers of a request or an answer. Pages with many cookies stay below this
+ * limit.
+ */
 const headersBytesMax = 64 * 1024;
 const headersTimeoutMs = 30_000;
 
@@ -58,7 +61,10 @@ interface Admitted {
   readonly dialed: Dialed;
 }
 
-/** Waits for the seal, then connects. A client that has gone meanwhile gets no connection. */
+/**
+ * Waits until the seal admits or refuses the client. An admitted client gets a connection, unless
+ * the client has gone meanwhile.
+ */
 async function admit(
   { dialer, door }: Shared,
   client: Duplex,
@@ -113,7 +119,7 @@ async function passRequest(
   const upstream = dialed.socket;
   const url = new URL(target);
   const isWhole = await forwardPlain({ incoming, outgoing, upstream, url, headersBytesMax });
-  // A whole answer does not end the slot. Connections that are held wait for `release`.
+  // A whole answer does not end the slot, so held connections wait for `release`.
   if (!isWhole) endSlot(entry);
 }
 
@@ -121,7 +127,7 @@ function createServer(shared: Shared, clients: Set<Socket>): http.Server {
   const server = http.createServer({
     maxHeaderSize: headersBytesMax,
     headersTimeout: headersTimeoutMs,
-    // An upload may take long. The job limits it.
+    // An upload may take long. The run limit of the job ends it.
     requestTimeout: 0,
     noDelay: true,
   });

@@ -1,10 +1,11 @@
 /**
- * Decides which connections may leave while the submission request is on its way (CONTRACT 10,
- * "At most once"). A browser repeats a request only on another connection, and none is available.
+ * Decides which connections may leave while the submission request is on its way
+ * (CONTRACT 10, "At most once"). A browser repeats a request only on another connection, and none
+ * is available.
  */
 export type Seal =
   | { readonly kind: 'open' }
-  /** At most one connection to `to` is opened. The others wait. */
+  /** At most one connection to `to` is opened. Other connections wait. */
   | { readonly kind: 'sealed'; readonly to: SealedTo; readonly slot: 'free' | 'used' | 'ended' }
   | { readonly kind: 'shut' };
 

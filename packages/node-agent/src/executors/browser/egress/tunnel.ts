@@ -1,7 +1,10 @@
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
-/** The longest silence of a site after the browser has ended its side. The site is then cut off. */
+/**
+ * The longest silence of a site after the browser has ended its side. The proxy then closes the
+ * connection to the site.
+ */
 const halfOpenMs = 30_000;
 
 /**

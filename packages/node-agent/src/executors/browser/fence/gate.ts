@@ -21,7 +21,7 @@ export function verdictOn(
   phase: FencePhase,
   { method, isMatch }: { readonly method: string; readonly isMatch: boolean },
 ): Verdict {
-  // A CORS preflight. The browser makes it before the gate sees the request itself.
+  // An `OPTIONS` request is a CORS preflight. The gate sees it before the request that needs it.
   const isPreflight = method === 'OPTIONS';
   switch (phase) {
     case 'open':

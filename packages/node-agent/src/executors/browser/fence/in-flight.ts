@@ -1,6 +1,6 @@
 import { fieldsOf, textOf } from './paused-request.ts';
 
-/** Knows which requests of the page have no end yet, from the events of the Network domain. */
+/** Follows the requests of a page that have not ended, from the events of the Network domain. */
 export class InFlight {
   readonly #open = new Set<string>();
   readonly #paused = new Set<string>();

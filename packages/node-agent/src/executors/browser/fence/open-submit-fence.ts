@@ -39,7 +39,7 @@ const requestWaitMs = 60_000;
 const quietMs = 5_000;
 /** The longest wait for the answer, its body included (CONTRACT 10). */
 const answerWaitMs = 60_000;
-/** The longest wait until the requests that `proxy.shut` has cut have failed. */
+/** The longest wait for the end of the requests that `proxy.shut` has cut. */
 const cutWaitMs = 500;
 /**
  * The longest wait for the page to report the end of the answer. A page that has gone reports none.
@@ -121,7 +121,7 @@ class Fence implements SubmitFence {
 
   #onRequest(session: CdpSession, paused: PausedRequest): void {
     const isSubmission = this.#isSubmission(paused);
-    // Another session of the same page has paused the submission request, too.
+    // Another session of the same page has paused the submission request a second time.
     if (isSubmission && !paused.isRedirect) return this.#resume(session, paused);
     const { method } = paused.request;
     const verdict = verdictOn(this.#phase, { method, isMatch: this.#isMatch(paused.request) });
@@ -184,7 +184,7 @@ class Fence implements SubmitFence {
     }
   }
 
-  /** Resolves when the requests that `shut` has cut are over. */
+  /** Resolves when the requests that `shut` has cut have ended, at most after `cutWaitMs`. */
   async #requestsCut(): Promise<void> {
     const untilMs = performance.now() + cutWaitMs;
     while (!this.#inFlight.isEmpty() && performance.now() < untilMs && !this.#isSettled) {

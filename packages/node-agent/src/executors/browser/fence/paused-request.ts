@@ -35,8 +35,8 @@ function listOf(value: unknown): readonly unknown[] {
 }
 
 /**
- * The text of a body, cut to `bodyTextLengthMax`. Undefined if there is none, as for a file from
- * the disk.
+ * The text of a body, cut to `bodyTextLengthMax`. Undefined if the browser reports no body, as for
+ * a file from the disk.
  */
 function bodyTextOf(request: Fields): string | undefined {
   const text = textOf(request['postData']);

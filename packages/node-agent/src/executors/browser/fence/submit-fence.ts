@@ -28,15 +28,15 @@ export type SubmissionSent =
   /** The page made no submission request in time. None can leave after this. */
   | { readonly kind: 'nothing_sent' };
 
-/** Lets at most one submission request leave the machine, whatever the page does. */
+/** Lets at most one submission request leave the machine. The page cannot change this limit. */
 export interface SubmitFence {
   /** Until `submit`, aborts each request that matches. */
   arm(matcher: SubmissionMatcher): void;
   /**
    * Records `submitting` in the journal, then calls `activate`, then lets the first matching
-   * request out on a fresh connection. Aborts later requests that match, and all with a method
-   * other than GET, HEAD and OPTIONS. Calls `activate` at most once, and not at all if the journal
-   * cannot be written.
+   * request out on a fresh connection. Aborts later requests that match, and all later requests
+   * with a method other than GET, HEAD and OPTIONS. Calls `activate` at most once, and not at all
+   * if the journal cannot be written.
    */
   submit(activate: () => Promise<void>): Promise<SubmissionSent>;
 }

@@ -28,7 +28,7 @@ export interface Application {
   readonly screenshot: Screenshot;
 }
 
-/** The time for a captcha that solves itself. */
+/** The longest wait for a captcha to solve itself. */
 const challengeMsMax = 3_000;
 
 /**

@@ -16,7 +16,7 @@ export interface JobMeter {
   action(): void;
   /** Reports that the work advanced without an action, for example because a page has loaded. */
   advance(): void;
-  /** Reports everything, when the work has ended. */
+  /** Reads and reports the whole usage. Call it when the work has ended. */
   finish(): Promise<void>;
 }
 

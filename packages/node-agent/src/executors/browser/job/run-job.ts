@@ -22,7 +22,9 @@ export interface JobOptions {
   readonly binary: string;
   readonly isSandboxed: boolean;
   readonly stateDir: string;
-  /** Addresses of the operator's choosing, by `name:port`. For sandboxes only. */
+  /**
+   * The addresses that the node owner sets with `--map-host`, by `name:port`. For sandboxes only.
+   */
   readonly hostMap: HostMap;
   readonly log: JobLog;
   /** The directory for screenshots of forms, which show personal data. For sandboxes only. */
@@ -57,7 +59,7 @@ export async function runJob(
   } catch (error) {
     // Other errors may hold values of the form, so they are not logged.
     if (error instanceof CannotStartBrowser) {
-      options.log('browser did not start', { reason: error.message });
+      options.log('the browser did not start', { reason: error.message });
     }
     if (limit.signal.aborted && !(error instanceof JobFailed)) {
       throw new JobFailed('node_error', 'The application took more time than its tier allows.');

@@ -8,9 +8,9 @@ export type Screenshot = (name: string) => Promise<void>;
 const screenshotMsMax = 5_000;
 
 /**
- * Keeps screenshots of a job in the directory that the operator named (CONTRACT 10, "Privacy").
- * They show personal data, so only the user of the agent may read them. A screenshot that fails
- * does not end the job.
+ * Keeps screenshots of a job in the directory that the node owner named (CONTRACT 10, "Privacy").
+ * The screenshots show personal data, so only the user of the agent may read them. A screenshot
+ * that fails does not end the job.
  */
 export function screenshotsOf(
   page: Page,

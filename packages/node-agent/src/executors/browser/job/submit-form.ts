@@ -22,7 +22,7 @@ import {
 import { refusedMessage } from '../planner/index.ts';
 import { type Application, refuseChallenge } from './application.ts';
 
-/** The time for the page to show what became of an answered submission. */
+/** The longest wait for a proof after the site has answered the submission request. */
 const proofMsMax = 15_000;
 /** A page shows its messages within this time after the answer. */
 const settledMs = 1_000;
@@ -41,7 +41,10 @@ interface Confirmation {
   readonly confirmationUrl?: string;
 }
 
-/** Sends the form through the fence, once, and waits for a proof of what became of it. */
+/**
+ * Sends the form through the fence, once. Waits for a proof that the site has accepted or refused
+ * the application.
+ */
 export async function submitForm(
   application: Application,
   target: FormTarget,
@@ -89,7 +92,10 @@ interface SubmitControl {
   readonly canClick: boolean;
 }
 
-/** Finds the control again, because the page may have replaced it. */
+/**
+ * Finds the control that sends the form. The page may have replaced the control since an earlier
+ * look.
+ */
 async function submitControl(target: FormTarget): Promise<SubmitControl> {
   for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
     const { submit: control } = await controlsOf(target);
@@ -103,10 +109,7 @@ async function submitControl(target: FormTarget): Promise<SubmitControl> {
     if (await control.isEnabled()) return { control, canClick: false };
     throw new JobFailed('form_unsupported', 'The control that sends the form stays disabled.');
   }
-  throw new JobFailed(
-    'form_unsupported',
-    'The page does not keep the control that sends the form.',
-  );
+  throw new JobFailed('form_unsupported', 'The control that sends the form keeps disappearing.');
 }
 
 function beat(advance: () => void): () => void {
@@ -136,8 +139,8 @@ async function notSent({ page }: Application, target: FormTarget): Promise<JobFa
 }
 
 /**
- * Waits for the proof. Judges the answer alone first, because that works on a page that has
- * crashed, too.
+ * Waits for a proof. Judges the answer first without the page, because a page that has crashed
+ * cannot be read.
  */
 async function confirmationOf(
   application: Application,
@@ -175,7 +178,10 @@ function notConfirmed(): JobFailed {
   return new JobFailed('node_error', 'The site did not confirm that it has the application.');
 }
 
-/** Rejects after `limitMs`. This bounds the wait for a page that answers no call of the browser. */
+/**
+ * Rejects after `limitMs`, or when `signal` is aborted. The limit is needed because a call to a
+ * page may never settle.
+ */
 async function notConfirmedAfter(limitMs: number, signal: AbortSignal): Promise<never> {
   await sleep(limitMs, undefined, { signal }).catch(() => {});
   throw notConfirmed();

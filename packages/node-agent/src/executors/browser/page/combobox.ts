@@ -75,7 +75,7 @@ async function chooseOne(
   if (!(await control.evaluate(isEditable))) return 'no_option';
   for (const text of [...wanted.labels, ...(wanted.spellings ?? [])].slice(0, 3)) {
     await control.fill(text);
-    // Some lists wait for a key.
+    // Some lists load their options only after a key is pressed.
     await control.press('End');
     if (await pick(search, searchedMsMax)) return 'chosen';
     if (suggestions !== undefined && !(await readOptions(control, suggestions)).isShown) {
@@ -91,7 +91,7 @@ interface Search {
   readonly control: ElementHandle<HTMLElement>;
   readonly wanted: Wanted;
   readonly selector: string | undefined;
-  /** True while a request has no answer that the page sent after the combobox was touched. */
+  /** True while a request that the page sent after the combobox was touched has no answer. */
   readonly isAsking: () => boolean;
 }
 

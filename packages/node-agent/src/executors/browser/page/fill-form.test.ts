@@ -20,7 +20,7 @@ function formWith(widget: string): string {
     <div><label>Email <input name="m" type="email" required></label></div>${widget}<button>Apply</button></form>`;
 }
 
-/** A third question makes the form an application. */
+/** With this third question the form counts as an application. */
 const note = '<div><label>Note <input name="o"></label></div>';
 
 const combobox = (script: string) =>

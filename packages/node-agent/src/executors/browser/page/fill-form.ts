@@ -7,9 +7,15 @@ import { fillWidget, type FillContext, holds, press } from './widgets.ts';
 
 const quietMs = 150;
 const quietMsMax = 5_000;
-/** How often the form is read back and completed, because pages replace fields and lose values. */
+/**
+ * The most rounds in which the form is read and filled in. Pages replace fields and lose values, so
+ * one round may not be enough.
+ */
 const roundsMax = 10;
-/** How often one field is filled in before its value counts as refused. */
+/**
+ * The most attempts to fill in one field. If the page does not show the value after these attempts,
+ * the value counts as refused.
+ */
 const attemptsMax = 3;
 
 export interface FillOptions extends FillContext {
@@ -71,7 +77,10 @@ export async function fillForm(target: FormTarget, options: FillOptions): Promis
     await form.dispose().catch(() => {});
     if (failed !== undefined) return failed;
   }
-  return { kind: 'form_unsupported', message: 'The form does not keep what is filled in.' };
+  return {
+    kind: 'form_unsupported',
+    message: 'The form does not keep the values that the node fills in.',
+  };
 }
 
 async function readOrGone(target: FormTarget): Promise<ReadForm | undefined | 'gone'> {

@@ -8,16 +8,16 @@ import { type FormTarget, isGone, waitForQuiet } from './read-form.ts';
 const pollMs = 100;
 /** The time for a form to appear after its page has loaded. */
 const formMsMax = 15_000;
-/** The time for a page that the server answered with an error. */
+/** The time for a form to appear on a page that the server answered with an error. */
 const errorPageMsMax = 2_000;
 /** A page must be quiet for this long before the absence of a form counts. */
 const quietMs = 300;
 const quietMsMax = 2_000;
-/** A link to the form is followed if no form has appeared by then. */
+/** If no form has appeared after this time, a link to the form is followed. */
 const entryAfterMs = 1_000;
 
 export interface FindOptions {
-  /** The adapter that the tenant expects. It is asked first. */
+  /** The name of the adapter that the tenant expects. This adapter is tried first. */
   readonly hint: string;
   /** The status of the document; undefined if it is not known. */
   readonly status: number | undefined;
@@ -112,7 +112,7 @@ async function namedTarget(page: Page, hint: string): Promise<FormTarget | undef
 
 /**
  * The frame with the only application form. Undefined if no frame or several frames have one, or if
- * the frame of a known system is still to come.
+ * the page embeds a known system whose form has not appeared.
  */
 async function genericTarget(page: Page): Promise<FormTarget | undefined> {
   const main = page.mainFrame();

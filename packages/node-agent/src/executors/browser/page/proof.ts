@@ -32,8 +32,9 @@ const captchaText =
   /captcha|verify (?:that )?you are (?:a )?human|not a robot|human verification/iu;
 
 /**
- * Judges an answer (CONTRACT 10, "At most once"): only a positive proof is accepted, only a proven
- * refusal is refused. The caller asks again until the page has settled.
+ * Judges an answer (CONTRACT 10, "At most once"): the application counts as accepted only after a
+ * positive proof, and as refused only after a proven refusal. The caller asks again until the page
+ * has settled.
  */
 export function judge(evidence: Evidence): Proof {
   const { adapter, answer } = evidence;

@@ -15,7 +15,9 @@ export interface FormTarget {
 export interface ReadForm extends FormReport {
   readonly model: FormModel;
   report(key: string): FieldReport | undefined;
-  /** A control of a field, or one of the options of a group. Rejects if it is gone. */
+  /**
+   * The control of a field, or the option of a group at `index`. Rejects if the element is gone.
+   */
   element(key: string, index?: number): Promise<ElementHandle<HTMLElement>>;
   dispose(): Promise<void>;
 }

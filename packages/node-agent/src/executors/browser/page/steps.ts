@@ -6,7 +6,10 @@ import type { FieldReport, FormAddress } from './in-page/reports.ts';
 import { type FormTarget, isGone, readForm, type ReadForm } from './read-form.ts';
 
 const pollMs = 100;
-/** The time for a page to show messages instead of the next step. */
+/**
+ * Marked fields count as refused only after this time, because the page may still show the next
+ * step.
+ */
 const messageMs = 1_500;
 const nextMsMax = 30_000;
 const clickMsMax = 5_000;
@@ -64,7 +67,7 @@ export async function pressNext(
       if (!isGone(error)) throw error;
       return undefined;
     });
-    // If there is no form, the next step is still to come, maybe on another page.
+    // If there is no form, the page has left the step. The next step may appear on another page.
     if (form === undefined || identityOf(form) !== previous) return { kind: 'moved' };
     const refused = form.fields.filter(isRefused);
     const waitedMs = performance.now() - startedMs;

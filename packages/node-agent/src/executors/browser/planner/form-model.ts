@@ -57,7 +57,10 @@ export interface FormField {
   /** The question as the page shows it, not normalised. Empty if the widget has no label. */
   readonly label: string;
   readonly isRequired: boolean;
-  /** The labels of the options as shown; absent if the page loads them only when it is opened. */
+  /**
+   * The labels of the options as shown; absent if the page loads the options only when the widget
+   * is opened.
+   */
   readonly options?: readonly string[];
   readonly role?: FieldRole;
   /** True if the field takes more than one option or file. */

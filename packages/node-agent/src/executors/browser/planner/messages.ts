@@ -11,17 +11,20 @@ import type { ProfileFileName } from './profile.ts';
 
 const labelLengthMax = 80;
 
-/** A required field that the profile does not answer: `invalid_payload`. */
+/** The message for required fields that the profile does not answer (`invalid_payload`). */
 export function missingMessage(fields: readonly FormField[]): string {
   return listed('The profile does not answer these required fields', fields.map(nameWithMember));
 }
 
-/** The page refused values, or a refusal after the submission names fields: `invalid_payload`. */
+/**
+ * The message for fields whose values the page refused, before or after the submission request
+ * (`invalid_payload`).
+ */
 export function refusedMessage(labels: readonly string[]): string {
   return listed('The page refused the values of these fields', labels.map(quoted));
 }
 
-/** A required widget that the engine cannot operate: `form_unsupported`. */
+/** The message for required widgets that the engine cannot operate (`form_unsupported`). */
 export function unsupportedMessage(fields: readonly FormField[]): string {
   const labels = fields.map(({ label }) => quoted(label));
   return listed('These required fields have an unsupported kind of input', labels);
@@ -36,7 +39,10 @@ const fileRules = {
 
 export type FileFault = keyof typeof fileRules;
 
-/** A file that cannot be used: `invalid_payload`. It names the member. */
+/**
+ * The message for a file that cannot be used (`invalid_payload`). It names the member of the
+ * profile.
+ */
 export function fileMessage(file: ProfileFileName, fault: FileFault): string {
   return `files.${file} ${fileRules[fault]}.`;
 }
@@ -55,7 +61,7 @@ export function memberName(pointer: string): string {
   return path.join('').replace(/^\./, '');
 }
 
-/** Cuts to a number of code points, which is how the wire counts characters. */
+/** Cuts a text to `lengthMax` code points, because the wire counts code points as characters. */
 export function cutText(text: string, lengthMax: number): string {
   if (text.length <= lengthMax) return text;
   const characters = Array.from(text);
@@ -63,7 +69,10 @@ export function cutText(text: string, lengthMax: number): string {
   return `${characters.slice(0, lengthMax - 1).join('')}…`;
 }
 
-/** Names each label once, and counts those for which there is no room. */
+/**
+ * Lists each name once. If the message has no room for all names, it ends with the number of the
+ * others.
+ */
 function listed(intro: string, names: readonly string[]): string {
   const all = [...new Set(names)];
   const messageOf = (count: number) => {

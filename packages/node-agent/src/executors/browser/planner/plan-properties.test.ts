@@ -5,7 +5,7 @@ import { normaliseLabel } from './label.ts';
 import { planForm } from './plan.ts';
 import { profileFrom } from './planner.fixture.ts';
 
-/** Few words, so that labels, options and values often meet. */
+/** Few words, so labels, options and values are often equal. */
 const word = fc.constantFrom(
   'Yes',
   'No',

@@ -47,7 +47,10 @@ function valueFor(field: FormField, profile: ApplicantProfile): FieldValue | und
   }
 }
 
-/** The answer to the label, even an empty one, wins over the role. */
+/**
+ * Returns the answer to the label, which may be empty. If there is none, returns the standard value
+ * of the role.
+ */
 function profileValue(field: FormField, profile: ApplicantProfile): ProfileValue | undefined {
   return profile.answers.get(normaliseLabel(field.label)) ?? standardValue(field, profile);
 }
@@ -111,8 +114,9 @@ function optionsFor(
 }
 
 /**
- * A lone checkbox is checked if its label is among the consents, or if the answer to its question
- * names it. An answer that does not name it leaves it unchecked. Nothing like "yes" is interpreted.
+ * True if a lone checkbox must be checked. If its question has an answer, the answer must name the
+ * checkbox. A word like "yes" is not interpreted. Without an answer, its label must be among the
+ * consents.
  */
 function isChecked(field: FormField, { answers, consents }: ApplicantProfile): boolean {
   const names = [field.label, ...(field.options ?? [])].map(normaliseLabel);

@@ -20,7 +20,8 @@ export function fileOf(
     return { kind: 'file', file: { name, contentType, source } };
   }
   const bytes = Buffer.from(base64, 'base64');
-  // `Buffer` skips what is not base64, so the text is compared with what was decoded.
+  // `Buffer` skips characters that are not base64. So the bytes are encoded again and compared with
+  // the text.
   if (bytes.toString('base64') !== base64) {
     return invalid(
       `files.${member}.base64 must be padded base64 without line breaks and without a prefix.`,

@@ -14,7 +14,7 @@ export interface ApplicantProfile {
   readonly files: Readonly<Partial<Record<ProfileFileName, ProfileFile>>>;
 }
 
-/** One text, with other spellings of the same, or a list of option labels. */
+/** One text with its other spellings, or a list of option labels. */
 export type ProfileValue =
   | { readonly kind: 'text'; readonly text: string; readonly spellings: readonly string[] }
   | { readonly kind: 'labels'; readonly labels: readonly string[] };

@@ -42,7 +42,7 @@ describe('what a payload must be', () => {
       payloadText(`{"a":${'['.repeat(64)}${']'.repeat(64)}}`),
       'applicantProfile may be at most 64 levels deep.',
     ],
-    [payloadText('{"basics":{"name":"a","name":"b"}}'), 'basics.name is there twice.'],
+    [payloadText('{"basics":{"name":"a","name":"b"}}'), 'basics.name appears twice.'],
     [
       payloadText('{"basics":{"name":"\\ud800"}}'),
       'basics.name must have neither U+0000 nor a lone surrogate.',
@@ -83,7 +83,7 @@ describe('a malformed member is named, and its value is not', () => {
           { question: 'visa *', answer: secret },
         ],
       },
-      'answers[1] answers a question again, and differently.',
+      'answers[1] repeats a question with a different answer.',
     ],
     [{ consents: secret }, 'consents must be an array.'],
     [{ consents: [true] }, 'consents[0] must be a string.'],

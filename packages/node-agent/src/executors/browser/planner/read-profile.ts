@@ -74,7 +74,7 @@ function violationMessage(errors: readonly FieldError[]): string {
   return `${memberName(path)} ${rule}.`;
 }
 
-/** Finds faults that a plain value does not show any more, such as a name that is there twice. */
+/** Finds faults that a plain value does not show any more, such as a member that appears twice. */
 function refusalOf(document: JsonDocument, profile: JsonObject): string | undefined {
   if (jsonTextFault(rawText(document, profile), payloadMemberDepthMax) === 'too_deep') {
     return `applicantProfile may be at most ${payloadMemberDepthMax} levels deep.`;
@@ -87,7 +87,7 @@ function refusalOf(document: JsonDocument, profile: JsonObject): string | undefi
     return `${name} must have neither U+0000 nor a lone surrogate.`;
   }
   const [twice] = duplicateNamePointers(profile, [], 1);
-  return twice === undefined ? undefined : `${memberName(twice)} is there twice.`;
+  return twice === undefined ? undefined : `${memberName(twice)} appears twice.`;
 }
 
 /** The value with the exact digits of numbers as text, and without members that are null. */

@@ -24,7 +24,7 @@ export function resolveProfile(document: ProfileDocument): Resolution {
     const value = valueOf(answer);
     if (key === '') return invalid(`answers[${index}].question must have a letter or a digit.`);
     if (!isSame(answers.get(key) ?? value, value)) {
-      return invalid(`answers[${index}] answers a question again, and differently.`);
+      return invalid(`answers[${index}] repeats a question with a different answer.`);
     }
     answers.set(key, value);
   }
@@ -84,8 +84,8 @@ function cleanText(text: string): string {
 }
 
 /**
- * The member with a control character other than a tab or a line break, or undefined. Only members of
- * the schema are searched, because others have no effect.
+ * Returns the name of the member with a control character other than a tab or a line break, or
+ * undefined. Searches only the members of the schema, because other members have no effect.
  */
 function controlCharacterIn(schema: unknown, value: unknown, name = ''): string | undefined {
   if (typeof value === 'string') return /[^\P{Cc}\t\n\r]/u.test(value) ? name : undefined;

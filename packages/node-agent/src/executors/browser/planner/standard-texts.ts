@@ -8,7 +8,7 @@ type Period = { readonly startDate?: string; readonly endDate?: string };
 type Texts = readonly (string | undefined)[];
 
 /**
- * The texts of each standard field, the preferred one first. The others are other spellings of it,
+ * The texts of each standard field, the preferred text first. The other texts are other spellings,
  * for the options of a list. No text is made up: each is a member, a part of the name, or several
  * members joined.
  */
@@ -90,7 +90,10 @@ function locationForms({ city, region, countryCode }: Location): Texts {
 
 const twitterNames = ['twitter', 'x', 'x twitter', 'twitter x', 'x formerly twitter'];
 
-/** The address of the first profile with the network's name, or else of the first on its host. */
+/**
+ * The address of the first profile with the network's name, or else of the first profile on one of
+ * its hosts.
+ */
 function profileUrl(
   { profiles = [] }: Basics,
   networks: readonly string[],
@@ -114,7 +117,10 @@ function isCurrent({ endDate = '' }: Period): boolean {
   return ['', 'present'].includes(normaliseLabel(endDate));
 }
 
-/** The period that ends last, and then begins last. The first in the list wins a tie. */
+/**
+ * The period that ends last. Among periods with the same end, the one that begins last. The first
+ * in the list wins a tie.
+ */
 function latest<Item extends Period>(periods: readonly Item[]): Item | undefined {
   const [first, ...others] = periods;
   return others.reduce<Item | undefined>(

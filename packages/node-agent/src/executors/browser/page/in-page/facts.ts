@@ -76,8 +76,8 @@ export function readFacts({
 }
 
 /**
- * Resolves with true when for `quietMs` no node was added or removed, and no visible element is
- * `aria-busy`. Resolves with false after `limitMs`.
+ * Resolves with true when the page has added and removed no element or text for `quietMs`, and no
+ * visible element is `aria-busy`. Resolves with false after `limitMs`.
  */
 export async function waitForQuiet({
   quietMs,

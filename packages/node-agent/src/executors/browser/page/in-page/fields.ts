@@ -70,7 +70,7 @@ export function kindOf({ shape, controls, isGroup }: Gathered): WidgetKind {
   return shape === 'button' ? 'radio' : shape;
 }
 
-/** True for an element that has the attribute of a required one. */
+/** True for an element that an attribute marks as required. */
 export function isMarked(element: Element): boolean {
   return element.hasAttribute('required') || element.getAttribute('aria-required') === 'true';
 }

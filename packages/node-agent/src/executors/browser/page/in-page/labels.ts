@@ -31,7 +31,7 @@ export function textOfIds(element: Element, attribute: string): string {
   return texts.filter((text) => text !== null && text !== '').join(' ');
 }
 
-/** The `<label>` elements of a control, those without an id included. */
+/** The `<label>` elements of a control, including a label that encloses the control. */
 export function labelsFor(control: Element): HTMLLabelElement[] {
   const isLabelable =
     control instanceof HTMLInputElement ||

@@ -10,8 +10,8 @@ declare const isVisible: typeof visibility.isVisible;
 declare const textOf: typeof labels.textOf;
 
 /**
- * The list that belongs to a combobox: the one that it names, the nearest one, or the only open
- * one.
+ * The list that belongs to a combobox: the list that the combobox names, the nearest list, or the
+ * only open list.
  */
 export function listboxOf(control: HTMLElement): Element | undefined {
   const ids = `${control.getAttribute('aria-controls') ?? ''} ${control.getAttribute('aria-owns') ?? ''}`;
@@ -59,7 +59,7 @@ export function readListbox(
   };
 }
 
-/** Waits until the options differ from those that are known, or until the time is over. */
+/** Waits until the options differ from those that are known, or until `limitMs` has passed. */
 export async function awaitListbox(
   control: HTMLElement,
   asked: {

@@ -62,7 +62,7 @@ export interface FrameFacts {
   readonly alerts: readonly string[];
 }
 
-/** The marks of the page for a file that was chosen. */
+/** The marks that the page shows for the upload of a file. */
 export interface UploadReport {
   readonly isWorking: boolean;
   readonly isDone: boolean;

@@ -22,7 +22,7 @@ export function isVisible(element: Element): boolean {
   return !/^rect\(0(px)?,? 0|^rect\(1px,? 1px/u.test(clip) && !clipPath.startsWith('inset(50%');
 }
 
-/** True if one of the element's nearest ancestors, or the element, can be seen. */
+/** True if a person can see the element or one of its `levels` nearest ancestors. */
 export function isVisibleNear(element: Element, levels: number): boolean {
   let at: Element | null = element;
   for (let level = 0; at !== null && level <= levels; level += 1) {

@@ -53,7 +53,7 @@ const bad: Record<string, [wrong: string, history: History]> = {
     ],
   ],
   'a rejection of a submission that a node has': [
-    'saw it rejected',
+    'saw rejected, which follows only pending',
     [status('s', 'dispatched', [0, 1]), status('s', 'rejected', [2, 3])],
   ],
   'a cancelled submission before anybody asked': [

@@ -135,7 +135,9 @@ function endsThatDiffer(seen: readonly StatusRecord[]): string[] {
   }
   const wasGiven = seen.find(({ status }) => !isEnding(status) && status !== 'pending');
   if (first.status === 'rejected' && wasGiven !== undefined)
-    found.push(`${wasGiven.source} saw ${wasGiven.status}, ${first.source} saw it rejected`);
+    found.push(
+      `${wasGiven.source} saw ${wasGiven.status}, but ${first.source} saw rejected, which follows only pending`,
+    );
   return found;
 }
 

@@ -111,7 +111,9 @@ describe.concurrent.each(serviceNames)('%s', (service) => {
  */
 test('a master key that is missing or malformed is refused', async () => {
   const without = await refusal('settlement', { SVC_MASTER_KEY: undefined });
-  expect(without).toContain('SVC_MASTER_KEY is not set: <key id>:<base64 of 32 bytes>');
+  expect(without).toContain(
+    'SVC_MASTER_KEY is not set: keys of the form <key id>:<base64 of 32 bytes>',
+  );
   const short = await refusal('settlement', { SVC_MASTER_KEY: 'a:c2hvcnQ=' });
   expect(short).toContain('SVC_MASTER_KEY is not valid');
   expect(short).not.toContain('c2hvcnQ=');

@@ -25,8 +25,9 @@ export function canFetchPackages(): boolean {
 }
 
 /**
- * Unpacks the packages and their missing dependencies into `dir`. Unpacks under another name first,
- * so that an interrupted fetch is never used. `finish` completes the unpacked files.
+ * Downloads the packages and their missing dependencies, and unpacks them into `dir`. Unpacks them
+ * into a temporary directory first and renames it at the end. An interrupted fetch is therefore
+ * never used. `finish` may change the unpacked files before they get their name.
  */
 export async function fetchPackages(
   dir: string,

@@ -69,8 +69,8 @@ export type JobResult = Static<typeof JobResult>;
 export const httpUrlFormat = 'absolute-http-url';
 
 /**
- * The result as a node may report it. Its checks are stricter than those of `JobResult` (CONTRACT
- * 7).
+ * The result as a node may report it (CONTRACT 7). Its checks are stricter than those of
+ * `JobResult`.
  */
 const ReportedResult = Type.Object({
   confirmationId: Type.Optional(

@@ -16,9 +16,9 @@ interface Took {
   readonly error?: string | undefined;
 }
 
-/** One step of a submission. */
+/** One step of a submission, or of an event without a submission. */
 export interface StepSpan extends StepRef, Took {
-  /** False if the subject is an event that is about no submission. */
+  /** False if the subject is an event without a submission. The default is true. */
   readonly isSubmission?: boolean;
 }
 

@@ -16,7 +16,7 @@ import type { EventWaiters } from './webhook-endpoints/event-waiters.ts';
 /** The dependencies of the endpoints. `run` opens and closes them. */
 export interface GatewayDeps {
   readonly environment: EnvironmentName;
-  /** If true, webhook URLs may be private or plain http. */
+  /** If true, webhook URLs may use `http` and may have a private host. */
   readonly allowPrivateNetworks: boolean;
   /** The most tenants that may sign up from one address in an hour. */
   readonly signupsPerHour: number;

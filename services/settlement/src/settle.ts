@@ -24,9 +24,9 @@ export interface UnsettledSubmission {
 
 /**
  * Settles stored outcomes, and announces the deliveries that were written with them (CONTRACT 4).
- * Idempotent: a settled submission does not change. The store settles concurrent calls together,
- * but a submission that fails does not affect the others. Returns the submissions that could not be
- * settled.
+ * Idempotent: a settled submission does not change. The store settles concurrent calls together.
+ * If one submission cannot be settled, the others still are. Returns the submissions that could not
+ * be settled.
  */
 export async function settleEach(
   deps: SettleDeps,

@@ -57,7 +57,7 @@ test('a delivery that cannot be ended becomes a dead letter until it has ended',
   await breakDeliveries([broken]);
   await fixture.advance(webhookAgeMaxMs);
   for (let failure = 1; failure <= 5; failure += 1) {
-    await expect(recover()).rejects.toThrow('could not be ended');
+    await expect(recover()).rejects.toThrow('could not end');
     await fixture.advance(900_000);
   }
   expect(await readDeadLetters(store, 10)).toMatchObject({

@@ -82,7 +82,7 @@ function faultsOfFailure(expected: Expected & { kind: 'failed' }, { outcome }: R
   return faults;
 }
 
-/** A fault for each canary of the profile that the outcome or the log contains. */
+/** Looks for the canaries of the profile in the outcome and the log. Returns a fault for each. */
 function faultsOfPrivacy({ canaries }: Applicant, sent: string): string[] {
   return canaries
     .filter((canary) => sent.includes(canary))

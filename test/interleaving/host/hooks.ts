@@ -61,11 +61,10 @@ function bugEdits(): readonly SourceEdit[] {
 }
 
 /**
- * Edits that raise a limit which the driver measures in real time. Real time passes while the seed
- * holds a transaction. On a busy machine the usual limit would end the transaction at a moment that
- * the seed has not chosen.
+ * Raises the time limit of a transaction. The seed decides how long it holds a transaction. The
+ * usual limit could end the transaction at a moment that the seed has not chosen.
  */
-const realLimits: readonly SourceEdit[] = [
+const raisedLimits: readonly SourceEdit[] = [
   {
     file: 'packages/store/src/connection/query.ts',
     from: 'const transactionTimeoutMs = 10_000;',
@@ -73,7 +72,7 @@ const realLimits: readonly SourceEdit[] = [
   },
 ];
 
-const edits = Map.groupBy([...realLimits, ...bugEdits()], ({ file }) => root + file);
+const edits = Map.groupBy([...raisedLimits, ...bugEdits()], ({ file }) => root + file);
 
 registerHooks({
   resolve(specifier, context, nextResolve) {

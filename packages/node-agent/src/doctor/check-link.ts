@@ -19,6 +19,8 @@ const unreachable: Readonly<Record<string, string>> = {
   EPROTO: 'The service does not speak TLS at this address. Check --link.',
 };
 
+const notReached = 'Not checked, because the service cannot be reached.';
+
 function linkFinding(link: string, answer: LinkAnswer): Finding {
   if (answer.kind === 'unreachable') {
     const advice = unreachable[answer.code] ?? `The service cannot be reached (${answer.code}).`;
@@ -31,8 +33,7 @@ function linkFinding(link: string, answer: LinkAnswer): Finding {
 }
 
 function secretFinding(answer: LinkAnswer): Finding {
-  if (answer.kind === 'unreachable')
-    return fail('secret', 'Not checked, because the service cannot be reached.');
+  if (answer.kind === 'unreachable') return fail('secret', notReached);
   return answer.status === signedStatus
     ? pass('secret', 'The service accepts the id and the secret.')
     : fail('secret', explainRefusal(answer));
@@ -41,7 +42,12 @@ function secretFinding(answer: LinkAnswer): Finding {
 function clockFinding(answer: LinkAnswer): Finding {
   const { aheadSeconds } = answer.kind === 'answered' ? answer : {};
   if (aheadSeconds === undefined)
-    return fail('clock', 'Not checked, because the service sent no time.');
+    return fail(
+      'clock',
+      answer.kind === 'unreachable'
+        ? notReached
+        : 'Not checked, because the answer of the service has no time.',
+    );
   const off = `${Math.abs(aheadSeconds)} s ${aheadSeconds < 0 ? 'behind' : 'ahead of'} the service`;
   return Math.abs(aheadSeconds) > clockSecondsMax
     ? fail('clock', `The clock is ${off}. Set it (sudo timedatectl set-ntp true).`)

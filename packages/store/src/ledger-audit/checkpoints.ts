@@ -6,8 +6,9 @@ import { revived, shown } from './audit-state.ts';
 
 /**
  * A checkpoint: the part of an account that the audit has verified. It has the last verified
- * sequence and the sums up to it. It is sealed under the master key and bound to its account. If an
- * older checkpoint of the same account is put back, the next pass only reads more entries again.
+ * sequence and the sums up to it. It is sealed under the master key and bound to its account. If
+ * somebody replaces it with an older checkpoint of the same account, the next pass reads some
+ * entries again. This is the only effect.
  */
 export interface SealedCheckpoint {
   readonly tenantId: string;

@@ -101,7 +101,7 @@ export async function migrate(
   } catch (error) {
     if (sqlState(error) !== insufficientPrivilege) throw error;
     const reason =
-      'the migrating role does not own the tables. Set MIGRATION_DATABASE_URL to the URL of the owner';
+      'the role that migrates may not change the schema. Set MIGRATION_DATABASE_URL to a URL with the role that owns the tables';
     return { kind: 'refused', reason };
   } finally {
     await client.end();

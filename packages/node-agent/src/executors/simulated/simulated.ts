@@ -34,8 +34,8 @@ function usageAfter(seconds: number): MeteredUsage {
 }
 
 /**
- * The number of steps for the wanted actions. The service caps the usage of a run at 100 actions
- * plus 50 per second (CONTRACT 7), so more actions take longer.
+ * The fewest steps after which the service accepts this many actions. It cuts the usage of a run to
+ * 100 actions plus 50 per second (CONTRACT 7). 0 or less for up to 100 actions.
  */
 function stepsFor(actions: number | undefined, ms: number): number {
   return Math.ceil((((actions ?? 0) - 100) / 50) * (1_000 / ms));

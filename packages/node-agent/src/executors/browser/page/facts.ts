@@ -92,7 +92,10 @@ export function isClosed(facts: PageFacts, adapters: readonly Adapter[]): boolea
 const signInPath =
   /\/(?:log-?in|sign-?in|sign_in|sso|auth|account\/login|users\/sign_in)(?:\/|$)/iu;
 
-/** True for a page that asks for an account. Call it only for a page without a form. */
+/**
+ * True if the page asks the visitor to sign in. Call it only for a page without an application form,
+ * because that form may have a password field, too.
+ */
 export function isSignIn(facts: PageFacts): boolean {
   const [main = ''] = facts.urls;
   const isPath = URL.canParse(main) && signInPath.test(new URL(main).pathname);

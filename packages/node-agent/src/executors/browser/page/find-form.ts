@@ -42,9 +42,9 @@ const entries = namedAdapters.flatMap(({ entry }) => (entry === undefined ? [] :
 const embeds = namedAdapters.flatMap(({ embed }) => (embed === undefined ? [] : [embed]));
 
 /**
- * Waits for the application form, in any frame. The markup decides on the adapter. The generic one
- * is used when the page is quiet and no other fits. Fails with the reason that the page shows, such
- * as a captcha.
+ * Waits for the application form, in any frame. The markup of the form determines its adapter. The
+ * generic adapter is used if no other adapter fits once the page is quiet. Returns a failure if the
+ * page shows one, such as a captcha, or if no form appears in time.
  */
 export async function findForm(page: Page, options: FindOptions): Promise<FormSearch> {
   const { signal } = options;

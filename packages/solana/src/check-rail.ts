@@ -83,7 +83,8 @@ async function checkMint(rpc: Rpc, { mint }: RailTerms): Promise<RailCheck> {
     return refused('SOLANA_USDC_MINT', 'is not a mint of the SPL Token program');
   }
   const { decimals, isInitialized } = getMintDecoder().decode(account.data);
-  if (decimals === usdcDecimals && isInitialized) return sound;
+  if (!isInitialized) return refused('SOLANA_USDC_MINT', 'is a mint that is not initialized');
+  if (decimals === usdcDecimals) return sound;
   return refused('SOLANA_USDC_MINT', `has ${decimals} decimals instead of ${usdcDecimals}`);
 }
 

@@ -50,6 +50,24 @@ test('a caller decides how old a value may be', async () => {
   expect(await cache.get('a')).toBe('a2');
 });
 
+test('a load that began earlier does not replace the value of a later one', async () => {
+  const first = Promise.withResolvers<string>();
+  const values = [first.promise, Promise.resolve('new')];
+  const clock = { nowMs: 0, monotonicMs: () => clock.nowMs };
+  const cache = createExpiringCache({
+    load: async () => (await values.shift()) ?? 'loaded again',
+    ttlMs: 3000,
+    entriesMax: 2,
+    clock,
+  });
+  const earlier = cache.get('a');
+  clock.nowMs = 10;
+  expect(await cache.get('a', 0)).toBe('new');
+  first.resolve('old');
+  expect(await earlier).toBe('old');
+  expect(await cache.get('a')).toBe('new');
+});
+
 test('the number of values is limited, and the least recently used one is evicted', async () => {
   const { loads, cache } = setUp(2);
   for (const key of ['a', 'b', 'a', 'c', 'a', 'b']) await cache.get(key);

@@ -51,15 +51,22 @@ export function createExpiringCache<Value>({
   async function loadValue(key: string, nowMs: number): Promise<Value> {
     try {
       const value = await load(key);
-      present.delete(key);
-      absent.delete(key);
-      const kept = { value: Promise.resolve(value), loadedAtMs: nowMs };
-      if (isAbsent(value)) keep(absent, absentMax, key, kept);
-      else keep(present, entriesMax, key, kept);
+      keepNewest(key, value, nowMs);
       return value;
     } finally {
-      loading.delete(key);
+      if (loading.get(key)?.loadedAtMs === nowMs) loading.delete(key);
     }
+  }
+
+  /** Keeps the value, unless a load that began later has ended before this one. */
+  function keepNewest(key: string, value: Value, loadedAtMs: number): void {
+    const known = present.get(key) ?? absent.get(key);
+    if (known !== undefined && known.loadedAtMs > loadedAtMs) return;
+    present.delete(key);
+    absent.delete(key);
+    const kept = { value: Promise.resolve(value), loadedAtMs };
+    if (isAbsent(value)) keep(absent, absentMax, key, kept);
+    else keep(present, entriesMax, key, kept);
   }
 
   return {

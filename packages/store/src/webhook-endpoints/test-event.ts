@@ -38,7 +38,8 @@ export async function queueEndpointTest(
     );
     if (row === undefined) return { kind: 'not_found' };
     if (row.disabled) return { kind: 'disabled' };
-    const retryInMs = Math.max(row.retry_in_ms, await untilWebhooksAllowedMs(query, tenantId));
+    const allowedInMs = row.kind === 'poll' ? 0 : await untilWebhooksAllowedMs(query, tenantId);
+    const retryInMs = Math.max(row.retry_in_ms, allowedInMs);
     if (retryInMs > 0) return { kind: 'too_soon', retryInMs };
     await query('UPDATE webhook_endpoints SET tested_at = svc_now() WHERE id = $1::uuid', [
       endpointId,

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Fills the root of the image: sh infra/docker/image-root.sh ROOT. The build stage runs it in the
-# checkout, after the production dependencies are installed. The image contains nothing else.
+# checkout, after the production dependencies are installed. Only the compile cache is added later.
 set -eu
 root=$1
 app=$root$PWD
@@ -36,7 +36,7 @@ workspaces=$(
 cp -a --parents package.json CHANGELOG.md prisma/migrations node_modules $workspaces "$app"
 ln -s "$PWD/packages/admin-cli/src/main.ts" "$root/usr/local/bin/svc"
 
-# Files that no process loads: tests, declarations and source maps of dependencies.
+# Removes files that no process loads: tests, declarations and source maps of dependencies.
 cd "$app"
 find services packages -name node_modules -prune -o -type f \
   \( -name '*.test.ts' -o -name '*.fixture.ts' \) -exec rm {} +

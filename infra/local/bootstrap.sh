@@ -1,6 +1,7 @@
 #!/bin/sh
 # Runs `npm start` and `npm test`. It needs only Node 20 (or newer) and npm. It installs what is
-# missing, puts Node 24 first on the PATH, and continues in TypeScript. A second run installs nothing.
+# missing, puts Node 24 first on the PATH (on Linux), and continues in TypeScript. A second run
+# installs nothing.
 #
 #   sh infra/local/bootstrap.sh start          the embedded stack (infra/local/src/main.ts)
 #   sh infra/local/bootstrap.sh start --watch  the same; processes start again when their code changes
@@ -25,7 +26,7 @@ major=$(node --version | sed 's/^v\([0-9]*\).*/\1/')
 export TURBO_TELEMETRY_DISABLED=1 DO_NOT_TRACK=1 CHECKPOINT_DISABLE=1
 export NODE_COMPILE_CACHE="$PWD/.local/cache/compile"
 
-# Skips a step if its inputs have not changed since it last succeeded.
+# True if a step has succeeded with these inputs: is_done FILE INPUTS. The file contains the inputs.
 is_done() {
   [ -f "$1" ] && [ "$(cat "$1")" = "$2" ]
 }
@@ -55,7 +56,7 @@ generated=node_modules/.svc-generated
 schema="$(cksum <prisma/schema.prisma) $manifests"
 if ! is_done "$generated" "$schema" || [ ! -f packages/store/src/generated/client.ts ]; then
   output=$(prisma generate --config prisma/prisma.config.ts 2>&1) ||
-    fail "$output" 'The Prisma client could not be generated. Fix prisma/schema.prisma.'
+    fail "$output" 'The Prisma client could not be generated from prisma/schema.prisma. The lines above say why.'
   printf '%s' "$schema" >"$generated"
 fi
 

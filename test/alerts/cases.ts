@@ -38,7 +38,7 @@ const lateDelivery: AlertCase = {
 
 /**
  * The alert fires for a service that has had no audit since its start. It does not fire for a
- * service whose first audit ends about three minutes after its start.
+ * service whose first audit ends about four minutes after its start.
  */
 const newDeployment: AlertCase = {
   series: {
@@ -70,8 +70,8 @@ function timestamp(series: string, stepSeconds: number, hours?: number): AlertCa
 }
 
 /**
- * A case with two counters. Eight of ten outcomes fail to make the alert fire, and one of ten fails
- * in a quiet service.
+ * A case with two counters. While the alert must fire, eight of ten outcomes are failures. In a
+ * quiet service, one of ten is.
  */
 function failingShare(failed: string, succeeded: string): AlertCase {
   return { series: { [failed]: ['0+8', '0+1'], [succeeded]: ['0+2', '0+9'] } };

@@ -50,7 +50,7 @@ try {
 }
 const commands = await checkRunbookCommands();
 for (const line of commands.unknown)
-  say(`a runbook names a command that svc does not have: ${line}`);
+  say(`a runbook names a command or an option that svc does not have: ${line}`);
 faults += commands.unknown.length;
 const alerts = readRules().filter(({ alert }) => alert !== undefined).length;
 say(

@@ -12,7 +12,10 @@ const foreignMetrics =
 const functions =
   /^(absent|avg|bool|by|clamp_max|clamp_min|count|histogram_quantile|increase|max|min|on|or|and|unless|rate|sum|time|vector|without|group_left|ignoring|label_replace|scalar)$/;
 
-/** The definition of a series. The series of a histogram end in `_bucket`, `_sum` and `_count`. */
+/**
+ * The definition of a series. Undefined if the services export no such series. The series of a
+ * histogram end in `_bucket`, `_sum` and `_count`.
+ */
 function definitionOf(series: string): MetricDefinition | undefined {
   const own = catalogue.get(series);
   if (own !== undefined) return own.type === 'histogram' ? undefined : own;
@@ -21,8 +24,9 @@ function definitionOf(series: string): MetricDefinition | undefined {
 }
 
 /**
- * Describes each metric and label of a PromQL query that the services do not export. `recorded`
- * contains the names of the recording rules. promtool checks the syntax.
+ * Returns a text for each metric or label that a PromQL query uses and no service exports.
+ * `recorded` contains the names of the recording rules, which a query may use. promtool checks the
+ * syntax.
  */
 export function queryFaults(query: string, recorded: ReadonlySet<string>): string[] {
   const faults: string[] = [];

@@ -80,7 +80,7 @@ function otherFaults(text: string): string[] {
   ];
 }
 
-/** A heading's anchor, as GitHub makes it. */
+/** The anchor that GitHub makes for a heading. */
 function anchorOf(heading: string): string {
   return heading
     .toLowerCase()

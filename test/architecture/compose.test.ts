@@ -12,15 +12,15 @@ import { interpolate, readCompose } from '../support/compose.ts';
 import { serviceConfigs } from './service-configs.ts';
 
 /**
- * Checks docker-compose.yml without a container engine. The file has the form of a Compose file.
- * Its containers run the processes that the tests run, and their environment fits the schemas of
- * the services.
+ * Checks docker-compose.yml without a container engine. The tests check that the file is a valid
+ * Compose file, that its containers run the processes that other tests run, and that these
+ * processes accept their environment.
  */
 
 const checkoutDir = path.resolve(import.meta.dirname, '../..');
 const strings = { type: 'array', items: { type: 'string' } };
 
-/** The part of the Compose Specification that docker-compose.yml uses. */
+/** A JSON Schema of the part of the Compose Specification that docker-compose.yml uses. */
 const form = {
   type: 'object',
   required: ['services'],
@@ -82,7 +82,10 @@ const form = {
 
 const compose = readCompose();
 
-/** The environment of a service, with the secret that Compose mounts as a file. */
+/**
+ * The environment that Compose gives to a service. Compose mounts the master key below
+ * `/run/secrets`. The tests write it to a temporary directory instead.
+ */
 function environmentOf(name: ServiceName): Record<string, string> {
   const given = {
     POSTGRES_PASSWORD: 'secret',

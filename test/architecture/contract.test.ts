@@ -13,8 +13,8 @@ import {
 import { expect, test } from 'vitest';
 
 /**
- * Checks that docs/CONTRACT.md names the errors, events, values, endpoints and members that the
- * code has.
+ * Checks that docs/CONTRACT.md names all error codes, event types, enum values, endpoints and JSON
+ * members that the code has.
  */
 
 const contract = readFileSync(path.resolve(import.meta.dirname, '../../docs/CONTRACT.md'), 'utf8');

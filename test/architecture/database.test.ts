@@ -3,14 +3,14 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 
 /**
- * Checks which files of the store use Prisma's typed client, and that all others send SQL on the
- * driver (docs/decisions/0024-two-ways-to-the-database.md).
+ * Checks that only the files of two lists use Prisma's generated client, and that no file sends SQL
+ * through Prisma (docs/decisions/0024-two-ways-to-the-database.md).
  */
 
 const checkoutDir = path.resolve(import.meta.dirname, '../..');
 const storeDir = 'packages/store/src';
 
-/** Files of the store that make typed calls. */
+/** The files of the store that make typed calls of Prisma. */
 const typed = [
   'audit-log/audit-list.ts',
   'connection/store.ts',
@@ -22,10 +22,10 @@ const typed = [
   'tenants/tenants.ts',
 ];
 
-/** Other files of the store that import the generated client. */
+/** The other files of the store that import Prisma's generated client. */
 const importers = [
   'connection/errors.ts',
-  // These files use Prisma's tag for SQL to build statements with optional conditions. The driver
+  // These files use `Prisma.sql` to build statements with optional conditions. The package `pg`
   // sends the statements.
   'deliveries/list.ts',
   'deliveries/recovery.ts',

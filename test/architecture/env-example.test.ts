@@ -6,7 +6,7 @@ import { serviceConfigs } from './service-configs.ts';
 
 /**
  * .env.example shows operators every variable that they can set, with its default. The tests
- * compare it with the schemas of the services.
+ * compare it with the schemas of the services and of `svc`.
  */
 
 const text = readFileSync(path.resolve(import.meta.dirname, '../../.env.example'), 'utf8');

@@ -28,8 +28,8 @@ export function importsIn(srcDir: string): Import[] {
 const folderOf = (file: string): string => path.dirname(file);
 
 /**
- * The imports between folders that belong to a circle of folders. The files at the top of a room
- * are in no folder. They may import every folder, and every folder may import them.
+ * Finds the imports that are part of a circle of folders. The files at the top of a room are in no
+ * folder. They may import every folder, and every folder may import them.
  */
 export function circularImports(imports: readonly Import[]): Import[] {
   const between = imports.filter(

@@ -19,8 +19,8 @@ const commentCharactersMax = 700;
 const sentenceWordsMax = 32;
 
 /**
- * Constructions that readers stumble over, and house words for which the field has a word
- * (docs/STYLE.md 13). The text before each pattern is what to write instead.
+ * Constructions that readers stumble over, and unusual words for things that have a usual name
+ * (docs/STYLE.md 13). `rule` says what to write instead.
  */
 const banned: readonly (readonly [rule: string, pattern: RegExp])[] = [
   [

@@ -5,8 +5,8 @@ import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 
 /**
- * Proves that oxlint enforces the limits of length in .oxlintrc.json. Code at a limit passes, and
- * one line more fails.
+ * Proves that oxlint enforces the limits of length in .oxlintrc.json. It accepts code at a limit,
+ * and refuses code with one line more.
  */
 
 const checkoutDir = path.resolve(import.meta.dirname, '../..');

@@ -109,15 +109,15 @@ it.each(rooms)(
     expect({ isPrivate, license, engines }).toStrictEqual({
       isPrivate: true,
       license: 'UNLICENSED',
-      // The client is built to JavaScript for tenants. The rest runs as TypeScript.
+      // Tenants run the client as JavaScript, also on older Node. The rest runs as TypeScript.
       engines: { node: room === 'packages/client' ? '>=20' : '>=22.18' },
     });
   },
 );
 
 /**
- * The rooms whose README is short. The README of the client may be longer, because tenants get it
- * with the package.
+ * The rooms whose README must be short. The README of the client may be longer, because tenants get
+ * it with the package.
  */
 const internal = rooms.map(({ room }) => room).filter((room) => room !== 'packages/client');
 

@@ -29,7 +29,7 @@ const units = new Set(['ms', 'seconds', 'minutes', 'hours', 'days', 'micros', 'b
  */
 const behindUnit = new Set(['max', 'min', 'default', 'per', 'of', 'to']);
 
-/** Names of Node's sockets, which are allowed although a word follows the unit. */
+/** Members of Node's sockets. They are allowed although a word follows the unit. */
 const ofNode = new Set(['bytesRead', 'bytesWritten']);
 
 /** True if a word that is not in `behindUnit` follows a unit. */

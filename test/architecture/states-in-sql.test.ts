@@ -5,8 +5,8 @@ import { expect, test } from 'vitest';
 import { parse, walk } from '../mutation/generators/syntax.ts';
 
 /**
- * States in SQL come from the domain's table of transitions, by `schema/submission-states.ts`
- * (docs/decisions/0025).
+ * Checks that SQL of the store contains no state as a literal. The states come from the domain's
+ * table of transitions, as parameters or from `schema/submission-states.ts` (docs/decisions/0025).
  */
 
 const checkoutDir = path.resolve(import.meta.dirname, '../..');

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 
-/** Rules of docs/STYLE.md that a pattern in the source can break. */
+/** Rules of docs/STYLE.md that a regular expression can check. */
 
 interface Rule {
   readonly name: string;

@@ -14,8 +14,8 @@ const checkoutDir = path.resolve(import.meta.dirname, '../..');
 const configuration = 'test/architecture/knip.product.json';
 
 /**
- * Exports that only tests read, each with the reason why it stays. The test fails if an entry is no
- * longer needed.
+ * Exports that only tests or developers' commands read, each with the reason why it stays. The test
+ * fails if product code reads one of them.
  */
 const oracles: Readonly<Record<string, string>> = {
   'infra/local/src/pgbouncer/server.ts startPgbouncer':

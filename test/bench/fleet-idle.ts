@@ -23,8 +23,8 @@ const { values } = parseArgs({
 const count = Number(values.nodes);
 const seconds = Number(values.seconds);
 /**
- * The wait before the measurement. In this time several heartbeats happen, and the dispatcher
- * enters every link in the registry again.
+ * The wait before the measurement, so the start of the links is not measured. In this time several
+ * heartbeats happen, and the dispatcher enters every link in the registry again.
  */
 const settlingMs = 35_000;
 

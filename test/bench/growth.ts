@@ -25,8 +25,8 @@ async function postponeAudit(pool: Pool): Promise<void> {
 }
 
 /**
- * Measures the product after `seedRows` finished submissions and the product after `seedRowsFew`,
- * in turns.
+ * Measures two stacks of the product in turns: one with `seedRows` finished submissions, and one
+ * with `seedRowsFew`.
  */
 export async function runGrowth(report: Report): Promise<void> {
   const { seedRows, seedRowsFew, tenants, nodes, seconds } = options;
@@ -40,7 +40,8 @@ export async function runGrowth(report: Report): Promise<void> {
   );
   const labels = [seedRows, seedRowsFew].map((rows) => `${rows.toLocaleString('en')} before`);
   try {
-    // The large stack starts last and is measured first.
+    // The large stack starts last and becomes the first of `systems`, because `growthFigures`
+    // expects this order.
     for (const rows of [seedRowsFew, seedRows]) {
       const system = await startProduct({
         dir: path.join(dir, `${rows}`),
@@ -60,8 +61,8 @@ export async function runGrowth(report: Report): Promise<void> {
       await system.world.ask({ kind: 'connect', nodes: system.links });
     }
     for (const system of systems) report.servers(await system.versions());
-    // Warm up. The seeding ends with a checkpoint, and the first change of a page after a
-    // checkpoint writes the whole page to the WAL.
+    // Warm up. The seeding ends with a checkpoint. After a checkpoint, the first change of each
+    // page writes the whole page to the WAL, which would raise the measured WAL.
     for (const system of systems)
       for (const shape of [created64, life64])
         await measure(driver, system, shape, options.growth.warmUpSeconds);

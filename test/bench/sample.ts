@@ -75,7 +75,7 @@ const heldBacklogSeconds = 1;
 
 /**
  * False if requests arrived faster than the system could end them, or if it refused more than
- * `refusedShareMax` of them.
+ * `refusedShareMax` of them. Always true for a closed loop.
  */
 export function isHeld({ backlog, created, refused }: Sample): boolean {
   if (backlog === undefined) return true;

@@ -53,7 +53,10 @@ const payloadText = JSON.stringify({
   jobContext: { title: 'Welder', company: 'Example Works' },
 });
 
-/** One hold in the most obvious form: conditional on the credit, with its entry. */
+/**
+ * The plainest statement for a hold: it checks the credit, and writes the submission and its ledger
+ * entry.
+ */
 const plainSql = `WITH account AS (
     UPDATE credit_accounts SET held_micros = held_micros + $6::bigint
     WHERE tenant_id = $2 AND balance_micros - held_micros >= $6::bigint
@@ -176,7 +179,7 @@ async function holdPlainly(pool: Pool, tenantId: string): Promise<void> {
       newId(),
     ],
   });
-  if (result.rowCount !== 1) throw new Error('not held');
+  if (result.rowCount !== 1) throw new Error('the plain statement held no credits');
 }
 
 async function createDatabase(adminUrl: string): Promise<void> {

@@ -36,8 +36,9 @@ const names = ['product', other];
 const inFlightOfLoops = 64;
 
 /**
- * Measures the product against the baseline, then several of each service against one of each, then
- * the product's nodes alone.
+ * Measures three things, one after another: the product against the baseline, several processes of
+ * each service against one of each, and the cancels and dead nodes of a fleet. With `--profile`, it
+ * measures only the shapes of the first part.
  */
 export async function runUsual(report: Report): Promise<void> {
   const dir = mkdtempSync(path.join(os.tmpdir(), 'svc-bench-'));

@@ -7,7 +7,10 @@ import {
 } from '../../services/gateway/src/gateway.fixture.ts';
 import { accessibilityFaults, launchBrowser, screenshot, watchPage } from './browser.fixture.ts';
 
-/** The payment page (CONTRACT 8) as the payer sees it. The watcher does not run. */
+/**
+ * The payment page (CONTRACT 8) as the payer sees it. The watcher does not run: the tests change
+ * the intents in Postgres.
+ */
 
 const recipient = 'mvines9iiHiQTysrwkJjGf2gb9Ex9jXJX8ns3qwf2kN';
 let gateways: GatewayFixture;

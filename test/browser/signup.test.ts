@@ -149,7 +149,7 @@ test.each([
   expect(await accessibilityFaults(page)).toEqual([]);
   expect(await isScrolledSideways(page)).toBe(false);
   await screenshot(page, `signed-up-${view.name}`);
-  // The refusal is a 422, which a browser writes to its console.
+  // The browser writes to its console that the service answered the refused sign-up with 422.
   expect(faults).toEqual([expect.stringContaining('422')]);
 });
 

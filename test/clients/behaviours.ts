@@ -4,8 +4,8 @@ import type { Driver, DriverAnswer } from './driver-process.ts';
 import type { Proxy, ProxyAction } from './proxy.ts';
 
 /**
- * The types of behaviours.json, which is the table of what both client libraries must do, and the
- * checks of its rows.
+ * The types and the checks of the rows of behaviours.json. This table lists what both client
+ * libraries must do.
  */
 
 interface CallPlan {
@@ -61,13 +61,13 @@ export interface Subject {
   readonly secret: string;
   /** Resolves when the submission has ended. */
   readonly ended: (submissionId: string) => Promise<void>;
-  /** The id of the tenant's oldest webhook endpoint of kind `poll`, or an empty text. */
+  /** The id of the tenant's oldest active endpoint of kind `poll`, or an empty text. */
   readonly endpointId: () => Promise<string>;
 }
 
 let keys = 0;
 
-/** An application with a new idempotency key. */
+/** The body of a submission, with a new idempotency key. */
 export function application(atsType: string) {
   keys += 1;
   return {

@@ -22,12 +22,12 @@ import { startProxy } from './proxy.ts';
 import { findPython, startPython, typescriptCommands } from './subjects.ts';
 
 /**
- * The client libraries against a live gateway behind a proxy that breaks connections. The
- * TypeScript client is tested as packed.
+ * The client libraries against a live gateway behind a proxy that breaks connections. The tests
+ * use the packed TypeScript client, as tenants install it.
  */
 
 const python = findPython();
-if (python === undefined) process.stdout.write('Python 3.10 or newer is missing: not tested.\n');
+if (python === undefined) process.stdout.write('Python 3.10+ is missing: no Python client runs.\n');
 else if (!python.hasHttpx) process.stdout.write('httpx is missing: async Python is not tested.\n');
 
 const starters: Record<string, (dir: string) => Driver> = {
@@ -70,7 +70,10 @@ function completeAllButSlow(): void {
   });
 }
 
-/** `fetch` of Deno and Bun repeats a request if a reused connection closes before the answer. */
+/**
+ * `fetch` of Deno and Bun repeats a request if a reused connection closes before the answer. The
+ * proxy closes their connections after each answer, so they reuse none.
+ */
 const repeatsByItself = /^(Deno|Bun)/;
 
 async function startSubject(name: string, start: (dir: string) => Driver): Promise<Subject> {
@@ -138,9 +141,9 @@ describe.each(Object.keys(starters))('%s', (name) => {
 /** The share of requests whose connection the proxy breaks. */
 const brokenShare = 0.2;
 const submissions = Number(process.env['CLIENT_SUBMISSIONS'] ?? 40);
-/** With this many retries, a run of 2,000 submissions fails about once in a thousand runs. */
+/** With this many retries, about one in a thousand runs of 2,000 submissions fails. */
 const maxRetries = 8;
-/** The factor by which pauses are shortened. The default is that of the short form. */
+/** The clients' pauses are multiplied by this factor. The default keeps `npm test` short. */
 const pauseFactor = Number(process.env['CLIENT_PAUSE_FACTOR'] ?? 0.01);
 
 test.each(Object.keys(starters))(

@@ -28,8 +28,8 @@ export function startDriver(
   const [program = '', ...words] = command;
   const child = spawn(program, words, {
     cwd: options.cwd,
-    // The process gets no NODE_OPTIONS, because older runtimes cannot load the TypeScript files
-    // that tests preload.
+    // NODE_OPTIONS of the tests preloads TypeScript files, which older runtimes cannot load. So the
+    // process does not get it.
     env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...options.env },
   });
   let errors = '';

@@ -1,5 +1,6 @@
 import process from 'node:process';
-// Runs calls of the packed TypeScript client. Reads one JSON object a line and answers each with one.
+// Runs calls of the packed TypeScript client. Reads one JSON object a line, and answers each with
+// one line.
 import { createInterface } from 'node:readline';
 import * as svc from '@svc/client';
 
@@ -53,8 +54,8 @@ async function verify({ webhook: { nowMs, ...webhook } }) {
 }
 
 /**
- * Submits with real pauses, `atOnce` at a time. Returns the submission's id for each key, and the
- * errors.
+ * Submits one submission for each key, `atOnce` at a time. Multiplies each pause of the client by
+ * `pauseFactor`. Returns the submission's id for each key, the errors, and the number of pauses.
  */
 async function submitAll({ baseUrl, tenantId, secret, run }) {
   const { keys, submission, atOnce, maxRetries, pauseFactor } = run;

@@ -26,7 +26,7 @@ OPTIONS = {
 
 
 def keywords(options: dict) -> dict:
-    """The options of the table, as this library names them."""
+    """The options of the table with the names and units of this library."""
     named = {}
     for option, value in options.items():
         name, unit = OPTIONS[option]
@@ -131,7 +131,7 @@ def verify(message: dict) -> dict:
 
 
 class Run:
-    """Many submissions with real pauses."""
+    """Many submissions. Each pause of the client is multiplied by `pauseFactor`."""
 
     def __init__(self, message: dict) -> None:
         self.run = message["run"]

@@ -7,7 +7,7 @@ import {
   type ServerResponse,
 } from 'node:http';
 
-/** The handling of one request. */
+/** The ways in which the proxy handles a request. */
 export type ProxyAction =
   /** Forwards the request and its answer. */
   | 'pass'
@@ -24,7 +24,7 @@ export type ProxyAction =
    * Forwards the request. The `Date` of the answer is the machine's time plus `dateShiftSeconds`.
    */
   | { readonly dateShiftSeconds: number }
-  /** Answers instead of the service. */
+  /** Sends this answer, and forwards nothing to the service. */
   | {
       readonly status: number;
       readonly headers?: Readonly<Record<string, string>>;

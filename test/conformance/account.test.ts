@@ -50,7 +50,7 @@ async function settled(tenant: TenantCredentials): Promise<void> {
   });
 }
 
-/** Every item of a list, page by page. */
+/** Reads all items of a list, page by page. */
 async function allOf(tenant: TenantCredentials, path: string): Promise<Record<string, unknown>[]> {
   const items: Record<string, unknown>[] = [];
   let cursor = '';

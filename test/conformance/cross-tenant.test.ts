@@ -4,7 +4,10 @@ import { job } from '../support/job.ts';
 import { startWholeStack, type WholeStack } from '../support/whole-stack.ts';
 import type { WireAnswer, WireRequest } from '../support/wire.ts';
 
-/** Every endpoint that takes an id answers the id of another tenant exactly as an unknown id. */
+/**
+ * Every endpoint that takes the id of a resource gives the same answer for the id of another
+ * tenant's resource and for an unknown id.
+ */
 
 let whole: WholeStack;
 let owner: TenantCredentials;
@@ -74,7 +77,7 @@ const withoutResources = ['getPurchaseIntent', 'getPurchaseIntentQr', 'awaitPurc
 const withId = () =>
   whole.api.operations.filter(({ path }) => path.startsWith('/v1/') && path.includes('{'));
 
-/** The headers. The values that differ between any two answers are empty. */
+/** The headers of an answer, with empty texts for `date` and `ratelimit`, which always differ. */
 function withoutMoment({ headers }: WireAnswer): object {
   return { ...headers, date: '', ratelimit: '' };
 }
@@ -113,7 +116,7 @@ test.each(Object.keys(cases))(
       headers: { 'x-request-id': 'the-same' },
     });
     expect(route.text).toBe(foreign.text);
-    // The resource still exists, and the stranger has not changed it.
+    // The owner's submission still exists, and the stranger has not cancelled it.
     const own = await whole.askAs(owner, {
       method: 'GET',
       target: `/v1/submissions/${submissionId}`,

@@ -68,7 +68,7 @@ async function throughTheStack(key: string, profile: string): Promise<string> {
   return text;
 }
 
-/** White space between tokens may change, but no token may. */
+/** Expects that the frame has the profile. Only white space between tokens may differ. */
 function expectCarried(frame: string, profile: string): void {
   expect(tokensOf(frame).join(' ')).toContain(
     `"applicantProfile" : ${tokensOf(profile).join(' ')}`,

@@ -3,7 +3,7 @@ import { job } from '../support/job.ts';
 import { startWholeStack, type WholeStack } from '../support/whole-stack.ts';
 import { send, type WireAnswer } from '../support/wire.ts';
 
-/** CONTRACT 5, `/signup`: sandbox only, without a key, limited per hour and address. */
+/** CONTRACT 5, `/signup`: it needs no key, and each address has a limit per hour. */
 
 const perHour = 3;
 let whole: WholeStack;

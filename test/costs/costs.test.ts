@@ -16,16 +16,16 @@ import {
 } from './worst-cases.ts';
 
 /**
- * Sends the worst cases to every endpoint of the document. Compares the gateway's processor time of
- * each case with that of a plain request to the same endpoint. For signed requests with a body, the
- * plain body is as large as the worst one. A busy machine slows both requests.
+ * Sends the worst cases to every endpoint of the OpenAPI document. Compares the gateway's processor
+ * time for each case with that for a plain request to the same endpoint. For signed requests with a
+ * body, the plain body is as large as the worst one.
  */
 
-/** A worst case may take this many times the processor time of a plain request. */
+/** A worst case may take at most this many times the processor time of a plain request. */
 const ratioMax = 16;
 /**
- * The least time that counts for a plain request, in milliseconds. A smaller figure depends more on
- * the clock and the garbage collector than on the request.
+ * A plain request counts as at least this many milliseconds. A smaller figure depends more on the
+ * clock and the garbage collector than on the request.
  */
 const plainMsMin = 2;
 const samplesMax = 5;
@@ -150,9 +150,8 @@ function requestOf({ method, target, signer }: Operation, worst: Partial<WorstCa
 }
 
 /**
- * The processor time of the gateway so far, as Linux counts it for each thread. The answer of `/live`
- * shows that the gateway has finished what it did after its last answer. A read of `/metrics` would
- * cost more than most requests.
+ * The processor time of all threads of the gateway so far, as Linux counts it. The function first
+ * waits for an answer of `/live`, which comes when the gateway has finished its earlier work.
  */
 async function gatewayCpuMs(): Promise<number> {
   await (await fetch(`${whole.stack.adminUrl('gateway', 0)}/live`)).text();
@@ -164,10 +163,7 @@ async function gatewayCpuMs(): Promise<number> {
   return ranNs.reduce((sum, ns) => sum + ns, 0) / nsPerMs;
 }
 
-/**
- * The processor time of the gateway at the end of the last sample. Each sample then needs only one
- * read.
- */
+/** The gateway's processor time at the end of the last sample. The next sample starts from it. */
 let usedMs = 0;
 
 /**

@@ -45,8 +45,8 @@ interface Site {
 }
 
 /**
- * Opens a page with frames of two hosts behind an armed fence. `posted` collects each request that
- * is not a GET.
+ * Opens a page that has a frame of another host, behind an armed fence. `posted` collects each
+ * request that is not a GET.
  */
 async function openSite(): Promise<Site> {
   const posted: string[] = [];

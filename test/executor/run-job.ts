@@ -8,7 +8,7 @@ import { NodeRuns } from '../../packages/node-agent/src/runs.ts';
 
 export type WireOutcome = FrameFromNodeOf<'completed'> | FrameFromNodeOf<'failed'>;
 
-/** The frames that the agent sent about one job. */
+/** The outcome and the usage frames that the agent sent about one job. */
 export interface Ran {
   readonly outcome: WireOutcome;
   readonly usages: readonly FrameFromNodeOf<'usage'>[];

@@ -4,7 +4,7 @@ import { openRedisCluster, type RedisCluster } from './redis-cluster.ts';
 import { openRedisWithSentinel, type RedisWithSentinel } from './redis-sentinel.ts';
 import type { Cluster } from './trial.ts';
 
-/** The clusters of `pnpm failover`, by the name of `--only`. */
+/** The clusters of `pnpm failover`, by the name that `--only` takes. */
 export const clusters: Readonly<Record<string, () => Cluster>> = {
   postgres: postgresCluster,
   sentinel: sentinelCluster,

@@ -8,8 +8,8 @@ export interface PostgresPrograms {
 }
 
 /**
- * Debian's Postgres with `pg_basebackup`, which the npm package of `npm start` does not contain. Uses
- * the installed one, or unpacks the package below .local.
+ * Finds Debian's Postgres. It has `pg_basebackup`, which the npm package for `npm start` lacks. If
+ * none is installed, downloads Debian's package and unpacks it below .local.
  */
 export async function debianPostgres(): Promise<PostgresPrograms> {
   const installed = newest('/');

@@ -7,7 +7,7 @@ import { clusterUrl, newPasswords, type PostgresNode, preparePostgres } from './
 /** A primary and its synchronous standby. The members of `PostgresUnderTest` act on the primary. */
 export interface PostgresPair extends PostgresUnderTest {
   clusterUrl(): string;
-  /** Steps 1 to 3 of the runbook: the old primary is gone for good, and the standby is promoted. */
+  /** Steps 1 to 3 of the runbook: kills the primary and promotes the standby. */
   failOver(): Promise<void>;
   /** Step 4 of the runbook: the killed server returns as the standby. */
   restoreStandby(): Promise<void>;
@@ -63,8 +63,8 @@ export async function openPostgresPair(dir: string): Promise<PostgresPair> {
 }
 
 /**
- * Lets a promoted standby commit alone. Its settings are a copy of the old primary's, so it would
- * wait for a standby (docs/OPERATIONS.md, Failover).
+ * Lets a promoted standby commit alone. Its settings are a copy of the old primary's. With these
+ * settings, every commit would wait for a standby (docs/OPERATIONS.md, Failover).
  */
 async function requireNoStandby(primary: PostgresNode): Promise<void> {
   await primary.query('ALTER SYSTEM RESET synchronous_standby_names');

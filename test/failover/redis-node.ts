@@ -30,7 +30,7 @@ export interface RedisNodeOptions {
   readonly isSentinel?: boolean;
 }
 
-/** The lines of a server that is configured like the embedded one. */
+/** The configuration lines of a server. They are those of the Redis that `npm start` runs. */
 export const serverLines = [
   'save ""',
   'appendonly yes',

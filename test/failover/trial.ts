@@ -11,7 +11,7 @@ export interface Cluster {
   readonly servers: Servers;
   /** Kills a server. Resolves as soon as another server is promoted. */
   failOver(): Promise<void>;
-  /** Makes the cluster whole again. */
+  /** Returns the killed server to the cluster, as a standby or as a replica. */
   restore(): Promise<void>;
 }
 
@@ -76,8 +76,8 @@ export async function runTrial(cluster: Cluster, options: TrialOptions): Promise
 }
 
 /**
- * Milliseconds from the promotion to the first answer of a successful creation that began after it.
- * Undefined if there is none.
+ * The milliseconds from the promotion to the first answer that created a submission. Only requests
+ * count that began after the promotion, and no replays. Undefined if there is none.
  */
 export function nextCreationMs(
   history: History,

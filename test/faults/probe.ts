@@ -7,9 +7,9 @@ import type { ControlledProcess } from './world/controlled-process.ts';
 import type { World } from './world/types.ts';
 
 /**
- * Measures recovery. The system is back when a submission posted after the fault has gone through
- * its whole life, up to its webhook `submission.completed`, and every service that should run
- * reports ready.
+ * Measures recovery. The system is back when two things are true. A submission that was posted
+ * after the fault has gone through its whole life, up to its webhook `submission.completed`. Every
+ * service that should run reports ready.
  */
 export interface Prober {
   /** Milliseconds from now to recovery. Undefined if it takes longer than `boundMs`. */

@@ -7,7 +7,7 @@ export interface StruckFault {
   readonly atSeconds: number;
   readonly kind: string;
   readonly name: string;
-  /** Milliseconds from the healing to recovery. Undefined if it took too long. */
+  /** Milliseconds from the end of the fault to recovery. Undefined if recovery took too long. */
   readonly recoveryMs: number | undefined;
 }
 
@@ -40,11 +40,11 @@ export function describeFault({ number, atSeconds, name, recoveryMs }: StruckFau
 const shownMax = 10;
 const shownLengthMax = 900;
 
-/** The whole report except the faults, which are printed as they strike. */
+/** The whole report except the faults, which are printed during the run. */
 export function describeReport(report: FaultsReport): string[] {
   return [
     '',
-    'time to recovery by kind (median and most, in seconds):',
+    'time to recovery by kind (median and longest, in seconds):',
     ...byKind(report.struck),
     '',
     'answers:',

@@ -15,7 +15,7 @@ const lookEveryMs = 250;
 const moveEveryMs = 2_500;
 /**
  * The step of the clock. It is longer than the lease, the start deadline, the claim of an attempt
- * and the longest retry of the run.
+ * and the longest delay before a retry.
  */
 const moveByMs = 61_000;
 

@@ -32,9 +32,7 @@ export interface FaultsOptions {
   readonly pace: Pace;
   /** Advances the clock at the end instead of waiting until leases run out. */
   readonly movesClock: boolean;
-  /**
-   * The limit of the time to come to rest. The default is longer than every timeout of the system.
-   */
+  /** The longest wait until the system is at rest. The default is `restBoundMsDefault`. */
   readonly restBoundMs?: number;
   readonly bug?: InjectedBug;
   /** The faults in their order, in place of `faults` random ones. */
@@ -44,15 +42,15 @@ export interface FaultsOptions {
   /** The file that a service starts from; by default its source. */
   readonly entryOf?: (service: ServiceName) => string;
   /**
-   * Ends the faults after the first one without recovery or with a complaint. Later probes would
-   * only wait for submissions that are lost.
+   * Strikes no more faults after the system did not recover from one, or after a complaint. Later
+   * probes would only wait for submissions that are lost.
    */
   readonly endsWhenBroken?: boolean;
   readonly onFault?: (struck: StruckFault) => void;
   /** Called after the last fault and the load, while everything still runs. */
   readonly afterFaults?: () => Promise<void>;
   readonly say?: (line: string) => void;
-  /** Called before the world is closed, to keep the logs of a failure. */
+  /** Called before the world is closed, for example to keep the logs. */
   readonly onEnd?: (world: World, report: FaultsReport) => void;
   readonly onHistory?: (history: History) => Promise<void>;
 }

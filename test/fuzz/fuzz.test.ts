@@ -197,8 +197,8 @@ function outcomeOf(answer: WireAnswer): string {
 }
 
 /**
- * For each door (a check of the gateway), the answers that it may give. At least half of the
- * requests that are made for a door must get one of these answers.
+ * For each door (a check of the gateway), the answers of requests that came as far as this check.
+ * At least half of the requests that are made for a door must get one of these answers.
  */
 const answeredBy: Readonly<Record<Door, readonly string[]>> = {
   unparsable: ['400 bad_request'],
@@ -248,8 +248,8 @@ async function expectAlive(): Promise<void> {
 }
 
 /**
- * Expects that each submission was answered with 201 unless it is rejected, and that nothing else
- * moved credits.
+ * Expects that there are as many submissions, without the rejected ones, as answers 201. Also
+ * expects that each tenant paid exactly the charges of its submissions, and that nothing is held.
  */
 async function expectMoneyOf(created: ReadonlySet<string>): Promise<void> {
   const { query } = whole.stack;

@@ -3,9 +3,9 @@ import { newId } from '@svc/runtime';
 import * as fc from 'fast-check';
 
 /**
- * Frames for the node link, made from valid ones: a node's messages with invalid ids, members,
- * types, strings, depth or text. The submission ids are those of jobs that other nodes run, and
- * unknown ones.
+ * Generates frames for the node link. Some are valid frames of a node. The others are valid frames
+ * with a changed member or a changed text, or they are random bytes. The submission ids are those
+ * of jobs that other nodes run, and unknown ones.
  */
 
 export interface HostileFrame {
@@ -38,10 +38,7 @@ const details = fc.dictionary(fc.string({ maxLength: 8 }), fc.jsonValue({ maxDep
   maxKeys: 4,
 });
 
-/**
- * Well-formed frames after `hello`. Submission ids are known or new. No offer has one of the offer
- * ids.
- */
+/** Valid frames after `hello`. Submission ids are known or new. No offer has the offer ids. */
 function validFrames(submissionIds: () => readonly string[]) {
   const submissionId = fc.nat().map((pick) => {
     const known = submissionIds();
@@ -131,7 +128,7 @@ const oddNames = fc.constantFrom(
 /** A member whose value is nested too deep for a recursive parser. */
 const deepMember = `"details":{"a":${'['.repeat(4_400)}${']'.repeat(4_400)}}`;
 
-/** Changes of a frame's text. Most results are texts that `JSON.stringify` does not write. */
+/** Changes of a frame's text. Most of them cannot be made by a change of its members. */
 const rawEdits = fc.constantFrom<(text: string) => string>(
   (text) => text.slice(0, -1),
   (text) => `${text}${text}`,

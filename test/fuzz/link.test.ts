@@ -72,7 +72,7 @@ test(
     const seconds = Math.round((performance.now() - startedMs) / 1_000);
     const bad = await badFrames();
     process.stdout.write(
-      `${run.sent} frames in ${seconds} s beside ${run.created.length} jobs; closed ${JSON.stringify(run.closeCodes)}; bad ${JSON.stringify(bad)}\n`,
+      `${run.sent} frames in ${seconds} s during ${run.created.length} jobs; close codes ${JSON.stringify(run.closeCodes)}; bad frames ${JSON.stringify(bad)}\n`,
     );
     expect(run.violations).toEqual([]);
     expect(run.sent).toBeGreaterThanOrEqual(framesCount);
@@ -165,8 +165,8 @@ async function answerOf(
 }
 
 /**
- * Posts one job of the tenant for each `framesPerJob` frames, until all frames are sent. A node
- * must accept each job.
+ * Posts one job of the tenant for each `framesPerJob` frames, until all frames are sent or a
+ * violation is found. A node must accept each job.
  */
 async function work(run: Run): Promise<void> {
   for (let posted = 0; run.sent < framesCount && run.violations.length === 0; posted += 1) {

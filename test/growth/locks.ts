@@ -33,8 +33,9 @@ const stopKey = 20_261_123;
 const turnMs = 5;
 
 /**
- * Samples the locks about every millisecond within Postgres, because a busy process here would miss
- * locks. An exclusive lock counts as a new one if another transaction holds it.
+ * Samples the locks about every millisecond within Postgres, because this process may be too busy
+ * to see short locks. If the holder of the exclusive lock changes between two samples, the lock
+ * counts as a new one.
  */
 const sampleSql = `
   CREATE FUNCTION growth_sample_locks(OUT samples int, OUT holds int, OUT wait_ms float8, OUT hold_ms float8, OUT gap_ms float8, OUT net_wait_ms float8, OUT net_hold_ms float8)

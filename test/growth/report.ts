@@ -14,7 +14,10 @@ interface Verdict {
   readonly faults: readonly string[];
 }
 
-/** Judges the months after the retention has begun to delete. */
+/**
+ * Judges a year. Compares the sizes of tables only in the months after the retention has begun to
+ * delete.
+ */
 export function judge(
   year: Year,
   { plan, isLong }: { readonly plan: Plan; readonly isLong: boolean },
@@ -44,7 +47,7 @@ export function judge(
   const figures =
     `${year.months.length} months, ${year.submissions} submissions, ${year.partitionsDropped} partitions dropped, ` +
     `${year.eventsDeleted} events deleted, largest growth after the retention ${worst.toFixed(2)}, ` +
-    `longest lock wait ${netWaitMs.toFixed(1)} ms, longest exclusive lock ${netHoldMs.toFixed(1)} ms of ${year.locks.holds} ` +
+    `longest lock wait ${netWaitMs.toFixed(1)} ms, longest of ${year.locks.holds} exclusive locks ${netHoldMs.toFixed(1)} ms ` +
     `(with the pauses of the machine, of up to ${gapMs.toFixed(1)} ms: ${waitMs.toFixed(1)} and ${holdMs.toFixed(1)} ms)`;
   const verdict = `growth: ${faults.length === 0 ? 'flat' : `FAILED, ${faults.join('; ')}`}. ${figures}`;
   return { verdict, faults };

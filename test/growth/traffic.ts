@@ -20,7 +20,7 @@ export interface Traffic {
   lived(): number;
   /**
    * Uses the first idempotency keys again. Returns a fault for each key that the service has
-   * forgotten: such a key starts a second job.
+   * forgotten: such a key starts a second submission.
    */
   forgotten(): Promise<string[]>;
 }
@@ -36,8 +36,8 @@ const linksPerRun = 20;
 const credits = 900_000;
 
 /**
- * Creates one node and four tenants: two with a URL, one with an endpoint that nobody polls, and
- * one without either.
+ * Creates one node and four tenants: two with a webhook URL, one with an endpoint that nobody
+ * polls, and one without either.
  */
 export async function startTraffic(fixture: Fixture): Promise<Traffic> {
   const { store } = fixture;

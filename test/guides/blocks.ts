@@ -3,7 +3,7 @@
 export interface GuideBlock {
   /** `sh`, `ts`, `python` or `json`. */
   readonly language: string;
-  /** The rest of the line after the language: `file=name`, or the schema of a JSON block. */
+  /** The rest of the line after the language: `file=NAME`, or the schema's name of a JSON block. */
   readonly attribute: string;
   readonly code: string;
 }

@@ -129,7 +129,7 @@ interface Program {
 
 const heading = '=== ';
 
-/** One process runs the programs of a language, because the start of each takes a tenth of a second. */
+/** One process runs all programs of a language. To start one for each program would take longer. */
 const languages: readonly Language[] = [
   {
     name: 'sh',
@@ -212,7 +212,7 @@ test.each(tested)(
   },
 );
 
-/** With `GUIDES=all` all guides, otherwise only the quick start, which is the first one. */
+/** All guides if `GUIDES` is `all`. Otherwise only the quick start, which is the first one. */
 function testedGuides(): ReadonlyMap<string, readonly GuideBlock[]> {
   return isWhole ? guides : new Map([...guides].slice(0, 1));
 }
@@ -249,8 +249,8 @@ async function expectTestEvent(receiver: WebhookReceiver): Promise<void> {
 }
 
 /**
- * Expects that the receivers of the guides accept real webhooks, refuse forged ones, and act once
- * for each event.
+ * Expects that the receivers of the guides accept real webhooks and refuse forged ones. The
+ * receiver of the guide on webhooks must also act once for each event.
  */
 async function expectReceived(
   receivers: ReadonlyMap<
@@ -292,7 +292,7 @@ test.runIf(isWhole).each(receiverExamples)(
   async (example) => {
     const missing = missingPackage(example);
     if (missing !== undefined) {
-      process.stdout.write(`${missing} is not installed: pnpm guides tests its example.\n`);
+      process.stdout.write(`${missing} is not installed: its example is not tested.\n`);
       return;
     }
     const cwd = installExample(example.name, world.dir, example.npm);

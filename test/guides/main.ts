@@ -5,8 +5,9 @@ import process from 'node:process';
 import { examplesDir } from './examples.ts';
 
 /**
- * `pnpm guides`: runs the code of all guides and all examples. It installs the pinned packages of the
- * examples in a cache first. Next.js is not installed, because its route handler is a plain function.
+ * `pnpm guides`: runs the code of all guides and all examples. It first installs the pinned
+ * packages of the examples in a cache. It does not install Next.js, because the tests call the
+ * route handler of that example directly.
  */
 
 const checkoutDir = path.resolve(import.meta.dirname, '../..');

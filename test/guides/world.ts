@@ -12,7 +12,10 @@ import { send } from '../support/wire.ts';
 
 const checkoutDir = path.resolve(import.meta.dirname, '../..');
 
-/** A stack with a node that obeys `atsType`, and a directory in which the clients are installed. */
+/**
+ * A stack with a node that treats each job as its `atsType` says, and a directory in which the
+ * TypeScript client is installed.
+ */
 export interface GuideWorld {
   readonly stack: TestStack;
   readonly dir: string;

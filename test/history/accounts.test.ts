@@ -56,11 +56,11 @@ const good: Record<string, History> = {
 
 const bad: Record<string, [wrong: string, history: History]> = {
   'a row that does not follow from the one before': [
-    'where the rows before lead to',
+    'but the rows before it lead to',
     [...opened, line('hold', 10n, [100n, 20n], 's')],
   ],
   'more held than there is': [
-    'where the rows before lead to',
+    'but the rows before it lead to',
     [...opened, line('hold', 110n, [100n, 110n], 's')],
   ],
   'a second charge': ['repeats', [...opened, held, charged, line('charge', 4n, [92n, 2n], 's')]],

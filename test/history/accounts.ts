@@ -11,19 +11,18 @@ import {
 } from './history.ts';
 import { lineTimes, type LineTimes } from './line-times.ts';
 
-// The ledger numbers a tenant's rows under the lock of the account. The service claims this order,
-// so the checker tries no other. Tenants share no figures, so each account is checked alone. For
-// this fixed order, four checks are enough. The figures of a row must follow from the previous row.
-// An answer that shows a movement must show the figures of its row. Each row must have a moment
-// within the requests that made it, and these moments must have the order of the rows. Each read of
-// the balance must fit between two rows (`explainReads`). The moments do not exist if the earliest
-// moment of a row is after the latest moment of a later row. One pass finds this.
+// The ledger numbers the rows of an account in the order in which they are written. The checker
+// tries no other order. Accounts share no figures, so each is checked alone. There are four checks.
+// (1) The figures of a row follow from the row before it. (2) An answer that shows a movement has
+// the figures of its row. (3) Each row was written at some moment within its requests, and these
+// moments have the order of the rows. This is impossible exactly if the earliest moment of a row is
+// after the latest moment of a later row. (4) Each read of the balance fits between two rows
+// (`explainReads`).
 
 /**
- * Checks that the ledger's order of each account's movements explains every figure that an observer
- * was shown, and agrees with real time (CONTRACT 4).
- * Sound: a violation means that an observation contradicts this order. No other order is tried,
- * because a service that shows its ledger is bound to that order. Costs O(n log n).
+ * Checks that the order of the ledger explains every figure that an observer was shown, and agrees
+ * with real time (CONTRACT 4). A violation always means that an observation contradicts this order.
+ * Costs O(n log n).
  */
 export function checkAccounts(history: History): Verdict[] {
   const lines = Map.groupBy(recordsOf(history, 'line'), ({ tenant }) => tenant);
@@ -91,7 +90,7 @@ function brokenChain(lines: readonly LineRecord[]): string[] {
     const isRight = line.balanceAfterMicros === balance && line.heldAfterMicros === held;
     if (!isRight || held < 0n || balance < held)
       found.push(
-        `${inWords(line)}, where the rows before lead to ${balance} micros, ${held} of them held`,
+        `${inWords(line)}, but the rows before it lead to ${balance} micros, ${held} of them held`,
       );
     balance = line.balanceAfterMicros;
     held = line.heldAfterMicros;
@@ -119,8 +118,8 @@ function outOfTime(lines: readonly LineRecord[], times: readonly LineTimes[]): s
   const found: string[] = [];
   let earliest = 0;
   let cause: LineRecord | undefined;
-  // Rows that are reported already. Without this list, one wrong row would be reported with all
-  // rows after it.
+  // The causes that are reported already. Otherwise one wrong row would be reported again for each
+  // row after it.
   const reported = new Set<LineRecord>();
   for (const [index, line] of lines.entries()) {
     const { earliestMs = 0, latestMs = Number.POSITIVE_INFINITY } = times[index] ?? {};
@@ -193,7 +192,7 @@ function wrongCancel(
   const charge = rows.get(`charge ${submissionId}`)?.amountMicros ?? 0n;
   const release = rows.get(`release ${submissionId}`)?.amountMicros ?? 0n;
   if (charge === chargedMicros && release === refundedMicros) return undefined;
-  return `the cancel of ${submissionId} answered ${chargedMicros} charged, ${refundedMicros} refunded; its rows are ${charge} and ${release}`;
+  return `the cancel of ${submissionId} answered ${chargedMicros} charged, ${refundedMicros} refunded; its rows have ${charge} and ${release}`;
 }
 
 function count(counts: Map<string, number>, name: string, by: number): number {
@@ -229,5 +228,5 @@ function availableOf({ balanceAfterMicros, heldAfterMicros }: LineRecord): bigin
 function inWords(line: LineRecord | StatementRecord | undefined): string {
   if (line === undefined) return 'not there';
   const subject = line.submissionId ?? line.reference ?? '';
-  return `${line.tenant}: ${line.type} of ${line.amountMicros} ${subject} (${line.balanceAfterMicros} after it, ${line.heldAfterMicros} held)`;
+  return `${line.tenant}: ${line.type} of ${line.amountMicros} ${subject} (balance ${line.balanceAfterMicros} and held ${line.heldAfterMicros} after it)`;
 }

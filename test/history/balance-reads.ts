@@ -1,19 +1,20 @@
 import type { BalanceRecord, LineRecord } from './history.ts';
 import type { LineTimes } from './line-times.ts';
 
-// Position i is the place after i rows. A read fits there if it shows the figures of row i, row i
-// can have been written by the read's end, and row i + 1 can be written after the read's begin.
-// Both bounds only grow with i, so the possible positions are one range. A read that begins after
-// another has ended must not have an earlier position than that one. So the reads are sorted by
-// begin. Each takes the first position that fits and is not before the positions of reads that had
-// ended. The first position leaves the most room to later reads.
+// Position i is the place after the first i rows. A read fits there if it shows the figures of row
+// i. Also, row i must be possible by the read's end, and row i + 1 must be possible after the
+// read's begin. The times of both rows only grow with i, so the positions that are possible in time
+// are one range. If a read begins after another has ended, its position must not be earlier than
+// that of the other. So the reads are sorted by begin. Each takes the first position that fits and
+// is not before the positions of the reads that had ended. The first position leaves the most room
+// to later reads.
 
 /**
- * Fits each read of a balance between two rows of the account's ledger, whose order is given. Rows
- * of one submission's ending are one transaction: no read may see the figures between them.
+ * Fits each read of a balance between two rows of the account's ledger, and returns a text for each
+ * read that does not fit. The rows of one submission's ending are one transaction, so no read may
+ * see the figures between them.
  *
- * Sound and complete for a fixed order of rows: moments for a sequence of intervals exist exactly
- * if no interval ends before an earlier one in the sequence begins. Costs O((n + m) log n).
+ * Reports a read exactly if this order of rows cannot explain all reads. Costs O((n + m) log n).
  */
 export function explainReads(
   lines: readonly LineRecord[],

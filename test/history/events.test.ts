@@ -59,14 +59,14 @@ const good: Record<string, History> = {
 
 const bad: Record<string, [wrong: string, history: History]> = {
   'an event at a URL that was replaced before its cause': [
-    'had been replaced',
+    'was not in force',
     [url([0, 1], 'a'), url([10, 11], 'b'), ...ended, webhook(31, 'a'), rest],
   ],
   'an event at a URL that is not set yet': [
-    'had been replaced',
+    'was not in force',
     [url([0, 1], 'a'), ...ended, webhook(31, 'b'), url([40, 41], 'b'), rest],
   ],
-  'an event to a tenant without a URL': ['had been replaced', [...ended, webhook(31, 'a'), rest]],
+  'an event to a tenant without a URL': ['was not in force', [...ended, webhook(31, 'a'), rest]],
   'an end without its event': ['no event of it arrived', [url([0, 1], 'a'), ...ended, rest]],
   'an end without its event although the URL only moved': [
     'no event of it arrived',

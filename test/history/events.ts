@@ -10,17 +10,18 @@ import {
 } from './history.ts';
 import { type EndingTimes, endingTimes } from './submissions.ts';
 
-// A URL can be in force from the begin of the request that set it. It can stay in force until the
-// end of the first request that began after that request had ended. An attempt uses the URL that is
-// in force when the attempt is claimed. The claim is between the cause of the event and the
-// arrival. So an arrival is wrong exactly if its URL cannot have been in force between these two.
+// A URL can be in force from the begin of the request that sets it. A change that begins after the
+// end of this request has replaced the URL by the time the change ends. An attempt uses the URL
+// that is in force when the attempt is claimed. The claim is between the cause of the event and the
+// arrival of the attempt. So an arrival is wrong exactly if its URL cannot have been in force
+// between these two.
 
 /**
- * Checks settings and events against each other (CONTRACT 6). An event reaches only a URL that can
+ * Checks webhooks against the changes of the URL (CONTRACT 6). An event reaches only a URL that can
  * have been in force since its cause. The end of a submission is one event. It arrives if the
  * tenant had a URL from before the end until everything was at rest.
  *
- * Sound for any number of overlapping attempts, redeliveries and changes, because each only widens
+ * Overlapping attempts, redeliveries and changes cause no false violation, because each only widens
  * the intervals. Costs O(n log n).
  */
 export function checkEvents(history: History): Verdict[] {
@@ -53,7 +54,7 @@ interface UrlInForce {
   readonly fromMs: number;
   /** The latest moment at which the URL can still be in force. */
   readonly untilMs: number;
-  /** The URL is in force from this moment, unless a later change began before it. */
+  /** The latest moment at which the request has set the URL. */
   readonly surelyFromMs: number;
 }
 
@@ -81,7 +82,7 @@ function atAnOldUrl(
     (one) => one.url === url && one.fromMs <= atMs && one.untilMs >= causeMs,
   );
   if (isRight) return undefined;
-  return `${eventId} (${type}, ${submissionId}) reached ${url} at ${atMs.toFixed(0)} ms; its cause began after ${causeMs.toFixed(0)} ms, when that URL had been replaced`;
+  return `${eventId} (${type}, ${submissionId}) reached ${url} at ${atMs.toFixed(0)} ms; its cause began after ${causeMs.toFixed(0)} ms, but this URL was not in force between the two`;
 }
 
 const endOf: Readonly<Record<string, Status>> = {
@@ -117,7 +118,7 @@ function missing(history: History, { rest, urls, endings }: Known): string[] {
     if (status === undefined || status === 'rejected' || latestMs > rest.atMs) continue;
     const changes = urls.get(tenantOf.get(id) ?? '') ?? [];
     if (!arrived.has(id) && hadUrlSince(changes, earliestMs))
-      found.push(`submission ${id} is ${status}, and no event of it arrived`);
+      found.push(`submission ${id} is ${status}, but no event of it arrived`);
   }
   return found;
 }

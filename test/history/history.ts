@@ -96,7 +96,7 @@ export interface StatusRecord {
   readonly status: Status;
   /** Null if the observer was not shown the charge. */
   readonly chargedMicros: bigint | null;
-  /** The observer: `detail`, `list`, `webhook`, `node`. */
+  /** The observer, such as `detail`, `list`, `webhook` or `node`. */
   readonly source: string;
   /**
    * `is`: the submission had this status at a moment between `beginMs` and `endMs`. `reached`: the
@@ -179,7 +179,7 @@ export interface LineRecord extends Movement {
   readonly kind: 'line';
 }
 
-/** A line of a statement as its tenant was shown it. */
+/** A line of a statement, as its tenant saw it. */
 export interface StatementRecord extends Movement {
   readonly kind: 'statement';
   readonly beginMs: number;

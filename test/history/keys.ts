@@ -8,24 +8,24 @@ import {
   type Verdict,
 } from './history.ts';
 
-// A key is a register: it is free, or taken by one submission S. S takes the key inside the request
-// that is answered 201, or inside a request without a definite answer. S keeps the key for ever,
-// unless a reject frees it. The latest birth of S is the end of the first answer that names it. Its
-// earliest death is the begin of the first reject that may have succeeded. Between these two, S has
-// the key in every serial order. Each rule below compares one request with that interval.
+// A key is free, or one submission S has it. S takes the key during the request that is answered
+// 201, or during a request without a definite answer. S keeps the key for ever, unless a reject
+// frees it. S has the key at the latest when the first request whose answer names S ends
+// (`latestBirthMs`). S then has it until the first reject that may have succeeded begins
+// (`earliestDeathMs`). Between these two moments, S has the key in every serial order. Each rule
+// below compares one request with this interval.
 
 /**
- * Checks that each idempotency key is linearizable (CONTRACT 3). There is one creation. Every
+ * Checks that each idempotency key is linearizable (CONTRACT 3). A key has one creation. Every
  * replay gives the answer of that creation. A conflict occurs only for another body. A creation
- * that ended in an error leaves the key free.
- * Costs O(n log n): requests are grouped by key, and a key has few of them.
+ * that ended in an error leaves the key free. Costs O(n log n): requests are grouped by key, and a
+ * key has few of them.
  */
 export function checkKeys(history: History): Verdict {
-  // Sound: a rule fails only if no serial order exists, because unknown outcomes widen the
-  // intervals. Complete for keys whose submissions are never rejected. A submission that an answer
-  // to a tenant names is never rejected. The value of such a key changes once, so it is enough to
-  // compare pairs. For a key with three or more rejected submissions the rules are necessary
-  // conditions only.
+  // A rule fails only if no serial order exists, because unknown outcomes widen the intervals. If
+  // no submission of a key is rejected, the key changes once. It is then enough to compare pairs,
+  // and the rules find every violation. For a key with three or more rejected submissions, the
+  // rules may miss a violation.
   const creates = recordsOf(history, 'create');
   const rejects = Map.groupBy(recordsOf(history, 'reject'), ({ submissionId }) => submissionId);
   const shown = recordsOf(history, 'status').filter(({ key }) => key !== undefined);
@@ -142,11 +142,11 @@ function wrongAnswer(
         return `a conflict with ${holder.submissionId}, which has the same body`;
       if (others.some((one) => one.body !== body && mayHaveKey(one, request, holders)))
         return undefined;
-      return 'a conflict, and no other body can have had the key';
+      return 'a conflict, but no other body can have had the key';
     }
     case 'taken':
       if (others.some((one) => mayHaveKey(one, request, holders))) return undefined;
-      return 'taken, and no other request can have had the key';
+      return 'the key was taken, but no other request can have had it';
     case 'refused':
       if (holder === undefined) return undefined;
       return `refused (${outcome.code}) while ${holder.submissionId} had the key`;

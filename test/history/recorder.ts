@@ -16,7 +16,7 @@ export function createRecorder(nowMs: () => number = () => performance.now()): R
   return { nowMs, add: (record) => void records.push(record), history: () => records };
 }
 
-/** Records nothing. For a run whose history is not checked. */
+/** The recorder of a run whose history is not checked. It keeps no records. */
 export const forgetful: Recorder = {
   nowMs: () => performance.now(),
   add: () => {},

@@ -1,6 +1,9 @@
 import type { CreateOutcome, CreateRecord, LineRecord, Status, StatusRecord } from './history.ts';
 
-/** Short forms for the records of one tenant. A test can then show a whole history on a screen. */
+/**
+ * Functions that make the records of one tenant. With them a test can show a whole history on one
+ * screen.
+ */
 
 type Interval = readonly [beginMs: number, endMs: number | null];
 

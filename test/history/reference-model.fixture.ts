@@ -5,9 +5,9 @@ import { ReferenceEndpoint } from './reference-endpoint.fixture.ts';
 import { createdOf, holdMicros, type Modelled } from './reference-submission.fixture.ts';
 
 /**
- * A serial service of one tenant: one step after another, each at its own moment. The request of a
- * step begins some time before it and ends some time after it, so requests overlap. Some requests
- * get no answer. Every generated history is correct by construction.
+ * Generates the history of a service with one tenant that does one step after another, each at its
+ * own moment. The request of a step begins some time before it and ends some time after it, so
+ * requests overlap. Some requests get no answer. Every generated history is correct.
  */
 export function generateHistory(random: Random, steps: number): HistoryRecord[] {
   const model = new ReferenceModel(random);

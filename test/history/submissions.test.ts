@@ -46,7 +46,7 @@ const bad: Record<string, [wrong: string, history: History]> = {
   ],
   'two ends': ['saw failed', [status('s', 'submitted', [0, 9]), status('s', 'failed', [0, 9])]],
   'one end with two charges': [
-    'at 2 micros',
+    'of 2 micros',
     [
       status('s', 'submitted', [0, 9], { charged: 1n }),
       status('s', 'submitted', [0, 9], { charged: 2n }),

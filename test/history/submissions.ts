@@ -8,10 +8,11 @@ import {
   type Verdict,
 } from './history.ts';
 
-// Before the end, each status has a rank, and the rank of a submission never falls. So all
-// observations are possible together if no two of them contradict each other. Two contradict if one
-// ended before the other began and has the higher rank, or if they show different ends. A `reached`
-// observation does not show the current status, so it is never the later one of such a pair.
+// Each status has a rank, and all ends have the highest one. The rank of a submission never falls.
+// So all observations are possible together if no two of them contradict each other. Two contradict
+// if one ended before the other began and has the higher rank, or if they show different ends. A
+// `reached` observation does not show the current status, so it is never the later one of such a
+// pair.
 
 /**
  * Checks that each submission takes one legal path of statuses, and that no observer sees the path
@@ -19,7 +20,8 @@ import {
  * status. An end stays the end, with its charge. `rejected` only follows `pending`. `cancelled` is
  * seen only after a cancel was requested.
  *
- * Sound and complete for the path, with one sweep over the observations: O(n log n).
+ * Reports a violation of the path exactly if no legal path explains the observations. Costs O(n log
+ * n).
  */
 export function checkSubmissions(history: History): Verdict {
   const seen = statusesOf(history);
@@ -109,14 +111,14 @@ function reversals(seen: readonly StatusRecord[]): string[] {
     }
     if (highest === undefined || ranks[one.status] >= ranks[highest.status]) continue;
     found.push(
-      `${highest.source} saw ${highest.status} by ${time(highest.endMs)}, ${one.source} saw ${one.status} from ${time(one.beginMs)} to ${time(one.endMs)}`,
+      `${highest.source} saw ${highest.status} by ${time(highest.endMs)}, but ${one.source} saw ${one.status} from ${time(one.beginMs)} to ${time(one.endMs)}`,
     );
   }
   return found;
 }
 
 function inWords({ source, status, chargedMicros }: StatusRecord): string {
-  return `${source} saw ${status} at ${chargedMicros} micros`;
+  return `${source} saw ${status} with a charge of ${chargedMicros} micros`;
 }
 
 function endsThatDiffer(seen: readonly StatusRecord[]): string[] {
@@ -130,7 +132,7 @@ function endsThatDiffer(seen: readonly StatusRecord[]): string[] {
       charged.chargedMicros === null ||
       other.chargedMicros === charged.chargedMicros;
     if (other.status !== first.status || !isSameCharge)
-      found.push(`${inWords(charged)}, ${inWords(other)}`);
+      found.push(`${inWords(charged)}, but ${inWords(other)}`);
     if (charged.chargedMicros === null) charged = other;
   }
   const wasGiven = seen.find(({ status }) => !isEnding(status) && status !== 'pending');

@@ -30,8 +30,8 @@ export interface Hostile {
 const inflated = { nodeSeconds: 1e9, cpuSeconds: 1e12, memoryGbSeconds: 1e12, actions: 1e12 };
 
 /**
- * Plays a hostile node. It accepts every offer, completes `completes` jobs with inflated usage, and
- * starts no job after them.
+ * Plays a hostile node. It reports usage of unknown submissions, and accepts every offer. It
+ * completes `completes` jobs with inflated usage, and starts no job after them.
  */
 export function playHostile(node: ScriptedNode, completes: number): Hostile {
   let payloads = 0;

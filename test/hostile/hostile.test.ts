@@ -5,13 +5,13 @@ import { runTrial } from './trial.ts';
 const submissions = Number(process.env['HOSTILE_SUBMISSIONS'] ?? 200);
 const timeoutMs = 60_000 + submissions * 400;
 /**
- * The number of payloads that may reach a node before it is quarantined because it does not finish
+ * At most this many payloads may reach a node before it is quarantined because it does not finish
  * its jobs.
  */
 const payloadsMax = 16;
 /**
- * Two steps of the surge multiplier. On a slow machine a dispatcher sends second offers, and these
- * can move the multiplier by this much.
+ * Two steps of the surge multiplier. On a slow machine a dispatcher offers some submissions to a
+ * second node, too. These offers can move the multiplier by this much.
  */
 const surgeNoiseMicros = 100_000n;
 

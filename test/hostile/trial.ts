@@ -139,8 +139,8 @@ async function rested({ database }: Dispatching): Promise<void> {
 
 /**
  * Returns the number of slots that are taken without an assignment in Postgres. Waits at most
- * `slotsSettleMs` until there are none. An open offer reserves a slot for about a second, and a
- * slot is freed some milliseconds after its assignment has ended.
+ * `slotsSettleMs` until there are none. An open offer reserves a slot for up to 3.5 s, and a slot
+ * is freed some milliseconds after its assignment has ended.
  */
 async function takenByNobody({ database, redis, prefix }: Dispatching): Promise<number> {
   const registry = createFleetRegistry({ redis, prefix });

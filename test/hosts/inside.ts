@@ -4,7 +4,10 @@ import { runName } from './layout.ts';
 import { readOptions } from './options.ts';
 import { bounds, runHosts } from './trial.ts';
 
-/** The trial itself: `node inside.ts PID ARGUMENTS`, in the namespace of the tenants. */
+/**
+ * The trial itself: `node inside.ts PID ARGUMENTS`, in the namespace of the tenants. `PID` is the
+ * process id of `pnpm hosts`, which made the namespaces.
+ */
 endEarlyInOrder();
 
 const [pid, ...args] = process.argv.slice(2);

@@ -23,7 +23,7 @@ else say(`skipped: ${why}; 0 partitions`);
 
 async function run(): Promise<number> {
   const stale = removeStale();
-  if (stale.length > 0) say(`removed the namespaces of runs that were killed: ${stale.join(', ')}`);
+  if (stale.length > 0) say(`removed namespaces of killed runs, process ids: ${stale.join(', ')}`);
   // Fetch the programs first, because the namespaces have no way to the package servers.
   await Promise.all([debianPostgres(), redisBinary()]);
   const dir = mkdtempSync(path.join(tmpdir(), 'svc-partitions-'));
@@ -50,7 +50,7 @@ function startTrial(layout: Layout, dir: string): ChildProcess {
   return spawn('env', [...command, ...args], {
     env: { ...process.env, TMPDIR: dir },
     stdio: ['ignore', 'inherit', 'inherit'],
-    // Ctrl-C reaches only this process, which ends the trial in order.
+    // Ctrl-C reaches only this process, which then sends SIGTERM to the trial.
     detached: true,
   });
 }

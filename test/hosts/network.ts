@@ -53,7 +53,7 @@ function namespaces(): string[] {
     .flatMap((line) => line.split(' ')[0] || []);
 }
 
-/** The time that the servers get to stop in order after the trial. They need less than a second. */
+/** The time that the servers get to stop by themselves after the trial. They need less than 1 s. */
 const graceMs = 5_000;
 const lookEveryMs = 20;
 

@@ -1,6 +1,6 @@
 import type { Random } from '../simulation/random.ts';
 
-/** The pairs of parts that talk to each other, by the name of `--pairs`. */
+/** The pairs of parts that talk to each other, by the name that `--pairs` takes. */
 export const pairs = {
   'gateway-postgres': ['gateway', 'postgres'],
   'gateway-redis': ['gateway', 'redis'],
@@ -55,8 +55,8 @@ export function planCuts(random: Random, hostNames: readonly string[], plan: Pla
   const combined = Array.from({ length: plan.combinations }, () => {
     const cuts = new Map<string, Cut>();
     const count = cutsMin + random.nat(cutsMax - cutsMin + 1);
-    // If the same two hosts come twice, the loop draws again. There are many more pairs of hosts
-    // than cuts.
+    // If the same two hosts come twice, the loop draws again. With the default `--pairs`, there are
+    // many more pairs of hosts than cuts.
     while (cuts.size < count) {
       const pair = random.pick(plan.pairs);
       const way = random.pick(ways);

@@ -1,4 +1,4 @@
-/** One answer of `/ready`. Times are in ms on one clock. */
+/** One request to `/ready` and its answer, if one came. Times are in ms on one clock. */
 export interface Statement {
   readonly service: string;
   readonly askedMs: number;
@@ -34,7 +34,8 @@ export interface Judgement {
 
 /**
  * Judges the answers of `/ready`. A false answer counts as wrong only if more than the bound has
- * passed since the last change, and also since the last true answer.
+ * passed since the last change, and also since the last true answer. If two changes are further
+ * apart than the bound, there must be a true answer between them.
  */
 export function judge(
   services: readonly string[],
@@ -115,5 +116,5 @@ function isTrue({ missing }: Statement, unreachable: readonly string[]): boolean
 
 function describe({ service, missing }: Statement, unreachable: readonly string[]): string {
   const said = missing === undefined ? 'nothing' : `missing: ${missing.join(', ') || 'none'}`;
-  return `${service} said "${said}" while unreachable: ${unreachable.join(', ') || 'none'}`;
+  return `${service} reported "${said}", but it cannot reach: ${unreachable.join(', ') || 'none'}`;
 }

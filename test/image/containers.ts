@@ -68,7 +68,10 @@ function serviceOf(name: string) {
   return service;
 }
 
-/** `env` has the variables that an operator sets in `.env`. */
+/**
+ * Returns the functions that run the services. `env` contains the variables that an operator sets
+ * in `.env`.
+ */
 export function openContainers(
   engine: Engine,
   images: readonly BaseImage[],

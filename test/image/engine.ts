@@ -40,7 +40,7 @@ export function openEngine(dir: string): Engine {
     'crun',
   ];
   const configuration = path.join(dir, 'containers.conf');
-  // Without CAP_SYS_RESOURCE, limits above those of this process are refused.
+  // Without CAP_SYS_RESOURCE, a container cannot get higher limits than this process has.
   const limits = 'default_ulimits = ["nofile=4096:4096", "nproc=4096:4096"]';
   writeFileSync(configuration, `[containers]\n${limits}\n`);
   const env = { ...process.env, CONTAINERS_CONF: configuration, TMPDIR: dir };
@@ -49,7 +49,7 @@ export function openEngine(dir: string): Engine {
     return output.trimEnd();
   };
   return {
-    // chroot: a build step needs neither cgroups nor another network.
+    // With the isolation `chroot`, a build step needs neither cgroups nor another network.
     buildah: (...words) =>
       run(['env', 'BUILDAH_ISOLATION=chroot', 'buildah', ...storage, ...words], buildMsMax),
     podman: (...words) => run([...podman, ...words], runMsMax),

@@ -5,7 +5,7 @@ import { check, startMsMax } from './checks.ts';
 import { type Containers, processOf } from './containers.ts';
 import type { Engine } from './engine.ts';
 
-/** The clock ticks of `/proc/PID/stat` in a second. It is 100 on every Linux. */
+/** The clock ticks per second in `/proc/PID/stat`. There are 100 on every Linux. */
 const ticksPerSecond = 100;
 const readyMsMax = 120_000;
 
@@ -28,9 +28,12 @@ export async function checkStart(containers: Containers, name: ServiceName): Pro
   );
 }
 
-/** The time of the line `ready` that was written after `sinceMs`. */
+/**
+ * The time of the last line `ready` that was written after `sinceMs`. Undefined if there is none
+ * yet.
+ */
 function readyAfter(logFile: string, sinceMs: number): number | undefined {
-  // Each line begins with its time, its stream and a letter.
+  // Removes the time, the stream and the letter that podman writes before each line.
   const lines = readFileSync(logFile, 'utf8')
     .split('\n')
     .map((line) => line.replace(/^\S+ \S+ \S /, ''));

@@ -52,7 +52,7 @@ export async function checkSubmission(
   return { receiver, client };
 }
 
-/** Starts the node agent of the image. It can write to one directory only, which is its state. */
+/** Starts the node agent of the image. The agent can write only to its state directory. */
 async function startNode(
   engine: Engine,
   svc: (words: readonly string[]) => Promise<unknown>,

@@ -27,7 +27,7 @@ export async function interleave(args: readonly string[]): Promise<number> {
       postgres: { type: 'string' },
       service: { type: 'string' },
       template: { type: 'string' },
-      // The runs use `focus`. host/hooks.ts reads `bug` by itself before it loads the product.
+      // host/hooks.ts also reads `bug`, before the product is loaded.
       focus: { type: 'string' },
       bug: { type: 'string' },
     },
@@ -51,7 +51,7 @@ export async function interleave(args: readonly string[]): Promise<number> {
   }
   const { user, system } = process.cpuUsage(startedCpu);
   print(
-    `${Math.round((user + system) / 1_000 / reports.length)} ms of CPU a run, without Postgres`,
+    `${Math.round((user + system) / 1_000 / reports.length)} ms of CPU per run, without that of Postgres`,
   );
   return verdict(reports, performance.now() - startedMs);
 }

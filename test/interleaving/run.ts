@@ -32,7 +32,7 @@ interface RunOptions {
   readonly seed: number;
   readonly steps: number;
   readonly stateDir: string;
-  /** The action that is frequent in this run. Without a focus, some runs draw one. */
+  /** The action, or `faults`, that is frequent in this run. If undefined, some runs draw one. */
   readonly focus: string | undefined;
 }
 
@@ -144,8 +144,8 @@ async function passTime({ scheduler }: World, ms: number): Promise<void> {
 }
 
 /**
- * The spans by which time advances while a run comes to rest. The longest spans are longer than
- * each time limit of the contract.
+ * The spans by which time advances while a run comes to rest, in this order. The last one is
+ * repeated.
  */
 const restSpansMs = [
   200, 500, 1_000, 1_000, 1_000, 2_000, 5_000, 15_000, 31_000, 61_000, 61_000, 600_000, 1_800_000,

@@ -11,7 +11,9 @@ import { openRig, type Rig } from './world/rig.ts';
 export interface GivenServer {
   /** The superuser's URL. */
   readonly postgres?: string | undefined;
-  /** The URL of the services' role. Without it, the services run as the superuser. */
+  /**
+   * The URL of the services' role on that server. Without it, the services run as the superuser.
+   */
   readonly service?: string | undefined;
   /**
    * A migrated database of that server to copy. Without it, the command migrates an empty database.
@@ -27,7 +29,7 @@ interface Servers {
 }
 
 const connectionsMax = 100;
-/** The limits of the server that would end a transaction while the seed holds it (see hooks.ts). */
+/** Time limits of Postgres. They would end a transaction while the seed holds it (see hooks.ts). */
 const realLimits = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'];
 /**
  * The parent of the agents' directories, if it exists. Agents sync each write of their state, which

@@ -63,8 +63,8 @@ async function strikeAt(
 }
 
 /**
- * Asserts that the submission ended as `submitted`: the charge is the usage, one event arrived,
- * nothing is held.
+ * Asserts that the submission ended as `submitted`, and that one event arrived. Record, event and
+ * balance must show the same charge, and nothing may be held.
  */
 async function expectSubmitted(journey: Journey, submissionId: string): Promise<void> {
   const ended = await journey.client.waitFor(submissionId, { timeoutMs: 25_000 });

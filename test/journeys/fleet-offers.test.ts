@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Fleet, type FleetNode, startFleet } from '../support/fleet.ts';
 import { application, type Journey, refusal } from '../support/journey.ts';
 
-/** Which of ten nodes at two dispatchers get an offer, when, and in which order (CONTRACT 7). */
+/** Checks which of ten nodes at two dispatchers get an offer, and in which order (CONTRACT 7). */
 let fleet: Fleet;
 
 beforeAll(async () => {
@@ -89,7 +89,7 @@ test('a second offer goes out when the first is 300 ms old; the first accept to 
   await winner.next('assign');
   const [lost] = offersOf(loser);
   expect(await loser.next('revoke')).toEqual({ type: 'revoke', offerId: lost });
-  // An accept of a void offer changes nothing.
+  // An accept of a revoked offer changes nothing.
   loser.send({ type: 'accept', offerId: lost ?? '' });
   expect(await loser.next('revoke')).toEqual({ type: 'revoke', offerId: lost });
   expect(loser.frames.some(({ type }) => type === 'assign')).toBe(false);

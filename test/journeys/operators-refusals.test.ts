@@ -2,7 +2,7 @@ import { bareEnvironment, startStack, type TestStack } from '@svc/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { svcOn, type Svc } from '../support/svc.ts';
 
-/** How `svc` refuses: its exit code, what is wrong, and what to do next. */
+/** Checks the refusals of `svc`: the exit code, and a message that says what is wrong. */
 
 let stack: TestStack;
 let svc: Svc;

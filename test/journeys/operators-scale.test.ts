@@ -4,8 +4,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { svcOn } from '../support/svc.ts';
 
 /**
- * Operators' commands read a small part of a hundred thousand submissions, by the row counts of
- * Postgres, and need little memory.
+ * Commands of operators read only a small part of a hundred thousand submissions, and need little
+ * memory. The statistics of Postgres say how many rows a command has read.
  */
 
 const rows = 100_000;

@@ -245,7 +245,7 @@ test('an operator cancels a run: full refund, the node stops, the event names wh
   await node.close();
 });
 
-/** Expects that `svc trace` reports the whole course of the submission above. */
+/** Expects that `svc trace` reports the whole course of the submission. */
 async function showsTheTimeline(submissionId: string, nodeId: string): Promise<void> {
   await waitUntil(async () => {
     const { story } = await svc.json('trace', submissionId);

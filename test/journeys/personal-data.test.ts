@@ -117,7 +117,8 @@ test('markers in every free text are found with tenant and node, and nowhere els
     return list.text.includes('"data":[]');
   });
 
-  // The tenant and the node have all markers. So the markers did pass through the service.
+  // The answers to the tenant and the frames to the node contain all markers together. So all of
+  // them have passed through the service.
   const seen = [
     await shown(completed),
     await shown(failed),

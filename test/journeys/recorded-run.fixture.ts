@@ -6,8 +6,8 @@ import type { WireAnswer, WireRequest } from '../support/wire.ts';
 import { declinedHost, type Environment, failedHost } from './two-environments.fixture.ts';
 
 /**
- * Sends requests of every kind that an integration needs to an environment, and records the
- * answers.
+ * Sends requests to an environment and records the answers. The requests are of every kind that an
+ * integration needs.
  */
 
 const submissions = '/v1/submissions';

@@ -122,7 +122,7 @@ test('a master key that is missing or malformed is refused', async () => {
 test('production refuses a superuser of Postgres', async () => {
   const DATABASE_URL = mine.database.ownerUrl;
   expect(await refusal('settlement', { DATABASE_URL })).toContain(
-    'The role of DATABASE_URL is a superuser. In production it must own nothing',
+    'The role of DATABASE_URL is a superuser. In production it must not have such rights',
   );
 });
 

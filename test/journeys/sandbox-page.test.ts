@@ -16,7 +16,8 @@ import { job } from '../support/job.ts';
 import { send, signedBy, type WireAnswer, type WireRequest } from '../support/wire.ts';
 
 /**
- * Checks that docs/SANDBOX.md is true, through sign-up, gateway, dispatcher and simulated nodes.
+ * Checks that docs/SANDBOX.md is true. The tenant signs up, and its requests go through gateway,
+ * dispatcher and simulated nodes.
  */
 
 const page = readFileSync(path.join(checkoutDir, 'docs/SANDBOX.md'), 'utf8');
@@ -151,8 +152,8 @@ test('low balance, test event, and redelivery of a refused event', async () => {
 });
 
 /**
- * Sends `accepted` requests of a new tenant, which must succeed. Returns the answer to the next
- * request.
+ * Sends `accepted` + 1 requests of a new tenant. All but the last one must succeed. Returns the
+ * answer to the last one.
  */
 async function refusedAfter(accepted: number, target: string, body: object): Promise<WireAnswer> {
   const fresh = await signUp();
@@ -258,7 +259,7 @@ describe('each error', () => {
   });
 });
 
-// Last, because the clock of the stack advances by a minute.
+// This test is the last one, because it advances the clock of the stack.
 test('failed, node_lost', async () => {
   const target = await submit('sandbox.lost');
   await untilStatus(target, 'running');

@@ -24,7 +24,7 @@ export interface Environment {
   readonly nodeCredentials: NodeCredentials;
   readonly node: ScriptedNode;
   readonly receiver: WebhookReceiver;
-  /** The environment variables with which `svc` works here. */
+  /** The variables that `svc` needs to work on this environment. */
   readonly context: NodeJS.ProcessEnv;
   readonly ask: (wire: WireRequest) => Promise<WireAnswer>;
   readonly askAs: (tenant: TenantCredentials, wire: WireRequest) => Promise<WireAnswer>;

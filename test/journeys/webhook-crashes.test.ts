@@ -23,7 +23,7 @@ test('FLUSHALL and kill -9 of each deliverer at work: every event arrives, none 
     await stack.close();
     await receiver.close();
   });
-  // About one delivery in 32 is refused at its first attempt, so some attempts are retries.
+  // About one delivery in 32 gets a 500 at its first attempt, so some attempts are retries.
   receiver.answerWith(({ deliveryId, attempt }) => ({
     status: attempt === 1 && deliveryId.endsWith('0') ? 500 : 204,
   }));

@@ -17,8 +17,8 @@ import { rawEndpoint, notifiedTenants } from '../support/notified-tenants.ts';
 import { startWholeStack, type WholeStack } from '../support/whole-stack.ts';
 
 /**
- * Webhooks as a tenant sees them (CONTRACT 5 and 6): real endpoints on this machine, two
- * deliverers, and the production schedule, whose clock the test advances.
+ * Webhooks as a tenant sees them (CONTRACT 5 and 6): real endpoints on this machine, two processes
+ * that deliver, and the production schedule. The test advances the clock of the schedule.
  */
 
 let whole: WholeStack;

@@ -5,7 +5,7 @@ import { testMasterKey } from '@svc/testkit';
 import type { Manifest } from './rendered.ts';
 
 /**
- * The types of this file have only those members of manifests that the tests read. Other code
+ * The types of this file have only those members of manifests that the tests read. `validators.ts`
  * checks the manifests against their schemas.
  */
 

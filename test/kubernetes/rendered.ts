@@ -28,8 +28,8 @@ function sourcesHash(): string {
 }
 
 /**
- * Puts two lines before the manifests. They show what the manifests were built from, and that
- * nobody edited them.
+ * Puts two lines with hashes before the manifests. With them, a test finds out if the sources have
+ * changed since the build, or if somebody has edited the manifests.
  */
 export function withHeader(manifests: string): string {
   return `# Built by \`pnpm manifests\`. Sources: ${sourcesHash()}\n# Manifests: ${sha256(manifests)}\n${manifests}`;

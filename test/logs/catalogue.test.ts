@@ -18,7 +18,10 @@ const passedOn = [
   'packages/node-agent/src/executors/browser/job/run-job.ts',
 ];
 
-/** The events that a call may write. `undefined` stands for one that is not in the catalogue. */
+/**
+ * The events that a call may write. `undefined` stands for an event that the catalogue does not
+ * have. It also stands for an event that the call names although its message is fixed.
+ */
 function eventsOf({ isAgent, messages, event }: LogCall): (string | undefined)[] {
   const catalogue = isAgent ? catalogues.nodes : catalogues.services;
   if (event !== undefined) return [catalogue.get(event)?.message === null ? event : undefined];

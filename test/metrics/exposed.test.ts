@@ -39,7 +39,7 @@ async function scrape({ stack }: Journey, service: MetricService): Promise<strin
   return await (await fetch(`${stack.adminUrl(service)}/metrics`)).text();
 }
 
-/** The metrics that a process must show while the Solana rail is off. */
+/** The metrics that a process of this service shows in every configuration. */
 function expectedOf(service: MetricService): [string, MetricDefinition][] {
   return catalogue.filter(
     ([, { services, onlyIf }]) => services.includes(service) && onlyIf === undefined,

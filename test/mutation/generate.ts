@@ -6,7 +6,9 @@ import { typescriptEdits } from './generators/typescript.ts';
 import { type Mutant, toMutants } from './mutant.ts';
 import type { Room } from './rooms.ts';
 
-/** Not mutated: tests, generated code, and files that only compose a service or re-export. */
+/**
+ * Files without mutants: tests, generated code, and files that only compose a service or re-export.
+ */
 const leftOut = /(?:\.test|[.-]fixture)\.ts$|\/(?:index|main)\.ts$|\/generated\//;
 
 /** The files that match the globs, relative to the checkout, in alphabetical order. */

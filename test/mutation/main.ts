@@ -98,7 +98,7 @@ try {
     .map((room) =>
       scoreOf(room, judged, tasks.filter((task) => task.room === room && isStruck(task)).length),
     );
-  process.stderr.write(`${seconds(totalMs / Math.max(1, judged.length))} a mutant\n\n`);
+  process.stderr.write(`${seconds(totalMs / Math.max(1, judged.length))} per mutant\n\n`);
   process.stdout.write(reportOf(scores, judged));
   process.exitCode = scores.every(meetsGoal) ? 0 : 1;
 } finally {

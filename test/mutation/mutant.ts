@@ -88,9 +88,7 @@ export function toMutants(file: string, text: string, edits: readonly Edit[]): M
     });
 }
 
-/**
- * The file with the change. Throws if the text differs from the one that the mutant was made from.
- */
+/** The file with the change. Throws if the text does not have `before` at the mutant's place. */
 export function applyMutant(text: string, { file, start, end, before, after }: Mutant): string {
   if (text.slice(start, end) !== before)
     throw new Error(`${file} has changed since its mutants were generated`);

@@ -6,7 +6,10 @@ import { functionKey } from './run/reach.ts';
 /** SQL text shorter than this is too common to tell statements apart. */
 const partCharactersMin = 8;
 
-/** True if the test file may notice the mutant: it enters the function, or sends the SQL. */
+/**
+ * True if the test file may notice the mutant. In most cases it must enter the changed function or
+ * send the changed SQL.
+ */
 export function reaches({ testFile, reach }: Baseline, mutant: Mutant): boolean {
   if (mutant.file.endsWith('.sql')) return true;
   // These tests start processes, and the code that those processes reach is not known.
@@ -63,7 +66,7 @@ function isNamedAlike(file: string, testFile: string): boolean {
 }
 
 /**
- * The names around a change. For TypeScript, the function or constant. For a migration, the tables,
+ * The names around a change: in TypeScript the function or constant, in a migration the tables,
  * constraints and columns.
  */
 function namesIn({ file, scope, before }: Mutant): string[] {

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { startWholeStack } from '../support/whole-stack.ts';
 import { commandVariable } from './live-gateway.ts';
 
-/** Runs the command of `runAtLiveGateway`. `npm test` has no command, and runs nothing here. */
+/** The command that `runAtLiveGateway` sets. Without a command, as in `npm test`, nothing runs. */
 const command = process.env[commandVariable];
 
 test.runIf(command !== undefined)(

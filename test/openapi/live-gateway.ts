@@ -7,7 +7,7 @@ export const commandVariable = 'LIVE_GATEWAY_COMMAND';
 
 /**
  * Starts a stack, and runs a command with the variables `SVC_URL`, `SVC_TENANT`, `SVC_SECRET`,
- * `SVC_OPERATOR_ID` and `SVC_OPERATOR_SECRET`. True if the command succeeds.
+ * `SVC_OPERATOR_ID` and `SVC_OPERATOR_SECRET`. Returns true if the command succeeds.
  */
 export function runAtLiveGateway(command: readonly string[]): boolean {
   const file = path.join(import.meta.dirname, 'live-gateway.test.ts');

@@ -107,7 +107,8 @@ step('mypy', inPython('mypy'), [
   'python-client/use.py',
 ]);
 
-// Node does not resolve the imports of hey-api, which have no extension.
+// The imports of hey-api have no extension, and Node does not resolve them. So the clients are
+// bundled.
 for (const name of ['openapi-typescript', 'hey-api']) {
   const words = [`${name}.mjs`, '--platform=node', '--format=esm', '-o', `bundled/${name}.mjs`];
   step(`Bundle ${name}`, bin('rolldown'), words);

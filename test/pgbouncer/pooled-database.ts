@@ -6,15 +6,15 @@ import { createTestDatabase, type TestDatabase } from '@svc/testkit';
 import { Client } from 'pg';
 
 /**
- * The most sessions at Postgres. One service opens more connections than this to PgBouncer, so
- * clients share the sessions all the time.
+ * The most sessions that PgBouncer opens at Postgres. One service opens more connections than this
+ * to PgBouncer, so its connections always share the sessions.
  */
 export const sessionsMax = 4;
 
 export interface PooledDatabase extends TestDatabase {
-  /** The address of Postgres itself, for the role of the services. */
+  /** The URL of Postgres itself, for the role of the services. */
   readonly directUrl: string;
-  /** kill -9, then a start on the same port. */
+  /** Kills PgBouncer with `kill -9`, and starts it again on the same port. */
   readonly killAndRestart: () => Promise<void>;
   /** Runs a command of PgBouncer's console. */
   readonly console: (command: string) => Promise<Record<string, unknown>[]>;
@@ -63,8 +63,8 @@ export async function createPooledDatabase(
 }
 
 /**
- * Starts a PgBouncer once, and fetches it if needed. Returns why this machine cannot run one, or
- * undefined if it can.
+ * Starts and stops a PgBouncer once, and downloads it if needed. Returns why this machine cannot
+ * run one, or undefined if it can.
  */
 export async function whyNoPgbouncer(): Promise<string | undefined> {
   const dir = mkdtempSync(path.join(tmpdir(), 'svc-pgbouncer-'));

@@ -60,11 +60,14 @@ function step(phase: Phase, name: string, strike: Fault['strike'], lastsMs = aft
   return { kind: name.replace(/ \d+/, ''), name, phase, lastsMs, strike, heal: () => {} };
 }
 
-/** Connects tenants to the gateways that are in service. */
+/** Connects tenants to the gateways that are in service, and starts and stops processes. */
 export interface Balancer {
   /** Scales each service to `usual` processes, and puts one address in front of the gateways. */
   open(world: World): Promise<void>;
-  /** Replaces a process as a rollout does: withdraw, SIGTERM, wait for its end, start, readiness. */
+  /**
+   * Replaces a process as a rollout does: withdraws it from the balancer, ends it with SIGTERM, and
+   * starts it again. If `kills` is true, kills it without a withdrawal.
+   */
   restart(one: ServiceUnderTest, kills: boolean): Promise<void>;
   scale(world: World, service: ServiceName, count: number): Promise<void>;
 }

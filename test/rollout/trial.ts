@@ -26,7 +26,7 @@ export interface RolloutReport {
   readonly slowest: readonly Timed[];
 }
 
-/** When a step began, in milliseconds of the history. */
+/** A step that has begun. `atMs` is the time of its beginning in the history. */
 interface Begun {
   readonly phase: Phase;
   readonly name: string;
@@ -57,7 +57,7 @@ const slotsPerNode = 100;
 
 const slowestShown = 12;
 
-/** Failure codes that only a node or a service that disappeared can cause. */
+/** The failure codes of submissions whose node or service disappeared. */
 const lostCodes = ['node_lost', 'not_started', 'dispatch_failed', 'node_error'];
 const failure = /: (?:no answer|408|429|5(?!03 dispatch_unavailable))/;
 /** The behaviour of a job that every node declines. */

@@ -81,7 +81,7 @@ const environment = {
   NEW: 'new',
 };
 
-/** Runs a block with the variables of the deployment, and stops at the first command that fails. */
+/** Runs a block with the deployment's variables. Its first command that fails ends the block. */
 function run(
   commands: string,
   more: Record<string, string> = {},

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Starts and stops the services of the trial like systemd does: systemctl start|stop|restart svc-NAME@N...
+# Replaces systemctl in the runbooks: systemctl start|stop|restart svc-NAME@N...
 set -eu
 action=$1
 shift

@@ -13,7 +13,10 @@ export async function sessionsGone(pool: Pool, name: string): Promise<void> {
   );
 }
 
-/** Finds the result of an unanswered operation from the rows that it would have written. */
+/**
+ * Updates the model with the result of an unanswered operation. Finds this result in the rows that
+ * the operation would have written.
+ */
 export async function resolveUnknown(
   pool: Pool,
   model: Model,
@@ -97,17 +100,19 @@ export async function disagreements(pool: Pool, model: Model): Promise<string[]>
     const expected = model.expected(tenant);
     for (const figure of ['balance', 'held', 'rebate'] as const) {
       if (BigInt(account[figure]) === expected[figure]) continue;
-      found.push(`${account.id}: ${figure} is ${account[figure]}, must be ${expected[figure]}`);
+      found.push(`${account.id}: ${figure} is ${account[figure]}, but must be ${expected[figure]}`);
     }
   }
   const { rows: submissions } = await pool.query<StateRow>(
     'SELECT id, state, charged_micros AS charged FROM submissions',
   );
   if (submissions.length !== model.submissions.size)
-    found.push(`there are ${submissions.length} submissions, must be ${model.submissions.size}`);
+    found.push(
+      `there are ${submissions.length} submissions, but there must be ${model.submissions.size}`,
+    );
   for (const { id, state } of submissions) {
     const expected = model.submissions.get(id)?.state;
-    if (state !== expected) found.push(`${id} is ${state}, must be ${expected}`);
+    if (state !== expected) found.push(`${id} is ${state}, but must be ${expected}`);
   }
   return found;
 }

@@ -40,7 +40,7 @@ try {
       if (values.history !== undefined) await saveHistory(values.history, history);
     },
     onChecked(done) {
-      if (done % 10_000 === 0) process.stdout.write(`${done} operations, all agree\n`);
+      if (done % 10_000 === 0) process.stdout.write(`${done} operations, all as in the model\n`);
     },
   });
   const seconds = ((performance.now() - startedMs) / 1_000).toFixed(0);

@@ -1,8 +1,8 @@
 import type { Operation, Outcome, SubmissionFact } from './operations.ts';
 
 /**
- * A submission as the auditor's model has it. The model follows requests and answers, with its own
- * arithmetic. It uses rows of the service only for operations that got no answer.
+ * A submission in the auditor's model. The model learns from requests and answers, and does its own
+ * arithmetic. It reads rows of the service only for operations that got no answer.
  */
 export interface SubmissionModel {
   readonly id: string;
@@ -58,7 +58,8 @@ export class Model {
   private checkQuote({ result, quoted }: Outcome): void {
     const estimated = BigInt(quoted?.estimatedMicros ?? -1);
     const fits = quoted?.maxMicros === '200000000' && estimated >= 20_000_000n;
-    if (!fits || estimated > 200_000_000n) this.complaints.push(`quoted ${result} ${estimated}`);
+    if (!fits || estimated > 200_000_000n)
+      this.complaints.push(`a quote is wrong: ${result}, ${estimated} micros estimated`);
   }
 
   addSubmission(operation: Extract<Operation, { kind: 'hold' }>): void {
@@ -125,7 +126,7 @@ export class Model {
   private checkCharge({ id, state, chargedMicros, maxMicros, actions }: SubmissionModel): void {
     if (chargedMicros > maxMicros) this.complaints.push(`${id} was charged more than its hold`);
     if (state === 'failed' && chargedMicros !== 0n)
-      this.complaints.push(`${id} failed, and was charged`);
+      this.complaints.push(`${id} failed, but was charged`);
     if (state !== 'submitted') return;
     // By the default rate card: 20 credits and 0.5 for each action, at least 10 and at most 200. No
     // other unit is reported.

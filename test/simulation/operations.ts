@@ -1,4 +1,4 @@
-/** The operations of the simulation on the store. All values can cross a process as JSON. */
+/** The operations of the simulation on the store. They can be sent to another process as JSON. */
 export type Operation =
   | { kind: 'quote'; tenantId: string }
   | { kind: 'hold'; submissionId: string; tenantId: string; key: string; maxMicros: string }
@@ -14,19 +14,19 @@ export type Operation =
   | { kind: 'payRebate'; tenantId: string }
   | { kind: 'look'; submissionId: string; tenantId: string };
 
-/** One submission as an outcome or its row shows it. */
+/** One submission, as an answer of the store or its row shows it. */
 export interface SubmissionFact {
   submissionId: string;
   state: string;
   chargedMicros: string | null;
 }
 
-/** The answer of an operation. */
+/** The store's answer to an operation. */
 export interface Outcome {
   /** The result as the store names it. */
   result: string;
   facts: SubmissionFact[];
-  /** The quoted amount. */
+  /** The two amounts of a quote. */
   quoted?: { estimatedMicros: string; maxMicros: string };
   /** The amount that a rebate paid out. */
   paidMicros?: string;

@@ -60,8 +60,8 @@ export function recordsOfOperation(
     case 'begin':
     case 'complete':
     case 'fail':
-      // The kind is `reached`, because a repeated call gets the first answer even if the state has
-      // changed since.
+      // Use `reached`, because a repeated call gets the first answer even if the state has changed
+      // since.
       return (outcome?.facts ?? []).map((one) => seen(one, 'reached', interval));
     case 'quote':
     case 'usage':

@@ -16,10 +16,10 @@ import { createSchedule } from './schedule.ts';
 import { type Ended, startWorker, type Worker } from './workers.ts';
 
 /**
- * Money under concurrency and crashes. Worker processes perform seeded operations through the real
- * store, `inFlight` at a time, while workers are killed and their connections cut. After every
- * `checkEvery` operations an independent model must agree with every account to the micro. At the
- * end the service's own auditor must agree too.
+ * Tests that money adds up under concurrency and crashes. Worker processes perform seeded
+ * operations through the real store, `inFlight` at a time. Meanwhile workers are killed and their
+ * connections are cut. After every `checkEvery` operations, an independent model must agree with
+ * every account to the micro. At the end, the service's own auditor must find no fault.
  *
  * The seed repeats the schedule of operations and crashes, but not their interleaving on the
  * machine.
@@ -186,7 +186,9 @@ function record(
   for (const one of recordsOfOperation(operation, outcome, interval)) recorder.add(one);
 }
 
-/** One promise for each killed worker whose exit is not known yet. */
+/**
+ * One promise for each killed worker. It resolves when the worker's sessions in Postgres are gone.
+ */
 const replacing: Promise<void>[] = [];
 
 function replaceWorker({ workers, pool, env }: Run, index: number): void {

@@ -1,7 +1,7 @@
 import { createRpc, listSignatures, signaturesPerPageMax } from '@svc/solana';
 import { expect, test } from 'vitest';
 
-/** The watcher accepts only these answers of an RPC server. */
+/** Checks how the watcher understands the answers of an RPC server. */
 
 function rpcThatAnswers(answer: object) {
   const body = Buffer.from(JSON.stringify(answer));

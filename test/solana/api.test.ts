@@ -8,7 +8,10 @@ import {
 } from '../../services/gateway/src/gateway.fixture.ts';
 import { readPayUrl } from './chain/payer.ts';
 
-/** The requests of tenants while the rail is on (CONTRACT 8, "Intents"). The watcher does not run. */
+/**
+ * The requests of tenants while the rail is on (CONTRACT 8, "Intents"). The watcher does not run.
+ * The tests change the intents in Postgres.
+ */
 
 const recipient = 'mvines9iiHiQTysrwkJjGf2gb9Ex9jXJX8ns3qwf2kN';
 const mint = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v';

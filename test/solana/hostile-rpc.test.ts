@@ -9,7 +9,10 @@ import {
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openSolanaWorld, type SolanaWorld } from './world.ts';
 
-/** No answer of the RPC server loses a payment or grants one twice (CONTRACT 8). */
+/**
+ * The watcher loses no payment and grants none twice, although the RPC server has faults
+ * (CONTRACT 8).
+ */
 
 let world: SolanaWorld;
 let tenantId: string;
@@ -91,7 +94,7 @@ test('a backlog is read oldest first, and the cursor never passes a signature th
     'SELECT max(slot) AS slot, count(*)::int AS count FROM solana_payments',
   );
   expect(newest).toEqual([{ slot: cursor?.slot, count: 40 }]);
-  // Another process continues from the cursor.
+  // Another watcher continues from the cursor.
   await world.watcher.close();
   const next = world.watcherOf('watcher-2');
   await world.tick(6, next);
@@ -134,7 +137,7 @@ test('an RPC server that hangs credits nothing, and the payment is credited when
   await world.pay(5n * usdc, [intent.reference]);
   world.rpcServer.faults.hangs = true;
   await world.tick(1);
-  expect(world.watcher.problem()).toMatch(/^the RPC server: /);
+  expect(world.watcher.problem()).toMatch(/^a call to the RPC server failed: /);
   expect(await balance()).toBe(0);
   world.rpcServer.faults.hangs = false;
   world.moveClock(minuteMs);

@@ -97,7 +97,7 @@ test('with several references a transaction pays the oldest intent whose amount 
   expect((await world.read(small.reference)).status).toBe('confirmed');
   await world.pay(1n * usdc, references);
   await world.tick(2);
-  // The payment covers no intent, so all of it goes to the oldest one.
+  // The payment is less than the amount of each open intent. All of it goes to the oldest one.
   expect((await world.read(large.reference)).paidUsdcMicros).toBe(1n * usdc);
   expect((await world.read(other.reference)).paidUsdcMicros).toBe(0n);
 });

@@ -17,7 +17,7 @@ import {
 } from './chain/payer.ts';
 import { type RpcServer, startRpcServer } from './chain/rpc-server.ts';
 
-/** The price in the worlds: 0.01 USDC for a credit. */
+/** The price of a credit in these tests: 0.01 USDC. */
 const usdPerCreditMicros = 10_000n;
 const tickStepMs = 1_500;
 /** The timeout of RPC calls. It is short, because a test waits for it. The service uses 8 s. */
@@ -86,7 +86,7 @@ export class SolanaWorld {
     this.watcher = this.watcherOf('watcher-1');
   }
 
-  /** A watcher as another process runs it. `holder` is the name under which it takes the lease. */
+  /** Creates a watcher like one of another process. It takes the lease under the name `holder`. */
   watcherOf(holder: string): Watcher {
     const { recipient, mint, tokenAccount, store } = this;
     const { url } = this.rpcServer;

@@ -45,7 +45,7 @@ const checks = [
         OR s.tenant_id IS DISTINCT FROM COALESCE(f.tenant_id, s.tenant_id)`,
   },
   {
-    violation: 'an ended submission was not charged and released exactly once, up to its hold',
+    violation: 'the entries of an ended submission do not fit its hold and its charge',
     sql: `SELECT s.id AS subject, s.state AS detail FROM submissions s LEFT JOIN LATERAL (
         SELECT COALESCE(sum(amount_micros) FILTER (WHERE type = 'hold'), 0) AS hold,
           COALESCE(sum(amount_micros) FILTER (WHERE type = 'charge'), 0) AS charge,

@@ -32,7 +32,7 @@ export function readCompose(): ComposeFile {
   return parse(readFileSync(file, 'utf8'), { merge: true });
 }
 
-/** Replaces `${NAME:-default}` and `${NAME:?message}` as Compose does. */
+/** Replaces `${NAME:-default}` and `${NAME:?message}`. Throws `message` if `env` lacks NAME. */
 export function interpolate(text: string, env: Readonly<Record<string, string>>): string {
   return text.replaceAll(
     /\$\{(\w+):([-?])([^}]*)\}/g,

@@ -2,7 +2,7 @@ import { eventBody, toWireId } from '@svc/domain';
 import { newId } from '@svc/runtime';
 import { eventPlace, type Sealer } from '@svc/store';
 
-/** The sealer and the queries with which deliveries are written. */
+/** The functions with which `writeDeliveries` seals events and runs SQL. */
 export interface DeliverySeeding {
   readonly sealer: Pick<Sealer, 'seal'>;
   readonly query: (sql: string, values: unknown[]) => Promise<unknown>;

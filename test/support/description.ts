@@ -5,7 +5,7 @@ import { send, type WireAnswer } from './wire.ts';
 export interface ApiDescription {
   readonly document: Json;
   readonly operations: readonly DescribedOperation[];
-  /** Every code of the catalogue. */
+  /** Every error code that the document lists. */
   readonly codes: readonly string[];
   /**
    * The differences between an answer and the document, one text for each. Empty if the document
@@ -135,7 +135,7 @@ function bodyViolations(
   if (answer.status === 204) return answer.text === '' ? [] : ['the 204 has a body'];
   const mediaType = (answer.headers['content-type'] ?? '').split(';')[0] ?? '';
   if (response['content']?.[mediaType] === undefined)
-    return [`the document does not describe ${mediaType}`];
+    return [`the document does not describe the media type "${mediaType}"`];
   if (mediaType.startsWith('text/')) return [];
   const validate = validator(`${pointer}/content/${mediaType.replaceAll('/', '~1')}/schema`);
   let body: unknown;

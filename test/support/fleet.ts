@@ -126,8 +126,9 @@ async function link(
 }
 
 /**
- * Ends the runs of a test's node, so the next test does not see them. A `start` or a report that is
- * in flight may give a run a new lease. The loop then ends the run once more.
+ * Waits until all runs of a test's node have ended, so the next test does not see them. The loop
+ * ends their leases and start deadlines, and the service then ends the runs. A `start` or a report
+ * in flight may renew a lease. The loop then ends it once more.
  */
 async function nodeIsGone(store: Store, nodeId: string): Promise<void> {
   await waitUntil(async () => {

@@ -167,7 +167,7 @@ export async function refusal(call: Promise<unknown>): Promise<ApiError> {
   throw new Error('the call was not refused by the service', { cause: outcome });
 }
 
-/** Waits for the event of a submission's end and verifies its signature as a tenant would. */
+/** Waits for the webhook with this event of a submission, and verifies its signature. */
 export async function eventOf(
   { receiver, tenant }: Journey,
   submissionId: string,
@@ -202,7 +202,7 @@ export function endingEvents({ receiver }: Journey, submissionId: string): strin
   return [...new Set(webhooks.map(({ deliveryId, event }) => `${event.type} ${deliveryId}`))];
 }
 
-/** A scripted node with the data that it needs to reconnect. */
+/** A scripted node that can reconnect. */
 export interface ConnectedNode extends ScriptedNode {
   /** Connects the same node again. `running` names the runs that it reports. */
   readonly reconnect: (running?: readonly string[]) => Promise<ConnectedNode>;

@@ -18,12 +18,12 @@ export function pythonTools(
   try {
     execFileSync(python, ['-m', 'venv', dir], { stdio: 'ignore' });
   } catch {
-    return { missing: `${python} with venv is missing: nothing was tested.` };
+    return { missing: `${python} with venv is missing: no Python tool ran.` };
   }
   const { status } = spawnSync(program('pip'), ['install', '--quiet', ...packages], {
     stdio: 'inherit',
   });
   return status === 0
     ? { program }
-    : { missing: `pip could not install ${packages.join(' ')}: nothing was tested.` };
+    : { missing: `pip could not install ${packages.join(' ')}: no Python tool ran.` };
 }

@@ -33,7 +33,7 @@ const rangeMigration = '20261122230000_schema_floors';
 
 /**
  * Finds the newest former commit that lacks a migration of this checkout, and unpacks it. `wanted`
- * names another commit.
+ * names another commit. If this is impossible, the result has the reason.
  */
 export function openFormerBuild(wanted?: string): FoundFormerBuild {
   const top = git('rev-parse', '--show-toplevel');

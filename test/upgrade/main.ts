@@ -5,8 +5,8 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 
 /**
- * `pnpm upgrade:services [--from COMMIT]`: the rolling upgrade from a former commit under load, and the
- * migrations from the first release's schema. The last line is the verdict.
+ * `pnpm upgrade:services [--from COMMIT]`: the rolling upgrade from a former commit under load, and
+ * all migrations from the schema of the first release. The last line is the verdict.
  */
 const { values } = parseArgs({ options: { from: { type: 'string' } } });
 const dir = mkdtempSync(path.join(tmpdir(), 'svc-upgrade-report-'));

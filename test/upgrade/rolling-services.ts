@@ -8,7 +8,7 @@ import {
 } from '@svc/local';
 import { entryUnderTest } from '@svc/testkit';
 
-/** Where the main file of a service is: in this checkout, or in a former build. */
+/** Returns the path of a service's main file, in this checkout or in a former build. */
 export type EntryOf = (service: ServiceName) => string;
 
 export const presentEntry: EntryOf = (service) => entryUnderTest(serviceEntry(service));

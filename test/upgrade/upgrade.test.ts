@@ -30,8 +30,8 @@ import { startLoad } from './load.ts';
 import { formerEntry, presentEntry, startRollingServices } from './rolling-services.ts';
 
 /**
- * The rolling upgrade from a former commit, under load. `pnpm upgrade:services` runs the long form: all four
- * services, more submissions in each step, and the roll forward a second time.
+ * The rolling upgrade from a former commit, under load. `pnpm upgrade:services` runs more than
+ * `npm test`: all four services, more submissions in each step, and the roll forward twice.
  */
 const isLong = process.env['UPGRADE_LONG'] === '1';
 const services = isLong ? serviceNames : (['gateway', 'dispatcher', 'settlement'] as const);
@@ -83,7 +83,7 @@ function firstMigrations(names: readonly string[]): string {
 
 /**
  * Runs the upgrade under load. Returns the errors of calls, the submissions that changed after
- * their end, and the faults of the money.
+ * their end or did not succeed, the violations that `auditMoney` finds, and the missing webhooks.
  */
 async function rollUpgrade(build: FormerBuild): Promise<string[]> {
   const { database, env } = await emptyServers();
@@ -133,7 +133,7 @@ async function rollUpgrade(build: FormerBuild): Promise<string[]> {
     report('no roll back: the former commit accepts no later schema');
   }
   await load.stop();
-  // The short form runs no service that delivers webhooks.
+  // In `npm test`, the service that delivers webhooks does not run.
   const unnotified = isLong ? await withoutWebhook(receiver, load.endedIds()) : [];
   return [
     ...load.errors,

@@ -2,7 +2,10 @@
 
 const reference =
   /^(\s*(?:FROM|image:)\s+)([a-z0-9./-]+(?::[\w.-]+)?)(@sha256:[0-9a-f]{64})?(\s.*)?$/gm;
-/** The image of this repository, which has no digest before it is built, and the empty image. */
+/**
+ * Images without a digest: the one of this repository, which has none before it is built, and the
+ * empty one.
+ */
 const withoutDigest = new Set(['submission-service', 'scratch']);
 
 export interface ImageReference {

@@ -18,10 +18,10 @@ export interface BrowserDemoPlace {
 }
 
 /**
- * Runs the demo submission on a node with a real browser, which applies to the demo employer.
- * Returns the URL of the employer's page. Stops the node afterwards, so that the stack has only
- * simulated nodes (docs/SANDBOX.md). Returns undefined if no application has arrived, for example
- * because the machine has no browser. The caller then runs the demo on simulated nodes.
+ * Runs the demo submission on a node with a real browser, which applies to the demo employer. Then
+ * stops the node, so the stack has only simulated nodes (docs/SANDBOX.md). Returns the URL of the
+ * employer's page. Returns undefined if no application has arrived, for example because the machine
+ * has no browser. The caller then runs the demo on simulated nodes.
  */
 export async function runBrowserDemo(
   demo: Omit<Demo, 'application'>,

@@ -34,8 +34,8 @@ interface Way {
 const slots = 4;
 
 /**
- * Starts a node with a real browser, which takes only applications to the demo employer. It runs
- * until the demo has ended. Throws StartError if the browser does not start.
+ * Starts a node with a real browser. The node takes only applications to the demo employer. Throws
+ * StartError if it starts in none of the `ways`.
  */
 export async function startBrowserNode(place: BrowserNodePlace): Promise<BrowserNode> {
   const { browser, employerPort, logsDir, onLine } = place;

@@ -25,8 +25,8 @@ export function findChromium(): string | undefined {
 }
 
 /**
- * Finds a browser, or unpacks Debian's package of one below .local without installing it. Throws
- * StartError if neither is available.
+ * Finds a browser. Without one, downloads Debian's package of the headless shell and unpacks it
+ * below .local. Throws StartError if that fails, too.
  */
 export async function chromiumBinary(onFetch: () => void = () => {}): Promise<string> {
   const found = findChromium();

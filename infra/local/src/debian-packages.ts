@@ -11,8 +11,8 @@ import path from 'node:path';
 import { runCommand } from './run-command.ts';
 
 /**
- * Unpacks programs from Debian packages without installing them, because npm has no packages of
- * these programs.
+ * Gets programs that npm does not have, such as Redis and Chromium, from Debian packages. Unpacks
+ * the packages without installing them.
  */
 
 export function onPath(name: string): string | undefined {
@@ -25,9 +25,9 @@ export function canFetchPackages(): boolean {
 }
 
 /**
- * Downloads the packages and their missing dependencies, and unpacks them into `dir`. Unpacks them
- * into a temporary directory first and renames it at the end. An interrupted fetch is therefore
- * never used. `finish` may change the unpacked files before they get their name.
+ * Downloads the packages, and those of their dependencies that this machine does not have. Unpacks
+ * all of them into a temporary directory. At the end, lets `finish` change the unpacked files and
+ * renames the directory to `dir`. An interrupted fetch therefore leaves no `dir`.
  */
 export async function fetchPackages(
   dir: string,
@@ -61,8 +61,9 @@ async function unpack(
 }
 
 /**
- * Unpacks exactly these packages of another Debian release into `dir`. Their programs need the
- * loader and the C library of that release, so `packages` must name those too.
+ * Downloads exactly these packages of another Debian release, without their dependencies, and
+ * unpacks them into `dir`. If a program needs libraries, `packages` must name them, and also the
+ * loader and the C library of that release.
  */
 export async function fetchFromRelease(
   dir: string,
@@ -91,8 +92,8 @@ export async function fetchFromRelease(
 const sourcesFile = '/etc/apt/sources.list.d/debian.sources';
 
 /**
- * The package sources of this machine, with another release. Throws if the machine is not Debian
- * 12.
+ * Returns this machine's package source for Debian 12 (bookworm), changed to another release.
+ * Throws if the machine has no such source.
  */
 function sourcesOfRelease(release: string): string {
   const stanzas = readFileSync(sourcesFile, 'utf8').split(/\n{2,}/);
@@ -115,8 +116,8 @@ async function download(work: string, packages: readonly string[]): Promise<void
 }
 
 /**
- * The command `apt-get` with its own lists and cache, and without locks. It needs no root and
- * changes nothing on the machine.
+ * The command `apt-get` with its lists and its cache in `work`, and without locks. It needs no
+ * root, and changes nothing outside `work`.
  */
 function aptWith(work: string): string[] {
   const options = [
@@ -130,8 +131,8 @@ function aptWith(work: string): string[] {
 }
 
 /**
- * The library path for programs that are unpacked in `dir`: their library directories with all
- * subdirectories.
+ * The library path for programs that are unpacked in `dir`: their library directories, and the
+ * direct subdirectories of these.
  */
 export function libraryPath(dir: string): { readonly LD_LIBRARY_PATH: string } {
   const lib = path.join(dir, 'usr/lib');

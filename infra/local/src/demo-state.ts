@@ -12,12 +12,13 @@ export interface DemoState {
    */
   readonly webhookPort: number;
   readonly nodes: readonly NodeCredentials[];
-  /** The node with a browser. It exists only if the machine had a browser. */
+  /** The node with a browser. Undefined if no start has had both a browser and a demo. */
   readonly browserNode?: NodeCredentials;
 }
 
 /**
- * One file for the embedded database and one per DATABASE_URL, because each has its own tenants.
+ * The path of the state file. The embedded database and each DATABASE_URL have their own file,
+ * because each of these databases has other tenants.
  */
 function fileIn(dir: string, databaseUrl: string | undefined): string {
   if (databaseUrl === undefined) return path.join(dir, 'demo.json');

@@ -23,9 +23,9 @@ export interface DemoPlan {
 }
 
 /**
- * Prepares the demo tenant with its credit and webhook receiver, and the wanted nodes. Uses the
- * tenant and the nodes of the last start if the database still has that tenant. Otherwise creates
- * new ones.
+ * Opens the webhook receiver, and prepares the demo tenant, the simulated nodes and, if needed, the
+ * browser node. Takes them from the last start if the database still has that tenant. Creates what
+ * is missing.
  */
 export async function prepareDemoWorld(plan: DemoPlan): Promise<DemoWorld> {
   const { dir, givenDatabaseUrl, simulatedNodes, needsBrowserNode, env, closer, say } = plan;
@@ -58,7 +58,10 @@ async function openReceiver(port: number): Promise<WebhookReceiver> {
   return createWebhookReceiver({ port: isFree ? port : 0 });
 }
 
-/** Sets the tenant's webhook URL. Returns false if the database does not have the tenant. */
+/**
+ * Sets the tenant's webhook URL. Returns false if `svc` fails, for example because the database
+ * does not have the tenant.
+ */
 async function pointWebhooksAt(
   url: string,
   { tenant }: DemoState,

@@ -40,8 +40,8 @@ const creditsGranted = 10_000;
 
 /**
  * Sends one `ats.application` over the public API, as a tenant would. Shows its quote and hold, its
- * node, its metered usage, its charge and refund, and its webhook. Throws if the submission does
- * not end within `lifeBoundMs`.
+ * node, its metered usage, its charge and refund, and its webhook. Throws if the end of the
+ * submission or the webhook takes too long.
  */
 export async function runDemo(demo: Demo): Promise<void> {
   const { gatewayUrl, world, progress } = demo;

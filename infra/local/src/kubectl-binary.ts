@@ -4,14 +4,14 @@ import { canFetchPackages, fetchFromRelease, onPath } from './debian-packages.ts
 import { cacheDir } from './paths.ts';
 import { StartError } from './start-error.ts';
 
-/** Debian 12 has kubectl 1.20, whose kustomize is too old. */
+/** Debian 13. The kubectl of Debian 12 has a kustomize that is too old. */
 const release = 'trixie';
 const fetchedDir = path.join(cacheDir, 'kubectl');
 const fetchedFile = path.join(fetchedDir, 'usr/bin/kubectl');
 
 /**
- * Finds kubectl, which contains kustomize: the one on the PATH, or Debian's package, unpacked below
- * .local without installing it. Throws StartError if neither is available.
+ * Finds kubectl, which contains kustomize, on the PATH. Without it, downloads Debian's package and
+ * unpacks it below .local. Throws StartError if that fails, too.
  */
 export async function kubectlBinary(onFetch: () => void = () => {}): Promise<string> {
   const installed = onPath('kubectl');

@@ -38,8 +38,8 @@ export interface Launch {
 }
 
 /**
- * Starts the embedded stack, and shows the life of one submission (CONTRACT 9). Adds all
- * opened resources to the closer, in order. Throws StartError with advice.
+ * Starts the embedded stack and, if wanted, shows the life of one submission (CONTRACT 9). Adds all
+ * opened resources to the closer, in order. Throws StartError if the user can fix the cause.
  */
 export async function launch(launched: Launch): Promise<void> {
   const { settings, dir, progress, closer } = launched;
@@ -77,7 +77,7 @@ export async function launch(launched: Launch): Promise<void> {
   showFurtherWebhooks(world, progress);
 }
 
-/** The chain of the Solana demo, or undefined without the demo. */
+/** Starts the chain of the Solana demo. Returns undefined if that demo is not wanted. */
 async function startChain({
   settings,
   progress,
@@ -104,8 +104,8 @@ function stackEnvironment({ env, settings }: Launch, addresses: StackAddresses):
   return {
     ...defaults,
     ...env,
-    // The services get the master key itself, not the file that contains it. They do not get the
-    // database URL of the owner.
+    // The services get the master key itself instead of the file that contains it. They do not get
+    // the URL that contains the owner's password.
     MIGRATION_DATABASE_URL: '',
     SVC_MASTER_KEY_FILE: '',
     DATABASE_URL,

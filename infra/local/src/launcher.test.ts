@@ -106,7 +106,7 @@ it('shows a submission from quote to its arrival at an employer and its verified
   const [, employerUrl = ''] = /Demo employer +(\S+)/.exec(shown) ?? [];
   const page = await (await fetch(employerUrl)).text();
   expect(page).toContain('Ada Lovelace');
-  expect(page).toContain('1 request has brought an application');
+  expect(page).toContain('1 request has sent a form');
   const nodes = await svc(['node', 'list'], { PATH: process.env['PATH'], SVC_LOCAL_DIR: dir });
   expect(JSON.stringify(nodes).match(/"linked":true/g)).toHaveLength(2);
   expect(shown).toMatch(/the intent is still pending[^]*confirmed after/);
@@ -154,7 +154,7 @@ it('names a port that is taken, and says what to do', async () => {
   const launcher = start({ GATEWAY_PORT: port });
   await once(launcher.child, 'exit');
   expect(launcher.child.exitCode).toBe(1);
-  expect(launcher.output()).toContain(`Another program uses port ${port} of 127.0.0.1.`);
+  expect(launcher.output()).toContain(`The stack cannot listen on port ${port} of 127.0.0.1.`);
   expect(launcher.output()).toContain('GATEWAY_PORT=');
   other.close();
 });

@@ -2,7 +2,10 @@ import type { Say } from './progress.ts';
 import { svc } from './svc-command.ts';
 
 export interface Migration {
-  /** The address for the owner of the tables; undefined if that is the services' role. */
+  /**
+   * The URL of the database, with the owner of the tables as its user. Undefined if the services'
+   * role owns them.
+   */
   readonly ownerUrl: string | undefined;
   /** True if no other stack uses the database. */
   readonly isAlone: boolean;
@@ -12,8 +15,8 @@ export interface Migration {
 
 /**
  * Migrates the database to the schema of this checkout, by `svc migrate` as the owner of the
- * schema. If no other stack uses the database, it also reseals values that an earlier version
- * sealed in an older form.
+ * tables. If no other stack uses the database, it also reseals values that an earlier version
+ * sealed in an older format.
  */
 export async function migrate({ ownerUrl, isAlone, env, say }: Migration): Promise<void> {
   // The services of this stack start later. If no other stack uses the database, no earlier build

@@ -7,20 +7,20 @@ export interface NodePlace {
   readonly name: string;
   readonly link: string;
   readonly credentials: NodeCredentials;
-  /** The parent of the nodes' state directories. */
+  /** In this directory, each node has its own state directory. */
   readonly stateDir: string;
 }
 
 /**
- * The drain may be short, because a simulated node reports its unfinished submissions after its
- * next start.
+ * The seconds that a node may take to drain. Few are enough, because a simulated node reports its
+ * unfinished submissions after its next start.
  */
 const drainSeconds = 2;
 
 /**
  * The command of a node agent as a node owner runs it at home: without the environment of the
- * services, and with its secret in the environment instead of the command line. It is simulated
- * unless its flags say otherwise.
+ * services, and with its secret in the environment instead of the command line. The node is
+ * simulated unless the caller adds a flag such as `--executor=browser`.
  */
 export function nodeAgentCommand({ name, link, credentials, stateDir }: NodePlace): ServiceCommand {
   const { nodeId, nodeSecret } = credentials;

@@ -1,10 +1,13 @@
 import { EventEmitter, once } from 'node:events';
 import { parseLogLine } from './service-process.ts';
 
-/** Finds out from the logs of simulated nodes which submissions they run. */
+/** Finds out from the nodes' logs which node a submission was assigned to. */
 export interface NodeWatch {
   readonly readLine: (nodeId: string, line: string) => void;
-  /** The node of the submission's assignment; undefined if no node logs it in time. */
+  /**
+   * Returns the id of the node that the submission was assigned to. Returns undefined if no log
+   * names the node within `timeoutMs`.
+   */
   assignedNode(submissionId: string, timeoutMs: number): Promise<string | undefined>;
 }
 

@@ -3,7 +3,10 @@ import { createServer } from 'node:net';
 
 const host = '127.0.0.1';
 
-/** Listens on the port and closes it again. Returns its number, or undefined if it is not free. */
+/**
+ * Listens on the port and closes it again. Returns its number. Returns undefined if it is in use,
+ * or if this user may not listen on it.
+ */
 async function tryPort(port: number): Promise<number | undefined> {
   const server = createServer();
   try {

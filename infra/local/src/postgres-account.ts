@@ -71,7 +71,10 @@ function nobodyAccount(): PostgresAccount {
   };
 }
 
-/** Copies under another name first, so that an interrupted copy is never used. */
+/**
+ * Copies to a temporary name and renames the copy at the end. An interrupted copy is therefore
+ * never used.
+ */
 function copyWhole(from: string, to: string): void {
   const partial = `${to}.${process.pid}`;
   cpSync(from, partial, { recursive: true, verbatimSymlinks: true });

@@ -11,11 +11,11 @@ import { type RunningServer, startServer, withRetries } from './server-process.t
 import { StartError } from './start-error.ts';
 
 export interface RunningPostgres extends RunningServer {
-  /** The cluster's files; not always below the requested directory (see postgres-account.ts). */
+  /** The directory of the cluster's files. It may be outside `dir` (see postgres-account.ts). */
   readonly dataDir: string;
-  /** The URL of a database of this server, for its owner. */
+  /** The URL of a database of this server, with the superuser `postgres`. */
   databaseUrl(name: string): string;
-  /** The URL for the role of the services, which the first migration creates. */
+  /** The same URL with the services' role as its user. The first migration creates that role. */
   serviceUrl(name: string): string;
 }
 
@@ -33,8 +33,9 @@ const portAttemptsMax = 3;
 const passwordBytes = 24;
 
 /**
- * Starts Postgres on a free port of 127.0.0.1, with binaries from the package registry. Creates the
- * cluster if there is none. The server ends when this process ends in any way.
+ * Starts Postgres on a free port of 127.0.0.1, with binaries from an npm package. Creates the
+ * cluster if there is none. The server ends when this process ends in any way. Throws StartError if
+ * npm has no binaries for this platform.
  */
 export async function startPostgres(options: PostgresOptions): Promise<RunningPostgres> {
   const nativeDir = nativeDirectory();
@@ -103,7 +104,10 @@ interface NewCluster {
   readonly options: PostgresOptions;
 }
 
-/** Creates the cluster under another name first, so that an interrupted start is never used. */
+/**
+ * Creates the cluster in a temporary directory, and renames it at the end. A cluster that is
+ * incomplete after an interrupted start is therefore never used.
+ */
 async function createCluster(cluster: NewCluster): Promise<void> {
   const { account, binDir, home, dataDir, passwordFile, options } = cluster;
   const partial = path.join(home, 'postgres.partial');
@@ -125,8 +129,8 @@ async function createCluster(cluster: NewCluster): Promise<void> {
     '--encoding=UTF8',
     '--locale=C',
     '--data-checksums',
-    // Tests connect thousands of times. With the default iterations, a password would take 2 ms of
-    // CPU on each side.
+    // Tests connect thousands of times. With the usual number of hash iterations, each connection
+    // would cost 2 ms of CPU on both sides.
     ...(options.durable ? [] : ['--no-sync', '--set=scram_iterations=1']),
   ]);
   rmSync(initPasswordFile);

@@ -10,7 +10,10 @@ export interface Progress {
   readonly print: (text: string) => void;
 }
 
-/** A narrower terminal gets plain lines. A terminal of unknown width reports 0 columns. */
+/**
+ * The least columns of a terminal that shows progress. A terminal of unknown width reports 0
+ * columns, and gets plain lines.
+ */
 const columnsMin = 40;
 
 export function createProgress(stream: NodeJS.WriteStream = process.stdout): Progress {

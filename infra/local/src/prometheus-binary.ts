@@ -12,8 +12,9 @@ export interface PrometheusPrograms {
 }
 
 /**
- * Finds Prometheus and promtool on the PATH, or unpacks Debian's package below .local. Throws
- * StartError if neither is available.
+ * Finds Prometheus and promtool on the PATH. Without them, downloads Debian's package and unpacks
+ * it below .local. Throws StartError on a machine without `apt-get`, and CommandError if the
+ * download fails.
  */
 export async function prometheusPrograms(
   onFetch: () => void = () => {},

@@ -9,16 +9,19 @@ import { redisBinary } from './redis-binary.ts';
 import { type RunningServer, startServer, withRetries } from './server-process.ts';
 
 export interface RedisOptions {
-  /** The directory of the server's append-only files and log. It is created if it is missing. */
+  /**
+   * The directory of the server's configuration, append-only files and log. It is created if it is
+   * missing.
+   */
   readonly dir: string;
-  /** False in tests only: nothing is flushed to disk. */
+  /** False in tests only: Redis then does not flush its append-only file to disk every second. */
   readonly durable: boolean;
   /**
-   * True for a server of a Redis Cluster. It starts without slots, and serves only the slots that
+   * True for a server of a Redis Cluster. It starts without hash slots, and serves only those that
    * it gets later.
    */
   readonly isClustered?: boolean;
-  /** Called before a server is fetched, which takes some seconds. */
+  /** Called before the Redis package is downloaded, which takes some seconds. */
   readonly onFetch?: () => void;
 }
 
@@ -62,8 +65,8 @@ interface RedisConfiguration {
 }
 
 /**
- * The lines of the configuration file. BullMQ needs a server that never evicts keys. The
- * append-only file keeps the data over a restart.
+ * The text of the configuration file. BullMQ needs a server that never evicts keys. The append-only
+ * file keeps the data over a restart.
  */
 function configuration({ port, busPort, dir, password, durable }: RedisConfiguration): string {
   return [
@@ -84,7 +87,10 @@ function clusterLines(busPort: number): string[] {
   return ['cluster-enabled yes', `cluster-port ${busPort}`, 'cluster-require-full-coverage no'];
 }
 
-/** True if the server answers PING. While it still loads its file, it answers with an error. */
+/**
+ * True if the server answers PING with PONG. A server that still loads its file answers with an
+ * error.
+ */
 async function answersPing(port: number, password: string): Promise<boolean> {
   const socket = connect(port, '127.0.0.1');
   try {

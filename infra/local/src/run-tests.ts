@@ -29,7 +29,10 @@ function print(part: Buffer): void {
   process.stdout.write(part);
 }
 
-/** Runs a command and returns its output. `onPart` gets each part of the output when it arrives. */
+/**
+ * Runs a command, and returns its exit code and its output. `onPart` gets each part of the output
+ * when it arrives.
+ */
 async function run(
   file: string,
   args: readonly string[],

@@ -30,8 +30,8 @@ export interface ServerCommand {
 }
 
 /**
- * Starts a server and waits until it is ready. Throws with the end of its log if it ends first or
- * is not ready in time.
+ * Starts a server and waits until it is ready. If it ends before that, or is not ready in time,
+ * throws an error with the end of its log.
  */
 export async function startServer(
   server: ServerCommand,

@@ -6,9 +6,12 @@ import { startRedis } from './redis.ts';
 import type { Settings } from './settings.ts';
 
 export interface Servers {
-  /** The address for the services' role. */
+  /** The URL of the database, with the services' role as its user. */
   readonly databaseUrl: string;
-  /** The address for the role that migrates; undefined if it is the same role. */
+  /**
+   * The URL of the database, with the role that migrates as its user. Undefined if the services'
+   * role migrates.
+   */
   readonly migrationDatabaseUrl: string | undefined;
   readonly redisUrl: string;
 }
@@ -17,7 +20,10 @@ export interface Servers {
 const connectionsMax = 200;
 const databaseName = 'postgres';
 
-/** Uses the servers in the environment, or starts embedded ones with their files below `dir`. */
+/**
+ * Uses the servers that the environment names, or starts embedded ones with their files below
+ * `dir`.
+ */
 export async function startServers(
   settings: Settings,
   dir: string,
@@ -31,8 +37,8 @@ export async function startServers(
       : { databaseUrl: given, migrationDatabaseUrl },
     settings.redisUrl ?? embeddedRedis(dir, closer, say),
   ]);
-  if (given !== undefined) say('Postgres: the one of DATABASE_URL');
-  if (settings.redisUrl !== undefined) say('Redis: the one of REDIS_URL');
+  if (given !== undefined) say('Postgres: the server that DATABASE_URL names');
+  if (settings.redisUrl !== undefined) say('Redis: the server that REDIS_URL names');
   return { ...database, redisUrl };
 }
 

@@ -1,5 +1,5 @@
 export interface StackAddresses {
-  /** The address for the services' role. */
+  /** The URL of the database, with the services' role as its user. */
   readonly databaseUrl: string;
   readonly redisUrl: string;
   readonly masterKey: string;
@@ -7,8 +7,8 @@ export interface StackAddresses {
 
 /**
  * The environment of every service and of the admin CLI in a stack on this machine (CONTRACT 9).
- * The caller may add variables. Webhooks may go to private networks, because the
- * receivers of the demo and of the tests are on this machine.
+ * The caller may add variables. Webhooks may go to private networks, because the receivers of the
+ * demo and of the tests are on this machine.
  */
 export function serviceEnvironment(addresses: StackAddresses) {
   return {

@@ -12,7 +12,7 @@ export interface ReadyLine {
   readonly adminPort?: number;
 }
 
-/** A process of this repository: a service or a node agent. */
+/** A process of this repository, such as a service or a node agent. */
 export interface ServiceProcess {
   readonly name: string;
   readonly pid: number;
@@ -54,8 +54,8 @@ const logLinesMax = 2_000;
 const logTailLines = 20;
 
 /**
- * Starts a process and waits for its ready line. Throws StartError with the end of its log if it
- * ends first or is not ready in time.
+ * Starts a process and waits for its ready line. If the process ends before that, or is not ready
+ * in time, throws StartError with the end of its log.
  *
  * When this process ends, the kernel kills the started process. That is safe, because a service
  * loses nothing if it is killed at any point. On systems without this feature, the started process

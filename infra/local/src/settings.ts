@@ -1,7 +1,10 @@
 import { isPortFree } from './ports.ts';
 import { StartError } from './start-error.ts';
 
-/** The settings of the embedded stack in the environment (CONTRACT 9). */
+/**
+ * The settings of the embedded stack, which the launcher reads from environment variables
+ * (CONTRACT 9).
+ */
 export interface Settings {
   readonly databaseUrl: string | undefined;
   readonly migrationDatabaseUrl: string | undefined;
@@ -53,14 +56,14 @@ function wholeNumber(
   throw new StartError(`${name} is ${text}.`, `Set it to a whole number from 0 to ${max}.`);
 }
 
-/** Throws StartError if another program uses one of the stack's ports. */
+/** Throws StartError if the launcher cannot listen on one of the stack's ports. */
 export async function assertPortsFree({ gatewayPort, nodeLinkPort }: Settings): Promise<void> {
   const wanted = { GATEWAY_PORT: gatewayPort, NODE_LINK_PORT: nodeLinkPort };
   for (const [name, port] of Object.entries(wanted)) {
     if (port === 0 || (await isPortFree(port))) continue;
     throw new StartError(
-      `Another program uses port ${port} of 127.0.0.1.`,
-      `Stop that program, or choose another port: ${name}=${port + 1000} npm start (0 takes any free port).`,
+      `The stack cannot listen on port ${port} of 127.0.0.1.`,
+      `Stop the program that uses it, or choose another port: ${name}=${port + 1000} npm start (0 takes any free port).`,
     );
   }
 }

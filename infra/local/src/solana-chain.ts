@@ -6,7 +6,7 @@ import { startServiceProcess } from './service-process.ts';
 
 /** A Solana chain on this machine, with a wallet that pays. */
 export interface SolanaChain {
-  /** The variables of the rail that accepts payments on this chain (CONTRACT 8). */
+  /** The environment variables with which the rail accepts payments on this chain (CONTRACT 8). */
   readonly env: NodeJS.ProcessEnv;
   /** Pays a Solana Pay URL. Returns the signature. The transaction is not final yet. */
   pay(solanaPayUrl: string): Promise<string>;

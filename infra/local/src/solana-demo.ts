@@ -5,9 +5,7 @@ import type { SolanaChain } from './solana-chain.ts';
 import { verifyWebhook } from './webhook-receiver.ts';
 
 const credits = 500;
-/**
- * How long the demo waits between the payment and its finality. On mainnet this takes about 13 s.
- */
+/** How long the payment on the local chain is not yet final. On mainnet this takes about 13 s. */
 const finalityMs = 1_500;
 const awaitSeconds = 30;
 const webhookBoundMs = 20_000;
@@ -46,7 +44,7 @@ export async function runSolanaDemo(
     const paid = await client.awaitPurchaseIntent(reference, { timeoutSeconds: awaitSeconds });
     if (paid.signature !== signature)
       throw new Error(
-        `the purchase intent ${reference} is ${paid.status}, but not paid by ${signature}`,
+        `the purchase intent ${reference} is ${paid.status}, and ${signature} did not pay it`,
       );
     const seconds = ((performance.now() - startedMs) / 1_000).toFixed(1);
     say(

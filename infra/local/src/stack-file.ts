@@ -26,7 +26,10 @@ export function writeStackFile(dir: string, stack: StackFile): void {
   renameSync(partial, fileIn(dir));
 }
 
-/** The running stack, or the last one if it crashed; undefined if there is none. */
+/**
+ * The stack that the file describes: the running one, or one that crashed. Undefined if there is no
+ * valid file.
+ */
 export function readStackFile(dir: string): StackFile | undefined {
   if (!existsSync(fileIn(dir))) return undefined;
   const stack: unknown = JSON.parse(readFileSync(fileIn(dir), 'utf8'));

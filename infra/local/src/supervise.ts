@@ -6,7 +6,7 @@ import { type ReadyLine, type ServiceCommand, startServiceProcess } from './serv
 export interface Supervision {
   readonly logsDir: string;
   readonly closer: Closer;
-  /** Called with a message when a process ends unexpectedly and is restarted. */
+  /** Called with a message when a process is restarted, and when its new code does not run. */
   readonly report: (line: string) => void;
   /** Called if a process cannot be kept running. */
   readonly giveUp: (error: unknown) => void;
@@ -14,16 +14,16 @@ export interface Supervision {
   readonly isWatching: boolean;
 }
 
-/** The most restarts of a process. After that a further restart would not help. */
+/** The most restarts of a process. If it ends once more, `giveUp` is called. */
 const restartsMax = 5;
 const restartDelayMs = 1_000;
 const watchOptions = ['--watch', '--watch-preserve-output'];
-/** What Node prints in watch mode about a process. */
+/** Matches the lines that Node prints in watch mode when it restarts a process or cannot run it. */
 const watchLine = /^(Restarting|Failed running) /;
 
 /**
  * Starts a process, writes its log to a file, and restarts it on the same ports if it ends
- * unexpectedly. Returns its ready line.
+ * unexpectedly. Returns the ready line of the first start.
  */
 export async function supervise(
   command: ServiceCommand,

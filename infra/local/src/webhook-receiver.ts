@@ -40,7 +40,8 @@ export interface WebhookReceiver {
   /** Sets the answer to later attempts. The default is 204. */
   answerWith(answerer: Answerer): void;
   /**
-   * Waits for the first attempt that `matches`, including earlier ones. Throws after `timeoutMs`.
+   * Returns the first attempt that `matches`. It may have arrived already. Throws after
+   * `timeoutMs`.
    */
   waitFor(
     matches: (webhook: ReceivedWebhook) => boolean,
@@ -54,7 +55,7 @@ const waitMsDefault = 10_000;
 const acknowledge: Answerer = () => ({ status: 204 });
 
 /**
- * Starts a tenant's endpoint that keeps the attempts. `port` 0 takes any free port.
+ * Starts a webhook endpoint that keeps each attempt that it receives. `port` 0 takes any free port.
  */
 export async function createWebhookReceiver({
   host = '127.0.0.1',

@@ -9,7 +9,7 @@ export interface CommandGroup {
    * command line names, so that it starts fast.
    */
   readonly load: () => Promise<(command: Command) => void>;
-  /** If true, all other groups are loaded too, because this group reads their commands. */
+  /** True if all other groups are loaded too, because this group reads their commands. */
   readonly needsAll?: boolean;
 }
 
@@ -87,7 +87,7 @@ export const catalogue: readonly CommandGroup[] = [
   },
   {
     name: 'solana',
-    summary: 'the watcher of Solana payments and payments that belong to no intent',
+    summary: 'the watcher of Solana payments, and the payments that belong to no intent',
     load: async () => (await import('./commands/solana.ts')).addSolanaCommands,
   },
   {

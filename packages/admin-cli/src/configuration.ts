@@ -34,9 +34,9 @@ export type Configuration = Static<typeof adminCliConfig>;
 const checkoutDirectory = path.resolve(import.meta.dirname, '../../..');
 
 /**
- * Reads the configuration from the environment. Without DATABASE_URL it takes the values of the
- * embedded stack that runs from this checkout (CONTRACT 9). Throws Refusal or ConfigError. The
- * message says what to set.
+ * Reads the configuration from the environment. SVC_ENVIRONMENT is `sandbox` by default. Without
+ * DATABASE_URL, takes the values of the stack that `npm start` runs from this checkout
+ * (CONTRACT 9). Throws Refusal or ConfigError. The message says what to set.
  */
 export function readConfiguration(env: NodeJS.ProcessEnv): Configuration {
   if (isSet(env['DATABASE_URL'])) {

@@ -83,7 +83,7 @@ const clockWindowMs = 300_000;
 function offsetFrom(answer: Answer, error: ApiError, nowMs: number): number | undefined {
   if (error.status !== 401 || !error.detail.includes('X-SVC-Timestamp')) return undefined;
   const offsetMs = Date.parse(answer.headers.get('date') ?? '') - nowMs;
-  // Both clocks are read in whole seconds, so the offset may be wrong by up to two seconds.
+  // `date` and the timestamp are in whole seconds, so the offset may be wrong by up to two seconds.
   return Math.abs(offsetMs) > clockWindowMs - 2000 ? offsetMs : undefined;
 }
 

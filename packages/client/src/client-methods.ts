@@ -44,8 +44,8 @@ import type {
  */
 export interface Client {
   /**
-   * The client repeats the request with the same idempotency key. Derive the key from your own
-   * records.
+   * If the client repeats the request, it uses the same idempotency key. Derive the key from your
+   * own records, so that your repeats use it too.
    */
   submit(request: SubmissionRequest, options?: CallOptions): Promise<SubmissionCreated>;
   quote(request: QuoteRequest, options?: CallOptions): Promise<QuoteAnswer>;
@@ -58,7 +58,7 @@ export interface Client {
   cancel(submissionId: string, options?: CallOptions): Promise<CancelAnswer>;
   /**
    * Polls until the submission has ended, and continues after temporary errors. Webhooks report the
-   * end sooner. Throws `WaitTimeoutError` after `timeoutMs`.
+   * end sooner. Throws `WaitTimeoutError` if it has not ended within `timeoutMs`.
    */
   waitFor(
     submissionId: string,

@@ -12,9 +12,9 @@ export interface ClientOptions {
    * secrets of provisioning and of `svc tenant rotate-secret` (CONTRACT 12).
    */
   readonly keyId?: string;
-  /** How often a call is repeated after a temporary error. Default: 3. */
+  /** The most repeats of one call after temporary errors. Default: 3. */
   readonly maxRetries?: number;
-  /** False: the call throws `dispatch_unavailable` at once, without a repeat. Default: true. */
+  /** False: a call throws the error `dispatch_unavailable` without a repeat. Default: true. */
   readonly retryDispatchUnavailable?: boolean;
   /**
    * The time limit of one request in milliseconds, without its repeats. Default: 30,000. A creation

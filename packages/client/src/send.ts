@@ -13,7 +13,7 @@ export interface RequestParts {
   readonly isOpen?: true;
 }
 
-/** A complete answer, from the service or from a proxy before it. */
+/** A complete answer, from the service or from a proxy in front of it. */
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;

@@ -36,7 +36,7 @@ function readHeader(headers: WebhookHeaders, suffix: string): string {
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** Undefined if the text is not base64. */
+/** Decodes base64. Undefined if the text is not base64. */
 function fromBase64(text: string): Bytes | undefined {
   try {
     return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));

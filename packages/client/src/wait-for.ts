@@ -18,7 +18,7 @@ function isPassing(error: unknown): boolean {
     : error instanceof ApiConnectionError;
 }
 
-/** Polls until the submission has ended. Throws `WaitTimeoutError` after `timeoutMs`. */
+/** Polls until the submission has ended, or throws `WaitTimeoutError` within `timeoutMs`. */
 export async function waitFor(
   connection: Connection,
   getSubmission: (submissionId: string, options: CallOptions) => Promise<Submission>,

@@ -15,7 +15,7 @@ import {
   type FrameToNode,
 } from './node-link.ts';
 
-/** The reason why a frame is refused. The answer is an `error` frame with this `code`. */
+/** Why a frame is refused. The receiver answers with an `error` frame that has this `code`. */
 export type BadFrameCode =
   | 'malformed_frame'
   | 'unknown_type'
@@ -39,8 +39,8 @@ const ajv = new Ajv2020({ meta: false, validateSchema: false, strict: true });
 ajv.addFormat(httpUrlFormat, isAbsoluteHttpUrl);
 
 /**
- * True for an absolute `http` or `https` URL. The URL parser alone removes white space and accepts
- * `https:host`.
+ * True for an absolute `http` or `https` URL. The pattern refuses texts that the URL parser would
+ * correct, such as `https:host` or a URL with white space.
  */
 function isAbsoluteHttpUrl(text: string): boolean {
   return /^https?:\/\/[^\p{C}\p{Z}]+$/iu.test(text) && URL.canParse(text);
@@ -101,7 +101,7 @@ function parse<F>(
 }
 
 const boundsFromNode = { charactersMax: frameFromNodeBytesMax, depthMax: frameFromNodeDepthMax };
-/** The frame contains the payload, which may nest as deep as the body of a request. */
+/** The frame `assign` contains the payload, which may nest as deep as the body of a request. */
 const boundsToNode = { charactersMax: frameToNodeBytesMax, depthMax: jsonDepthMax };
 
 /** Parses a frame from a node and checks it against its schema (CONTRACT 7). Never throws. */

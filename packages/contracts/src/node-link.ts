@@ -238,7 +238,7 @@ const error = Type.Object({
 });
 
 /**
- * The frames from the service. `drain` has the same form in both directions. After it, no more
+ * The frames from the service. `drain` has the same members in both directions. After it, no more
  * offers are made on this link.
  */
 export const framesToNode = {

@@ -5,8 +5,8 @@ import type { OfferedPayload } from './job-types/catalogue.ts';
 /**
  * The facts about a submission in an offer (CONTRACT 7, `offer`). They do not change after the
  * creation of the submission. They contain no personal data. `targetHost` is the host of
- * `applicationUrl` in the payload. `sandboxBehaviour` is present only in the sandbox, if `atsType`
- * begins with `sandbox.`. It repeats `atsType`, and simulated nodes obey it.
+ * `applicationUrl` in the payload. `sandboxBehaviour` is present only in the sandbox and only if
+ * `atsType` begins with `sandbox.`. It repeats `atsType`, and simulated nodes obey it.
  */
 export const OfferFacts = Type.Object(
   {

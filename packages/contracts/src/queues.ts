@@ -29,9 +29,9 @@ export const DispatchJob = Type.Object(
         {
           sentAtMs: Type.Integer(),
           each: Type.Array(
-            // `heldAtMs` is Unix time by the database's clock. `tenantId` is used to share the
-            // slots between the tenants while slots are short. A gateway of the previous version
-            // omits `tenantId`.
+            // `heldAtMs` is the time of the hold by the database's clock. `tenantId` is used to
+            // share the slots between the tenants while slots are short. A gateway of the previous
+            // version omits `tenantId`.
             Type.Object(
               {
                 heldAtMs: Type.Integer(),
@@ -66,7 +66,7 @@ interface QueueDefinition {
    * The most times that BullMQ runs a job. After these attempts, the reconciler repeats the work.
    */
   readonly attemptsMax: number;
-  /** How long a worker may own a job before BullMQ treats it as stalled. */
+  /** If a worker has not renewed its lock of a job for this long, the job counts as stalled. */
   readonly lockDurationMs: number;
   /** How many jobs one worker process runs at once. */
   readonly concurrency: number;
@@ -99,7 +99,7 @@ export const queues = {
     schema: WebhookJob,
     attemptsMax: 1,
     lockDurationMs: 60_000,
-    // One job at a time. Tenants that become due while a job is active are in the next job.
+    // Each process runs one job at a time. Tenants that become due meanwhile are in the next job.
     concurrency: 1,
     stalledCountMax: 1,
   },

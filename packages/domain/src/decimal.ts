@@ -59,7 +59,7 @@ export function parseDecimal(text: string): Decimal | undefined {
   return { digits: sign === '-' ? -magnitude : magnitude, scale: Math.max(-exponent, 0) };
 }
 
-/** Plain notation without an exponent. It parses back to the same value. */
+/** Writes a decimal without an exponent. `parseDecimal` of the result gives the same value. */
 export function formatDecimal(decimal: Decimal): string {
   const sign = decimal.digits < 0n ? '-' : '';
   const magnitude = decimal.digits < 0n ? -decimal.digits : decimal.digits;

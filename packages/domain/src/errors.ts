@@ -158,7 +158,7 @@ export const errorCatalogue = {
     status: 422,
     title: 'Quote failed',
     description:
-      'No rate exists for the job type and tier, or the amount is larger than the service can hold.',
+      'No rate exists for the job type and tier, or the maximum price is above the largest amount that the service supports.',
   },
   rate_limited: {
     status: 429,

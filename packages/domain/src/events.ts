@@ -18,7 +18,7 @@ export type EventType = (typeof eventTypes)[number];
 export const deliveryStatuses = ['pending', 'delivered', 'exhausted', 'dropped'] as const;
 export type DeliveryStatus = (typeof deliveryStatuses)[number];
 
-/** How an endpoint gets its events: posted to its URL, or read by the tenant (CONTRACT 12). */
+/** `push`: events are posted to the endpoint's URL. `poll`: the tenant reads them (CONTRACT 12). */
 export const endpointKinds = ['push', 'poll'] as const;
 export type EndpointKind = (typeof endpointKinds)[number];
 
@@ -110,7 +110,7 @@ export function lateOutcomeEventData(late: {
 
 /**
  * Who changed a setting: a key of the tenant, or an operator of the service. The ids are in wire
- * form.
+ * form. `keyId` is null if no key with an id signed the change.
  */
 export type SettingsChangedBy = { readonly keyId: string | null } | { readonly operator: string };
 
@@ -126,7 +126,7 @@ export function settingsChangedEventData(change: {
 
 /**
  * The body of a webhook. It is stored as exactly these bytes, and every attempt sends and signs
- * them. `id` is the event's id in wire form (`evt_…`).
+ * the stored bytes. `id` is the event's id in wire form (`evt_…`).
  */
 export function eventBody(event: {
   readonly id: string;

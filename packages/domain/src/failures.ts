@@ -1,4 +1,4 @@
-/** Why a submission failed, reported by its node (CONTRACT 5). */
+/** The reasons for a failure that a node may report (CONTRACT 5). */
 export const nodeFailureCodes = [
   'ats_rejected',
   'posting_closed',
@@ -11,7 +11,7 @@ export const nodeFailureCodes = [
 ] as const;
 export type NodeFailureCode = (typeof nodeFailureCodes)[number];
 
-/** Why a submission failed, decided by the service. */
+/** The reasons for a failure that the service itself finds. */
 export const serviceFailureCodes = ['node_lost', 'not_started', 'deadline_exceeded'] as const;
 export type ServiceFailureCode = (typeof serviceFailureCodes)[number];
 
@@ -51,7 +51,7 @@ const traits: Record<
 
 /** The statements that a node may add to the code of its failure (CONTRACT 7). */
 export interface FailureStatement {
-  /** False if the node's journal proves that it sent nothing. */
+  /** False if the journal of the node proves that the node submitted nothing. */
   readonly submitted?: boolean;
   /** False if the same job would fail again for the same reason. */
   readonly retriable?: boolean;
@@ -62,9 +62,9 @@ export interface FailureStatement {
  * so the code alone decides. Only two pairs have an effect: `node_error` with `submitted: false`,
  * and `site_unreachable` with `retriable: false`.
  *
- * A node gains nothing by a false statement, because every failure is refunded in full. A false
- * statement also gives the node no new power: the code `site_unreachable` alone would make a
- * submitted application retriable.
+ * A node gains nothing by a lie, because every failure is refunded in full. The worst lie calls a
+ * submitted application retriable. A node can do that without a statement, too: by the code
+ * `site_unreachable`.
  */
 export function statedRetriable(code: NodeFailureCode, stated: FailureStatement): boolean | null {
   if (code === 'node_error' && stated.submitted === false) return true;

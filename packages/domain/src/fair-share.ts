@@ -4,15 +4,16 @@
  * by one clock. docs/decisions/0040 explains the rule.
  */
 
-/** Counts of asks and grants decay with this time constant. */
+/** The counts of asks and grants decay with this time constant: after it, 37 % of them is left. */
 export const shareMemoryMs = 30_000;
 /** The largest recent backlog decays with this time constant. */
 export const backlogMemoryMs = 300_000;
 /** The contention ends this long after the last ask that got no slot. */
 export const contentionMs = 60_000;
 /**
- * The usual time between two turns. A turn lets the counts decay and computes the level. A tenant
- * that asks for the first time, or again after a pause, causes an earlier turn.
+ * An ask causes a turn if the last turn is at least this long ago. A tenant that asks for the first
+ * time, or again after a pause, always causes a turn. A turn lets the counts decay and computes the
+ * level.
  */
 export const shareTurnMs = 100;
 /** The shortest and the longest time for which a tenant counts as asking after its last ask. */
@@ -30,9 +31,9 @@ export const gapShrink = 0.3;
  * that ask first.
  */
 export const guaranteedPart = 0.9;
-/** After a tenant below its share got no slot, one slot is kept free for this long. */
+/** After a tenant below its share got no slot, at least one slot is kept free for this long. */
 export const yieldMs = 2_000;
-/** A spare of `usable / slotsPerSpare` slots, but at most one slot, is also kept free. */
+/** Besides `backlogMax` slots, a spare is kept free: `usable / slotsPerSpare` slots, at most 1. */
 export const slotsPerSpare = 32;
 /** The most tenants that one contention remembers. */
 export const contendersMax = 64;
@@ -52,7 +53,7 @@ export interface Contender {
 /** The memory of one job type and tier while its slots are short. */
 export interface Contention {
   readonly beganAtMs: number;
-  /** The last time at which an ask got no slot. */
+  /** The last time at which an ask got no slot, because none was free or the rest was kept free. */
   readonly refusedAtMs: number;
   /** The last time at which the counts decayed. */
   readonly turnAtMs: number;
@@ -95,7 +96,7 @@ export type SlotDecision = 'granted' | 'no_slot' | 'kept_free';
 
 export interface SlotAnswer {
   readonly decision: SlotDecision;
-  /** Undefined while no contention is known. */
+  /** Undefined if there is no contention after the ask. */
   readonly contention: Contention | undefined;
 }
 
@@ -171,7 +172,10 @@ function withAsk(before: Contention, ask: SlotAsk): Contention {
   return hasReturned || nowMs - before.turnAtMs >= shareTurnMs ? afterTurn(after, ask) : after;
 }
 
-/** Lets the counts decay, forgets tenants that stopped asking, and computes the level. */
+/**
+ * Lets the counts decay, forgets the tenants that `grantsKeptMin` and `contendersMax` exclude, and
+ * computes the level.
+ */
 function afterTurn(before: Contention, { nowMs }: SlotAsk): Contention {
   const elapsedMs = Math.max(0, nowMs - before.turnAtMs);
   const factor = Math.exp(-elapsedMs / shareMemoryMs);
@@ -184,8 +188,8 @@ function afterTurn(before: Contention, { nowMs }: SlotAsk): Contention {
   const asking = decayed.filter((one) => isAsking(one, nowMs));
   const demands = asking.map(({ asks }) => asks);
   const level = waterLevel(demands, grants * guaranteedPart);
-  // A decaying count approaches its final value only slowly. `counted` is the part of its final
-  // value that the count has reached.
+  // At a constant rate, a decaying count rises slowly towards `rate * shareMemoryMs`. `counted` is
+  // the part of this value that the count has reached since the contention began.
   const counted = 1 - Math.exp(-Math.max(shareTurnMs, nowMs - before.beganAtMs) / shareMemoryMs);
   return {
     ...before,
@@ -215,8 +219,8 @@ export function waterLevel(demands: readonly number[], capacity: number): number
 }
 
 /**
- * Adds an ask to the backlog. If the tenant asks for more than its share, only a part of the ask
- * counts, because no slot is kept free for the rest.
+ * Adds an ask to `backlog`. If the tenant asks for more than its share, only a part of the ask
+ * counts, because only its share is guaranteed.
  */
 function withBacklog(before: Contention, { tenantId, usable, nowMs }: SlotAsk): Contention {
   const asks = before.tenants[tenantId]?.asks ?? 1;

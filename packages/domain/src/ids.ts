@@ -22,14 +22,14 @@ export type IdPrefix = (typeof idPrefixes)[number];
  */
 const suffixPattern = /^[0-7][0-9a-hjkmnp-tv-z]{25}$/;
 
-/** The wire id of a dashed UUID in lower case. */
+/** The wire id of a UUID, which must be in lower case and with dashes. */
 export function toWireId(prefix: IdPrefix, uuid: string): string {
   return fromUUID(uuid, prefix);
 }
 
 /**
- * The UUID of a wire id. Undefined for a malformed id or another prefix; the answer is then the
- * same as for an unknown id (CONTRACT 1).
+ * The UUID of a wire id. Undefined for a malformed id or another prefix. Callers then answer as for
+ * an unknown id (CONTRACT 1).
  */
 export function fromWireId(prefix: IdPrefix, text: string): string | undefined {
   const suffix = text.slice(prefix.length + 1);

@@ -11,10 +11,10 @@ import type {
 } from './json-node.ts';
 
 /**
- * Parses JSON text strictly (RFC 8259) and keeps all of it. `JSON.parse` loses what the wire
- * promises to keep (CONTRACT 3): the digits of a number, the order of members, duplicate names, and
- * a member called `__proto__`. Here every value keeps its span in the text, so the text can be
- * passed on exactly as sent. Depth is bounded, so no input can exhaust the stack.
+ * Parses JSON text strictly (RFC 8259) and keeps all of it. `JSON.parse` may lose facts that the
+ * service must keep (CONTRACT 3): the digits of a number, the order of members and duplicate names.
+ * Here every value has its span in the text, so the text can be passed on exactly as sent. Depth is
+ * bounded, so no input can exhaust the stack.
  */
 
 /** The deepest nesting of arrays and objects. The outermost value is level 1. */
@@ -45,7 +45,7 @@ interface Reader {
 
 /**
  * Parses one JSON text. Never throws. For malformed text, the result has the line and column of the
- * fault. Its message never quotes the text.
+ * fault, and a message that never quotes the text.
  */
 export function parseJsonDocument(text: string): JsonParsing {
   const reader: Reader = {
@@ -86,7 +86,7 @@ export function memberValue(node: JsonObject, name: string): JsonNode | undefine
   return node.members.find((member) => member.name === name)?.value;
 }
 
-/** The RFC 6901 text of a path. */
+/** The JSON Pointer (RFC 6901) of a path. */
 export function jsonPointer(path: readonly (string | number)[]): string {
   return path
     .map((segment) => `/${String(segment).replaceAll('~', '~0').replaceAll('/', '~1')}`)
@@ -176,7 +176,7 @@ function readObject(reader: Reader): JsonObject | undefined {
 
 const none: readonly string[] = [];
 
-/** Each repeated name, once for each repetition, in time linear in the number of members. */
+/** Returns each repeated name, once for each repetition. Takes linear time. */
 function duplicateNamesOf(members: readonly JsonMember[]): readonly string[] {
   if (members.length < 2) return none;
   const names = new Set<string>();
@@ -237,7 +237,7 @@ function readString(reader: Reader, where: UnsafeString['where']): JsonString | 
     } else if (!(code >= 0x20)) {
       // Also reached at the end of the text, where the code is NaN.
       reader.offset = Math.min(offset, text.length);
-      return fail(reader, 'a string must be closed and hold no control characters');
+      return fail(reader, 'a string must end with a double quote and have no control characters');
     }
   }
 }

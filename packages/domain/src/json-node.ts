@@ -39,8 +39,8 @@ export type JsonNode = JsonLiteral | JsonNumber | JsonString | JsonArray | JsonO
 /** A string that cannot be stored or passed on safely: it has U+0000 or an unpaired surrogate. */
 export interface UnsafeString {
   /**
-   * JSON Pointer to the string. If the string is a member's name, the pointer names the object that
-   * has the member.
+   * JSON Pointer to the string. If the string is a member's name, the pointer leads to the object
+   * that has the member.
    */
   readonly pointer: string;
   readonly where: 'name' | 'value';

@@ -12,10 +12,7 @@ const escapeLength = 6;
 
 type Escaped = 'plain' | 'nul' | 'high' | 'low';
 
-/**
- * The class of `\uXXXX` at `offset`. The function does not check the digits, because the parser
- * checks them.
- */
+/** Classifies the `\uXXXX` at `offset`. The parser checks the digits later. */
 function escapedUnit(text: string, offset: number): Escaped {
   const unit = Number.parseInt(text.slice(offset + 2, offset + escapeLength), 16);
   if (unit === 0) return 'nul';
@@ -24,8 +21,9 @@ function escapedUnit(text: string, offset: number): Escaped {
 }
 
 /**
- * Scans one string, from after its opening quote. Returns the offset after its closing quote, or
- * the fault that it found.
+ * Scans one string, from after its opening quote. Returns the fault that it finds, or else the
+ * offset after the closing quote. Without a closing quote, the offset is the end of the text or
+ * beyond it.
  */
 function scanString(text: string, from: number): number | JsonTextFault {
   let offset = from;

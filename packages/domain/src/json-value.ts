@@ -6,8 +6,9 @@ import type { JsonMember, JsonNode, JsonObject } from './json-node.ts';
 
 /**
  * The canonical text of a value: all spellings of the same value have the same text (CONTRACT 3).
- * Members are sorted by name, numbers are written by their exact decimal value, strings are escaped
- * in one way, and there is no white space. Members that share a name keep their relative order.
+ * The only exception is a number with an exponent of more than 1,000 characters. Members are sorted
+ * by name, numbers are written by their exact decimal value, strings are escaped in one way, and
+ * there is no white space. Members that share a name keep their relative order.
  */
 export function canonicalText(node: JsonNode): string {
   const writer = { text: '' };
@@ -20,8 +21,8 @@ interface Writer {
 }
 
 /**
- * All levels append to the same text, and no level copies the text of a deeper level. Therefore the
- * whole takes linear time.
+ * Appends the canonical text of a value to the text of the writer. All levels append to the same
+ * text. If each level copied the text of the next, deep values would take quadratic time.
  */
 function writeCanonical(node: JsonNode, writer: Writer): void {
   switch (node.kind) {
@@ -132,20 +133,22 @@ export function duplicateNamePointers(
   return found;
 }
 
-/** The most characters of an exponent that is added as a double. The sum is exact. */
+/** An exponent of at most this many characters is shifted as a double. The sum is exact. */
 const exactExponentLengthMax = 15;
 /**
- * The most characters of an exponent that is added as a bigint. A longer exponent is kept as text,
- * because its conversion would take quadratic time.
+ * An exponent of at most this many characters is shifted as a bigint. A longer exponent is kept as
+ * text, because its conversion would take quadratic time. Equal numbers with such exponents may
+ * therefore have different texts.
  */
 const comparedExponentLengthMax = 1000;
 
 /**
  * The number as `<digits>e<exponent>`, without leading or trailing zeros in the digits. Therefore
- * 1, 1.0 and 10e-1 have the same text. The value is never expanded: 1e999999999 stays short.
+ * 1, 1.0 and 10e-1 have the same text. Zero is `0`. The exponent is never written out as zeros, so
+ * 1e999999999 stays short.
  */
 function canonicalNumber(text: string): string {
-  // Fast path: most numbers are short, whole and have no digit 0.
+  // Fast path for a short whole number without the digit 0.
   if (/^-?[1-9]{1,15}$/.test(text)) return `${text}e0`;
   const negative = text.startsWith('-');
   const [mantissa = '', exponentText = '0'] = text.slice(negative ? 1 : 0).split(/[eE]/);

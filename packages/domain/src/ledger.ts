@@ -3,7 +3,7 @@ import { roundHalfUpToMicros, decimalOf } from './decimal.ts';
 
 /**
  * The accounts of the ledger. A movement takes an amount from one account and gives it to another,
- * so the entries always sum to zero. `balance` includes the held credits:
+ * so the sum of all accounts is always zero. A tenant's `balance` includes its held credits:
  * `available = balance - held` (CONTRACT 4).
  */
 export type LedgerAccount = 'tenant_available' | 'tenant_held' | 'revenue' | 'issuance' | 'rebate';
@@ -30,7 +30,7 @@ export const statementTypes = [
 ] as const satisfies readonly MovementType[];
 export type StatementType = (typeof statementTypes)[number];
 
-/** The balances of a tenant. The stored account is a cache of its movements. */
+/** The balances of a tenant. They follow from its movements and are stored only for fast reads. */
 export interface AccountFigures {
   readonly balanceMicros: bigint;
   readonly heldMicros: bigint;
@@ -57,8 +57,8 @@ const accountsOf: Record<MovementType, { debit: LedgerAccount; credit: LedgerAcc
 };
 
 /**
- * The factors by which an amount in an account counts in the tenant's balances. Held credits are
- * part of the balance.
+ * For each account, the factors by which its amount counts in the balances of the tenant. Held
+ * credits are part of `balance`.
  */
 const figuresOf: Record<LedgerAccount, { balance: bigint; held: bigint; rebate: bigint }> = {
   tenant_available: { balance: 1n, held: 0n, rebate: 0n },
@@ -87,8 +87,8 @@ function assertSound(figures: AccountFigures): void {
 }
 
 /**
- * One movement and the balances after it. Throws InvariantError if the amount is not positive
- * (there are no zero movements) or if the result would be an overdraft.
+ * Makes one movement with the balances after it. Throws InvariantError if the amount is not
+ * positive, or if an account of the tenant would become negative.
  */
 export function move(figures: AccountFigures, type: MovementType, amountMicros: bigint): Movement {
   assertInvariant(amountMicros > 0n, 'a movement has a positive amount');
@@ -102,7 +102,10 @@ export type HoldPlan =
   | { readonly kind: 'planned'; readonly movements: Movement[]; readonly after: AccountFigures }
   | { readonly kind: 'insufficient_credits'; readonly requiredMicros: bigint };
 
-/** Holds the worst case of a submission if the available credits cover it (CONTRACT 4). */
+/**
+ * Plans the hold of a submission (CONTRACT 4). Returns `insufficient_credits` if the available
+ * credits do not cover it.
+ */
 export function planHold(figures: AccountFigures, amountMicros: bigint): HoldPlan {
   assertInvariant(amountMicros >= 0n, 'a hold is never negative');
   if (figures.balanceMicros - figures.heldMicros < amountMicros) {
@@ -112,9 +115,10 @@ export function planHold(figures: AccountFigures, amountMicros: bigint): HoldPla
 }
 
 /**
- * Ends a hold: the charge, the release of the rest, and the rebate. The rebate is
- * `rebateMillionths` millionths of the charge, rounded half up. Zero amounts make no movement.
- * Throws InvariantError unless `0 <= charge <= held by this submission <= held in total`.
+ * Plans the movements that end a hold: the charge, the release of the rest, and the accrual of a
+ * rebate. The rebate is `rebateMillionths` millionths of the charge, rounded half up. Zero amounts
+ * make no movement. Throws InvariantError if the rebate is negative, or unless
+ * `0 <= charge <= held by this submission <= held in total`.
  */
 export function planEnding(
   figures: AccountFigures,
@@ -164,7 +168,7 @@ function planAll(
   return { movements, after };
 }
 
-/** True if a change takes `balance` from at or above the threshold to below it. Micro-credits. */
+/** True if a change of `balance` (micro-credits) crosses the threshold downwards. */
 export function crossesLowBalance(
   beforeMicros: bigint,
   afterMicros: bigint,
@@ -173,7 +177,7 @@ export function crossesLowBalance(
   return beforeMicros >= thresholdMicros && afterMicros < thresholdMicros;
 }
 
-/** True if a change takes the threshold from at or below the balance to above it. Micro-credits. */
+/** True if a change lifts the threshold (micro-credits) from at most `balance` to above it. */
 export function thresholdOvertakesBalance(
   thresholdBeforeMicros: bigint,
   thresholdAfterMicros: bigint,

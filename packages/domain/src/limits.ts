@@ -2,7 +2,7 @@ import { microsPerCredit } from './credits.ts';
 import type { Tier } from './rate-card.ts';
 
 /**
- * Limits and defaults that several packages share. The headings name the sections of the contract.
+ * Limits and defaults that several packages share. The headings name sections of CONTRACT.
  */
 
 // Requests (CONTRACT 1 to 3).
@@ -15,8 +15,8 @@ export const headersBytesMax = 16 * 1024;
 /** A client that takes longer to send its request gets a 408. */
 export const requestTimeoutMs = 30_000;
 /**
- * The most characters of a tenant's, operator's or node's name that the rate limit of failed
- * signatures keeps. Longer names are cut.
+ * The most characters of the id of a tenant, operator or node that the rate limit of failed
+ * signatures keeps. A longer id is cut.
  */
 export const identityLengthMax = 64;
 export const requestIdLengthMax = 128;
@@ -33,8 +33,8 @@ export const pageLimitDefault = 20;
 export const pageLimitMax = 100;
 export const signupsPerHourDefault = 5;
 /**
- * The limit of submissions in flight of a tenant that signed up itself. The credits of its grant
- * would cover more submissions.
+ * The most submissions in flight of a tenant that signed up itself. Its granted credits alone would
+ * allow more.
  */
 export const signupInFlightMaxDefault = 25;
 export const tenantNameLengthMax = 128;
@@ -57,8 +57,8 @@ export const signupGrantDefaultMicros = 10_000n * microsPerCredit;
  */
 export const dispatchDeadlineMs = 5000;
 /**
- * If the submission is still pending this long after the deadline, a waiting duplicate or the
- * reconciler rejects it.
+ * If the submission is still pending this long after the deadline, the reconciler or a request that
+ * waits for the dispatch rejects it.
  */
 export const dispatchGraceMs = 1000;
 export const offerTimeoutMs = 2000;
@@ -103,7 +103,7 @@ export const databaseAnswerTimeoutMsDefault = 15_000;
 export const databaseConnectTimeoutMsDefault = 5_000;
 /** The most calls that are combined into one statement. */
 export const databaseBatchMaxDefault = 64;
-/** How long a worker may own a job before another worker may get it. */
+/** If a worker has not renewed its lock of a job for this long, another worker may get the job. */
 export const jobLockMs = 30_000;
 /** How many jobs of a queue one process runs at once. */
 export const dispatchConcurrencyDefault = 128;
@@ -141,7 +141,7 @@ export const webhookEndpointRequestsDefault = 8;
 export const webhookRequestsDefault = 512;
 /**
  * The most attempts per hour for a tenant that signed up itself. The limit keeps such a tenant from
- * flooding servers of others.
+ * flooding other people's servers.
  */
 export const signupWebhookAttemptsPerHourDefault = 5_000;
 /** At most one `webhook.test` per tenant in this time (CONTRACT 5). */
@@ -152,7 +152,7 @@ export const webhookEndpointsMax = 5;
 export const endpointDescriptionLengthMax = 256;
 export const rotationOverlapHoursDefault = 24;
 export const rotationOverlapHoursMax = 168;
-/** How long an endpoint without a URL keeps its events, and how many. */
+/** How long an endpoint without a URL keeps its events, and the most events that it keeps. */
 export const polledEventAgeMaxMs = 24 * 3_600_000;
 export const polledEventsMax = 1_000;
 export const pollWaitSecondsMax = 30;

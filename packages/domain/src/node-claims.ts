@@ -1,5 +1,5 @@
 /**
- * Limits on what a node may claim, and on how long a node that does not finish its jobs is
+ * Limits on the claims of a node, and the rules by which a node that does not finish its jobs is
  * quarantined.
  */
 
@@ -17,7 +17,7 @@ export function slotsOf(node: { readonly requested: number; readonly slotsMax: n
   return Math.min(node.requested, node.slotsMax);
 }
 
-/** The most ids in the `running` of a node's `hello`. */
+/** The most ids in the member `running` of a node's `hello`. */
 export function runningMax(slotsMax: number): number {
   return slotsMax + unacknowledgedMax;
 }
@@ -31,9 +31,12 @@ export const foreignFramesMax = 100;
 export const foreignFramesWindowMs = 60_000;
 
 // CONTRACT 7, "Quarantine".
-/** This many assignments that ended `not_started` or `node_lost` quarantine their node. */
+/**
+ * This many assignments that end `not_started` or `node_lost` quarantine their node. If the node
+ * reports any outcome but `node_error`, this count and the next one begin again at 0.
+ */
 export const unfinishedBeforeQuarantine = 3;
-/** This many assignments that ended `node_error` quarantine their node. */
+/** This many assignments that end `node_error` quarantine their node. */
 export const errorsBeforeQuarantine = 5;
 /** The lengths of successive quarantines. The last one repeats. */
 export const quarantineMs = [60_000, 300_000, 1_800_000, 7_200_000] as const;

@@ -1,8 +1,8 @@
 /**
- * The outcome of each offer of a submission, stored with it for later analysis (`svc trace`).
- * `accepted`: the submission was assigned to the node. `revoked`: another node was first, or the
- * offering ended in another way. `disconnected`: the node's link was gone, or broke before the
- * answer.
+ * How an offer of a submission ended. It is stored with the submission and shown by `svc trace`.
+ * `accepted`: the submission was assigned to the node. `revoked`: the node was not needed any more,
+ * for example because another node was first. `disconnected`: the node's link was gone or broke
+ * before the answer, or the assignment could not be committed.
  */
 export const offerAnswers = ['accepted', 'declined', 'expired', 'disconnected', 'revoked'] as const;
 export type OfferAnswer = (typeof offerAnswers)[number];

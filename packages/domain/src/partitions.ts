@@ -42,7 +42,7 @@ export function missingPartitions(nowMs: number, existing: readonly TimeRange[])
 
 const dayMs = 24 * 3_600_000;
 
-/** The partitions whose rows are all older than `retentionDays`, oldest first. */
+/** The partitions whose rows are all older than `retentionDays` days, oldest first. */
 export function expiredPartitions(
   nowMs: number,
   existing: readonly TimeRange[],
@@ -54,9 +54,9 @@ export function expiredPartitions(
 }
 
 /**
- * Events before this time may be deleted. It is the start of the retention, or the start of the
- * oldest partition of `deliveries` if that is earlier. Deliveries in that partition still need
- * their events. Unix time in milliseconds.
+ * Events before this time may be deleted (Unix time in milliseconds). It is `retentionDays` days
+ * ago. If the oldest partition of `deliveries` starts earlier, it is that start, because deliveries
+ * in the partition still need their events.
  */
 export function eventsExpireBefore(
   nowMs: number,

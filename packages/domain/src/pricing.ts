@@ -57,8 +57,8 @@ export function charge(rate: Rate, surgeMicros: bigint, usage: Usage): bigint {
 
 /**
  * The price in micro-credits of a run that was cancelled `nodeMs` milliseconds (the service's
- * clock) after `begin`. It charges node-seconds only, without base and minimum, and at most the
- * maximum of the rate. It is 0 if `nodeMs` is 0.
+ * clock) after `begin`. It charges node-seconds only, without base and minimum, and is never above
+ * `maxCharge`. It is 0 if `nodeMs` is 0.
  */
 export function cancelCharge(rate: Rate, surgeMicros: bigint, nodeMs: bigint): bigint {
   assertInvariant(nodeMs >= 0n, 'the time of a run is never negative');

@@ -57,7 +57,7 @@ export function isPublicAddress(ip: string): boolean {
 }
 
 const localSuffixes = ['localhost', 'local', 'internal', 'lan', 'home.arpa'];
-/** The form in which the URL parser writes an IPv4 address of any notation. */
+/** The notation in which the URL parser writes every IPv4 address. */
 const fourParts = /^[0-9]{1,3}(?:\.[0-9]{1,3}){3}$/;
 const hostDelimiters = /[/\\?#@:\s]/;
 const bracketed = /^\[([^\]]*)\]$/;
@@ -86,7 +86,7 @@ export function isPublicHost(hostname: string): boolean {
   const ipv6 = bracketed.exec(host)?.[1];
   if (ipv6 !== undefined) return isPublicAddress(ipv6);
   const name = host.endsWith('.') ? host.slice(0, -1) : host;
-  // Without this check the library would throw and catch internally for each name.
+  // For a name, `isPublicAddress` would throw and catch errors inside the library, which is slow.
   if (fourParts.test(name)) return isPublicAddress(name);
   const labels = name.split('.');
   if (labels.length < 2 || labels.includes('')) return false;

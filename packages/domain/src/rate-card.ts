@@ -56,7 +56,7 @@ export interface RateCardJson {
   }[];
 }
 
-/** An invalid rate card. The message names the place and the fault. */
+/** Thrown if a rate card is invalid. The message names the place and the fault. */
 export class RateCardError extends Error {
   override readonly name = 'RateCardError';
 }
@@ -184,7 +184,7 @@ function rateToJson(rate: Rate): RateJson {
   };
 }
 
-/** The stored form of a card; `parseRateCard` reads it. The version is stored separately. */
+/** Makes the stored form of a card. `parseRateCard` reads it. The version is stored separately. */
 export function rateCardToJson(card: RateCard): RateCardJson {
   return {
     usdPerCredit: formatCredits(card.usdPerCreditMicros),

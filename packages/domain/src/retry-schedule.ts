@@ -6,7 +6,7 @@ import { webhookAttemptsMax } from './limits.ts';
  * default intervals are `webhookBackoffSecondsDefault` in limits.ts.
  */
 const jitterShare = 0.1;
-/** `Retry-After` makes the wait for an attempt at most this many times its scheduled interval. */
+/** `Retry-After` can lengthen a wait to at most this many times its scheduled interval. */
 const retryAfterFactorMax = 2;
 const backoffPattern = /^[0-9]{1,7}(\.[0-9]{1,3})?$/;
 

@@ -2,7 +2,7 @@ import { creditsMicrosMax } from './credits.ts';
 
 /**
  * Purchase intents of the Solana rail (CONTRACT 8). An amount of USDC is a bigint of whole
- * millionths of USDC. The mint uses the same unit.
+ * millionths of USDC, which are also the smallest unit of the mint.
  */
 
 /** The most that one intent may cost, in millionths of USDC. */
@@ -33,15 +33,15 @@ export function intentAmountUsdcMicros(
 }
 
 /**
- * The reference of the grant for a transaction. An operator's grant for the same transaction uses
- * the same reference, so the credits are added only once.
+ * The reference of a grant for a transaction with this signature. The watcher and an operator who
+ * assigns the payment use the same reference, so the credits are added only once.
  */
 export function solanaGrantReference(signature: string): string {
   return `solana:${signature}`;
 }
 
 /**
- * A number from 0 to 1, computed from the reference of an intent. With it, the watcher spreads its
+ * Computes a number from 0 to 1 from the reference of an intent. With it, the watcher spreads its
  * RPC requests for intents that were created at the same time.
  */
 export function referenceSpread(reference: string): number {
@@ -55,16 +55,16 @@ export interface IntentTimes {
   readonly expiresAtMs: number;
   readonly graceEndsAtMs: number;
   /**
-   * When the watcher lists the transactions of the reference: at `askAtMs` shortly before the
-   * expiry, and at `askAgainAtMs` shortly before the grace ends.
+   * Until the intent is paid, the watcher lists the transactions of the reference at two times:
+   * `askAtMs` shortly before the expiry, and `askAgainAtMs` shortly before the grace ends.
    */
   readonly askAtMs: number;
   readonly askAgainAtMs: number;
 }
 
 /**
- * The watcher starts to list transactions in this part of the last tenth of a period. The rest of
- * the tenth is for the answer.
+ * `askAtMs` and `askAgainAtMs` are in the first part of the last tenth of their periods. This is
+ * the size of that part. The rest of the tenth is left for the answer.
  */
 const askSpread = 0.8;
 
@@ -99,7 +99,7 @@ export interface NamedIntent {
   readonly tokenAccount: string;
   readonly amountUsdcMicros: bigint;
   readonly paidUsdcMicros: bigint;
-  /** Pending, or expired within its grace. */
+  /** True if the intent is pending, or has expired and its grace has not ended. */
   readonly isOpen: boolean;
 }
 

@@ -3,7 +3,7 @@ import { isRecord } from './solana-json.ts';
 /**
  * Reads a transaction as an RPC server returns it (`getTransaction`, encoding `json`). The server
  * is not trusted. Everything that is used is checked, and anything unexpected makes the transaction
- * unreadable. An unreadable transaction is retried and never counts as unpaid.
+ * unreadable. The watcher reads an unreadable transaction again later and never skips it.
  */
 
 /** A transaction has at most 256 accounts, because its instructions name an account by one byte. */
@@ -35,7 +35,7 @@ export type TransactionReading =
   | { readonly kind: 'not_found' }
   | { readonly kind: 'unreadable'; readonly reason: string };
 
-/** Reads the answer for the transaction with this signature. Versions legacy, 0 and 1. */
+/** Reads the answer for the transaction with this signature. Accepts versions legacy, 0 and 1. */
 export function readSolanaTransaction(answer: unknown, signature: string): TransactionReading {
   if (answer === null) return { kind: 'not_found' };
   try {
@@ -89,7 +89,7 @@ function keysOf(list: unknown): string[] {
     'the accounts are not a list, or are too many',
   );
   return list.map((key: unknown) => {
-    // With the encoding `jsonParsed`, an account is an object.
+    // An account is an object if the server answers in the encoding `jsonParsed`.
     const text = isRecord(key) ? key['pubkey'] : key;
     must(typeof text === 'string', 'an account is not a text');
     return text;
@@ -97,9 +97,8 @@ function keysOf(list: unknown): string[] {
 }
 
 /**
- * The accounts that the transaction takes from look-up tables. Balances name an account by its
- * index. The accounts of the message come first, then the writable accounts of the tables, then
- * their read-only accounts.
+ * The accounts that the transaction takes from look-up tables: first the writable ones, then the
+ * read-only ones. Token balances name an account by its index, so the order matters.
  */
 function loadedKeys(loaded: unknown): string[] {
   if (loaded === undefined || loaded === null) return [];

@@ -21,8 +21,9 @@ export function surgeTarget(slotsTotal: number, slotsBusy: number): bigint {
 }
 
 /**
- * One smoothing step: moves `currentMicros` towards `targetMicros` by the fraction `elapsedMs` / 30
- * s. The next step continues from the result. Prices use `steppedSurge` of the result.
+ * Makes one smoothing step from `currentMicros` to `targetMicros`. The step covers the fraction
+ * `elapsedMs` / 30 s of the distance, but at most all of it. The next step continues from the
+ * result. Prices use `steppedSurge` of the result.
  */
 export function smoothSurge(input: {
   readonly currentMicros: bigint;

@@ -30,7 +30,8 @@ export function canonicalCidr(text: string): string | undefined {
 
 /**
  * Compiles blocks into a check of client addresses. Without blocks every address passes. A block
- * that cannot be parsed matches no address. An IPv4 address in IPv6 notation counts as IPv4.
+ * that cannot be parsed matches no address. An IPv4 address in IPv6 notation counts as IPv4. With
+ * blocks, a missing or invalid address does not pass.
  */
 export function compileAddresses(
   blocks: readonly string[],
@@ -46,7 +47,7 @@ export function compileAddresses(
     const address = ipaddr.process(plain);
     return parsed.some(([base, bits]) => matches(address, base, bits));
   };
-  // Most requests come from the same address as the request before, so the last result is kept.
+  // Most requests of a key come from the address of the previous one, so the last result is kept.
   let last: { readonly text: string; readonly passes: boolean } | undefined;
   return (text = '') => {
     if (last?.text !== text) last = { text, passes: contains(text) };

@@ -7,7 +7,7 @@ import {
 } from './decimal.ts';
 import { secondsOfMs, type Usage, type UsageUnit, usageUnits } from './usage.ts';
 
-/** The units that have a cap. `nodeSeconds` is limited by the elapsed time itself. */
+/** The units that have a cap. The store limits `nodeSeconds` to the time since `begin`. */
 export type CappedUnit = Exclude<UsageUnit, 'nodeSeconds'>;
 
 /** After t seconds, a node may have reported at most `perSecond` × t + `allowance` (CONTRACT 7). */

@@ -32,9 +32,9 @@ function parseAmount(value: unknown): Decimal | undefined {
 }
 
 /**
- * Parses an object with an amount per unit, each a JSON number or a decimal string. Undefined if a
- * unit is unknown, or if an amount is negative or not a number. The only limits of size and
- * precision are those of `parseDecimal`, because the maximum price limits what usage can cost.
+ * Parses an object with an amount per unit, each a JSON number or a decimal string. Undefined for
+ * anything else, for example if a unit is unknown or an amount is negative. The only limits of size
+ * and precision are those of `parseDecimal`, because the maximum price limits what usage can cost.
  */
 export function parseUsage(json: unknown): Usage | undefined {
   if (typeof json !== 'object' || json === null || Array.isArray(json)) return undefined;
@@ -47,7 +47,7 @@ export function parseUsage(json: unknown): Usage | undefined {
   return usage;
 }
 
-/** The stored form; `parseUsage` reads it. */
+/** Makes the stored form of usage. `parseUsage` reads it. */
 export function usageToJson(usage: Usage): UsageJson {
   const json: UsageJson = {};
   for (const unit of usageUnits) {
@@ -67,7 +67,7 @@ export function usageToNumbers(usage: Usage): Partial<Record<UsageUnit, number>>
   return numbers;
 }
 
-/** Exact seconds of whole milliseconds by the service's clock. */
+/** Converts whole milliseconds to exact seconds. */
 export function secondsOfMs(milliseconds: bigint): Decimal {
   return decimalOf(milliseconds, 3);
 }

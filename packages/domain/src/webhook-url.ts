@@ -10,9 +10,9 @@ function refuse(reason: string): WebhookUrlCheck {
 }
 
 /**
- * Checks by its text whether a tenant's events may be sent to a URL (CONTRACT 6). It must
- * use `https` and have a public host. If private networks are allowed, any host and `http` are
- * accepted too. The deliverer also checks the address that it connects to.
+ * Decides by the text of a URL whether a tenant may use it for webhooks (CONTRACT 6). It must use
+ * `https`, have a public host and contain no user name or password. With `allowPrivateNetworks` it
+ * may use `http` and have any host. The deliverer also checks the address that it connects to.
  */
 export function checkWebhookUrl(
   text: string,

@@ -105,7 +105,8 @@ describe('a run', () => {
     await home.start(scripted.executor);
     await service.greet();
     await assigned();
-    // Neither the begun file nor a draft can be created.
+    // A symbolic link to itself and a directory have the names of the begun file and of the draft.
+    // So the agent can create neither.
     const file = path.join(home.stateDir, submissionId);
     await symlink(`${file}.begun`, `${file}.begun`);
     await mkdir(`${file}.json.draft`);
@@ -122,7 +123,7 @@ describe('a run', () => {
     await home.start(scripted.executor);
     await service.greet();
     await service.next('start');
-    // The lock file was removed, so a second process got past the lock.
+    // Without the lock file, a second process gets past the lock.
     await rm(path.join(home.stateDir, 'agent.lock'));
     const second = await openJournal(home.stateDir);
     onTestFinished(() => second.close());

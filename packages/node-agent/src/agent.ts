@@ -34,9 +34,9 @@ export interface AgentOptions extends NodeIdentity {
 
 export interface Agent {
   /**
-   * Declines all further offers. Waits until no accepted offer is left, and until each submission
-   * has ended and its outcome is acknowledged. Returns false if the wait takes longer than
-   * `timeoutMs`.
+   * Declines all further offers. Waits until the node has no accepted offer and no submission. A
+   * submission leaves the node when it was stopped or when its outcome is acknowledged. Returns
+   * false if the wait takes longer than `timeoutMs`.
    */
   drain(timeoutMs: number): Promise<boolean>;
   /**
@@ -47,7 +47,7 @@ export interface Agent {
 
 export const agentVersion = '0.1.0';
 
-const expiredOffer: Failure = { code: 'node_error', message: 'The node was too late to begin.' };
+const expiredOffer: Failure = { code: 'node_error', message: 'The node got the job too late.' };
 
 interface AcceptedOffer {
   readonly jobType: string;

@@ -12,7 +12,10 @@ import { createBrowserExecutor } from './executors/browser/index.ts';
 import type { Log } from './log.ts';
 import type { NodeOptions } from './options.ts';
 
-/** A proxy at which nothing listens. The browser of a check loads no page, so it needs no proxy. */
+/**
+ * The address of a proxy, at which nothing listens. `tryBrowser` loads no page, so its browser
+ * needs no proxy.
+ */
 const noProxyUrl = 'http://127.0.0.1:1';
 
 /**
@@ -28,8 +31,8 @@ export function refusalOfRoot({ isSandboxed }: NodeOptions, userId?: number): st
 }
 
 /**
- * Returns the file of the browser. Throws `CannotStartBrowser` if there is no browser. The message
- * has the command that installs one.
+ * Returns the file of the browser: the one that the node owner gave, or one that is found. Throws
+ * `CannotStartBrowser` if there is none. The message has the command that installs one.
  */
 export function browserOf({ browser, searchPath }: NodeOptions): string {
   const { platform } = process;
@@ -37,13 +40,13 @@ export function browserOf({ browser, searchPath }: NodeOptions): string {
   if (found !== undefined) return found;
   throw new CannotStartBrowser(
     `There is no browser on this machine. Install one (${installCommand(platform)}), ` +
-      'give the file of one with --browser, or, in a sandbox, give --executor simulated.',
+      'or give the file of one with --browser. For a sandbox service, give --executor simulated.',
   );
 }
 
 /**
- * Opens a browser and closes it again. Throws `CannotStartBrowser` with a sentence for the node
- * owner.
+ * Opens a browser, closes it again and returns its version. If it does not start, throws
+ * `CannotStartBrowser` with a sentence for the node owner.
  */
 export async function tryBrowser(
   binary: string,
@@ -65,7 +68,7 @@ export async function tryBrowser(
 /**
  * Checks that a browser starts, then returns the executor. The caller must hold the lock of the
  * state directory, because this function deletes the profile directories of earlier browsers.
- * Throws `CannotStartBrowser`.
+ * Throws `CannotStartBrowser` if the agent must not run as root, or if no browser starts.
  */
 export async function startBrowserExecutor(options: NodeOptions, log: Log): Promise<Executor> {
   const { isSandboxed, stateDir, hostMap, debugDir, onlyHosts } = options;

@@ -15,8 +15,9 @@ export interface ExecutionContext {
   /** Aborted when the work must stop now. `run` must then reject soon, with any reason. */
   readonly signal: AbortSignal;
   /**
-   * Takes the cumulative usage. A report also renews the lease of the submission (60 s). An
-   * executor that hangs reports nothing, so its submission ends as `node_lost`.
+   * Takes the usage since the start of the run. The agent then reports it, which also renews the
+   * lease of the submission (60 s). If an executor hangs, it records nothing, so its submission
+   * ends as `node_lost`.
    */
   readonly meter: { record(usage: MeteredUsage): void };
   /**

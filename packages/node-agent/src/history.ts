@@ -62,7 +62,8 @@ export async function openHistory(
   const append = async (line: Line): Promise<void> => {
     lines += 1;
     if (lines > linesMax) {
-      // The old file stays open until the new one is there, because a full disk ends the rewrite.
+      // Closes the old file after the rewrite. If the rewrite fails, for example on a full disk,
+      // the old file is still in use.
       const rewritten = await rewrite(file, entries, nowMs());
       await handle.close();
       handle = rewritten;
@@ -92,7 +93,7 @@ export async function openHistory(
 
 /**
  * Reads the file. Skips lines that cannot be parsed, because a crash may have cut the last one.
- * Rejects if the file exists and cannot be read. An empty history would replace it.
+ * Rejects if the file exists and cannot be read. Otherwise an empty history would replace it.
  */
 async function readEntries(file: string): Promise<Map<string, HistoryEntry>> {
   const entries = new Map<string, HistoryEntry>();

@@ -8,9 +8,9 @@ import { syncDirectory } from './sync-directory.ts';
 export type Outcome = FrameFromNodeOf<'completed'> | FrameFromNodeOf<'failed'>;
 
 /**
- * The state of a submission that survives a crash of the node. `assigned`: the node may ask to
- * begin it. `begun`: the node may have acted, and never begins it again. `submitting`: the node may
- * have submitted the application. `ended`: its outcome is not acknowledged.
+ * The state of a submission on disk, which survives a crash of the node. `assigned`: the node may
+ * ask to begin it. `begun`: the node may have acted, and never begins it again. `submitting`: the
+ * node may have submitted the application. `ended`: its outcome is not acknowledged.
  */
 export type JournalEntry =
   | AssignedEntry
@@ -46,8 +46,8 @@ export interface Journal {
   write(entry: Extract<JournalEntry, { phase: 'assigned' | 'ended' }>): Promise<void>;
   /**
    * Marks an assignment as begun, and removes its payload. Both changes are on disk when the
-   * promise resolves. If several processes try, only one of them gets `claimed`, with or without
-   * the lock of the directory.
+   * promise resolves. If several processes try, only one of them gets `claimed`, even if the lock
+   * of the directory was lost.
    */
   claimBegin(submissionId: string, isFenced?: boolean): Promise<BeginClaim>;
   /** Marks a begun submission as `submitting`. The mark is on disk when the promise resolves. */
@@ -66,7 +66,7 @@ const suffix = '.json';
 const draftSuffix = '.draft';
 /** When a submission begins, the file of its assignment gets this suffix. */
 const begunSuffix = '.begun';
-/** The form of ids that are safe as file names. Ids come from the network. */
+/** Matches the ids that are safe as file names. Ids come from the network. */
 const safeId = /^sub_[0-9a-z]{1,40}$/;
 const privateFile = 0o600;
 const privateDirectory = 0o700;
@@ -98,9 +98,9 @@ async function readEntry(file: string): Promise<JournalEntry> {
   if (!file.endsWith(begunSuffix)) {
     return { ...entry, maxNodeSeconds: maxNodeSeconds ?? maxNodeSecondsDefault };
   }
-  // This begun file still has its payload: the process ended between the rename and the removal of
-  // the payload. The run had not started, because a run starts after the removal. An older agent
-  // did not remove the payload at all, so its run may have acted.
+  // This begun file still has its payload. An agent that stores `maxNodeSeconds` removes the
+  // payload before the run starts, so this run has not started. An older agent never removed the
+  // payload, so its run may have submitted.
   const isFenced = maxNodeSeconds !== undefined;
   const begun: JournalEntry = { phase: 'begun', submissionId, isFenced };
   await replaceEntry(file, begun);

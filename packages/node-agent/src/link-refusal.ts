@@ -1,11 +1,14 @@
 /** An answer of the service that refuses the link. */
 export interface LinkRefusal {
   readonly status: number;
-  /** The start of the body, a problem document. */
+  /** The start of its body, which is a problem document. */
   readonly body: string;
 }
 
-/** The bytes of a refusal that are read. A problem document is shorter. */
+/**
+ * The node stops reading the body of a refusal after this many bytes. A problem document is
+ * shorter.
+ */
 export const refusalBytesMax = 16 * 1024;
 
 const clockDetail = /X-SVC-Timestamp is (\d+) s (ahead of|behind)/;
@@ -32,7 +35,7 @@ export function explainRefusal({ status, body }: LinkRefusal): string {
   if (status === 404) return 'There is no node link at this address. Check --link.';
   if (status === 421) return 'The service accepts only TLS. Use a wss:// address.';
   if (status === 429) {
-    return 'The service has refused too many links from this address. Wait a minute.';
+    return 'The service has refused too many links from this IP address. Wait a minute.';
   }
   if (status >= 500) return 'The service is not available at the moment. Try again later.';
   return `The service refused the link with status ${status}. ${detail}`.trim();

@@ -3,10 +3,11 @@ import { openJournal } from './journal.ts';
 import { DirectoryInUse } from './lock.ts';
 
 /**
- * The program of a process that receives a directory over IPC, opens its journal, and answers
- * whether it got the lock. It never closes the journal. The message `collect garbage` runs the
- * garbage collector, which closes each file whose handle is unreachable.
+ * This file is the program of a process that receives a directory over IPC, opens its journal, and
+ * answers whether it got the lock. It never closes the journal.
  */
+
+/** Runs the garbage collector, which closes each file whose handle is unreachable. */
 async function collectGarbage(): Promise<void> {
   // A collected file handle closes its file in a later turn.
   for (let turn = 0; turn < 10; turn += 1) {

@@ -1,4 +1,4 @@
-/** An event that a node logs, in the form of the events of the services (docs/LOGS.md). */
+/** An event that a node logs. docs/LOGS.md lists it with the events of the services. */
 interface NodeLogEvent {
   readonly level: 'info' | 'warn' | 'error';
   /** Null if the message differs from line to line. The call then names its event. */

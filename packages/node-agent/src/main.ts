@@ -18,7 +18,7 @@ function sentenceOf(error: unknown, stateDir: string): string | undefined {
   // Compares the name, because only a node with a browser loads the class.
   if (isForOwner || error.name === 'CannotStartBrowser') return error.message;
   const code = 'code' in error ? error.code : undefined;
-  if (code === 'ENOSPC') return `The disk of ${stateDir} is full. Free space on it.`;
+  if (code === 'ENOSPC') return `The disk of ${stateDir} is full. Delete files on it.`;
   const isUnwritable = code === 'EACCES' || code === 'EPERM' || code === 'EROFS';
   return isUnwritable || code === 'ENOTDIR'
     ? `${stateDir} cannot be written. Set --state-dir to a directory of this user.`
@@ -63,7 +63,7 @@ async function run(options: RunOptions): Promise<void> {
   });
   let isStopping = false;
 
-  /** Drains for `drainMs`, then exits. A second call exits at once. */
+  /** Drains for at most `drainMs`, then exits. A second call exits at once. */
   async function stop(why: string, drainMs: number): Promise<void> {
     if (isStopping) process.exit(0);
     isStopping = true;

@@ -28,7 +28,7 @@ export function isPlainBeyondLoopback(link: string): boolean {
   return !(hostname === 'localhost' || hostname === '[::1]' || /^127\.[\d.]+$/.test(hostname));
 }
 
-/** The message about such a link, if `--insecure` does not allow it. */
+/** The message if `isPlainBeyondLoopback` is true and `--insecure` is not given. */
 export const notEncrypted =
   'The link is not encrypted. Use wss://, or --insecure if nobody else can read it.';
 
@@ -37,7 +37,10 @@ export function nodeId(text: string): string {
   throw new InvalidArgumentError('It must be the nodeId that `svc node create` printed.');
 }
 
-/** Adds `NAME:PORT=ADDRESS:PORT`, or several of them with commas between them. */
+/**
+ * Returns the earlier entries and those of `text`: `NAME:PORT=ADDRESS:PORT`, with commas between
+ * several of them.
+ */
 export function hostMapping(text: string, previous: HostMap | undefined): HostMap {
   const added = text.split(',').map((one): [string, { address: string; port: number }] => {
     const [from = '', to = '', ...rest] = one.trim().split('=');
@@ -51,7 +54,7 @@ export function hostMapping(text: string, previous: HostMap | undefined): HostMa
   return new Map([...(previous ?? []), ...added]);
 }
 
-/** Adds a host, or several of them with commas between them. */
+/** Returns the earlier hosts and those of `text`, which has commas between several hosts. */
 export function hostName(text: string, previous: readonly string[] | undefined): string[] {
   const added = text.split(',').map((one) => {
     const host = readAuthority(`${one.trim()}:80`)?.host;

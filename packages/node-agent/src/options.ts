@@ -105,7 +105,7 @@ const runOptions = [
     .default(1),
   new Option(
     '--state-dir <directory>',
-    'where to keep unfinished submissions (default: svc-node/<nodeId> below the state directory of the user)',
+    'where to keep unfinished submissions (default: svc-node/<nodeId> in $XDG_STATE_HOME or ~/.local/state)',
   ).env('SVC_NODE_STATE_DIR'),
   new Option(
     '--drain-seconds <number>',
@@ -119,7 +119,7 @@ const runOptions = [
 const browserOptions = [
   new Option(
     '--executor <name>',
-    'fill in real forms in a browser, or only simulate jobs in a sandbox (default: browser; simulated for a link without TLS)',
+    '"browser" fills in real forms; "simulated" only pretends, for a sandbox service (default: browser; simulated for a link without TLS)',
   )
     .env('SVC_NODE_EXECUTOR')
     .choices(executors),
@@ -139,13 +139,13 @@ const browserOptions = [
     .argParser(hostName),
   new Option(
     '--map-host <name:port=address:port>',
-    'open this address instead of the name (repeatable, sandbox only)',
+    'connect to this address instead of the name (repeatable, only for a sandbox service)',
   )
     .env('SVC_NODE_MAP_HOST')
     .argParser(hostMapping),
   new Option(
     '--debug-dir <directory>',
-    'keep screenshots of forms, with personal data, in this directory (sandbox only)',
+    'keep screenshots of forms, with personal data, in this directory (only for a sandbox service)',
   ).env('SVC_NODE_DEBUG_DIR'),
 ];
 
@@ -181,7 +181,10 @@ function optionsOf(parsed: Parsed): NodeOptions {
   };
 }
 
-/** Exits with a sentence if an option of `run` is missing or the link is not safe. */
+/**
+ * Returns the options of `run`. Exits with a sentence if one of them is missing, or if the link is
+ * not encrypted and `--insecure` is not given.
+ */
 function checkRun(command: Command, options: NodeOptions): RunOptions {
   const { link, id, secret, isInsecure } = options;
   const missing = (name: string): never =>

@@ -36,8 +36,9 @@ export interface Recovery {
 }
 
 /**
- * Sends a `report` for each entry of the history. After the service has recorded an entry, sends
- * its outcome. Sends `reported` when nothing is left to report.
+ * Sends a `report` for each entry of the history. When the service has recorded an entry, sends its
+ * outcome. If the submission is in `NodeRuns`, `resume` sends its `start` or outcome instead. Sends
+ * `reported` when every entry is recorded and each outcome that was sent here is acknowledged.
  */
 export function createRecovery({ history, phaseOf, resume, send }: RecoveryContext): Recovery {
   /** The entries that the service has not recorded. */

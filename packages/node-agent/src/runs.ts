@@ -57,9 +57,9 @@ async function within(ms: number, promises: readonly Promise<unknown>[]): Promis
 
 /**
  * The node's submissions: assignments, begun or not, and outcomes that the service has not
- * acknowledged. A decision is on disk before the node acts on it or sends it. The one exception is
- * an outcome that cannot be written, which is still sent. The node executes one decision after
- * another, so the disk has the last decision.
+ * acknowledged. Each change of a submission is on disk before the node acts on it or reports it.
+ * Only an outcome is reported even if it cannot be written. The changes are made one after another,
+ * so the disk has the last one.
  */
 export class NodeRuns {
   readonly #context: RunsContext;
@@ -88,7 +88,10 @@ export class NodeRuns {
     return this.#runs.size;
   }
 
-  /** Writes an assignment to the journal, then asks to begin it. The history keeps the receipt. */
+  /**
+   * Writes an assignment to the journal, then asks the service to begin it. The history keeps the
+   * receipt.
+   */
   assign(assignment: Assignment, receipt?: string): void {
     const { submissionId } = assignment;
     if (this.#runs.has(submissionId)) return;
@@ -129,14 +132,14 @@ export class NodeRuns {
     this.#inOrder(() => this.#forget(submissionId));
   }
 
-  /** Sends every unanswered `start` and outcome again, on a new link. */
+  /** Sends every unanswered `start` and outcome again. */
   resume(): void {
     for (const run of this.#runs.values()) this.#inOrder(async () => this.#report(run));
   }
 
   /**
-   * Stops all executors and waits for them, at most `stopMsMax`. Writes no outcomes: begun
-   * submissions stay in the journal.
+   * Stops all executors and waits for them, at most `stopMsMax`. Writes no outcomes, so the
+   * submissions that had begun stay in the journal as begun.
    */
   async close(): Promise<void> {
     clearInterval(this.#sendAgain);
@@ -222,7 +225,7 @@ export class NodeRuns {
 
   /**
    * Claims the begin in the journal. Returns `unrecorded` if the journal cannot be written. The
-   * caller then ends the submission at once.
+   * caller then reports the submission as failed.
    */
   async #claimBegin(submissionId: string, isFenced: boolean): Promise<BeginClaim | 'unrecorded'> {
     const { journal, log } = this.#context;

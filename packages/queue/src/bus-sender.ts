@@ -4,8 +4,8 @@ import { createCallBatcher, type CallBatcher } from './call-batcher.ts';
 import { keyPrefix } from './redis.ts';
 
 /**
- * The most characters of the messages in one batch. A longer message is alone in its batch. Usual
- * messages have 600 characters.
+ * The most characters of the messages in one batch. A longer message is alone in its batch. Most
+ * messages have about 600 characters.
  */
 const batchCharactersMax = 262_144;
 /**

@@ -16,9 +16,9 @@ export interface ClusterNode {
 }
 
 /**
- * Parses the answer of `asked` to `CLUSTER NODES`. Skips servers without an address. If connections
- * are encrypted, the announced host name is used, because a certificate rarely contains an IP
- * address.
+ * Parses the answer of `asked` to `CLUSTER NODES`. Skips servers without an address, and those that
+ * are still joining the cluster. If connections are encrypted, the announced host name is used,
+ * because a certificate rarely contains an IP address.
  */
 export function parseClusterNodes(
   text: string,
@@ -42,7 +42,7 @@ export function parseClusterNodes(
 
 /**
  * Reads `ip:port@busport[,hostname]`. A server that has met no other server does not know its own
- * address. Then the host of `own` is used.
+ * address. The host of `own` is then used, or undefined is returned if `own` is undefined.
  */
 function addressIn(
   place: string,
@@ -69,8 +69,8 @@ function rangeIn(text: string): [number, number][] {
 }
 
 /**
- * The master that owns the slot, by the answers with the highest epoch. Undefined if no master
- * claims the slot, or if the owner has failed.
+ * The address of the slot's owner: the master that claims the slot with the highest epoch.
+ * Undefined if no master claims the slot, or if one of the answers says that the owner has failed.
  */
 export function ownerOfSlot(
   nodes: readonly ClusterNode[],

@@ -41,15 +41,15 @@ export interface ConsumerOptions<K extends QueueKey> {
 }
 
 /**
- * A consumer that has not polled for this long is not ready. The value is twice the longest
- * blocking read of BullMQ, 10 s.
+ * A consumer that has not polled for this long is not ready. BullMQ's longest blocking read takes
+ * half of this time, 10 s.
  */
 export const pollSilenceMsMax = 20_000;
 const drainTimeoutMsDefault = 8_000;
 const abortGraceMs = 1_000;
 const retryPauseMs = 1_000;
 
-/** Records each poll. BullMQ has an event for a job, but none for a poll that found no job. */
+/** Records the time of each poll. BullMQ has no event for a poll that found no job. */
 class ObservedWorker extends Worker {
   polledAtMs = Number.NEGATIVE_INFINITY;
 

@@ -116,10 +116,10 @@ export function createDispatcherBus({
 }
 
 /**
- * Notifies all dispatchers that a submission has ended, but not by a report of its node. Call it
- * after the commit that ended it. Offering stops, and the node gets `cancel`. A lost message only
- * delays this: the node's next `start` or `usage` is answered with `cancel`. Throws if Redis is
- * unreachable.
+ * Notifies all dispatchers that a submission has ended without a report of its node. Call it after
+ * the commit that ended the submission. Offering stops, and the node gets `cancel`. A lost message
+ * only delays this: the node's next `start` or `usage` is answered with `cancel`. Throws if Redis
+ * is unreachable.
  */
 export async function publishCancelled(
   redis: Redis,

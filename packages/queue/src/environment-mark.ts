@@ -36,9 +36,10 @@ const startWaitMsMax = 1_000;
 
 /**
  * Keeps a service off a Redis that belongs to the other environment. The first service sets the
- * mark. Each service checks it every second, and sets it again after a FLUSHALL. Before a service
- * sets a missing mark, it checks which environments are connected. This works because each guard
- * names its connection after its environment, and its connection survives a FLUSHALL.
+ * mark. Each service checks it every second, and sets it again after a FLUSHALL. A service that has
+ * set a missing mark deletes it again if a service of the other environment is connected. This
+ * works because each guard names its connection after its environment, and its connection survives
+ * a FLUSHALL.
  *
  * If Redis belongs to the other environment, the guard calls `refuse`: at the start, or at the
  * first answer of a Redis that was unreachable at the start. A process continues if the mark named
@@ -123,8 +124,8 @@ async function isConnected(redis: Redis, environment: Environment): Promise<bool
 }
 
 /**
- * The environment that a Redis belongs to, or null if it has no mark. This function sets no mark.
- * `redis` is connected to `redisUrl`. Throws if Redis is unreachable.
+ * Reads the environment that a Redis belongs to. Null if it has no mark. `redis` must be connected
+ * to `redisUrl`. Throws if Redis is unreachable.
  */
 export async function environmentOfRedis(redis: Redis, redisUrl: string): Promise<string | null> {
   if (clusterOf(redisUrl) === undefined) return redis.get(markKey);

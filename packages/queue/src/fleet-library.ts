@@ -3,8 +3,8 @@
  * `KEYS[1]` is the common prefix of the keys below, with a hash tag, so all keys are in one slot of
  * a cluster. `ARGV[1]` is the time in ms; if it is empty, Redis's clock is used.
  *
- * A node's free slots are its slots minus its tokens. Taking and freeing a slot are therefore
- * idempotent, and work in any order.
+ * A submission that takes a slot has one token at its node. A node's free slots are its slots minus
+ * its tokens. Taking and freeing a slot are therefore idempotent.
  */
 
 /*
@@ -14,10 +14,10 @@
  * - `tokens:<node>`     hash: submission → end of its reservation, 0 if confirmed
  * - `expiring`          sorted set: "<node> <submission>" of reservations, by their end
  * - `free:<job type>`   sorted set: nodes that are not draining, by free slots; silent nodes
- *                       rank last, by free slots / 1024 (exact)
+ *                       rank last, by free slots / 1024
  * - `silent`            sorted set: nodes that left an offer unanswered, by the end of their silence
- * - `moving`            sorted set: nodes whose dispatcher stops, by the latest time at which
- *                       another dispatcher expects them
+ * - `moving`            sorted set: nodes that move to another dispatcher, by the time until which
+ *                       they are expected there
  */
 
 /*

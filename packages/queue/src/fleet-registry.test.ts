@@ -395,7 +395,8 @@ async function callsOf(command: string): Promise<number> {
 }
 
 /**
- * All nodes take the job type `other`. Every third of the nodes `n0`, `n1`, … takes both job types.
+ * True if the node takes the job type. All nodes take `other`. Every third node, from `n0`, takes
+ * both job types.
  */
 function canTake(nodeId: string, jobType: string): boolean {
   return jobType === 'other' || Number(nodeId.slice(1)) % 3 === 0;

@@ -25,7 +25,7 @@ export interface FleetNode {
   readonly linkEpoch: number;
   readonly jobTypes: readonly string[];
   readonly slots: number;
-  /** The node gets no more offers, and its slots do not count. */
+  /** True if the node gets no more offers. Its slots do not count then. */
   readonly draining: boolean;
   /** The submissions that take a slot of this node. */
   readonly submissionIds: readonly string[];
@@ -38,9 +38,9 @@ export interface ReserveInput {
   readonly excludeNodeIds: readonly string[];
   readonly submissionId: string;
   /**
-   * The tenant of the submission. While slots are short, its share of the free slots decides
-   * (`askForSlot` of the domain). Undefined if it is not known, or if a slot was granted to the
-   * submission before.
+   * The tenant of the submission. While slots are short, `askForSlot` of the domain may refuse a
+   * tenant that is above its share. Undefined if that rule must not apply: the tenant is not known,
+   * or a slot was granted to the submission before.
    */
   readonly tenantId?: string | undefined;
   /** The time until the reservation expires if it is neither confirmed nor released. */
@@ -101,9 +101,9 @@ export interface FleetRegistry {
     options?: { readonly silent: boolean },
   ): Promise<void>;
   /**
-   * Marks a dispatcher as gone, because it is not subscribed any more. Its nodes are not chosen and
-   * are dropped, as after a silence of `dispatcherSilentMs`. If the dispatcher still runs, its next
-   * refresh returns `unknown`.
+   * Marks a dispatcher as gone. Call it if a message to the dispatcher found no subscriber. Its
+   * nodes are not chosen and are dropped, as after a silence of `dispatcherSilentMs`. If the
+   * dispatcher still runs, its next refresh returns `unknown`.
    */
   suspect(dispatcherId: string): Promise<void>;
   /** True if another dispatcher has sent a heartbeat in the last `dispatcherSilentMs`. */
@@ -192,7 +192,7 @@ async function takeSteps(
 /**
  * The registry of the fleet in Redis, shared by all dispatchers: the dispatcher of each node's
  * link, and the node's free slots. It is a cache of the connected links, and is rebuilt from them
- * if Redis loses it. All times are Redis's clock; `nowMs` replaces it in tests. All methods throw
+ * if Redis loses it. All times are by Redis's clock, or by `nowMs` in tests. All methods throw
  * if Redis is unreachable.
  */
 export function createFleetRegistry({

@@ -4,8 +4,9 @@ import { fleetLibrary } from './fleet-library.ts';
 /** The Lua scripts of the fleet registry. Every script is one atomic step. */
 
 /**
- * ARGV: time, dispatcher, dead after ms. Returns 1 if the last heartbeat of the dispatcher is
- * recent, so the registry still has its nodes. Otherwise returns 0.
+ * Records a heartbeat, and drops the nodes of dead dispatchers. ARGV: time, dispatcher, ms without
+ * a heartbeat after which a dispatcher is dead. Returns 1 if the previous heartbeat of this
+ * dispatcher is recent enough, so the registry still has its nodes. Otherwise returns 0.
  */
 export const refreshScript = `${fleetLibrary}
 local deadBefore = now - tonumber(ARGV[3])
@@ -84,7 +85,10 @@ writeTotals()
 return 0
 `;
 
-/** ARGV: time, dispatcher, dead after ms. Returns how many other dispatchers are alive. */
+/**
+ * ARGV: time, dispatcher, ms without a heartbeat after which a dispatcher is dead. Returns how many
+ * other dispatchers are alive.
+ */
 export const othersScript = `${fleetLibrary}
 local aliveSince = now - tonumber(ARGV[3])
 local heard = redis.call('ZSCORE', key('dispatchers'), ARGV[2])
@@ -93,9 +97,9 @@ return redis.call('ZCOUNT', key('dispatchers'), aliveSince, '+inf') - (isCounted
 `;
 
 /**
- * ARGV: time, dead after ms, rebuilding for ms, then a JSON list of steps. Each step is a list that
- * starts with its kind. Returns one answer per step. Steps that free or confirm slots come before
- * those that reserve:
+ * ARGV: time, ms without a heartbeat after which a dispatcher is dead, ms for which a new registry
+ * counts as incomplete, then a JSON list of steps. Each step is a list that starts with its kind.
+ * Returns one answer per step. Steps that free or confirm slots come before those that reserve:
  *
  * - `release`, node, submission, for how many ms the node counts as silent (0: it does not)
  * - `confirm`, node, submission: keeps the reserved slot taken until it is released

@@ -1,8 +1,8 @@
 /**
  * Collects items by key, and passes the items of one key to `pass` in one call. These are the items
  * of one turn of the event loop, and the items that arrive while the previous call of the key is in
- * flight. Holds and commits that share a statement are answered in one turn. The messages about
- * them can then share a call too (decision 9).
+ * flight. For example, commits that share a statement of Postgres end in one turn, and the messages
+ * about them then share a call to Redis (decision 9).
  *
  * If a call fails, the items that wait for its end fail too, without a call. If Redis does not
  * answer, an item therefore waits for at most one time-out.

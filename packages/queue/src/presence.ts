@@ -5,8 +5,8 @@ import { redisScript } from './redis-script.ts';
 import { keyPrefix, redisIsReady, type QueueLogger } from './redis.ts';
 
 /**
- * The heartbeats of the running services, which each process sends periodically. `svc status` lists
- * the recent ones, and `svc doctor` compares them. They are in Redis and use its clock. After a
+ * The heartbeats that each process of a service sends periodically. `svc status` lists the
+ * processes, and `svc doctor` compares them. The heartbeats are in Redis and use its clock. After a
  * FLUSHALL the list is complete again within one interval.
  */
 
@@ -82,7 +82,10 @@ function clocksKey(prefix: string): string {
   return `${presenceKey(prefix)}:clocks`;
 }
 
-/** Sends heartbeats of this process until it is closed. The caller closes `redis`. */
+/**
+ * Sends heartbeats of a service until `close` is called. `close` also removes the service from the
+ * list. The caller closes `redis`.
+ */
 export function announceService({
   redis,
   prefix,
@@ -131,7 +134,7 @@ export function announceService({
   };
 }
 
-/** Lists the services with a recent heartbeat, and silent ones. Throws if Redis is unreachable. */
+/** Lists the running and the silent processes. Throws if Redis is unreachable. */
 export async function listServices(redis: Redis, prefix: string): Promise<HeardInstance[]> {
   const [seconds, micros] = await redis.time();
   const nowMs = Number(seconds) * 1_000 + Math.floor(Number(micros) / 1_000);

@@ -1,10 +1,10 @@
 import { redisScript } from './redis-script.ts';
 
-/** The gateways together may exceed a limit by the tokens of this time (CONTRACT 2). */
+/** All gateways together may exceed a limit by the tokens added in this time (CONTRACT 2). */
 const aheadMs = 20;
 /**
- * A gateway may run ahead of a bucket for this time after Redis last took its tokens from the
- * bucket.
+ * After Redis has taken tokens of a gateway from a bucket, only this gateway may run ahead of the
+ * bucket for this time. To run ahead is to give tokens before Redis takes them (tokens-ahead.ts).
  */
 export const aheadLeaseMs = 10_000;
 
@@ -14,9 +14,10 @@ export const aheadLeaseMs = 10_000;
  * ARGV[1]: the gateway. Then for each token: the bucket's name, tokens per second, burst, and 1 if
  * the gateway has given the token already. Such a token is taken even from an empty bucket.
  *
- * Returns for each token: 1 if it was taken, the tokens left, and how many tokens this gateway may
- * give ahead. The tokens left are text, because Redis truncates Lua numbers. One gateway at a time
- * may run ahead of a bucket. A full bucket has no key, unless a gateway may run ahead of it.
+ * Returns for each token: 1 if it was taken or else 0, the tokens left, and how many tokens this
+ * gateway may give before Redis takes them. The tokens left are text, because Redis truncates Lua
+ * numbers. One gateway at a time may run ahead of a bucket. The key of a full bucket expires,
+ * unless a gateway may run ahead of it.
  */
 export const takeTokensScript = redisScript(`
 local time = redis.call('TIME')
@@ -58,8 +59,8 @@ return answers
 
 /**
  * Puts one token back into a bucket, up to its burst. KEYS[1]: the common prefix of all bucket
- * keys. ARGV: the bucket's name, tokens per second, burst. The refill by elapsed time happens at
- * the next taking. A full bucket has no key.
+ * keys. ARGV: the bucket's name, tokens per second, burst. The refill by elapsed time happens when
+ * a token is taken next. A bucket without a key is full, and this changes nothing.
  */
 export const giveBackScript = redisScript(`
 local key = KEYS[1] .. ARGV[1]

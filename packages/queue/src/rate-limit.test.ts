@@ -45,7 +45,7 @@ test('concurrent calls never take more tokens than the bucket has', async () => 
 test('concurrent calls are answered in their order, each by its own bucket and policy', async () => {
   const { limit, close } = await limiter(server.redisUrl);
   const other = { perSecond: 0.001, burst: 2 };
-  // These are more calls than one message to Redis takes.
+  // One message to Redis takes at most 64 of these calls.
   const decisions = await Promise.all(
     Array.from({ length: 150 }, (_, index) =>
       index % 50 === 0 ? limit.take('odd', other) : limit.take(`even ${index % 50}`, policy),

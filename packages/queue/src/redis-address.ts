@@ -46,10 +46,10 @@ export function clusterOf(redisUrl: string): ClusterAddress | undefined {
 }
 
 /**
- * Returns how to connect to `redisUrl`, unless it names a cluster. `redis://` and `rediss://` name
- * one server. `redis+sentinel://[user:password@]host:port,host:port/master` names the sentinels of
- * a master, and `rediss+sentinel://` does so with TLS. `?sentinelPassword=` is the password of the
- * sentinels.
+ * Returns how to connect to `redisUrl`, which must not name a cluster. `redis://` and `rediss://`
+ * name one server. `redis+sentinel://[user:password@]host:port,host:port/master` names the
+ * sentinels of a master, and `rediss+sentinel://` does so with TLS. `?sentinelPassword=` is the
+ * password of the sentinels.
  */
 export function addressOf(redisUrl: string): { url: string } | { options: SentinelOptions } {
   const found = /^(rediss?)\+sentinel:\/\/(?:([^/?#@]*)@)?([^/?#]+)\/([^/?#]+)(?:\?(.*))?$/.exec(

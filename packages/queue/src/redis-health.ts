@@ -8,7 +8,7 @@ import { type ClusterAddress, clusterOf, type ServerAddress } from './redis-addr
  */
 export interface RedisHealth {
   readonly version: string | null;
-  /** What Redis does when its memory is full. */
+  /** The name of the policy that Redis applies when its memory is full, such as `noeviction`. */
   readonly maxmemoryPolicy: string | null;
   readonly isAppendOnly: boolean | null;
   /** False if the last write of the append-only file or the last dump failed. */

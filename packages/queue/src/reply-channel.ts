@@ -18,7 +18,7 @@ export interface Reply {
 /**
  * Receives the replies to a waiting gateway. Each gateway has its own channel, and one message may
  * answer several submissions. A lost reply only delays the gateway: after its waiting time it reads
- * the outcome from Postgres.
+ * the state of the submission from Postgres.
  */
 export interface ReplyListener {
   /** The value for `replyTo` of a dispatch job. */
@@ -60,7 +60,7 @@ function parseMessage(message: string): Reply[] {
   );
 }
 
-/** `name` must be unique to this process, such as a new id. */
+/** Creates the listener of one gateway. `name` must be unique to it, such as a new id. */
 export function createReplyListener({
   redisUrl,
   prefix,

@@ -17,7 +17,7 @@ interface Taking {
   readonly name: string;
   readonly policy: RatePolicy;
   readonly sinceMs: number;
-  /** The bucket ahead of which the token was given. Undefined if the caller waits for Redis. */
+  /** The bucket of a token that the caller already has. Undefined if the caller waits for Redis. */
   readonly given: KnownBucket | undefined;
 }
 

@@ -30,9 +30,9 @@ interface Answer {
 }
 
 /**
- * Gives tokens without a wait for Redis. A bucket must have enough tokens by the last answer, and
- * at most `aheadMax` of them are unconfirmed. Redis takes these tokens later, also from an empty
- * bucket. Redis lets one gateway at a time run ahead of a bucket.
+ * Gives tokens before Redis takes them. The bucket must have enough tokens by the last answer of
+ * Redis, and at most `aheadMax` of them are unconfirmed. Redis takes these tokens later, also from
+ * an empty bucket. Redis lets one gateway at a time run ahead of a bucket.
  *
  * All gateways together therefore exceed a limit by 20 ms worth of tokens at most (CONTRACT 2). A
  * rate below 50 a second is exact.

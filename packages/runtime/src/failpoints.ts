@@ -2,7 +2,7 @@ import { ConfigError } from './config.ts';
 
 /**
  * The armed failpoints. A failpoint is a named place at which tests stop a process, for example to
- * kill it there or to empty Redis. They work only with `SVC_FAILPOINTS=on`, which production
+ * kill it there or to empty Redis. Failpoints work only with `SVC_FAILPOINTS=on`, which production
  * refuses. The first caller that reaches an armed failpoint stops until the parent process releases
  * it.
  *
@@ -42,7 +42,7 @@ function nameIn(message: unknown, key: 'arm' | 'release'): string | undefined {
   return typeof name === 'string' ? name : undefined;
 }
 
-/** If `name` is armed, notifies the parent and waits until it is released. Else does nothing. */
+/** If `name` is armed, disarms it, notifies the parent and waits until the parent releases it. */
 export async function failpoint(name: string): Promise<void> {
   if (!armed.delete(name)) return;
   await new Promise<void>((resolve) => {

@@ -18,8 +18,8 @@ export class DestinationRefused extends Error {
 }
 
 /**
- * Resolves a name by the system, including `/etc/hosts`. The look-up uses a thread pool that the
- * whole process shares.
+ * Resolves a name as the system does, including `/etc/hosts`. The look-up uses a thread pool that
+ * the whole process shares.
  */
 export const resolveAllBySystem: ResolveAll = (hostname, options, callback) => {
   systemLookup(hostname, { ...options, all: true }, callback);
@@ -34,7 +34,7 @@ type LookupCallback = (
 /** True if connections to this IP address are allowed. */
 export type IsAllowed = (ip: string) => boolean;
 
-/** A `lookup` that returns only allowed addresses. The socket connects to one of them. */
+/** A `lookup` that returns only allowed addresses, or `DestinationRefused` if none is allowed. */
 function guardedLookup(resolveAll: ResolveAll, isAllowed: IsAllowed) {
   return (hostname: string, options: LookupOptions, callback: LookupCallback): void => {
     resolveAll(hostname, options, (error, addresses) => {
@@ -81,9 +81,8 @@ function refuse(callback: ((error: Error | null, socket: Duplex) => void) | unde
 }
 
 /**
- * Limits the idle connections of an agent, but not its new ones. The option `maxTotalSockets` of
- * Node counts idle connections too. With it, a request to another host would wait until an idle
- * connection closes.
+ * Limits the idle connections of an agent, but not those in use. The option `maxTotalSockets` of
+ * Node counts both. With it, a request to another host would wait until an idle connection closes.
  */
 class IdleSockets {
   readonly #max: number;

@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
  */
 const randomFrom = 15;
 
-/** Makes a UUIDv7. Ids are ordered by time, so new rows are added at the end of their index. */
+/** Makes a UUIDv7. Its text sorts by time, so a database index gets new rows at its end. */
 export function newId(nowMs: number = Date.now()): string {
   const time = nowMs.toString(16).padStart(12, '0');
   // A random UUID has its random digits in the same places as a UUIDv7. Node draws the random bytes

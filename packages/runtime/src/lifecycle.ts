@@ -9,7 +9,10 @@ export interface Lifecycle {
   add(name: string, close: () => void | Promise<void>): void;
   /** Registers a resource that has a `close` method. Returns the resource. */
   own<T extends Closable>(name: string, resource: T): T;
-  /** Closes all resources in reverse order of opening. Returns after `timeoutMs` at the latest. */
+  /**
+   * Closes all resources in reverse order of opening, and logs their errors. Returns after
+   * `timeoutMs` at the latest.
+   */
   close(timeoutMs?: number): Promise<void>;
 }
 

@@ -3,7 +3,7 @@ import { type CommonConfig, ConfigError } from './config.ts';
 
 /**
  * The times in milliseconds after which another process may take work over. If a call to Postgres
- * waited longer, it would act on work that belongs to another process.
+ * waited longer, its process could continue with work that another process has taken.
  */
 const takenOverAfterMs = {
   'the lease of a run': leaseMs,
@@ -36,18 +36,18 @@ function faultsOf(config: CommonConfig, jobs: JobLimit | undefined): string[] {
   const faults: string[] = [];
   if (answerMs <= statementTimeoutMs) {
     faults.push(
-      `DATABASE_ANSWER_TIMEOUT_MS is ${answerMs}, but Postgres may take ${statementTimeoutMs} ms for a statement (statement_timeout). Set it above ${statementTimeoutMs}, so that a call waits for the answer.`,
+      `DATABASE_ANSWER_TIMEOUT_MS is ${answerMs}, but Postgres may take ${statementTimeoutMs} ms for a statement (statement_timeout). Set the variable above ${statementTimeoutMs}, so that a call waits for the answer.`,
     );
   }
   for (const [what, ms] of Object.entries(takenOverAfterMs)) {
     if (answerMs < ms) continue;
     faults.push(
-      `DATABASE_ANSWER_TIMEOUT_MS is ${answerMs}, but ${what} ends after ${ms} ms. Set it below ${ms}, so that a call ends before another process takes the work over.`,
+      `DATABASE_ANSWER_TIMEOUT_MS is ${answerMs}, but ${what} ends after ${ms} ms. Set the variable below ${ms}, so that a call ends before another process takes the work over.`,
     );
   }
   if (connectMs > answerMs) {
     faults.push(
-      `DATABASE_CONNECT_TIMEOUT_MS is ${connectMs}, but DATABASE_ANSWER_TIMEOUT_MS is ${answerMs}. Set it to ${answerMs} or less.`,
+      `DATABASE_ANSWER_TIMEOUT_MS is ${answerMs}, but DATABASE_CONNECT_TIMEOUT_MS is ${connectMs}. Set it to ${answerMs} or less.`,
     );
   }
   if (jobs !== undefined && jobs.jobsMax > poolMax * batchMax) {

@@ -5,7 +5,7 @@ import { describeError, placeholder, redactedPaths, redactFields } from './redac
 
 export type { Logger } from 'pino';
 
-/** The lowest level that a logger and its children write, as a number of pino. */
+/** The lowest level that a logger and its children write: at their creation, and now. */
 interface Threshold {
   readonly configured: number;
   current: number;
@@ -15,8 +15,8 @@ const thresholds = new WeakMap<Logger, Threshold>();
 
 /**
  * Creates a JSON logger on standard output (or `destination`). Each line is one object without
- * secrets and personal data. Standard output writes lines together within 100 ms. A warning or
- * worse, and `logger.flush()`, write all buffered lines at once. Log errors under `err` and
+ * secrets and personal data. Lines for standard output are buffered for at most 100 ms. A warning
+ * or worse, and `logger.flush()`, write all buffered lines at once. Log errors under `err` and
  * submissions under `submissionId`. The logger finds the event of a line by its message
  * (docs/LOGS.md). If the message is not fixed, pass the member `event` instead.
  */
@@ -32,8 +32,8 @@ export function createLogger({
   const configured = levelNumber(level);
   const threshold: Threshold = { configured, current: configured };
   const options = {
-    // Pino passes all levels, and the hook below drops lines under the current threshold. A level
-    // of pino itself could not change later: a child keeps the level of its creation.
+    // Pino passes all levels, and the hook below drops lines under the current threshold. The level
+    // of pino could not be changed for existing children: a child keeps the level of its creation.
     level: 'trace',
     base: { service, pid: process.pid },
     timestamp: stdTimeFunctions.isoTime,

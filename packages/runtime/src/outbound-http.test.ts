@@ -294,7 +294,7 @@ describe('with private networks refused', () => {
       expect(outcome.kind).toBe('refused');
     }
     // A server accepts connections in their order. So every connection of the client would be
-    // counted before this one.
+    // counted before this probe.
     const probe = connect(Number(port), '127.0.0.1');
     await once(server, 'connection');
     probe.destroy();

@@ -38,7 +38,10 @@ const depthMax = 6;
 const membersMax = 200;
 export const placeholder = '[redacted]';
 
-/** The same names for pino, because only pino sees the fields of child loggers. */
+/**
+ * The same names for pino, because only pino sees the fields of child loggers. Pino redacts only
+ * outermost members with exactly these names.
+ */
 export const redactedPaths = namesToRedact.map((name) => `["${name}"]`);
 
 function redactMembers(value: object, depth: number): Record<string, unknown> {

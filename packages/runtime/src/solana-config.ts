@@ -2,7 +2,7 @@ import { graceMinutesDefault, intentMinutesDefault } from '@svc/domain';
 import { Type, type Static, type TObject } from 'typebox';
 import { cannotStart } from './run-main.ts';
 
-/** The exit status of a service that must not run with these variables of the rail (CONTRACT 8). */
+/** The exit status of a service that refuses its variables of the Solana rail (CONTRACT 8). */
 export const railRefusedStatus = 2;
 
 const minutesMax = 525_600;
@@ -49,8 +49,8 @@ export interface SolanaRail {
 }
 
 /**
- * The settings of the Solana rail. Null if the rail is off: its variables are then not read. Throws
- * `CannotStart` with status 2 if a variable of the rail is missing or its URL is malformed.
+ * The settings of the Solana rail. Null if the rail is off. If it is on, throws `CannotStart` with
+ * status 2 if one of its addresses or its URL is missing, or if the URL is malformed.
  */
 export function solanaRailOf(config: SolanaVariables): SolanaRail | null {
   if (config.SOLANA_RAIL_ENABLED === 'false') return null;

@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
 
 /**
- * The variables of OpenTelemetry for traces that the service checks (decision 42). The exporter
- * reads further variables of OpenTelemetry itself.
+ * The OpenTelemetry variables that the service checks and uses for traces (decision 42). The
+ * exporter reads further ones without a check here.
  */
 export const tracingConfig = {
   OTEL_EXPORTER_OTLP_ENDPOINT: Type.Optional(

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** A request as a local server receives it, over plain HTTP from 127.0.0.1. */
+/** Sends a request over plain HTTP from 127.0.0.1, and returns it as the server received it. */
 async function received(headers: Record<string, string | string[]>): Promise<IncomingMessage> {
   const arrived = once(server, 'request');
   const outgoing = httpRequest({ port, host: '127.0.0.1', headers });

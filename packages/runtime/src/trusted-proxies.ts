@@ -80,7 +80,7 @@ export function parseTrustedProxies(text: string): TrustedProxies | undefined {
   return proxiesOf(trusted);
 }
 
-/** Without trusted proxies, only the connection itself counts. */
+/** Trusts no proxy: only the connection itself counts. */
 export const noTrustedProxies: TrustedProxies = proxiesOf(new BlockList());
 
 function peerOf({ socket }: IncomingMessage): string | undefined {

@@ -1,16 +1,16 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
 
 /**
- * Keys as `KeyObject`s of `node:crypto`. If `node:crypto` gets text or bytes instead, it creates a
- * key for each call. That takes longer than a short HMAC.
+ * Keeps `KeyObject`s for later calls of `node:crypto`. If a call gets its key as text or bytes,
+ * `node:crypto` creates a `KeyObject` for this call. That takes longer than a short HMAC.
  */
 
-/** The most keys in a cache. A gateway caches the secrets of fewer tenants. */
+/** The most keys in a cache. It is more than the number of tenants' keys that a gateway caches. */
 const keysMax = 20_000;
 
 /**
- * Caches keys by the secret that they are derived from. If there are more than `keysMax`, the key
- * that was added first is removed.
+ * Returns a function that makes the key of a secret and caches it. If there are more than `keysMax`
+ * keys, the one that was added first is removed.
  */
 export function createKeyCache(bytesOf: (secret: string) => Uint8Array) {
   const keys = new Map<string, KeyObject>();

@@ -58,7 +58,7 @@ export type Verification =
   /** `secretIndex` is the index, in `secrets`, of the secret that made a signature. */
   | { readonly kind: 'verified'; readonly secretIndex: number }
   | { readonly kind: 'malformed'; readonly detail: string }
-  /** Seconds by which the timestamp is ahead of the service's clock; negative if it is behind. */
+  /** `seconds` is positive if the timestamp is ahead of the service's clock, otherwise negative. */
   | { readonly kind: 'outside_window'; readonly seconds: number }
   | { readonly kind: 'wrong_signature' };
 
@@ -70,7 +70,7 @@ type Presented =
   | { kind: 'signatures'; signatures: Buffer[] }
   | { kind: 'malformed'; detail: string };
 
-/** Removes spaces and tabs at both ends. The time is linear in the length of the text. */
+/** Removes spaces and tabs at both ends. A regular expression could take quadratic time. */
 function withoutOptionalSpaces(text: string): string {
   const isSpace = (at: number): boolean => text[at] === ' ' || text[at] === '\t';
   let start = 0;
@@ -85,7 +85,7 @@ function withoutOptionalSpaces(text: string): string {
  * ignored.
  */
 function presentedSignatures(header: string): Presented {
-  // One value above the limit is enough to refuse the header.
+  // The list ends after one value too many, which is enough to refuse the header.
   const values = header.split(',', signatureValuesMax + 1).map(withoutOptionalSpaces);
   if (values.length > signatureValuesMax) {
     const detail = `X-SVC-Signature carries more than ${signatureValuesMax} values.`;
@@ -110,8 +110,8 @@ function presentedSignatures(header: string): Presented {
 const noSecret = 'no secret: an unknown or disabled key';
 
 /**
- * Compares every signature with every secret, each in constant time, even after a match. Returns
- * the index of the last secret that matches, or -1.
+ * Compares every signature with the HMAC under every secret, in constant time and even after a
+ * match. Returns the index of the last secret that matches, or -1.
  */
 function matchingSecret(
   signatures: readonly Buffer[],
@@ -132,15 +132,15 @@ function matchingSecret(
 /**
  * Verifies a request by its two headers (undefined if missing) and the valid secrets of its sender.
  * One signature that matches one secret is enough. For unknown and disabled keys the caller passes
- * no secrets. Such a request takes the same path as a wrong signature. A timestamp that differs by
- * exactly 300 s is inside the window.
+ * no secrets. Such a request is handled like one with a wrong signature. A timestamp that differs
+ * by exactly 300 s is inside the window.
  */
 export function verifyRequest(
   request: Omit<SignedParts, 'timestamp'> & {
     readonly secrets: readonly string[];
     readonly timestamp: string | undefined;
     readonly signature: string | undefined;
-    /** Whole Unix seconds. */
+    /** Unix seconds. A fraction is ignored. */
     readonly nowSeconds: number;
   },
 ): Verification {

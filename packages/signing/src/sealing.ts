@@ -28,8 +28,8 @@ export class SealError extends Error {
 }
 
 /**
- * Keys by their ids. New values are sealed under the key `sealingKeyId`. Values that are sealed
- * under any of the keys can be opened.
+ * The master keys by their ids. New values are sealed under the key `sealingKeyId`. A value opens
+ * if it is sealed under any of the keys.
  */
 export interface Keyring {
   readonly sealingKeyId: string;
@@ -123,8 +123,8 @@ function bindingOf(place: Place, sealedVersion: number): Buffer {
 }
 
 /**
- * Seals a value for one place. `sealedVersion` is 1 only while services of the previous version
- * must open the value.
+ * Seals a value for one place. `sealedVersion` is 1 only while older services may still run,
+ * because these services open no other version.
  */
 export function seal(
   keyring: Keyring,
@@ -203,9 +203,9 @@ export function unseal(
 
 /**
  * The phases in which a database moves from version 1 to version 2. `previous`: new values are
- * sealed in version 1, because services of the previous version open no other. `resealing`: new
- * values are sealed in version 2. In both phases, both versions open. `bound`: only version 2
- * opens.
+ * sealed in version 1, because older services that may still run open no other version.
+ * `resealing`: new values are sealed in version 2. In both phases, both versions open. `bound`: new
+ * values are sealed in version 2, and only this version opens.
  */
 export type SealingPhase = 'previous' | 'resealing' | 'bound';
 

@@ -2,17 +2,18 @@ import { createHmac } from 'node:crypto';
 import { keyOfBytes } from './key-objects.ts';
 
 /**
- * The purpose of a secret. `hsk_test` and `hsk_live`: requests of tenants by environment. `whsec`:
- * webhooks. `nsk`: nodes. `osk`: operators.
+ * The first part of a secret, which shows what the secret signs. `hsk_test`: requests of tenants in
+ * the sandbox. `hsk_live`: those in production. `whsec`: webhooks. `nsk`: requests of nodes. `osk`:
+ * requests of operators.
  */
 export type SecretPrefix = 'hsk_test' | 'hsk_live' | 'whsec' | 'nsk' | 'osk';
 
 const secretBytes = 32;
 
 /**
- * A new secret of 256 bits. `randomBytes` is the function of node:crypto, or one of a test. The
- * part after `whsec_` is plain base64, as Standard Webhooks requires. For all other prefixes the
- * whole string is the key.
+ * Makes a secret of 256 bits. `randomBytes` is the function of `node:crypto`, or one of a test. The
+ * part after `whsec_` is the key in plain base64, as Standard Webhooks requires. For all other
+ * prefixes the key is the whole string, with the prefix.
  */
 export function newSecret(
   prefix: SecretPrefix,
@@ -25,8 +26,8 @@ export function newSecret(
 
 /**
  * The keyed hash of the body of a creation. It shows whether a repeated creation with the same
- * idempotency key has the same body. `canonicalText` is equal for equal bodies. A hash without a
- * key would not protect the personal data in the body, which has little entropy
+ * idempotency key has the same body. `canonicalText` is equal for equal bodies. If the hash had no
+ * key, somebody who reads it could guess the personal data in the body and check each guess
  * (docs/ARCHITECTURE.md, Data).
  */
 export function requestHash(key: Uint8Array, canonicalText: string): Uint8Array<ArrayBuffer> {

@@ -16,7 +16,7 @@ export function toAddress(text: string): Address {
   return text;
 }
 
-/** The associated token account of the recipient for a mint of the SPL Token program. */
+/** Computes the associated token account of the recipient for a mint of the SPL Token program. */
 export async function tokenAccountOf(recipient: string, mint: string): Promise<string> {
   const [account] = await findAssociatedTokenPda({
     owner: toAddress(recipient),
@@ -27,7 +27,8 @@ export async function tokenAccountOf(recipient: string, mint: string): Promise<s
 }
 
 /**
- * A fresh public key in base58, the reference of a purchase intent. The private key is discarded.
+ * Makes a fresh public key in base58, for the reference of a purchase intent. The private key is
+ * discarded.
  */
 export function newReference(): string {
   const { x = '' } = generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' });

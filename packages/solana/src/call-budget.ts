@@ -7,8 +7,9 @@ export interface CallBudget {
 }
 
 /**
- * The length of the window in which at most `perSecond` calls may start. It is longer than a
- * second, because network delays can bring calls closer together.
+ * The length of the window in which at most `perSecond` calls may start. The server counts calls
+ * when they arrive, and network delays can bring them closer together. Therefore the window is
+ * longer than a second.
  */
 const windowMs = 1_050;
 

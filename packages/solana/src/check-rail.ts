@@ -10,7 +10,7 @@ import { isSolanaAddress, tokenAccountOf } from './addresses.ts';
 import { readAccount, readGenesisHash, type Unanswered } from './methods.ts';
 import type { Rpc } from './rpc.ts';
 
-/** The network, the recipient and the mint of the Solana rail (CONTRACT 8). */
+/** The settings of the Solana rail that `checkRail` checks (CONTRACT 8). */
 export interface RailTerms {
   readonly environment: 'sandbox' | 'production';
   readonly recipient: string;
@@ -23,7 +23,7 @@ export type RailCheck =
   | { readonly kind: 'sound' }
   /** `sentence` names the variable and says what is wrong. */
   | { readonly kind: 'refused'; readonly variable: RailVariable; readonly sentence: string }
-  /** The RPC server gave no usable answer, so the terms are not known to be wrong. */
+  /** The RPC server gave no usable answer, so the check is incomplete. */
   | { readonly kind: 'unreachable'; readonly reason: string };
 
 export const mainnetGenesisHash = '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d';
@@ -31,8 +31,8 @@ const token2022Program = 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb';
 const usdcDecimals = 6;
 
 /**
- * Reads the genesis hash, which identifies the network of the RPC server. Production must use
- * mainnet, and a sandbox must not.
+ * Checks the network of the RPC server by its genesis hash. Production must use mainnet, and a
+ * sandbox must not.
  */
 export async function checkGenesis(rpc: Rpc, { environment }: RailTerms): Promise<RailCheck> {
   const reading = await readGenesisHash(rpc);
@@ -48,7 +48,7 @@ export async function checkGenesis(rpc: Rpc, { environment }: RailTerms): Promis
 
 /**
  * Checks the two addresses, the network, the mint, the recipient and its token account, in this
- * order. Returns the first result that is not `sound`.
+ * order. Returns the first result that is not `sound`, or else `sound`.
  */
 export async function checkRail(rpc: Rpc, terms: RailTerms): Promise<RailCheck> {
   const { recipient, mint } = terms;
@@ -95,7 +95,7 @@ async function checkRecipient(rpc: Rpc, { recipient }: RailTerms): Promise<RailC
   if (owner !== TOKEN_PROGRAM_ADDRESS && owner !== token2022Program) return sound;
   return refused(
     'SOLANA_RECIPIENT',
-    'is an account of the token program; set the address of the wallet that owns it',
+    'is an account of the token program; set the address of the wallet that owns this account',
   );
 }
 

@@ -3,8 +3,8 @@ import { isRecord, readSolanaTransaction, type TransactionReading } from '@svc/d
 import type { Rpc, RpcOutcome } from './rpc.ts';
 
 /**
- * The RPC calls of the watcher and of `checkRail`. Calls that read accounts and transactions name
- * the commitment `finalized`, because the defaults of clients and servers differ.
+ * The RPC calls of the watcher and of `checkRail`. Calls that read signatures, transactions or
+ * accounts request the commitment `finalized`, and do not rely on the default of the server.
  */
 
 export type Unanswered = Exclude<RpcOutcome, { kind: 'answered' }>;
@@ -26,9 +26,9 @@ export const signaturesPerPageMax = 1_000;
 const signaturePattern = /^[1-9A-HJ-NP-Za-km-z]{64,88}$/;
 
 /**
- * Reads a page of finalized signatures of an address, newest first. With `before`, the page begins
- * with the next older signature. A server may return more than `limit` entries. The call fails if
- * there are more than `signaturesPerPageMax`.
+ * Reads a page of the finalized transactions that name an address, newest first. `before` is a
+ * signature. The page then begins with the next older transaction. A server may return more than
+ * `limit` entries. With more than `signaturesPerPageMax` entries the result is `failed`.
  */
 export async function listSignatures(
   rpc: Rpc,
@@ -62,8 +62,8 @@ const malformedEntry = {
 } as const;
 
 /**
- * Reads a finalized transaction of any version that the client library knows. The result is
- * `unreadable` if the server answers with a JSON-RPC error about this call.
+ * Reads a finalized transaction. The request names the highest version that `@solana/kit` knows. If
+ * the server refuses the call, or if the transaction is malformed, the result is `unreadable`.
  */
 export async function readTransaction(
   rpc: Rpc,

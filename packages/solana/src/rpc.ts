@@ -3,18 +3,18 @@ import type { OutboundHttp } from '@svc/runtime';
 import type { CallBudget } from './call-budget.ts';
 
 /**
- * A JSON-RPC client for a server that is not trusted. Every answer has a deadline, and limits of
- * size and depth. The client does not retry. Parsed numbers above 2^53 are not exact, so callers
- * read amounts from strings.
+ * A JSON-RPC client for a server that is not trusted. It limits the time, the size and the depth of
+ * every answer, and does not retry. Parsed numbers above 2^53 are not exact, so callers read
+ * amounts from strings.
  */
 
 export type RpcOutcome =
   | { readonly kind: 'answered'; readonly result: unknown }
   /** The server asks for fewer calls, or is behind the chain. */
   | { readonly kind: 'busy'; readonly reason: string; readonly retryAfterMs: number }
-  /** No usable answer: a network error, a deadline, HTTP 5xx, or an answer that is not JSON-RPC. */
+  /** No usable answer: for example a network error, a timeout, or an answer without JSON-RPC. */
   | { readonly kind: 'failed'; readonly reason: string }
-  /** A JSON-RPC error about this call. */
+  /** A JSON-RPC error that does not mean `busy`. `code` is 0 if the server sent no number. */
   | { readonly kind: 'refused'; readonly code: number; readonly reason: string };
 
 export interface Rpc {
@@ -22,8 +22,8 @@ export interface Rpc {
 }
 
 /**
- * The size from which an answer is refused, in bytes. A page of 1,000 signatures has about 300 KB.
- * A transaction with long logs has less.
+ * The result is `failed` if an answer has this many bytes or more. A page of 1,000 signatures has
+ * about 300 KB, and a transaction with long logs has less.
  */
 export const rpcAnswerBytesMax = 4 * 1024 * 1024;
 export const rpcAnswerDepthMax = 64;
@@ -65,7 +65,7 @@ export function createRpc(options: {
       if (statusCode === 429) return busy('it answered 429', headers['retry-after']);
       if (body.byteLength >= rpcAnswerBytesMax) return failed('its answer is too large');
       const answer = parseBounded(Buffer.from(body).toString('utf8'));
-      // Servers send JSON-RPC errors with any HTTP status, and errors may have no id.
+      // A server may send a JSON-RPC error with any HTTP status, and without the id of the call.
       if (!isRecord(answer) || (String(answer['id']) !== id && answer['error'] === undefined)) {
         return failed(`it answered HTTP ${statusCode} without a JSON-RPC answer to this call`);
       }
@@ -98,7 +98,7 @@ function outcomeOfError(error: Record<string, unknown>): RpcOutcome {
 
 /**
  * Makes a text of the server safe to store and show: cuts it to `reasonLengthMax` characters, and
- * replaces control characters.
+ * replaces control characters and lone surrogates. Returns `no message` for anything but a text.
  */
 function printable(text: unknown): string {
   if (typeof text !== 'string') return 'no message';

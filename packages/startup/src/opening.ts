@@ -46,8 +46,8 @@ export interface Opening {
 /**
  * Opens the store and the key that hashes requests. Throws `CannotStart` with the reason if
  * Postgres does not answer, or if this build must not use the database (schema, environment,
- * privileges, master key or, in production, an asynchronous standby). Throws `ConfigError` if
- * limits do not agree.
+ * privileges, master key or, in production, an asynchronous standby). Throws `ConfigError` if two
+ * limits of `config` and `jobs` contradict each other.
  */
 export async function openStoreOrRefuse(
   { service, config, lifecycle, logger }: Opening,
@@ -82,7 +82,8 @@ export const redisWaitMsMax = 2_000;
 
 /**
  * Opens a connection to Redis and a producer. If Redis does not answer, the service starts without
- * it. Throws `CannotStart` if the Redis belongs to the other environment.
+ * it. Throws `CannotStart` if the Redis belongs to the other environment. If Redis answers only
+ * later and belongs to the other environment, the process ends.
  */
 export async function openRedis({
   config,

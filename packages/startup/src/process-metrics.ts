@@ -6,8 +6,8 @@ import type { Store } from '@svc/store';
 type Registry = AdminServerOptions['metrics'];
 
 /**
- * Exposes the figures of the store: its connections to Postgres and its batches. A scrape reads
- * memory only.
+ * Exposes the figures of the store: its connections to Postgres and its batches. The figures are in
+ * memory, so a scrape sends no query to Postgres.
  */
 export function exposeStore(
   registry: Registry,

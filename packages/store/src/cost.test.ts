@@ -30,7 +30,9 @@ import { findTenantCredentials } from './tenants/credentials.ts';
 
 const submissions = Number(process.env['COST_SUBMISSIONS'] ?? 30_000);
 const entriesPerSubmission = 3;
-/** Enough for a page of 20 and the rows that are skipped for it. */
+/**
+ * The most rows that a step may read: enough for a page of 20 and the rows that are skipped for it.
+ */
 const rowsReadMax = 300;
 
 /**
@@ -177,7 +179,7 @@ test('a plan that was made while the tables were empty reads no more when they h
     await rejectPending(store, rejected.id, { onlyOverdue: false });
   };
   const tables = [...ledgerTables, 'credit_accounts', 'tenants', 'tenant_secrets'];
-  // A statement gets its lasting plan at its sixth execution. No table is analysed here.
+  // The plans of the statements are made here, while the tables are small and not analysed.
   for (let time = 0; time < 10; time += 1) await life();
   const blocksWhileEmpty = (await costOf(fixture, life, tables)).indexBlocks;
   await database.query(
@@ -202,8 +204,8 @@ test('a plan that was made while the tables were empty reads no more when they h
   const { scanned, byIndex, indexBlocks } = await costOf(fixture, life, tables);
   expect(scanned).toBe(0);
   expect(byIndex).toBeLessThan(rowsReadMax);
-  // With the added rows, each index has one level more, which is twice as many blocks. A full read
-  // of an index would be six times as many.
+  // The added rows give each index one more level, so a life reads twice as many blocks. If it read
+  // a whole index, it would read six times as many.
   expect(indexBlocks).toBeLessThan(3 * blocksWhileEmpty);
 });
 

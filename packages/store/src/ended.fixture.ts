@@ -1,6 +1,6 @@
 import type { Fixture } from './store.fixture.ts';
 
-/** Inserts submissions of a tenant that ended long ago. Each has a ledger entry and a delivery. */
+/** Inserts submissions that ended long ago, each with a ledger entry and a delivery. */
 export async function seedEnded(
   { database }: Fixture,
   { tenantId, rows, payload = null }: { tenantId: string; rows: number; payload?: 'kept' | null },

@@ -4,8 +4,8 @@ import * as intents from './index.ts';
 import { createFixture, type Fixture, usage } from './store.fixture.ts';
 
 /**
- * The typed client compiles a call at its first use, in WebAssembly. The path of a submission, the
- * start of a service and its timers run without the typed client (decision 24).
+ * The first use of a typed call blocks the process while the call is compiled. The path of a
+ * submission, the start of a service and its timers therefore make no typed calls (decision 24).
  */
 
 /** The same store, but a use of the typed client throws. */

@@ -22,14 +22,14 @@ import { createFixture, type Fixture, usage } from './store.fixture.ts';
 const tenants = 8;
 const rounds = 10;
 /**
- * The most parts that are measured until one is within the limits. While a long transaction runs in
- * another test's database, old versions of rows stay on their pages, and a life writes 7,000 bytes.
- * A later part then counts.
+ * The most parts of the measurement. The test stops as soon as the best figures are within the
+ * limits. A long transaction in another test's database keeps old versions of rows on their pages.
+ * A life then writes 7,000 bytes, and a later part is needed.
  */
 const partsMax = 12;
 /**
  * The most bytes of WAL for one life. Measured: 5,700. It would be 7,000 with two more indexes and
- * with the record of offers between the columns that change.
+ * another position of the column `offer_records`.
  */
 const logBytesMax = 6_800;
 /**

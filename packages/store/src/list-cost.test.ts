@@ -7,12 +7,14 @@ import { createFixture, type Fixture } from './store.fixture.ts';
 import { listSubmissions, type SubmissionFilter } from './submissions/submission-list.ts';
 
 /**
- * Lists of a tenant's rare rows use separate indexes. Postgres counts the reads, for a tenant with
- * many submissions, entries and deliveries of other kinds.
+ * A list of a tenant's rare rows reads few rows, because these rows have a separate index. The
+ * tenant has many submissions, entries and deliveries of other kinds. Postgres counts the reads.
  */
 
 const rows = 20_000;
-/** Enough for a page of 20 and the rows that are skipped for it. */
+/**
+ * The most rows that a list may read: enough for a page of 20 and the rows that are skipped for it.
+ */
 const rowsReadMax = 100;
 
 async function rowsReadSoFar(fixture: Fixture): Promise<number> {

@@ -16,22 +16,22 @@ import { type Plugin, rolldown } from 'rolldown';
 
 /** The main file of the process that runs commands of `svc` one after another. */
 export const svcHostEntry = inCheckout('packages/admin-cli/src/svc-host.fixture.ts');
-/** The main file of each process that a stack under test can start. */
+/** The main file of each process that tests start from a bundle. */
 const entries = [...serviceNames.map(serviceEntry), adminCliEntry, nodeAgentEntry, svcHostEntry];
 const sources = ['{packages,services}/*/src/**/*.ts', '{packages,services}/*/package.json'];
 /**
- * The modules that stay outside the bundles. Native modules cannot be bundled. The client of a
- * browser is large and rarely loaded. A bundle may rename functions, but the functions of `in-page`
- * are sent to a page as text and call each other by name there.
+ * The modules that stay outside the bundles. Native modules cannot be bundled. `playwright-core` is
+ * large and rarely loaded. The functions in the folder `in-page` are sent to a browser as text and
+ * call each other by name there, and the bundler may rename functions.
  */
 const external = /^(?:msgpackr-extract|pg-native|playwright-core)$|\/in-page\//;
 
 /**
- * Bundles the main file of each process of a stack separately, and returns the directory. If they
- * were bundled together, two processes could share a file. One of them would then run the main file
- * of the other too. A start from a bundle takes about half of the CPU of a start from the 1,000
- * source files. The name of the directory is a hash of the sources, so a second call finds the
- * bundles of the first.
+ * Bundles each main file separately, and returns the directory of the bundles. In one bundling, two
+ * main files could get into the same output file, and a process would then run both. A start from a
+ * bundle takes about half of the CPU of a start from the 1,000 source files. The name of the
+ * directory is a hash of the sources. A second call with the same sources finds the bundles of the
+ * first.
  */
 export async function bundleProcesses(): Promise<string> {
   const directory = inCheckout('.local/cache/bundles', sourcesHash());

@@ -10,8 +10,8 @@ export interface DatabaseGate {
   /** Silently drops all data from this call on. New connections are accepted but get no answer. */
   stall(): void;
   /**
-   * Cuts a connection once: when the server answers the statement that has `marker` among its
-   * parameters. The server has run the statement, but the client does not get the answer.
+   * Cuts the connection of the next statement that has `marker` among its parameters, when the
+   * server answers it. The server has run the statement, but the client does not get the answer.
    */
   loseAnswerTo(marker: string): void;
   /**

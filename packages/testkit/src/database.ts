@@ -66,9 +66,9 @@ function withDatabase(serverUrl: string, name: string): string {
 let adminPool: Pool | undefined;
 
 /**
- * The connections that create and drop databases. They lead to the server, not to the database of a
- * test. All test files of this process share them, because the server starts a process for each new
- * connection. They do not keep this process alive.
+ * The connections that create and drop the databases of tests. All test files of this process share
+ * them, because the server starts a process for each new connection, which takes time. They do not
+ * keep this process alive.
  */
 function admin(): Pool {
   adminPool ??= new Pool({

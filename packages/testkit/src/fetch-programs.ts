@@ -1,9 +1,9 @@
 import { chromiumBinary, pgbouncerBinary, StartError } from '@svc/local';
 
 /**
- * Fetches the programs that no npm package contains, if they are missing. This is a part of the
- * install, so no test needs a network. If a program cannot be fetched, this only prints advice, and
- * a test that needs the program fails. `startTestServers` fetches Redis.
+ * Fetches the programs that no npm package contains, if they are missing. Runs before the first
+ * test, so no test needs a network. If a program cannot be fetched, prints advice and does not
+ * throw; a test that needs the program then fails. `startTestServers` fetches Redis.
  */
 export async function fetchPrograms(): Promise<void> {
   await Promise.all([

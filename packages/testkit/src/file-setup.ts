@@ -19,7 +19,7 @@ afterEach(({ task }) => {
   if (task.result?.state !== 'fail') return;
   hasFailed = true;
   const logs = recentLogs();
-  if (logs !== '') process.stderr.write(`\nThe logs of the services of: ${task.name}\n${logs}\n`);
+  if (logs !== '') process.stderr.write(`\nThe service logs of the test: ${task.name}\n${logs}\n`);
 });
 
 afterAll(async () => {

@@ -10,7 +10,7 @@ import { cleanEnvironment } from './test-environment.ts';
 import { startTestServers } from './test-servers.ts';
 
 /**
- * Runs once for a whole run of Vitest. If memory has enough room, puts all temporary files there:
+ * Runs once for a whole run of Vitest. If memory has enough space, puts all temporary files there:
  * the worker processes inherit `TMPDIR`.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {

@@ -4,7 +4,7 @@ import { nodeLinkPath, nodeLinkSubprotocol } from '@svc/contracts';
 import { signRequest } from '@svc/signing';
 import { WebSocket } from 'ws';
 
-/** The upgrade was refused with an ordinary HTTP response. */
+/** The service refused the upgrade to a WebSocket with an ordinary HTTP response. */
 export class LinkRefused extends Error {
   override readonly name = 'LinkRefused';
   readonly status: number;

@@ -4,7 +4,7 @@ import path from 'node:path';
 /** The file system in memory that Linux offers to every process. */
 const memory = '/dev/shm';
 const namePattern = /^svc-run-(\d+)-/;
-/** The room that must be free. A run of all tests uses at most 2 GiB of it. */
+/** The space that must be free. A run of all tests uses at most 2 GiB of it. */
 const roomBytesMin = 6 * 1024 ** 3;
 
 /**
@@ -29,7 +29,7 @@ function hasRoom(): boolean {
   }
 }
 
-/** True if the file system allows programs, because tests start programs from their directories. */
+/** True if programs can be started from this file system. Tests start some from there. */
 function runsPrograms(): boolean {
   const mounts = readFileSync('/proc/mounts', 'utf8').split('\n');
   const options = mounts.findLast((line) => line.split(' ')[1] === memory)?.split(' ')[3];

@@ -23,11 +23,11 @@ export interface ScriptedNodeOptions extends NodeIdentity {
   readonly instanceId?: string | undefined;
 }
 
-/** The behaviour of an autopilot. By default it accepts and completes at once. */
+/** How an autopilot behaves. By default it accepts each offer, and completes it after `begin`. */
 export interface AutoPilot {
   /** `silent` leaves the offer unanswered. */
   readonly answer?: (offer: FrameToNodeOf<'offer'>) => 'accept' | 'decline' | 'silent';
-  /** The outcome reported after `begin`; undefined reports nothing, and the run goes on. */
+  /** Returns the outcome to report after `begin`, or undefined to report nothing. */
   readonly outcome?: (submissionId: string) => ScriptedOutcome | undefined;
 }
 
@@ -47,8 +47,9 @@ export interface ScriptedNode {
   /** The original texts of the frames, which show JSON numbers beyond 2^53 exactly. */
   readonly texts: readonly string[];
   /**
-   * Waits for a frame of `type` that `where` matches, and takes it: no later call returns it. Other
-   * frames stay. Throws after `timeoutMs` (5 s by default), or if the link closes first.
+   * Waits for a frame of `type` for which `where` is true, and takes it: no later call returns it.
+   * Other frames stay for later calls. Throws after `timeoutMs` (5 s by default), or if the link
+   * closes first.
    */
   next<T extends FrameToNodeType>(
     type: T,
@@ -60,11 +61,11 @@ export interface ScriptedNode {
   send(frame: FrameFromNode): void;
   /** Sends any text or bytes, including malformed frames. */
   sendText(text: string | Uint8Array): void;
-  /** Accepts the next offer and waits for `begin`. Returns the submission's wire id. */
+  /** Accepts and starts the next offer, and waits for `begin`. Returns the submission's wire id. */
   runNext(): Promise<string>;
   /** Answers frames automatically until the link closes. */
   autoPilot(pilot?: AutoPilot): void;
-  /** Stops reading, pings included, while the link stays connected. */
+  /** Stops reading frames and pings. The link stays connected. */
   deafen(): void;
   /** Resolves when either side has closed the link. */
   readonly closed: Promise<{ readonly code: number; readonly reason: string }>;
@@ -187,10 +188,10 @@ async function take<T extends FrameToNodeType>(
     const restMs = giveUpAtMs - performance.now();
     const seen = frames.all.map((frame) => frame.type).join(', ');
     if (socket.readyState !== socket.OPEN) {
-      throw new Error(`the link closed before a frame ${type} arrived; received: ${seen}`);
+      throw new Error(`the link closed before a matching ${type} arrived; all frames: ${seen}`);
     }
     if (restMs <= 0)
-      throw new Error(`no frame ${type} arrived within ${timeoutMs} ms; received: ${seen}`);
+      throw new Error(`no matching ${type} arrived within ${timeoutMs} ms; all frames: ${seen}`);
     await nextChange(frames, restMs);
   }
 }
@@ -218,7 +219,7 @@ async function runNext(node: ScriptedNode): Promise<string> {
 }
 
 /**
- * Answers one frame as an autopilot. Sends each outcome once, because the link of a test loses no
+ * Answers one frame as an autopilot. Never repeats an outcome, because the link of a test loses no
  * frame.
  */
 function fly(node: ScriptedNode, pilot: AutoPilot, text: string): void {

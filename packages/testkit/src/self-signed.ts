@@ -7,7 +7,7 @@ const signatureOids = {
 };
 
 /**
- * Creates a self-signed certificate for `localhost` and 127.0.0.1, as PEM, without other tools.
+ * Creates a self-signed certificate for `localhost` and 127.0.0.1. Returns it and its key as PEM.
  * Browsers need `p256`.
  */
 export function selfSigned(kind: 'ed25519' | 'p256' = 'ed25519'): { cert: string; key: string } {

@@ -6,7 +6,7 @@ export interface SignedRequest {
   readonly method: string;
   /** Path and query exactly as they are sent. */
   readonly target: string;
-  /** The identity that signs. Without it the request has no identity header. */
+  /** The id in the identity header. Without it the request has no such header. */
   readonly tenantId?: string;
   /**
    * The name of the identity header: `X-SVC-Operator` or `X-SVC-Node`. By default `X-SVC-Tenant`.

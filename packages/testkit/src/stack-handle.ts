@@ -20,7 +20,7 @@ export interface StackParts {
   readonly close: () => Promise<void>;
 }
 
-/** The highest slot limit, so that a test's nodes get as many slots as they ask for. */
+/** The slot limit of each node. It is so high that a node gets all slots that its `hello` names. */
 const slotsPerNode = 200;
 
 /** The interface of a running stack for tests. */

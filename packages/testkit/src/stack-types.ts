@@ -13,7 +13,7 @@ export interface StackOptions {
   readonly nodes?: number;
   /** True if gateways and dispatchers use TLS, with a certificate for this stack. */
   readonly tls?: boolean;
-  /** Variables for every process, which override those of the testkit. */
+  /** Environment variables for the services and `svc`. They override those of the testkit. */
   readonly env?: Readonly<Record<string, string>>;
   /** Creates the database; the default is `createTestDatabase`. */
   readonly database?: () => Promise<TestDatabase>;

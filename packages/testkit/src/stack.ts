@@ -60,7 +60,7 @@ export async function startStack(options: StackOptions = {}): Promise<TestStack>
   }
 }
 
-/** Writes a certificate to files, and returns the variables that name them. */
+/** Writes a certificate and its key to files. Returns the certificate and the files' variables. */
 function writeCertificate(dir: string): { ca: string; env: Record<string, string> } {
   const { cert, key } = selfSigned();
   const certFile = path.join(dir, 'cert.pem');

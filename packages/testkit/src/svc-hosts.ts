@@ -78,7 +78,7 @@ function startHost({ entry, env }: { entry: string; env: NodeJS.ProcessEnv }): C
 
 /**
  * Sends a command to a host and returns its answer. Kills a host that does not answer within
- * `commandBoundMs`.
+ * `commandBoundMs`. Rejects if the host ends before it answers.
  */
 function answerOf(host: ChildProcess, order: object): Promise<unknown> {
   return new Promise((resolve, reject) => {

@@ -26,9 +26,9 @@ export function runSvcProcess(words: readonly string[], env: NodeJS.ProcessEnv):
 }
 
 /**
- * Runs `svc` in a process that has run other commands (see svc-hosts.ts). The command runs the same
- * program code as in `runSvcProcess`. Only the start and the end of a process are left out. Without
- * such processes it calls `runSvcProcess`.
+ * Runs `svc` in a process that runs many commands (see svc-hosts.ts). The command runs the same
+ * code as in `runSvcProcess`, without the start and the end of a process. If this run has no such
+ * processes, calls `runSvcProcess`.
  */
 export async function runSvc(words: readonly string[], env: NodeJS.ProcessEnv): Promise<Ran> {
   const { svcSocket } = testServers();
@@ -49,7 +49,7 @@ function posted(socketPath: string, body: string): Promise<string> {
   });
 }
 
-/** Runs `svc … --json` and returns what it printed. Throws with its error message if it fails. */
+/** Runs `svc … --json` and returns its parsed output. Throws with its error message if it fails. */
 export async function svcJson(words: readonly string[], env: NodeJS.ProcessEnv): Promise<unknown> {
   const { code, stdout, stderr } = await runSvc([...words, '--json'], env);
   if (code !== 0) throw new Error(`svc ${words.join(' ')} ended with ${code}: ${stderr}`);

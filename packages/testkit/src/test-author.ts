@@ -1,2 +1,2 @@
-/** The author in the audit log for changes that a test makes without the commands. */
+/** The author in the audit log for changes that a test makes without `svc`. */
 export const testAuthor = { actor: { kind: 'local', name: 'test' }, requestId: null } as const;

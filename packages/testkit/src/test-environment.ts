@@ -4,9 +4,9 @@ import { inject } from 'vitest';
 
 /** The values that the global set-up provides to every test file. */
 export interface TestServers {
-  /** The address of this run's Postgres server for the superuser. */
+  /** The address of this run's Postgres server, with the account of the superuser. */
   readonly adminUrl: string;
-  /** The address for the services' role, which exists after the migration of the template. */
+  /** The same address with the role of the services. The migration of the template creates it. */
   readonly serviceUrl: string;
   /** The migrated database that test databases are copied from. */
   readonly template: string;
@@ -23,8 +23,8 @@ export interface TestServers {
    */
   readonly svcSocket?: string | undefined;
   /**
-   * Extra environment variables for processes under test. A mutation run loads its mutant with
-   * them.
+   * Extra environment variables for processes under test. They make each process load the
+   * `preloads` of test-servers.ts. A mutation run loads its mutant instead.
    */
   readonly childEnvironment: NodeJS.ProcessEnv;
 }
@@ -40,7 +40,7 @@ export function newMasterKey(): string {
   return `test:${randomBytes(32).toString('base64')}`;
 }
 
-/** Throws if the test does not run with this repository's vitest configuration. */
+/** The values of this run. They exist only with this repository's Vitest configuration. */
 export function testServers(): TestServers {
   return inject('testServers');
 }

@@ -1,12 +1,13 @@
 /**
- * The most milliseconds that the wall clock may drift from the monotonic clock. If the drift is
- * larger, somebody has set the wall clock, and `wallClock` takes over the new time.
+ * The most milliseconds by which the clock that `wallClock` makes may differ from the wall clock.
+ * If it differs by more, for example because somebody has set the wall clock, it is set to the wall
+ * clock.
  */
 const driftMsMax = 50;
 
 /**
- * Makes a clock of Unix time in milliseconds, with the resolution of the monotonic clock. With a
- * coarser clock a span could begin before its parent.
+ * Makes a clock of Unix time in milliseconds, with the resolution of the monotonic clock. The wall
+ * clock has whole milliseconds, and some spans are shorter.
  */
 export function wallClock(clock: { nowMs(): number; monotonicMs(): number }): () => number {
   let offsetMs = clock.nowMs() - clock.monotonicMs();
@@ -19,8 +20,8 @@ export function wallClock(clock: { nowMs(): number; monotonicMs(): number }): ()
 }
 
 /**
- * Rejects if `work` takes longer than `timeoutMs`. `work` itself goes on, and its failure is then
- * ignored.
+ * Settles as `work` does, or rejects after `timeoutMs`. After that `work` goes on, and its result
+ * or error is ignored.
  */
 export async function within<Result>(timeoutMs: number, work: Promise<Result>): Promise<Result> {
   const late = Promise.withResolvers<never>();

@@ -33,8 +33,8 @@ const kinds: Readonly<Record<SpanKindName, SpanKind>> = {
 };
 
 /**
- * Exports over OTLP/HTTP as JSON. This is the only module that loads OpenTelemetry, and it is only
- * loaded with tracing on. The exporter reads headers, compression and certificates from the
+ * Exports over OTLP/HTTP as JSON. This is the only module that loads OpenTelemetry, and only a
+ * service with tracing loads it. The exporter reads headers, compression and certificates from the
  * environment variables that OpenTelemetry defines.
  */
 export function createExport({

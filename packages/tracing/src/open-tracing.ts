@@ -28,7 +28,7 @@ interface TracingOptions {
   readonly storeContext: (submissionId: string, context: TraceContext) => Promise<void>;
   readonly loadContexts: (submissionIds: readonly string[]) => Promise<TenantContexts>;
   readonly countSpans: (result: SpanResult, spans: number) => void;
-  /** Called if the collector or the database fails, but at most once a minute. */
+  /** Called with the error if spans or contexts are lost, but at most once a minute. */
   readonly onFailure: (error: unknown) => void;
 }
 

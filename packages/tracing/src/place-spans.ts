@@ -19,7 +19,7 @@ export function subjectsOf(spans: readonly EndedSpan[]): string[] {
 
 /**
  * The context of the span of a step. The span belongs to the tenant's trace if the tenant sent a
- * trace context. Otherwise it belongs to the submission's own trace.
+ * trace context. Otherwise it belongs to the subject's own trace.
  */
 export function contextOf(ref: StepRef, contexts: TenantContexts): TraceContext {
   const tenants = contexts.get(ref.subjectId);

@@ -76,8 +76,8 @@ function describe({ method, route, status, tenantId, submissionId }: RequestEnd)
 }
 
 /**
- * The error of the span: `aborted` if no answer was sent, or a status from 500. A refusal (4xx) is
- * an error of the client, so the span has no error.
+ * The error of the span: `aborted` if no answer was sent, or the status if it is 500 or higher. A
+ * refusal (4xx) is an error of the client, so the span has no error.
  */
 function errorOf(status: number | undefined): string | undefined {
   if (status === undefined) return 'aborted';

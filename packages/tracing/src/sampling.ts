@@ -8,10 +8,11 @@ type SamplerName =
   | 'parentbased_traceidratio';
 
 /**
- * The share of submissions that are traced, from 0 to 1. Every service reads the same variables, so
- * all services take the same decision. The sampling flag of a tenant has no effect (decision 42). A
- * sampler that begins with `parentbased` therefore does the same as the sampler without this
- * prefix. `argument` is a number from 0 to 1.
+ * The share of submissions that are traced, from 0 to 1. Every service reads the same environment
+ * variables, so all services trace the same submissions. The sampling flag of a tenant has no
+ * effect (decision 42). A sampler that begins with `parentbased` therefore does the same as the
+ * sampler without this prefix. `argument` is the share for `traceidratio`. Other samplers do not
+ * use it.
  */
 export function ratioOf(sampler: SamplerName, argument: string): number {
   switch (sampler) {

@@ -9,7 +9,10 @@ interface StepDefinition {
   readonly kind: SpanKindName;
   /** The step whose span is the parent. Null for the root. */
   readonly parent: StepName | null;
-  /** True if the span of the parent step has the same key. Both steps can occur several times. */
+  /**
+   * True if the step and its parent step can both occur several times. A span and its parent then
+   * have the same `key`.
+   */
   readonly sharesKey?: true;
   readonly attributes: Readonly<Record<string, string>>;
 }
@@ -31,7 +34,10 @@ const postgres = { 'db.system.name': 'postgresql' } as const;
 const messaging = { 'messaging.system': 'bullmq' } as const;
 const processing = { ...messaging, 'messaging.operation.type': 'process' } as const;
 
-/** The steps of a submission, in their order. Names follow OpenTelemetry's semantic conventions. */
+/**
+ * The steps of a submission, in their order. The names of the attributes follow OpenTelemetry's
+ * semantic conventions.
+ */
 export const steps: Readonly<Record<StepName, StepDefinition>> = {
   request: { name: 'POST /v1/submissions', kind: 'server', parent: null, attributes: {} },
   hold: {

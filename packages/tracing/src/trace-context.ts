@@ -1,4 +1,4 @@
-/** The context of a caller's span (W3C Trace Context). Both ids are lowercase hex. */
+/** The context of a span (W3C Trace Context). Both ids are lowercase hex. */
 export interface TraceContext {
   readonly traceId: string;
   readonly spanId: string;
@@ -25,8 +25,9 @@ const memberPattern = /^[a-z0-9][a-z0-9_\-*/@]{0,255}=[\x20-\x2b\x2d-\x3c\x3e-\x
 
 /**
  * Reads the context that a caller offers. Undefined if `traceparent` is missing or malformed: the
- * request is then handled as if it carried none. A malformed `tracestate` is dropped alone. The
- * caller's sampling flag is not read, because the service decides (decision 42).
+ * request is then handled as if it carried none. If only `tracestate` is malformed, the context is
+ * read without it. The caller's sampling flag is not read, because the service itself decides what
+ * it traces (decision 42).
  */
 export function readTraceContext(headers: OfferedHeaders): TraceContext | undefined {
   const { traceparent } = headers;

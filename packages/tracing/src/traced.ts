@@ -2,8 +2,8 @@ import type { StepRef } from './steps.ts';
 import type { SpanAttributes, Tracing } from './tracing.ts';
 
 /**
- * The attributes of a step by its result. Null if the result is a repetition, which is not
- * recorded.
+ * Computes the attributes of a step from the result of its work. Returns null if the step must not
+ * be recorded, for example because the work changed nothing.
  */
 type AttributesOf<Result> = (result: Result) => SpanAttributes | null;
 

@@ -6,7 +6,9 @@ import type { OfferedHeaders } from './trace-context.ts';
  */
 export type SpanAttributes = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** When something began and ended, by the clock of `Tracing.nowMs`. */
+/**
+ * The times, the attributes and the error of a span. The times are by the clock of `Tracing.nowMs`.
+ */
 interface Took {
   readonly startMs: number;
   /** The default is now. */
@@ -48,7 +50,8 @@ export interface RequestEnd {
 export interface RequestTrace {
   /**
    * Call it when the request has created this submission. The span of the request is then the root
-   * of the submission's trace. Resolves when the tenant's context is stored. Never rejects.
+   * of the submission's trace. If the submission is traced, stores the trace context that the
+   * tenant sent, and waits at most 250 ms for that. Never rejects.
    */
   created(submissionId: string): Promise<void>;
   end(end: RequestEnd): void;

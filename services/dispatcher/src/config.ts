@@ -48,9 +48,9 @@ export const dispatcherConfig = Type.Object({
 export type DispatcherConfig = Static<typeof dispatcherConfig>;
 
 /**
- * Checks the rules that span several variables (CONTRACT 7). TLS needs both of its files. In
- * production, node links need TLS or a trusted proxy, usage caps are unchanged, and there are no
- * simulated nodes. Throws `ConfigError` if a rule is broken.
+ * Checks the rules that the schema cannot express (CONTRACT 7). TLS needs both of its files.
+ * `TRUST_PROXY` must be valid. In production, node links need TLS or a trusted proxy, usage caps
+ * are unchanged, and there are no simulated nodes. Throws `ConfigError` if a rule is broken.
  */
 export function assertConsistent(config: DispatcherConfig): void {
   const files = [config.NODE_LINK_TLS_CERT_FILE, config.NODE_LINK_TLS_KEY_FILE];
@@ -100,7 +100,7 @@ export function tlsOf(config: DispatcherConfig): { cert: string; key: string } |
     return { cert: readFileSync(certFile, 'utf8'), key: readFileSync(keyFile, 'utf8') };
   } catch (error) {
     throw new ConfigError(
-      'A file of NODE_LINK_TLS_CERT_FILE or NODE_LINK_TLS_KEY_FILE cannot be read. Check its path and permissions.',
+      'The file that NODE_LINK_TLS_CERT_FILE or NODE_LINK_TLS_KEY_FILE names cannot be read. Check its path and permissions.',
       { cause: error },
     );
   }

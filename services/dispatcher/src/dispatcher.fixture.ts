@@ -38,8 +38,8 @@ import { submissionRows } from './submission-rows.fixture.ts';
 export type Dispatching = Awaited<ReturnType<typeof startDispatching>>;
 
 /**
- * Starts dispatchers for a test file. After each test, closes the links and waits for the open
- * offers.
+ * Starts dispatchers for a test file. After each test, closes the links and waits for the replies
+ * about all posted submissions.
  */
 export async function useDispatching(
   options?: Parameters<typeof startDispatching>[0],
@@ -50,7 +50,10 @@ export async function useDispatching(
   return service;
 }
 
-/** A self-signed certificate for a test file: `env` names its files, and `ca` trusts it. */
+/**
+ * Creates a self-signed certificate for a test file. `env` passes its files to a dispatcher, and a
+ * client that is given `ca` trusts it.
+ */
 export function useCertificate() {
   const directory = mkdtempSync(path.join(tmpdir(), 'svc-link-'));
   afterAll(() => rmSync(directory, { recursive: true, force: true }));
@@ -71,7 +74,10 @@ export interface Credentials {
 const prefix = 'dispatcher-test';
 const grantedCredits = 1_000_000;
 
-/** Starts dispatchers in this process, with a real Postgres and Redis, a tenant and nodes. */
+/**
+ * Starts dispatchers in this process, with a real Postgres and Redis, and creates a tenant. A test
+ * adds nodes with `connect`.
+ */
 export async function startDispatching({
   dispatchers = 1,
   env = {},
@@ -118,14 +124,17 @@ export async function startDispatching({
       linked.push(node);
       return node;
     },
-    /** Holds a submission and enqueues its dispatch; `replied` is the reply to the gateway. */
+    /**
+     * Creates a submission and enqueues its dispatch. `replied` resolves to the reply to the
+     * gateway.
+     */
     async post(options?: PostOptions) {
       const posted = await post(context, options);
       offered.push(posted.replied);
       return posted;
     },
     /**
-     * Holds submissions and enqueues them in a few jobs, each with many submissions. Returns the
+     * Creates submissions and enqueues them in a few jobs, each with many submissions. Returns the
      * replies.
      */
     postJobs: (jobs: Parameters<typeof postJobs>[1]) => postJobs(context, jobs),
@@ -186,8 +195,8 @@ async function openQueues(server: TestRedis) {
 function messages(redis: Redis) {
   return {
     /**
-     * Makes the fleet registry look old. A search without a result would be repeated in a new
-     * registry.
+     * Makes the fleet registry look old. In a new registry, a dispatcher would repeat a search that
+     * found no node.
      */
     ageFleet: () => redis.set(`{${prefix}}:fleet:born`, 0),
     cancelled: (submissionId: string) => publishCancelled(redis, prefix, submissionId),

@@ -49,9 +49,9 @@ export interface Dispatcher extends DispatcherObserver {
 }
 
 /**
- * Does not wait for `work`, and only logs its failure. This is for work that may be lost: the fleet
- * registry and the bus repair themselves, and reconcilers find the rest. `task` completes the
- * message "could not …".
+ * Lets `work` continue in the background, and only logs its failure. Use this for work that may be
+ * lost: the fleet registry and the bus repair themselves, and reconcilers find the rest. `task`
+ * completes the message "could not …".
  */
 export function inBackground(dispatcher: Dispatcher, task: string, work: Promise<unknown>): void {
   work.catch((error: unknown) =>

@@ -4,8 +4,8 @@ import type { OfferAnswer } from '@svc/domain';
 /** Receives the counts and durations that the parts of a dispatcher report for its metrics. */
 export interface DispatcherObserver {
   countBadFrame(code: BadFrameCode): void;
-  /** The time from a frame to the end of its handling. */
+  /** Reports the time from the arrival of a frame to the end of its handling. */
   timeFrame(type: FrameFromNode['type'], durationMs: number): void;
-  /** The time from an offer to its end, at the dispatcher of the node's link. */
+  /** Reports the time from an offer to its end, at the dispatcher of the node's link. */
   timeOffer(answer: OfferAnswer, durationMs: number): void;
 }

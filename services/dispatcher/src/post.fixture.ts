@@ -17,7 +17,7 @@ export interface PostOptions {
    * before the clock of the fixture.
    */
   readonly says?: { readonly targetHost: string; readonly agoMs: number };
-  /** Runs between the hold and the job. */
+  /** Called after the hold and before the job is enqueued. */
   readonly meanwhile?: (id: string) => Promise<unknown>;
 }
 
@@ -54,7 +54,9 @@ async function hold({ store, tenantId }: Context, options: PostOptions) {
   return { id, heldAtMs: held.heldAtMs };
 }
 
-/** Holds a submission and enqueues its dispatch. `replied` is the reply to the gateway. */
+/**
+ * Creates a submission and enqueues its dispatch. `replied` resolves to the reply to the gateway.
+ */
 export async function post(context: Context, options: PostOptions = {}) {
   const { producer, replies, clock } = context;
   const { id, heldAtMs } = await hold(context, options);
@@ -77,7 +79,7 @@ export async function post(context: Context, options: PostOptions = {}) {
   return { id, wireId: toWireId('sub', id), replied };
 }
 
-/** Holds submissions, and enqueues their dispatch in `jobs` jobs. Returns all replies. */
+/** Creates submissions, and enqueues their dispatch in `jobs` jobs. Returns all replies. */
 export async function postJobs(
   context: Context,
   { jobs, idsPerJob }: { readonly jobs: number; readonly idsPerJob: number },

@@ -35,8 +35,8 @@ interface RunOptions {
 }
 
 /**
- * Opens the dispatcher's resources in order. `close` drains the dispatcher, then closes the
- * resources in reverse order.
+ * Opens the dispatcher's resources one after another. `close` drains the dispatcher, then closes
+ * the resources in reverse order.
  */
 export async function run(
   config: DispatcherConfig,

@@ -10,7 +10,7 @@ export interface SubmissionRow {
   readonly actions: number | null;
 }
 
-/** Reads of submissions for a test, straight from the database. */
+/** Reads submissions for a test, directly from the database. */
 export function submissionRows(database: TestDatabase) {
   return {
     async stateOf(id: string): Promise<string | undefined> {

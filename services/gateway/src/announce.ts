@@ -1,8 +1,8 @@
 import type { GatewayDeps } from './deps.ts';
 
 /**
- * Notifies other services of a committed change. A failure is only logged. Without Redis, the
- * reconcilers and a node's next frame replace the lost message.
+ * Notifies other services of a committed change. A failure is only logged. If a message is lost, a
+ * reconciler or a node's next frame has the same effect later.
  */
 export async function announce(
   { logger }: Pick<GatewayDeps, 'logger'>,

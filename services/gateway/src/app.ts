@@ -88,7 +88,7 @@ const pathPattern = /^[^?]*/;
 
 /**
  * False for a request that Node accepts although its target has forbidden characters, its path
- * cannot be decoded or it has no Host header.
+ * cannot be decoded, or it is HTTP/1.1 without a Host header.
  */
 function isParsable(request: IncomingMessage): boolean {
   const target = request.url ?? '';
@@ -114,7 +114,10 @@ function methodNotAllowed(endpoints: readonly Endpoint[]): Answer {
   );
 }
 
-/** The answer of an endpoint, or of a failure in it. Undefined if the client has disconnected. */
+/**
+ * Returns the answer of an endpoint, or the answer to its failure. Undefined if the client has
+ * disconnected.
+ */
 async function answerOf(
   endpoint: Endpoint,
   request: Request,
@@ -140,7 +143,7 @@ function answerOfError(error: unknown, exchange: Exchange, logger: Logger): Answ
     logger.warn(fields, 'a dependency is unavailable');
     return unavailable(
       'unavailable',
-      'A dependency of the service is unavailable. Repeat the request after the seconds in `Retry-After`, and a creation with the same idempotency key.',
+      'A dependency of the service is unavailable. Repeat the request after the seconds in `Retry-After`. Repeat a creation with the same idempotency key.',
     );
   }
   logger.error(fields, 'request failed');

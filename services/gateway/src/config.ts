@@ -35,7 +35,7 @@ export const gatewayConfig = Type.Object({
   ),
   WEBHOOK_ALLOW_PRIVATE_NETWORKS: flag(
     '0',
-    '1 to accept webhook URLs that are private or plain http, else 0',
+    '1 to accept webhook URLs with `http` or with a private host, else 0',
   ),
   REQUEST_LINES_PER_SECOND: Type.Integer({
     minimum: 1,
@@ -91,8 +91,8 @@ export function assertConsistent(config: GatewayConfig): void {
 }
 
 /**
- * The proxies that must report each request as TLS. Undefined outside production or without
- * TRUST_PROXY, because no check is needed then.
+ * The trusted proxies, which must report that each request came over TLS. Undefined outside
+ * production or without `TRUST_PROXY`, because no check is needed then.
  */
 export function tlsOnlyOf(config: GatewayConfig): TrustedProxies | undefined {
   if (config.SVC_ENVIRONMENT !== 'production' || config.TRUST_PROXY === undefined) return undefined;
@@ -110,7 +110,7 @@ export function tlsOf(config: GatewayConfig): { cert: string; key: string } | nu
     return { cert: readFileSync(certFile, 'utf8'), key: readFileSync(keyFile, 'utf8') };
   } catch (error) {
     throw new ConfigError(
-      'A file of TLS_CERT_FILE or TLS_KEY_FILE cannot be read. Check its path and permissions.',
+      'The file that TLS_CERT_FILE or TLS_KEY_FILE names cannot be read. Check its path and permissions.',
       { cause: error },
     );
   }

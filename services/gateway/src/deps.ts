@@ -35,7 +35,7 @@ export interface GatewayDeps {
   readonly pricing: Pricing;
   /**
    * The secret key of request hashes and of hidden numbers in cursors. Without a secret key,
-   * somebody who sees a hash could guess the contents of the request and compare.
+   * somebody who sees a hash could guess the contents of the request and check the guess.
    */
   readonly requestHashKey: Uint8Array;
   readonly keyUses: KeyUses;

@@ -61,7 +61,7 @@ export interface GatewayFixture {
   readonly redis: TestRedis;
   readonly baseUrls: readonly string[];
   readonly nodeId: string;
-  /** A change applies to the dispatch jobs that arrive after it. */
+  /** How the fake dispatcher handles submissions. A test may change it for later dispatch jobs. */
   dispatching: Dispatching;
   /** The ids of the submissions received from the queue. */
   readonly dispatched: string[];

@@ -50,8 +50,8 @@ import {
 } from './webhook-endpoints/event-waiters.ts';
 
 /**
- * Opens the gateway's resources in order. `close` lets requests in flight finish and closes the
- * resources in reverse order.
+ * Opens the gateway's resources one after another. `close` lets requests in flight finish, and
+ * closes the resources in reverse order.
  */
 export async function run(
   config: GatewayConfig,
@@ -133,7 +133,7 @@ function openRequestLines(
   return lifecycle.own('request lines', createRequestLines({ perSecondMax, ...rest }));
 }
 
-/** The metrics, and the traces that are counted in them. */
+/** Creates the metrics, and opens the tracing, which reports to them. */
 function openWatching(opening: Opening, store: Store, clock: Clock) {
   const metrics = createMetrics('gateway');
   return { metrics, tracing: openServiceTracing(opening, { store, metrics, clock }) };
@@ -152,7 +152,10 @@ function eventWaitersOf(
   return createEventWaiters({ findNews, ...rest });
 }
 
-/** The keys of tenants and operators, their uses, and the limit of failed authentications. */
+/**
+ * Creates the look-up of keys, the collection of their uses, and the limit of failed
+ * authentications.
+ */
 function openKeys(
   lifecycle: Lifecycle,
   options: { readonly store: Store; readonly clock: Clock; readonly logger: Logger },
@@ -183,7 +186,8 @@ function pricingOf(store: Store, loadSurgeMicros: () => Promise<bigint>, clock: 
 
 /**
  * Waits until the reply channel is subscribed, at most `redisWaitMsMax`. A reply that arrives
- * before the subscription is lost. Its creation is then answered up to a second later.
+ * before the subscription is lost. The creation that waits for it is then answered up to a second
+ * later.
  */
 async function waitForReplies(replies: ReplyListener, clock: Clock): Promise<void> {
   const giveUpAtMs = clock.monotonicMs() + redisWaitMsMax;

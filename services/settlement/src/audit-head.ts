@@ -10,8 +10,8 @@ export interface AuditHeadDeps {
 }
 
 /**
- * Once a minute, verifies the entries of the audit log after the last sealed head, and seals a new
- * head.
+ * Verifies the entries of the audit log after the last sealed head, and seals a new head. Repeats
+ * this once a minute.
  */
 export function startAuditHead(deps: AuditHeadDeps, lifecycle: Lifecycle): void {
   const { logger } = deps;

@@ -25,8 +25,8 @@ export interface Housekeeping extends Auditing, Partitioning, PurgeDeps {}
 
 /**
  * Starts three periodic tasks: the partitions of the coming months, the audit of the ledger, and
- * the purge of personal data. Before it returns, it creates partitions once and shows the last
- * audit. If this fails, the failure is only logged, and the service starts.
+ * the purge of personal data. Before it returns, it creates partitions once and sets the metrics to
+ * the result of the last audit. If this fails, the failure is only logged, and the service starts.
  */
 export async function startHousekeeping(
   housekeeping: Housekeeping,

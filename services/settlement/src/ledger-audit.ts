@@ -24,7 +24,7 @@ export interface Auditing {
 export interface Auditor {
   /**
    * Audits the ledger unless another process is doing so. With `isDueOnly`, it audits only if an
-   * audit is due. Then it shows the last result, also if the audit has failed. Throws if the audit
+   * audit is due. Then it calls `show`, also if the audit has failed. Throws if the audit or `show`
    * fails.
    */
   readonly audit: (options: { readonly isDueOnly: boolean }) => Promise<void>;

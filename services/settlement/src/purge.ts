@@ -27,10 +27,11 @@ const pagesMax = 200;
 const expired = { reconciler: 'purge', kind: 'expired' } as const;
 
 /**
- * Deletes personal data older than `PAYLOAD_RETENTION_DAYS` in one pass, page by page. The next
- * pass finds the rest in Postgres. Two workers never purge the same data twice. A submission that
- * cannot be purged is retried with backoff and does not block others. Throws if the database does
- * not answer, or if anything could not be purged.
+ * Deletes personal data older than `PAYLOAD_RETENTION_DAYS` in one pass, page by page. If the pass
+ * stops early, the next one finds the rest in Postgres. Several workers may run passes at once:
+ * each submission is purged only once. A submission that cannot be purged is retried with backoff
+ * and does not block others. Throws if the database does not answer, or if anything could not be
+ * purged.
  */
 export async function purge({
   store,

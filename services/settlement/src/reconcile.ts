@@ -156,8 +156,8 @@ function logReconciled(
 }
 
 /**
- * Makes the dispatcher of the node send `cancel`. A lost message only delays the `cancel`: the
- * dispatcher also answers the next `start` or `usage` with it.
+ * Makes the dispatcher of the node send `cancel`. If the message is lost, the `cancel` only comes
+ * later: the dispatcher also answers the next `start` or `usage` with it.
  */
 async function cancelOnNode(deps: ReconcileDeps, submissionId: string): Promise<void> {
   try {

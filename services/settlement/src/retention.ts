@@ -21,7 +21,7 @@ export interface RetentionDeps extends Retention {
   /** The number of old partitions that could not be dropped. NaN if this number is unknown. */
   readonly setPartitionsOverdue: (count: number) => void;
   readonly countEventsDeleted: (count: number) => void;
-  /** The most events of one transaction. */
+  /** The most events that one transaction reads. */
   readonly batchMax?: number;
   /**
    * How often a pass tries to get a lock that another session holds, and how long it pauses between
@@ -30,17 +30,15 @@ export interface RetentionDeps extends Retention {
   readonly lockPauses?: LockPauses;
 }
 
-/**
- * Deletes old rows every ten minutes. A pass that finds no old rows runs three short statements.
- */
+/** Deletes old rows every ten minutes. */
 export function startRetention(deps: RetentionDeps, lifecycle: Lifecycle): void {
   const { logger } = deps;
   runUntilClosed(lifecycle, { name: 'retention', intervalMs, run: () => retain(deps), logger });
 }
 
 /**
- * Runs one pass; exported for its test. Drops old partitions, then deletes the events whose
- * deliveries are gone. Throws if a partition could not be dropped or events could not be deleted.
+ * Runs one pass; exported for its test. Drops old partitions, then deletes the old events that have
+ * no delivery left. Throws if a partition could not be dropped or events could not be deleted.
  */
 export async function retain(deps: RetentionDeps): Promise<void> {
   const { store, logger, usageDays, deliveryDays, setPartitionsOverdue } = deps;

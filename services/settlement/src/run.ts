@@ -19,8 +19,8 @@ import { createSolanaMetrics } from './solana/metrics.ts';
 import { startSolana } from './solana/start.ts';
 
 /**
- * Opens the resources of the worker in order. `close` waits for the jobs in progress, and closes
- * the resources in reverse order.
+ * Opens the worker's resources one after another. `close` waits for the jobs in progress, and
+ * closes the resources in reverse order.
  */
 export function run(
   config: SettlementConfig,

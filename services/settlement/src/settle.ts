@@ -11,7 +11,7 @@ export interface SettleDeps {
   readonly logger: Logger;
   readonly tracing: Tracing;
   readonly countSettled: (state: string) => void;
-  /** The time from the stored outcome to the settlement. */
+  /** Records the time from the stored outcome to the settlement. */
   readonly timeSettlement: (lagMs: number) => void;
   /** Counts a settlement whose usage was capped, by the final state of the submission. */
   readonly countUsageCapped: (state: string) => void;
@@ -23,10 +23,10 @@ export interface UnsettledSubmission {
 }
 
 /**
- * Settles stored outcomes, and announces the deliveries that were written with them (CONTRACT 4).
- * Idempotent: a settled submission does not change. The store settles concurrent calls together.
- * If one submission cannot be settled, the others still are. Returns the submissions that could not
- * be settled.
+ * Settles stored outcomes, and enqueues the wake-up job for the deliveries that were written with
+ * them (CONTRACT 4). Idempotent: a settled submission does not change. The store settles concurrent
+ * calls together. If one submission cannot be settled, the others still are. Returns the
+ * submissions that could not be settled.
  */
 export async function settleEach(
   deps: SettleDeps,
@@ -56,8 +56,8 @@ export async function settleSubmissions(
 }
 
 /**
- * Settles one submission. Returns the id of its tenant if the settlement wrote deliveries,
- * otherwise an empty list.
+ * Settles one submission. Returns a list with the id of its tenant if the settlement wrote
+ * deliveries, otherwise an empty list. Throws if the submission could not be settled.
  */
 async function settleOne(deps: SettleDeps, submissionId: string): Promise<string[]> {
   try {
@@ -94,8 +94,8 @@ function logSettled(deps: SettleDeps, ended: Ended): void {
 }
 
 /**
- * Announces deliveries, and only logs a failure. A delivery that is not announced is due in
- * Postgres, where the reconciler of deliveries finds it.
+ * Enqueues the wake-up job for deliveries, and only logs a failure. Without the job, the reconciler
+ * of deliveries finds the due deliveries in Postgres.
  */
 async function announceAfterCommit(
   { producer, logger }: SettleDeps,

@@ -6,7 +6,8 @@ import { noTracing } from '@svc/tracing';
 import type { ReconcileDeps } from './reconcile.ts';
 
 /**
- * Well above the low-balance threshold. A balance below the threshold would cause one more event.
+ * The credits that a tenant gets. They are well above the low-balance threshold, because a balance
+ * below it would cause one more event.
  */
 export const grantedCredits = 5_000;
 export const heldCredits = 200;
@@ -41,7 +42,7 @@ export async function createSettlementFixture(databaseOptions: TestDatabaseOptio
     if (upTo === 'dispatched') return;
     await commitRunning(store, { submissionId, nodeId });
     if (upTo === 'running') return;
-    // 20 + 0.5 × 10 = 25 credits by the default rate card.
+    // The default rate card charges 20 + 0.5 × 10 = 25 credits for this.
     const outcome = { kind: 'completed', usage: usage({ actions: '10' }), result: {} } as const;
     await storeOutcome(store, { submissionId, nodeId, outcome });
   }

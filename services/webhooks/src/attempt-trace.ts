@@ -3,18 +3,21 @@ import type { OutboundOutcome } from '@svc/runtime';
 import type { ClaimedAttempt } from '@svc/store';
 import type { StepRef, Tracing } from '@svc/tracing';
 
-/** Identifies the span of an attempt and its trace. */
+/** Identifies the span of an attempt, and the trace that contains this span. */
 interface DeliverStep {
   readonly ref: StepRef;
-  /** False if the event is about no submission. The event then has its own trace. */
+  /**
+   * False if the event is about no submission or cannot be decrypted. The span then belongs to a
+   * trace of the event.
+   */
   readonly isSubmission: boolean;
 }
 
 const submissionIdPattern = /"submissionId":"(sub_[0-7][0-9a-z]{25})"/;
 
 /**
- * Returns the identity of the span of an attempt. Each attempt has its own span. The key is made of
- * delivery, round and attempt number.
+ * Returns the identity of the span of an attempt. The key contains delivery, round and attempt
+ * number, so no two attempts share a span.
  */
 export function deliverStep(attempt: ClaimedAttempt): DeliverStep {
   const { deliveryId, eventId, round, attemptNumber, body } = attempt;
@@ -56,7 +59,10 @@ export function recordDeliverSpan(
   });
 }
 
-/** The kind of error for the span. The reason itself is left out, because it may contain a host. */
+/**
+ * The kind of error for the span. Undefined for a response with a status below 400. The reason of a
+ * failure is left out, because it may contain a host.
+ */
 function errorOf(outcome: OutboundOutcome): string | undefined {
   switch (outcome.kind) {
     case 'responded':

@@ -19,7 +19,7 @@ export interface AttemptDeps {
   readonly backoffSeconds: readonly number[];
   readonly clock: Clock;
   readonly tracing: Tracing;
-  /** A random number from 0 to 1. */
+  /** Returns a random number from 0 to 1. */
   readonly random: () => number;
   readonly logger: Logger;
   readonly countAttempt: (verdict: AttemptVerdict['kind']) => void;
@@ -27,11 +27,14 @@ export interface AttemptDeps {
    * Records the duration of an attempt in the metrics. `nowMs` is Unix time at the attempt's end.
    */
   readonly timeAttempt: (attempt: ClaimedAttempt, outcome: OutboundOutcome, nowMs: number) => void;
-  /** The limit of one request, from the DNS look-up to the last byte of the response. */
+  /**
+   * The time limit of one request, from the DNS look-up to the last byte of the response. Default:
+   * `webhookTimeoutMs`.
+   */
   readonly timeoutMs?: number;
 }
 
-/** An attempt that was sent or refused, with its outcome. */
+/** An attempt that was sent or refused, with its outcome and the verdict on what follows. */
 export interface MadeAttempt {
   readonly attempt: ClaimedAttempt;
   readonly outcome: OutboundOutcome;
@@ -64,7 +67,7 @@ export async function makeAttempt(
 /**
  * Records an attempt in Postgres and logs it. Attempts that wait at the same time are recorded
  * together. Returns the milliseconds until the next attempt, or null if there is none. Throws if
- * the attempt could not be recorded. The claim then expires, and the attempt counts.
+ * the attempt could not be recorded. The claim then expires, and the attempt counts as made.
  */
 export async function recordMade(deps: AttemptDeps, made: MadeAttempt): Promise<number | null> {
   const { attempt, outcome } = made;
@@ -128,7 +131,7 @@ function attemptHeaders(
   };
 }
 
-/** The result of the attempt as it is recorded and logged. */
+/** The result of an attempt for Postgres and the log. The log does not get `responseText`. */
 function observed(outcome: OutboundOutcome) {
   const { durationMs } = outcome;
   if (outcome.kind !== 'responded') {

@@ -4,13 +4,16 @@
  * deliverer keeps its own breakers in memory.
  */
 export interface Breaker {
-  /** The URL of the last attempt. Timeouts of one URL do not count for another. */
+  /**
+   * The URL of the last attempt, or null before the first one. Timeouts of one URL do not count for
+   * another.
+   */
   readonly url: string | null;
   /** Consecutive timeouts. */
   readonly timeouts: number;
   /**
-   * The breaker is open until this time of the monotonic clock. After it, one attempt at a time
-   * probes the endpoint.
+   * Monotonic time until which the breaker is open. Afterwards one attempt at a time probes the
+   * endpoint. 0 if the breaker is closed.
    */
   readonly openUntilMs: number;
 }
@@ -22,10 +25,10 @@ export const breakerTimeoutsMax = 5;
 const breakerPauseMsMax = 30_000;
 
 /**
- * The breaker after an attempt. Any outcome that is not a timeout closes it. From
+ * Returns the breaker after an attempt. Any outcome that is not a timeout closes it. From
  * `breakerTimeoutsMax` consecutive timeouts on, each timeout opens the breaker for
- * `nextIntervalMs`, but at most for `breakerPauseMsMax`. `nextIntervalMs` is the next interval of
- * the schedule.
+ * `nextIntervalMs`, but at most for `breakerPauseMsMax`. `nextIntervalMs` is the time until the
+ * next attempt of the delivery, or the shortest interval of the schedule if there is none.
  */
 export function afterAttempt(
   breaker: Breaker,
@@ -43,7 +46,7 @@ export function afterAttempt(
   return { url, timeouts, openUntilMs: nowMs + Math.min(nextIntervalMs, breakerPauseMsMax) };
 }
 
-/** True if only one attempt at a time may probe the endpoint. */
+/** True if the endpoint may have at most one attempt in flight, which probes it. */
 export function isProbed(breaker: Breaker): boolean {
   return breaker.timeouts >= breakerTimeoutsMax;
 }

@@ -7,8 +7,7 @@ import {
 import { commonConfig, ConfigError, flag } from '@svc/runtime';
 import { Type, type Static } from 'typebox';
 
-const backoffDescription =
-  'the pauses between attempts in seconds, at most seven, separated by commas';
+const backoffDescription = 'at most seven pauses between attempts, in seconds, separated by commas';
 
 /** The webhook deliverer's configuration (CONTRACT 6 and 9). */
 export const webhooksConfig = Type.Object({
@@ -19,7 +18,7 @@ export const webhooksConfig = Type.Object({
   }),
   WEBHOOK_ALLOW_PRIVATE_NETWORKS: flag(
     '0',
-    '1 to deliver to private addresses and over http, else 0',
+    '1 to allow deliveries to private addresses and over http, else 0',
   ),
   WEBHOOK_ENDPOINT_REQUESTS: Type.Integer({
     minimum: 1,

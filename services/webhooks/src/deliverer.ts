@@ -17,9 +17,9 @@ const drainMs = 7_000;
 
 /**
  * Sends the deliveries that are due (CONTRACT 6). One statement at a time claims due deliveries for
- * several endpoints that have capacity. Endpoints that get capacity during this statement are in
- * the next one. A claimed attempt counts as made. The deliverer therefore claims an attempt only
- * when it can send it immediately.
+ * several endpoints that have capacity. Endpoints that get capacity during this statement wait for
+ * the next statement. A claimed attempt counts as made. The deliverer therefore claims an attempt
+ * only when it can send it immediately.
  */
 export class Deliverer {
   readonly #deps: DelivererDeps;
@@ -49,8 +49,8 @@ export class Deliverer {
 
   /**
    * Notes that deliveries of these tenants may be due, and starts a claim if there is capacity. The
-   * claim for the URL of a tenant's settings also finds the endpoints of the tenant that have due
-   * deliveries. An unnecessary call does no harm.
+   * claim is for the URL in the tenant's settings. It also finds the tenant's endpoints that have
+   * due deliveries. Later claims are for these endpoints. An unnecessary call does no harm.
    */
   wake(tenantIds: readonly string[]): void {
     for (const tenantId of tenantIds) this.#schedule.wake(tenantId);
@@ -81,7 +81,10 @@ export class Deliverer {
     this.#pump();
   }
 
-  /** Resolves as soon as no attempt is in flight and no endpoint is ready for a claim. */
+  /**
+   * Resolves as soon as no attempt is in flight and nothing can be claimed. While paused or closed,
+   * nothing can be claimed.
+   */
   idle(): Promise<void> {
     return new Promise((resolve) => {
       this.#idlers.push(resolve);
@@ -157,7 +160,7 @@ export class Deliverer {
         this.#schedule.wakeAfter(attempt.tenantId, attempt.targetId, retryInMs);
       }
     } catch (error) {
-      // The claim expires, and the attempt counts.
+      // The claim expires, and the attempt counts as made.
       const { deliveryId } = attempt;
       this.#deps.logger.error({ err: error, deliveryId }, 'could not record an attempt');
     }

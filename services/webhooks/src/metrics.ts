@@ -18,8 +18,9 @@ export function createWebhooksMetrics() {
     registry,
     countAttempt: createCounter(registry, 'svc_webhook_attempts_total'),
     /**
-     * Records the duration of an attempt and, for the first attempt of a delivery, its lag. `nowMs`
-     * is Unix time at the attempt's end.
+     * Records the duration of an attempt. For the first attempt of a delivery, also records the
+     * lag: the time from the creation of the delivery to the start of the attempt. `nowMs` is Unix
+     * time at the attempt's end.
      */
     timeAttempt: (
       { deliveryId, round, attemptNumber }: ClaimedAttempt,

@@ -19,7 +19,7 @@ export interface OpenedDeliverer {
   readonly redis: ReturnType<typeof connectRedis>;
 }
 
-/** Opens the deliverer's dependencies in order and registers each in the lifecycle. */
+/** Opens the deliverer and its dependencies, and registers each in the lifecycle. */
 export async function openDeliverer(
   opening: Opening,
   {

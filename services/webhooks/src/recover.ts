@@ -22,7 +22,8 @@ export interface RecoverDeps {
 }
 
 /**
- * The most tenants or endpoints that one statement reads, and the most such statements in one pass.
+ * The most tenants or endpoints that one statement reads, and the most such statements of each kind
+ * in one pass.
  */
 const endpointsMax = 1_000;
 const statementsMax = 20;
@@ -30,20 +31,20 @@ const statementsMax = 20;
 const agedMax = 500;
 const agedPagesMax = 20;
 /**
- * One of this many passes runs `tidyEndpoints`. That is enough, because no tenant can see what it
- * deletes.
+ * `tidyEndpoints` runs once in this many passes. That is enough, because no tenant can see the rows
+ * that it removes.
  */
 const tidyEveryPasses = 60;
 const tidiedMax = 500;
 const aged = { reconciler: 'webhook', kind: 'aged_delivery' } as const;
 
 /**
- * The reconciler of deliveries. Each pass finds in Postgres the deliveries that are due and not in
- * flight, such as retries without a timer and deliveries whose wake-up job was lost. The pass wakes
- * their endpoints. An unnecessary wake does no harm. The pass also ends due deliveries whose round
- * began at least 72 hours ago. It continues where the last pass stopped and works without Redis.
- * Deliveries that cannot be ended are retried with backoff and block no others. A pass throws if
- * Postgres does not answer, or if a delivery could not be ended.
+ * Creates the reconciler of deliveries. Each pass finds in Postgres the deliveries that are due and
+ * not in flight, such as retries without a timer and deliveries whose wake-up job was lost. The
+ * pass wakes their endpoints. An unnecessary wake does no harm. The pass also ends due deliveries
+ * whose round began at least 72 hours ago. Each pass continues where the last one stopped, and
+ * works without Redis. Deliveries that cannot be ended are retried with backoff and block no
+ * others. A pass throws if Postgres does not answer, or if a delivery could not be ended.
  */
 export function createRecovery({ store, producer, deliverer, logger }: RecoverDeps) {
   let afterTenantId: string | null = null;

@@ -9,8 +9,8 @@ import { createRecovery } from './recover.ts';
 import { createWakeUpPace } from './wake-up-pace.ts';
 
 /**
- * Opens the deliverer's resources in order. `close` waits for running work, then closes the
- * resources in reverse order.
+ * Opens the deliverer's resources one after another. `close` waits for running work, then closes
+ * the resources in reverse order.
  */
 export function run(
   config: WebhooksConfig,

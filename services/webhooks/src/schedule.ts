@@ -1,7 +1,7 @@
 import type { EndpointAsk, EndpointClaim } from '@svc/store';
 import { afterAttempt, closedBreaker, isProbed, type Breaker } from './breaker.ts';
 
-/** The state of a destination while the deliverer works with it. */
+/** The state of an endpoint while the deliverer works with it. */
 export interface Endpoint {
   readonly tenantId: string;
   /** The id of the endpoint. Null for the URL of the tenant's settings. */
@@ -10,7 +10,10 @@ export interface Endpoint {
   inFlight: number;
   /** True if deliveries may be due at this endpoint. */
   due: boolean;
-  /** The tenant's attempts of this hour are used up until this time of the monotonic clock. */
+  /**
+   * Monotonic time until which the tenant may make no attempt, because its attempts of this hour
+   * are used up.
+   */
   cappedUntilMs: number;
   breaker: Breaker;
   /** True while a timer is set that calls `#place` for the endpoint again. */
@@ -32,7 +35,7 @@ export interface ScheduleOptions {
    */
   readonly requestsMax: number;
   readonly monotonicMs: () => number;
-  /** Called when a timer has made an endpoint ready. */
+  /** Called after each timer, because an endpoint may have become ready. */
   readonly onReady: () => void;
 }
 
@@ -116,8 +119,8 @@ export class Schedule {
   }
 
   /**
-   * Returns the endpoints to claim for, with their capacity. This capacity counts as in flight
-   * until `claimed` returns the unused part.
+   * Returns the endpoints to claim for, with their capacity. All of this capacity counts as in
+   * flight until `claimed` gives the unused part back.
    */
   take(): Asked[] {
     const asked: Asked[] = [];
@@ -188,7 +191,7 @@ export class Schedule {
     return inFlight === 0 ? Math.max(unreserved, 1) : unreserved;
   }
 
-  /** Makes an endpoint ready, sets a timer for it, or forgets it. */
+  /** Makes an endpoint ready, sets a timer for it, forgets it, or leaves it unchanged. */
   #place(endpoint: Endpoint): void {
     if (isForgettable(endpoint)) {
       this.#endpoints.delete(endpoint.targetId ?? endpoint.tenantId);
@@ -236,8 +239,8 @@ function newEndpoint(tenantId: string, targetId: string | null): Endpoint {
 }
 
 /**
- * True for an idle endpoint without timeouts, because its state can be made again. If the attempts
- * of the tenant for this hour are used up, the next claim reports that again.
+ * True for an idle endpoint without timeouts. `wake` can create its state again. If the tenant's
+ * attempts of this hour are used up, the next claim reports that again.
  */
 function isForgettable({ due, inFlight, breaker, isResting }: Endpoint): boolean {
   return !due && inFlight === 0 && breaker.timeouts === 0 && !isResting;

@@ -20,8 +20,8 @@ export function parseRetryAfterSeconds(header: string, nowMs: number): number | 
 
 /**
  * Decides what follows an attempt (CONTRACT 6). A 2xx delivers, and a 410 means that the endpoint
- * is gone for good. Every other outcome is retried until the schedule is exhausted. `jitter` is a
- * random number from 0 to 1.
+ * is gone for good. Every other outcome is retried until the schedule is exhausted. With a 429 or
+ * 503, `Retry-After` may delay the retry. `jitter` is a random number from 0 to 1.
  */
 export function decideVerdict({
   outcome,

@@ -1,14 +1,14 @@
 /**
- * The deliverer pauses above this rate, because the tenants of the next jobs then share one claim.
- * At lower rates a pause would only delay webhooks. At 50 tenants a second it took 7 of the 26 ms
- * to a webhook (docs/lab/what-holds-the-goals.md).
+ * Above this rate the deliverer pauses after a job. Tenants that get deliveries during the pause
+ * then share one claim. At lower rates a pause would only delay webhooks
+ * (docs/lab/what-holds-the-goals.md).
  */
 const tenantsPerSecond = 150;
 /** The most tenants that may come at once without a pause. */
 const burst = 10;
 /**
- * The highest level of the bucket. Without new tenants the bucket drains to `burst` in about 70 ms,
- * so pauses end soon after a busy time.
+ * The highest level of the leaky bucket. Without new tenants the bucket drains to `burst` in about
+ * 70 ms, so pauses end soon after a busy time.
  */
 const levelMax = 2 * burst;
 const busyPauseMs = 20;

@@ -30,7 +30,10 @@ const grantedCredits = 10_000;
 
 export type WebhooksFixture = Awaited<ReturnType<typeof createWebhooksFixture>>;
 
-/** The dependencies of a deliverer with real servers, and a receiver of its webhooks. */
+/**
+ * Creates the dependencies of a deliverer, with a real Postgres and Redis, and a receiver of its
+ * webhooks.
+ */
 export async function createWebhooksFixture() {
   const fixture = await openWorkerFixture();
   const { database, store } = fixture;
@@ -58,7 +61,8 @@ export async function createWebhooksFixture() {
     deps,
     tenant: (webhookUrl = receiver.url) => fixture.tenant(grantedCredits, webhookUrl),
     /**
-     * Creates a due delivery: a submission is held and cancelled. Returns the id of the delivery.
+     * Creates a submission and cancels it, which creates a due delivery. Returns the id of the
+     * delivery.
      */
     async delivery(tenantId: string): Promise<string> {
       const { id: submissionId } = await fixture.hold(tenantId);

@@ -19,8 +19,9 @@ export interface Watched {
 }
 
 /**
- * The differences between the alerts of a run and those that its fault must and may cause, in
- * words.
+ * Returns a text for each wrong alert: one that fired before the fault, one of `must` that fired
+ * late or never, and one that does not belong to the fault. Returns another text if alerts of
+ * `must` still fired at the end.
  */
 export function alertFaults(
   { must, may }: Pick<LiveFault, 'must' | 'may'>,
@@ -33,7 +34,7 @@ export function alertFaults(
     ...late.map((name) => `${name} did not fire within ${noticeSecondsMax} s`),
     ...foreign.map((name) => `${name} fired but does not belong to the fault`),
     ...(endedSeconds === undefined
-      ? [`${must.join(', ')} did not stop firing after the fault`]
+      ? [`${must.join(' or ')} still fired two minutes after the repair`]
       : []),
   ];
 }

@@ -1,8 +1,8 @@
 import { Pool } from 'pg';
 
 /**
- * The baseline's database, in the most obvious form. It has only what its four services need, so it
- * never does more work than the product.
+ * The baseline's database. Its tables have only what the four services need, so it never does more
+ * work than the product.
  */
 
 const schema = `
@@ -48,7 +48,10 @@ export async function createBaselineTables(pool: Pool): Promise<void> {
   await pool.query(schema);
 }
 
-/** The row of a named statement, if any. Each call is one round trip and one commit. */
+/**
+ * Runs a named statement and returns its first row, if any. Each call is one round trip and one
+ * commit.
+ */
 export async function one<Row extends object>(
   pool: Pool,
   { name, text }: Statement,

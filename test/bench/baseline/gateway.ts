@@ -35,8 +35,8 @@ interface Tenant {
 }
 
 /**
- * The tenants so far. Each is read once, because a baseline that read them for every request would
- * be too easy to beat.
+ * The tenants that have sent a request. Each is read from the database only once. A baseline that
+ * read the tenant for every request would be too easy to beat.
  */
 const tenants = new Map<string, Tenant>();
 

@@ -105,14 +105,15 @@ test.each([
   const conflict = await refusal(client.submit(application('first', 'greenhouse')));
   expect(conflict).toMatchObject({ status: 409, code: 'idempotency_key_conflict' });
 
-  // Holds succeed up to the available credit and not beyond.
+  // At least two of four holds succeed, because the credit is enough for two at a time. The balance
+  // stays above 0.
   const more = await Promise.allSettled(
     ['a', 'b', 'c', 'd'].map((key) => client.submit(application(key))),
   );
   expect(more.filter(({ status }) => status === 'fulfilled').length).toBeGreaterThanOrEqual(2);
   expect((await client.balance()).balance).toBeGreaterThan(0);
 
-  // Unsigned requests are refused.
+  // A request that another secret has signed is refused, and so is an unknown job type.
   const target = '/v1/credits/balance';
   const request = { baseUrl: system.gatewayUrl, method: 'GET', target, tenantId };
   const forged = await sendSigned({ ...request, secret: randomBytes(32).toString('hex') });

@@ -13,7 +13,7 @@ export interface DispatchJob {
   readonly requestId: string;
 }
 
-/** A queue. */
+/** A queue from one service of the baseline to another. */
 interface Hop<Job> {
   readonly name: string;
   /** Never set: it gives the compiler the type of the jobs. */
@@ -53,7 +53,7 @@ export function work<Job>({ name }: Hop<Job>, run: (job: Job) => Promise<unknown
   worker.on('failed', (_job, error) => console.error(error));
 }
 
-/** The launcher waits for this line. */
+/** `startServiceProcess` waits for this line. */
 export function sayReady(ready: { port?: number } = {}): void {
   process.stdout.write(`${JSON.stringify({ msg: 'ready', ...ready })}\n`);
 }

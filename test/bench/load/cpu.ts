@@ -9,7 +9,10 @@ import {
 
 /** Clock ticks of the kernel per second. Linux has this value on every platform. */
 const ticksPerSecond = 100;
-/** User and system time of the process, and of children that it has waited for. */
+/**
+ * The indices in `statFields` of the user and system time of the process, and of children that it
+ * has waited for.
+ */
 const tickFields = [11, 12, 13, 14];
 
 /** CPU seconds so far of the processes of each kind, including their children. */

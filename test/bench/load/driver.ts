@@ -3,8 +3,8 @@ import type { Load, LoadResult } from './messages.ts';
 import { driveOpen } from './open-loop.ts';
 
 /**
- * A separate process that drives gateways over HTTP. Its CPU is not counted as that of the
- * gateways. It signs every request, sends only what a correct client sends, and counts only 201 as
+ * The driver. This process sends submissions to the gateways over HTTP, so its CPU is not counted
+ * as theirs. It signs every request, sends only what a correct client sends, and counts only 201 as
  * success.
  */
 

@@ -61,8 +61,8 @@ export type NodeMode = 'accept' | 'complete' | 'run';
 
 /**
  * The requests to the world process (world.ts). `release` fails the submissions that were only
- * accepted, and those that arrive before the next `mode`. `arrivals` also returns the arrivals
- * since the last such request.
+ * accepted, and those that are assigned before the next `mode`. The answer to `arrivals` contains
+ * the arrivals since the last such request.
  */
 export type WorldMessage =
   | { readonly kind: 'connect'; readonly nodes: readonly LinkTo[] }

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** The processes of a system by their kind. Their children count as part of them. */
+/** The ids of the processes of a system, by the kind of process. */
 export type Pids = Readonly<Record<string, readonly number[]>>;
 
 /** The sum of `of` over the processes of each kind. */

@@ -5,8 +5,8 @@ import { childrenByParent, fieldOf, type Pids, treeOf } from './processes.ts';
 export type WakeUps = Readonly<Record<string, ReadonlyMap<string, number>>>;
 
 /**
- * Counts the wake-ups so far. A thread that waits for an event gives up its core, which is a
- * voluntary context switch.
+ * Counts the wake-ups so far, as voluntary context switches. The kernel counts one each time that a
+ * thread waits for an event.
  */
 export function wakeUpsOf(pids: Pids): WakeUps {
   const children = childrenByParent();

@@ -20,8 +20,8 @@ let arrivals: Arrival[] = [];
 const arrived = new Set<string>();
 let mode: NodeMode = 'complete';
 /**
- * True from `release` to the next `mode`. A tenant may have its answer before the node gets the
- * `assign`. An assignment that arrives after `release` is therefore released too.
+ * True from `release` to the next `mode`. A tenant may get its answer before the node gets the
+ * `assign`. So a submission may still be assigned after `release`, and it must end, too.
  */
 let isReleasing = false;
 

@@ -98,8 +98,8 @@ export function growthFigures(results: readonly ShapeResult[]): GoalFigures {
 }
 
 /**
- * The ratios of the shape with the greatest median. The greatest ratio of each round would exceed 1
- * for two equal systems too, because single rounds differ by a tenth.
+ * The ratios of the shape with the greatest median. The greatest ratio of each round would be above
+ * 1 even for two equal systems, because the rounds of one system differ by a tenth.
  */
 function ofWorstShape(
   results: readonly ShapeResult[],

@@ -22,8 +22,8 @@ export class Report {
   }
 
   /**
-   * Measures and prints one part, and records its figures for the goals. If the part fails, prints
-   * the error. The other parts continue.
+   * Measures and prints one part, and records its figures for the goals. If `measure` throws,
+   * prints the error and returns undefined. The other parts still run.
    */
   async part<T>(
     name: string,

@@ -19,8 +19,8 @@ const days = 90;
 const notifiedDays = 27;
 
 /**
- * The SQL for the number of charged submissions among the first `x` of a cycle. In each hundred,
- * the first eight are not charged.
+ * The SQL for the number of charged submissions among the first `x`. In each hundred, the first
+ * eight are not charged.
  */
 const chargedBefore = (x: string) => `((${x}) / 100 * 92 + GREATEST(0, (${x}) % 100 - 8))`;
 
@@ -30,8 +30,8 @@ const idAt = (at: string, salt: string) =>
     || '7' || substr(md5(n || '${salt}'), 1, 3) || '8' || substr(md5(n || '${salt}'), 4, 15))::uuid`;
 
 /**
- * The rows to write. `turn` is the number of the tenant's earlier submissions. `place` is the
- * position of the row in the cycle. Each tenant begins at another place, its `seat`.
+ * The rows to write. `seat` is the index of the tenant, and `turn` is the number of the tenant's
+ * earlier submissions. Their sum, `place`, decides the state of the submission.
  */
 const source = `(
   SELECT n, tenant_id, at, turn, place, (${idAt('at', 'submission')}) AS id,
@@ -75,7 +75,10 @@ export const entriesSql = `INSERT INTO ledger_entries (id, tenant_id, type, debi
   ) AS m (type, debit, credit, amount, balance_after, held_after, at)
   WHERE m.amount > 0`;
 
-/** The notification of the end: the event, its delivery and its only attempt. */
+/**
+ * Writes the event of each end, its delivery and its only attempt. Leaves out tenants without
+ * webhooks, and ends that are older than `notifiedDays`.
+ */
 export const notifiedSql = `WITH notified AS (
     SELECT s.*, ${idAt('ended_at', 'event')} AS event_id, ${idAt('ended_at', 'delivery')} AS delivery_id,
       'submission.' || CASE state WHEN 'submitted' THEN 'completed' ELSE state END AS type

@@ -52,7 +52,7 @@ export async function seedSubmissions(
   }
 }
 
-/** Runs two statements at a time, for two cores. Entries are in the order of their submissions. */
+/** Runs two statements at a time: one for the ledger entries, and one for the other rows. */
 async function writeRows(pool: Pool, ids: readonly string[], rows: number): Promise<void> {
   const { rows: found } = await pool.query<{ balance: string }>(
     'SELECT balance_micros AS balance FROM credit_accounts WHERE tenant_id = $1',

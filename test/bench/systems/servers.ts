@@ -6,7 +6,10 @@ import { Client } from 'pg';
 export interface Servers {
   readonly postgres: RunningServer;
   readonly redis: RunningServer;
-  /** The URL for the services' role, which the first migration creates. */
+  /**
+   * The URL of the database, with the services' role as its user. The first migration creates that
+   * role.
+   */
   readonly databaseUrl: string;
   readonly ownerUrl: string;
   /** The versions of Postgres and Redis, and their durability settings. */

@@ -28,7 +28,9 @@ export interface World {
   readonly close: () => Promise<void>;
 }
 
-/** The interval of the reconciler. A pause of the queue takes effect within this time. */
+/**
+ * The interval of the reconciler. The deliverer reads at this interval whether the queue is paused.
+ */
 const reconcileIntervalMs = 100;
 
 export async function openWorld(): Promise<World> {

@@ -7,8 +7,8 @@ import { pythonTools } from '../../support/python-tools.ts';
 
 /**
  * `pnpm clients:python`: checks the Python client with mypy and ruff, and builds its wheel and its
- * source distribution. A program uses each of them from a new environment. The wheel also runs the
- * whole table of behaviours, with and without httpx. The last line is the verdict.
+ * source distribution. `use.py` uses each of them in a new environment. The tests of the table of
+ * behaviours then run with the installed wheel. The last line is the verdict.
  */
 const checkoutDir = path.resolve(import.meta.dirname, '../../..');
 const clientDir = path.join(checkoutDir, 'clients/python');

@@ -1,4 +1,4 @@
-"""A program of a user of the installed package. mypy checks it, and it runs without a network."""
+"""Uses the installed package as a program of a tenant does. mypy checks it. It needs no network."""
 
 import base64
 import hashlib

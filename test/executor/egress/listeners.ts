@@ -4,7 +4,7 @@ import net from 'node:net';
 
 /** Listens on this machine and notes each contact. */
 export interface Listeners {
-  /** Each connection and datagram, as `tcp 127.0.0.1:80`. */
+  /** Each connection as `tcp 127.0.0.1:80`, and each datagram as `udp :80`. */
   readonly contacts: string[];
   close(): void;
 }

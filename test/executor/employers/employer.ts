@@ -96,7 +96,10 @@ function respond(fixture: AtsFixture, request: FixtureRequest, world: World): Fi
   );
 }
 
-/** Starts an employer's server on 127.0.0.1. */
+/**
+ * Starts an employer's server on 127.0.0.1. Throws if the system of `ats` cannot show the
+ * behaviour.
+ */
 export async function startEmployer({
   ats,
   behaviour = 'success',

@@ -78,8 +78,8 @@ export function startAgentProcess(options: AgentOptions): AgentProcess {
       cwd: checkout,
       env: {
         ...cleanEnvironment(),
-        // Agents of other tests use other options of V8. V8 does not read code that was compiled
-        // with those.
+        // This agent has a compile cache for itself. Agents of other tests use other options of V8,
+        // and V8 does not use code that was compiled with other options.
         NODE_COMPILE_CACHE: path.join(checkout, '.local/cache/compile-killed'),
         HOME: options.homeDir,
         TMPDIR: options.homeDir,

@@ -17,8 +17,8 @@ function textOf(file: string): string {
 }
 
 /**
- * The files below these directories that contain a value of the applicant's profile, in their name
- * or their text.
+ * Returns a text for each canary of the applicant in the name or the content of a file below these
+ * directories.
  */
 export function canariesIn(dirs: readonly string[], { canaries }: Applicant): string[] {
   return dirs.flatMap(filesBelow).flatMap((file) => {
@@ -26,6 +26,6 @@ export function canariesIn(dirs: readonly string[], { canaries }: Applicant): st
     const wide = content.replaceAll('\0', '');
     return canaries
       .filter((canary) => content.includes(canary) || wide.includes(canary))
-      .map((canary) => `${path.basename(file)} holds ${canary}`);
+      .map((canary) => `${path.basename(file)} contains ${canary}`);
   });
 }

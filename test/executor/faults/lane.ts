@@ -8,13 +8,16 @@ import { type AgentProcess, startAgentProcess } from './agent-process.ts';
 import { type LinkEnd, startLinkEnd } from './link-end.ts';
 import { employers } from './plan.ts';
 
-/** One agent with its employers and its end of the link. It has one run for each slot at a time. */
+/**
+ * One agent with its employers and the service's end of its link. The agent runs at most one
+ * submission in each of its slots.
+ */
 export interface Lane {
   readonly link: LinkEnd;
   readonly stateDir: string;
   readonly homeDir: string;
   employer(ats: Ats): Employer;
-  /** The running agent. */
+  /** The agent that was started last. */
   agent(): AgentProcess;
   /** Returns what the agents of this lane wrote since the last call. */
   takeLogs(): string;
@@ -31,8 +34,8 @@ export interface Lane {
 }
 
 /**
- * Starts the employers, the link's end and the agent with `slots` slots. The agent starts from `bundle`, or from its
- * source if it has a bug.
+ * Starts the employers, the service's end of the link, and the agent with `slots` slots. The agent
+ * starts from `bundle`, or from its source if `bug` is given.
  */
 export async function openLane({
   binary,

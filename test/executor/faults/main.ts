@@ -5,11 +5,11 @@ import { submissionBugs } from '../../faults/injected-bugs/submission-bugs.ts';
 import { runTrial } from './trial.ts';
 
 /**
- * `pnpm executor:faults --runs N [--seed S] [--lanes L] [--slots N] [--bug NAME | --bugs]`: kills the agent,
- * the browser, both or the link at random moments of each run. `--slots` is the number of runs of
- * each agent at a time, which are struck at once. Prints each violation, the ends of
- * the runs and a verdict. With `--bugs`, it makes runs until each injected bug of the fence is
- * caught.
+ * `pnpm executor:faults [--runs N] [--seed S] [--lanes L] [--slots N] [--bug NAME | --bugs]`: kills
+ * the agent, the browser, both or the link at random moments of each run. `--slots` is the number
+ * of runs of each agent at a time, which are struck at once. Prints each violation, the ends of the
+ * runs and a verdict. With `--bugs`, it puts each injected bug into the agent, and makes runs until
+ * it is caught, or N runs.
  */
 const { values } = parseArgs({
   options: {

@@ -23,8 +23,9 @@ export interface RunPlan {
   /** The agent is killed again this long after each restart. */
   readonly againAfterMs: readonly number[];
   /**
-   * The delay of the assignment if this run shares its agent with the run before it. Such a run is
-   * struck by the strike of the first run that shares the agent, at whatever it does then.
+   * The delay of the assignment, unless this run is the first one of those that share an agent at
+   * the same time. The strike of the first run hits the others, too, whatever they do at that
+   * moment.
    */
   readonly assignedAfterMs: number;
 }

@@ -43,7 +43,9 @@ function countOf(employer: Employer, { answers }: Applicant): number {
     .filter(({ fields }) => Object.values(fields).some((values) => values.includes(text))).length;
 }
 
-/** Calls `act` when the journal has recorded `submitting`. Returns a function that stops it. */
+/**
+ * Calls `act` when the journal has recorded `submitting`. Returns a function that ends the watch.
+ */
 function watchSubmitting({ stateDir }: Lane, submissionId: string, act: () => void): () => void {
   let isDone = false;
   const look = async (): Promise<void> => {
@@ -143,8 +145,9 @@ function prepare(lane: Lane, run: PlannedRun): Prepared {
 }
 
 /**
- * Runs the submissions on the lane at the same time. The first one's plan says what is struck, when,
- * and whether again after each restart. The strike hits the others at whatever they do then.
+ * Runs the submissions on the lane at the same time. The plan of the first run decides what is
+ * struck, when, and how often the agent is killed again. The strike hits the other runs, too,
+ * whatever they do at that moment.
  */
 export async function runTogether(lane: Lane, runs: readonly PlannedRun[]): Promise<RunReport[]> {
   await lane.revive();
@@ -174,7 +177,7 @@ export async function runTogether(lane: Lane, runs: readonly PlannedRun[]): Prom
     const violations = [
       ...(ended === undefined ? ['no outcome'] : violationsOf(ended, received)),
       ...kept,
-      ...logged.map((canary) => `the log holds ${canary}`),
+      ...logged.map((canary) => `the log contains ${canary}`),
     ];
     return {
       plan,

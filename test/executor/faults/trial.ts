@@ -14,7 +14,7 @@ export interface TrialOptions {
   readonly binary: string;
   /** The bundle of the agent. */
   readonly bundle: string;
-  /** The name of a bug in the agent, which then starts from its source. */
+  /** The name of an injected bug. The agent then starts from its source. */
   readonly bug?: string;
   /** Ends the trial at the first violation. */
   readonly endsWhenBroken?: boolean;
@@ -42,7 +42,7 @@ export function describeEnd(ended: Ended): string {
 /** Runs submissions and strikes at them (CONTRACT 10, "At most once"). */
 export async function runTrial(options: TrialOptions): Promise<TrialReport> {
   const { runs, seed, lanes, slots } = options;
-  const reports: RunReport[] = [];
+  const reports = new Map<number, RunReport>();
   const violations: string[] = [];
   let next = 0;
   const isOver = (): boolean =>
@@ -70,7 +70,7 @@ export async function runTrial(options: TrialOptions): Promise<TrialReport> {
         const isDisturbed = planned[0]?.plan.target !== 'none';
         for (const [index, report] of together.entries()) {
           if (!isDisturbed) usual.set(report.plan.ats, report.durationMs);
-          reports.push(report);
+          reports.set(first + index, report);
           note(first + index, report, report.violations);
         }
       }
@@ -79,19 +79,19 @@ export async function runTrial(options: TrialOptions): Promise<TrialReport> {
     }
   };
   await Promise.all(Array.from({ length: Math.min(lanes, runs) }, work));
-  for (const [index, report] of reports.entries()) {
+  for (const [run, report] of reports) {
     const later = report.countAgain() - report.received;
-    if (later > 0) note(index, report, [`${later} applications arrived after the outcome`]);
+    if (later > 0) note(run, report, [`${later} applications arrived after the outcome`]);
   }
   const ends = new Map<string, number>();
-  for (const { ended } of reports) {
+  for (const { ended } of reports.values()) {
     const key = describeEnd(ended);
     ends.set(key, (ends.get(key) ?? 0) + 1);
   }
   return {
-    runs: reports.length,
+    runs: reports.size,
     violations,
     ends,
-    received: reports.filter(({ received }) => received > 0).length,
+    received: [...reports.values()].filter(({ received }) => received > 0).length,
   };
 }

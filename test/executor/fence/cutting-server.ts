@@ -24,9 +24,9 @@ export type Cut =
 /** An employer behind a relay that cuts its connections. */
 export interface CuttingServer {
   readonly port: number;
-  /** Every request other than GET that arrived, as `METHOD path`. */
+  /** Every request that arrived, as `METHOD path`, without GET and OPTIONS. */
   readonly received: string[];
-  /** Resolves at the first submission request, or after `timeoutMs` without one. */
+  /** Resolves at the next submission request, or after `timeoutMs` without one. */
   arrivedWithin(timeoutMs: number): Promise<void>;
   setCut(cut: Cut): void;
   /** The number of cuts so far. 0 if the relay has passed every byte. */
@@ -34,7 +34,7 @@ export interface CuttingServer {
   close(): Promise<void>;
 }
 
-/** The whole answer to a submission. */
+/** The body of the answer to a submission. */
 export const confirmation = 'Thank you for your application, number 4711.';
 export const applyPath = '/apply';
 /**
@@ -112,7 +112,10 @@ export async function startCuttingServer(protocol: Protocol): Promise<CuttingSer
   const received: string[] = [];
   let cut: Cut = { kind: 'none' };
   let cutCount = 0;
-  /** The relay's ports of the connections on which a submission request arrived. */
+  /**
+   * The local ports of the relay's connections to the employer on which a submission request
+   * arrived.
+   */
   const submitted = new Set<number>();
   const note = ({ method, url, socket }: http.IncomingMessage): void => {
     if (method === 'GET' || method === 'OPTIONS') return;

@@ -1,14 +1,14 @@
 import { confirmation } from './cutting-server.ts';
 import type { Trial, TrialEnd } from './trials.ts';
 
-/** The promises of the fence that a trial broke, one text for each. */
+/** Returns a text for each promise of the fence that did not hold in the trial. */
 export function faultsOf(trial: Trial, { sent, received, isCut }: TrialEnd): string[] {
   const faults: string[] = [];
   if (received.length > 1) faults.push(`${received.length} submission requests arrived`);
   if (trial.isJournalBroken === true) {
     if (received.length > 0)
       faults.push('a request arrived although the journal could not be written');
-    if (sent !== undefined) faults.push('the fence did not fail although the journal did');
+    if (sent !== undefined) faults.push('the journal failed, but the fence reports no error');
     return faults;
   }
   if (sent?.kind === 'answered' && sent.bodyText !== confirmation) {
@@ -20,7 +20,7 @@ export function faultsOf(trial: Trial, { sent, received, isCut }: TrialEnd): str
     if (sent?.kind !== 'unanswered')
       faults.push('the fence does not report a repeating redirect as unanswered');
   } else if (!isCut && sent?.kind !== 'answered') {
-    faults.push(`the answer arrived whole, but the fence reports ${sent?.kind ?? 'rejected'}`);
+    faults.push(`the answer arrived whole, but the fence reports ${sent?.kind ?? 'an error'}`);
   }
   return faults;
 }

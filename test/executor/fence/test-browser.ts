@@ -17,8 +17,8 @@ export interface TestBrowser {
 }
 
 /**
- * The flag that accepts one certificate, by the hash of its public key. With a flag that accepts
- * every certificate, the browser would connect twice.
+ * Returns the flag with which the browser accepts one certificate: the one whose public key has
+ * this hash.
  */
 export function acceptCertificate(hash: string): string {
   return `--ignore-certificate-errors-spki-list=${hash}`;

@@ -13,7 +13,7 @@ import {
 } from './cutting-server.ts';
 import type { TestBrowser } from './test-browser.ts';
 
-/** How the page sends the application. */
+/** The code that the page runs to send the application, by the name of the sender. */
 export const senders = {
   form: `document.getElementById('form').submit()`,
   fetch: `void fetch('${applyPath}', { method: 'POST', body: 'name=Ada' })`,
@@ -33,8 +33,8 @@ export const senders = {
 export type Sender = keyof typeof senders;
 
 /**
- * The time after which a broken journal fails. A request that does not wait for the journal arrives
- * earlier.
+ * A broken journal waits this long for a request, and then throws. A request that arrives in this
+ * time has not waited for the journal.
  */
 const earlyRequestMs = 700;
 
@@ -47,7 +47,7 @@ export interface Trial {
 }
 
 export interface TrialEnd {
-  /** Undefined if the fence rejected. */
+  /** Undefined if `fence.submit` threw an error. */
   readonly sent: SubmissionSent | undefined;
   readonly received: readonly string[];
   readonly isCut: boolean;
@@ -82,7 +82,8 @@ export async function runTrial(browser: TestBrowser, trial: Trial): Promise<Tria
     server.setCut(trial.cut);
     const activate = async (): Promise<void> => void (await page.evaluate(senders[trial.sender]));
     const sent = await fence.submit(activate).catch(() => undefined);
-    // The fence aborts the other requests of the page. Then the code of the page ends.
+    // Waits for the page's own code. It ends when the fence has aborted the other requests of the
+    // page.
     await page.evaluate('window.done').catch(() => {});
     return { sent, received: [...server.received], isCut: server.cuts() > 0 };
   });

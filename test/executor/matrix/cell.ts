@@ -74,9 +74,9 @@ function faultsOfFailure(expected: Expected & { kind: 'failed' }, { outcome }: R
   if (code !== expected.code)
     faults.push(`the job failed with ${code} (${message}), not ${expected.code}`);
   if (expected.isReceived && submitted !== undefined)
-    faults.push('the failure says that nothing was submitted');
+    faults.push('the failure must not say that nothing was submitted');
   if (!expected.isReceived && submitted !== false)
-    faults.push('the failure does not say that nothing was submitted');
+    faults.push('the failure must say that nothing was submitted');
   if (!message.includes(expected.label ?? ''))
     faults.push(`the failure does not name the field: ${message}`);
   return faults;

@@ -10,14 +10,13 @@ import { auditOutcomes, auditReplays } from './outcomes.ts';
 import { auditRuns } from './runs.ts';
 
 /**
- * Runs the whole audit from outside. It reads the tenants' API, the logs of receivers and nodes,
- * the answers that clients got, and last the rows of the ledger. It uses only its own arithmetic
- * and the contract.
+ * Runs the whole audit. It compares what tenants read at the end with the received webhooks, the
+ * nodes' logs and the earlier answers. It also checks the rows of the ledger.
  */
 export async function audit(world: World, tenants: readonly LoadTenant[]): Promise<Findings> {
   const findings = new Findings();
   const { seen } = world;
-  // Read the logs before the records. The records must then contain everything that the logs
+  // Read the logs before the records, because the records must contain everything that the logs
   // contain.
   const lines = readNodes(world);
   const records: FinalRecord[] = [];

@@ -70,7 +70,7 @@ function finalRecord(tenant: LoadTenant, record: Json): FinalRecord {
   };
 }
 
-/** A record as a finding quotes it. */
+/** The text of a record for a finding, or `nothing` if there is no record. */
 export function inWords(record: FinalRecord | undefined): string {
   if (record === undefined) return 'nothing';
   const { tenant, ...own } = record;

@@ -4,8 +4,8 @@ import { type FinalRecord, inWords, type TenantBooks } from './books.ts';
 import type { Findings } from './findings.ts';
 
 /**
- * Checks the promise that an event is never lost: the webhooks that endpoints received agree with
- * how the submissions ended.
+ * Checks the promise that an event is never lost. Compares the webhooks that a tenant received with
+ * the ends of its submissions.
  */
 
 const endEvents: Readonly<Record<string, string>> = {
@@ -44,8 +44,8 @@ export function auditEvents(
 }
 
 /**
- * Checks the webhooks of one submission. Its end must be one event with the figures of its record,
- * received at least once. A late outcome must be one event too.
+ * Checks the webhooks of one submission. Exactly one event must report its end, with the figures of
+ * its record. If it has a late outcome, exactly one other event must report that.
  */
 function auditEnd(
   findings: Findings,
@@ -82,8 +82,8 @@ function describeWebhook({ event, attempt }: ReceivedWebhook): string {
 }
 
 /**
- * Checks that attempts are numbered before they are sent: no attempt number of a delivery arrives
- * twice, and none is above eight. Also checks that all attempts of a delivery carry the same event.
+ * Checks the attempts of each delivery. No attempt number may arrive twice, and all numbers are
+ * from 1 to 8. All attempts must carry the same event.
  */
 function auditAttempts(findings: Findings, received: readonly ReceivedWebhook[]): void {
   const byDelivery = Map.groupBy(received, ({ deliveryId }) => deliveryId);

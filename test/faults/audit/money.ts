@@ -6,8 +6,8 @@ import { type FinalRecord, inWords, type TenantBooks } from './books.ts';
 import type { Findings } from './findings.ts';
 
 /**
- * Checks the promise that money adds up, with the auditor's own arithmetic on what the tenant
- * reads.
+ * Checks that the money of one tenant adds up. Uses the figures that the tenant reads, and
+ * calculates prices without the product's code.
  */
 export function auditBooks(findings: Findings, books: TenantBooks, grants: readonly Grant[]): void {
   auditBalance(findings, books, grants);
@@ -37,7 +37,7 @@ function auditBalance(
     'a balance is the grants less the charges',
     own.every(({ isAnswered }) => isAnswered) && microsOf(balance['balance']) === granted - charged,
     tenant.name,
-    () => `it reads ${String(balance['balance'])} credits, and must be ${granted - charged} micros`,
+    () => `it reads ${String(balance['balance'])} credits, but must be ${granted - charged} micros`,
   );
 }
 
@@ -63,14 +63,15 @@ function auditStatement(findings: Findings, { tenant, balance, statement }: Tena
       'a statement adds up line by line',
       after === expected && held !== undefined && held >= 0n && after - held === available,
       `${tenant.name}, ${String(line['id'])}`,
-      () => `it reads ${JSON.stringify(line)}, and its balance must be ${expected} micros`,
+      () => `it reads ${JSON.stringify(line)}, but its balance must be ${expected} micros`,
     );
   }
   findings.expect(
     'a statement ends in the balance',
     expected === microsOf(balance['balance']),
     tenant.name,
-    () => `its lines add up to ${expected} micros, its balance reads ${String(balance['balance'])}`,
+    () =>
+      `its lines add up to ${expected} micros, but its balance reads ${String(balance['balance'])} credits`,
   );
 }
 
@@ -128,17 +129,18 @@ function auditCharge(findings: Findings, record: FinalRecord): void {
       'each end costs the price of the rate card',
       holds,
       id,
-      () => `${status} at ${chargedMicros} micros of ${maxMicros}: ${what}; ${inWords(record)}`,
+      () =>
+        `${status}, charged ${chargedMicros} of ${maxMicros} micros: ${what}; ${inWords(record)}`,
     );
   if (status === 'submitted')
-    limit(`must be ${chargeOf(record)}`, chargedMicros === chargeOf(record));
+    limit(`the price is ${chargeOf(record)}`, chargedMicros === chargeOf(record));
   else if (status === 'failed') limit('a failure is free', chargedMicros === 0n);
   else limit('a cancel before begin is free', startedAt !== null || chargedMicros === 0n);
   findings.expect(
     'no submission is charged more than its hold',
     chargedMicros >= 0n && chargedMicros <= maxMicros,
     id,
-    () => `${chargedMicros} of ${maxMicros}`,
+    () => `${chargedMicros} micros were charged, and ${maxMicros} were held`,
   );
 }
 

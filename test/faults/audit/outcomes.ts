@@ -52,14 +52,14 @@ function auditApplication(
       'every submission answered with 201 exists',
       isThere,
       key,
-      () => `the answer was ${canonical(created)}, and the record is ${inWords(record)}`,
+      () => `the answer was ${canonical(created)}, but the record is ${inWords(record)}`,
     );
   } else if (unanswered === 0 && refusedWith !== undefined) {
     findings.expect(
       'a refused creation leaves no submission',
       found.length === 0,
       key,
-      () => `the refusal was ${refusedWith}, and the record is ${inWords(record)}`,
+      () => `the refusal was ${refusedWith}, but the record is ${inWords(record)}`,
     );
   }
   for (const end of ends) {
@@ -71,7 +71,7 @@ function auditApplication(
       isSame,
       key,
       () =>
-        `${end.from} reported ${end.status} at ${end.chargedMicros}, and the record reads ${record?.status} at ${record?.chargedMicros}`,
+        `${end.from} reported ${end.status}, charged ${end.chargedMicros}; but the record reads ${record?.status}, charged ${record?.chargedMicros}`,
     );
   }
 }
@@ -113,6 +113,7 @@ async function replay(
     'every key that got a 201 replays that answer',
     answer?.status === 200 && canonical(answer.body) === expected,
     key,
-    () => `${answer?.status} ${textOf(answer?.code)} ${canonical(answer?.body)}, not ${expected}`,
+    () =>
+      `the replay got ${answer?.status} ${textOf(answer?.code)} ${canonical(answer?.body)}, not ${expected}`,
   );
 }

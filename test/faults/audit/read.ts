@@ -8,8 +8,8 @@ const triesMax = 20;
 const pageSize = 100;
 
 /**
- * Reads as a tenant. Repeats the request until it is answered with `200`, at most `triesMax` times.
- * Then throws.
+ * Reads as a tenant. Repeats the request until the answer is `200`. Throws after `triesMax`
+ * requests without this answer.
  */
 export async function readObject(
   world: World,

@@ -28,7 +28,7 @@ export function auditRuns(
   }
 }
 
-/** Checks that only the node that the commit of `dispatched` names gets the submission. */
+/** Checks that the node that got a submission is the node to which it was dispatched. */
 function expectDispatched(
   findings: Findings,
   { submissionId, node }: Logged<DecidedLine>,
@@ -41,13 +41,13 @@ function expectDispatched(
     dispatchedTo === node && record !== undefined && record.dispatchedAt !== null,
     submissionId,
     () =>
-      `${node} got it, and it was dispatched to ${dispatchedTo ?? 'nobody'}; its record reads ${inWords(record)}`,
+      `${node} got it, but it was dispatched to ${dispatchedTo ?? 'nobody'}; its record reads ${inWords(record)}`,
   );
 }
 
 /**
  * Checks the executions by key, because the employer knows only the key. Two executions with one
- * key are a violation, also if they belong to two submissions.
+ * key are a violation, even if they belong to two submissions.
  */
 function auditExecutions(
   findings: Findings,
@@ -102,6 +102,6 @@ function expectKept(findings: Findings, line: OutcomeLine, record: FinalRecord |
     record !== undefined && (isOwn || record.lateStatus === reported),
     line.submissionId,
     () =>
-      `${line.outcome} ${line.code ?? ''} was acknowledged; its record reads ${inWords(record)}`,
+      `${line.outcome} ${line.code ?? ''} was acknowledged, but its record reads ${inWords(record)}`,
   );
 }

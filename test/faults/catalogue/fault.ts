@@ -42,7 +42,7 @@ export interface FaultKind {
 interface Lasting {
   /** The name that the report prints, without the duration. */
   readonly name: string;
-  /** Added to the duration that the pace gives. A shorter fault might have no effect. */
+  /** Added to the duration that the pace gives. The fault needs this time to have an effect. */
   readonly atLeastMs?: number;
   readonly strike: Fault['strike'];
   readonly heal: Fault['heal'];

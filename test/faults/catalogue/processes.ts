@@ -57,8 +57,8 @@ const pause: FaultKind = {
 };
 
 /**
- * The offset of 4 min is shorter than the signature window (300 s), so signed requests stay valid.
- * Only code that trusts a process's clock fails.
+ * A clock that is 4 min wrong. This is less than the signature window (300 s), so signed requests
+ * stay valid. The fault finds code that trusts the clock of its process.
  */
 const wrongClock = lastingKind('a clock that is off', 6, (random, { services }) => {
   const name = random.pick(services)?.name;

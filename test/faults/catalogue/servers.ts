@@ -43,13 +43,13 @@ const fullDiskOfRedis = lastingKind("a full disk under Redis's file", 2, (_, tar
 );
 
 /**
- * Postgres stops if its write-ahead log cannot grow. `heal` acts as the operator: it frees space and
- * starts Postgres again.
+ * Postgres ends if its write-ahead log cannot grow. `heal` does what an operator would do: it frees
+ * space and starts Postgres again.
  */
 const fullDiskOfPostgres = lastingKind('a full disk under Postgres', 2, (_, targets) =>
   targets.disksCanBeFull
     ? {
-        name: 'disk of Postgres full, then started again,',
+        name: 'disk of Postgres full (restarted after it)',
         strike: ({ disks }) => disks.postgres.fill(),
         async heal({ disks, postgres }) {
           disks.postgres.free();

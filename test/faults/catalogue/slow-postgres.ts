@@ -6,9 +6,8 @@ import { awayMsMax, processOf } from './processes.ts';
 import { wireOf } from './wires.ts';
 
 /**
- * The delays of packets to and from Postgres. The time between a commit and the message about it is
- * a fraction of a millisecond. A delay makes this time long, so a second fault strikes many
- * submissions in it.
+ * The delays of packets to and from Postgres, in milliseconds. A process usually learns of its
+ * commit in a fraction of a millisecond. A delay gives a second fault time to strike before that.
  */
 const delaysMs = [80, 160, 250] as const;
 /**
@@ -36,13 +35,16 @@ function speedUp(world: World, { wires }: Slow): void {
   for (const name of wires) wireOf(world, name).heal();
 }
 
-/** Slows Postgres down, and waits until submissions are at every step and then for `extraMs`. */
+/** Slows Postgres down. Then waits for `waysBefore` delays and for another `extraMs`. */
 async function slowDownFor(world: World, slow: Slow, extraMs: number): Promise<void> {
   slowDown(world, slow);
   await sleep(waysBefore * slow.delayMs + extraMs);
 }
 
-/** The commit of an accept is slow. A second node gets an offer and accepts before this commit. */
+/**
+ * The commit after a node's accept becomes slow. A second node can get an offer and accept before
+ * the commit ends.
+ */
 const slowPostgres = lastingKind('a slow Postgres', 5, (random, targets) => {
   const slow = drawSlow(random, targets);
   return {

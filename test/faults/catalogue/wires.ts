@@ -4,8 +4,8 @@ import type { World } from '../world/types.ts';
 import { type FaultKind, lastingKind, momentaryKind } from './fault.ts';
 
 /**
- * Delays of packets, in milliseconds. The third one (160 ms) makes a node's accept arrive just
- * after a second node got an offer (CONTRACT 7).
+ * Delays of packets, in milliseconds. With 160 ms in each direction, a node's accept arrives after
+ * 320 ms. A second node gets an offer just before that, after 300 ms (CONTRACT 7).
  */
 const delaysMs = [20, 100, 160, 400, 1_000] as const;
 

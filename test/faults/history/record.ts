@@ -9,7 +9,7 @@ import type { NodeLine } from '../node/node-log.ts';
 import type { NodeUnderTest } from '../world/types.ts';
 import { recordsOfExchange } from './exchange.ts';
 
-/** Records each request of a tenant or an operator with its answer. */
+/** Wraps `http`, and records what each request and its answer add to the history. */
 export function recordedHttp(http: Http, recorder: Recorder): Http {
   return {
     async ask(baseUrl, question) {
@@ -30,8 +30,8 @@ const endOf: Readonly<Record<string, Status>> = {
 };
 
 /**
- * Records one attempt as it arrives at `url`. If its event ends a submission, this end is recorded
- * too.
+ * Records one attempt as it arrives at `url`. If its event reports the end of a submission, also
+ * records that end.
  */
 export function recordWebhook(
   recorder: Recorder,
@@ -70,8 +70,9 @@ function reached(
 const lookEveryMs = 200;
 
 /**
- * Follows the nodes' logs. Records each action with the time at which its line is read, because a
- * node's clock may differ. The action has happened by then. `stop` reads the remaining lines.
+ * Follows the nodes' logs, and records which submissions a node was assigned and began. The
+ * recorded time is when the line was read, because a node's clock may differ. `stop` reads the
+ * remaining lines.
  */
 export function followNodes(
   recorder: Recorder,

@@ -17,8 +17,7 @@ function cached(key: string, read: string, ageMs: string): string {
 }
 
 /**
- * With each bug, all figures are right at the end of the run. Only what the service shows during
- * the run is wrong.
+ * Bugs that change no final balance. Most of them show wrong figures or URLs only during the run.
  */
 export const historyBugs: readonly InjectedBug[] = [
   {

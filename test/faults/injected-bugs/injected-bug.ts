@@ -19,8 +19,8 @@ export interface SourceEdit {
 }
 
 /**
- * The file's source with the bug. Throws if `from` does not occur exactly once. The edit must then
- * be updated.
+ * Applies one edit to the source of its file. Throws if `from` does not occur exactly once. The
+ * edit must then be updated.
  */
 export function applyEdit(source: string, { file, from, to }: SourceEdit): string {
   const parts = source.split(from);

@@ -11,8 +11,8 @@ endEarlyInOrder();
 
 /**
  * `pnpm faults:bugs [NAME…] [--seed S] [--rate R]`: runs the faults against each injected bug, and
- * again with more faults if they did not catch it. Prints a table of the promises that caught each
- * bug.
+ * again with more faults if the first run does not catch the bug. Without names, it skips the bugs
+ * that another test catches. Prints a table of the promises that each bug broke.
  */
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -24,8 +24,8 @@ const { values, positionals } = parseArgs({
 /** The numbers of faults of the two runs. The first run has each kind once. */
 const faultCounts = [kindsCount, 48];
 /**
- * The limit of the time to come to rest. It is short, because with many of the bugs the system
- * never comes to rest.
+ * The longest wait until the system is at rest. It is short, because with many of the bugs the
+ * system never comes to rest.
  */
 const restBoundMs = 25_000;
 /** The largest number of violations that are printed for a bug, to the standard error. */

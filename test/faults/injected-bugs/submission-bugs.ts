@@ -5,7 +5,10 @@ const fence = `${browser}/fence/open-submit-fence.ts`;
 const gate = `${browser}/fence/gate.ts`;
 const caughtBy = 'pnpm executor:faults';
 
-/** Each bug breaks the promise that at most one application leaves a node (CONTRACT 10). */
+/**
+ * With each bug, an employer may get an application twice (CONTRACT 10). Some bugs only report that
+ * nothing was sent, so the tenant may try again.
+ */
 export const submissionBugs: readonly InjectedBug[] = [
   {
     name: 'submit-before-the-journal',

@@ -5,8 +5,8 @@ const calls = 'packages/store/src/connection/calls.ts';
 const reconcile = 'services/settlement/src/reconcile.ts';
 
 /**
- * Bugs that show only in one interleaving or after one lost answer. The load of the faults run does
- * not produce these. `caughtBy` names the test that catches each bug.
+ * Bugs that a run with faults does not find. Most of them need a certain interleaving or one lost
+ * answer. `caughtBy` names the test that finds each bug.
  */
 export const waitBugs: readonly InjectedBug[] = [
   {
@@ -34,7 +34,7 @@ export const waitBugs: readonly InjectedBug[] = [
   },
   {
     name: 'late-outcome-beside-a-change',
-    what: 'a late outcome reads the URL without a lock, so a change may commit before it',
+    what: 'a late outcome reads the URL without a lock, so a change of the URL may commit before it',
     caughtBy: 'packages/store/src/endings/settings-races.test.ts',
     edits: [
       {
@@ -58,7 +58,7 @@ export const waitBugs: readonly InjectedBug[] = [
   },
   {
     name: 'silence-one-by-one',
-    what: 'a batch whose answer was lost runs again one by one',
+    what: 'the calls of a batch whose answer was lost run again one by one',
     caughtBy: 'packages/store/src/connection/batching.test.ts',
     edits: [{ file: batchRun, from: 'if (isAnswerLost(error)) {', to: 'if (error === null) {' }],
   },

@@ -25,8 +25,8 @@ export interface Answer {
 
 /**
  * True if the answer decides the outcome of the request. Without an answer, or after `unavailable`,
- * 408 or 429, the tenant sends the request again. A cut host may deliver only a part of a request,
- * which is answered with 408.
+ * 408 or 429, the tenant sends the request again. 408 answers a request of which only a part
+ * arrived, for example after a cut.
  */
 export function isDecisive(answer: Answer | undefined): answer is Answer {
   return (
@@ -37,7 +37,7 @@ export function isDecisive(answer: Answer | undefined): answer is Answer {
   );
 }
 
-/** The timeout of a request. It is longer than the longest wait of the service (8 s). */
+/** The timeout of a request. It is longer than the dispatch deadline and its grace (6 s). */
 const timeoutMsDefault = 12_000;
 
 export interface Http {
@@ -47,9 +47,8 @@ export interface Http {
 }
 
 /**
- * Keeps connections alive, as a tenant's own client does. Cuts then hit connections in use. Their
- * number has no limit here, because a request could time out while it waits for a connection. The
- * load limits the number of requests in flight.
+ * Keeps connections alive, as a tenant's client does, so a cut hits connections in use. The number
+ * of connections has no limit. With a limit, a request could time out while it waits for one.
  */
 export function createHttp(): Http {
   const agent = new Agent({ keepAlive: true, scheduling: 'lifo' });

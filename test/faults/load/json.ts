@@ -1,6 +1,6 @@
 /**
- * A JSON object with unknown members. The functions below read it like a client that knows only the
- * contract.
+ * A JSON object with unknown members. The functions below do not throw if a value has the wrong
+ * type. They return a substitute.
  */
 export type Json = Readonly<Record<string, unknown>>;
 
@@ -17,8 +17,8 @@ export function textOf(value: unknown): string | null {
 }
 
 /**
- * Converts an amount in credits to micros. Returns -1, which fails the checks, if the value is not
- * a number. Rounding is exact for amounts below 10⁹ credits with six decimals.
+ * Converts credits to micros. Returns -1 if the value is not a number; the checks then find a wrong
+ * amount. Exact for amounts below 10⁹ credits with six decimals.
  */
 export function microsOf(value: unknown): bigint {
   return typeof value === 'number' ? BigInt(Math.round(value * 1e6)) : -1n;

@@ -155,7 +155,7 @@ async function live(world: LoadWorld, wanted: Application, random: Random): Prom
   const again = { triesMax, givesUp: true };
   if (plan.isReplayed) await create(world, wanted, again, random.nat(8));
   if (!plan.isRead) return;
-  // Read twice. The second answer can then contradict the state that the first one showed.
+  // Read twice, because the second answer may contradict the first one.
   for (const turn of [0, plan.afterMs]) {
     await sleep(plan.afterMs);
     await read(world, wanted, turn);

@@ -3,9 +3,9 @@ import { isDecisive } from './http.ts';
 import { gatewayOf, type LoadWorld } from './load-world.ts';
 
 /**
- * Gives the history more to compare. A tenant looks at its newest submissions, its balance or its
- * statement, posts a used key with another body, or moves its endpoint to another path. Each
- * request is sent once, and a missing answer proves nothing.
+ * Sends one random request that gives the history more to compare. A tenant reads its newest
+ * submissions, its balance or its statement, posts a used key with another body, or moves its
+ * endpoint to another path. The request is not repeated.
  */
 export async function observe(world: LoadWorld, number: number, random: Random): Promise<void> {
   const tenant = random.pick(world.tenants);

@@ -15,9 +15,9 @@ export interface Application {
   created: Json | undefined;
   /** True after a `201`. */
   isFirstAnswered: boolean;
-  /** The error code of the last refusal, if no submission has been created. */
+  /** The error code of the last refusal. A later `201` or `200` clears it. */
   refusedWith: string | undefined;
-  /** The ends of the submission that answers have shown. All of them must be the same. */
+  /** The ends of the submission, as answers have shown them. All of them must be the same. */
   readonly ends: SeenEnd[];
 }
 
@@ -72,8 +72,8 @@ export class Seen {
 
   /**
    * Records an answer to `POST /v1/submissions`. `wasCreated` is true if the tenant knew of the
-   * creation when it asked. A refusal is then a complaint. Otherwise one of two parallel requests
-   * may be refused before the other succeeds.
+   * creation when it asked. Only then is a refusal a complaint, because one of two parallel
+   * requests may be refused before the other creates the submission.
    */
   noteCreation(
     application: Application,

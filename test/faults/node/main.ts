@@ -4,7 +4,7 @@ import { openNodeLog } from './node-log.ts';
 
 /**
  * The node agent as a node owner runs it, in a separate process that may be killed at any moment.
- * Its executor logs each application before it "sends" it, and its journal logs the agent's
+ * Its executor logs each application in place of sending it, and its journal logs the agent's
  * decisions.
  */
 const note = openNodeLog(setting('FAULTS_NODE_LOG'));
@@ -20,8 +20,7 @@ function memberOf(value: unknown, name: string): unknown {
 }
 
 /**
- * Wraps the agent's own journal and logs each phase. The phases are the contract between agent and
- * service.
+ * Wraps the agent's journal. Logs each phase that the agent writes, and each entry that it removes.
  */
 function overheard(journal: Journal): Journal {
   note({ what: 'started', active: journal.found.map(({ submissionId }) => submissionId) });
@@ -92,5 +91,5 @@ startAgent({
   log: (level, msg, fields = {}) =>
     void process.stdout.write(`${JSON.stringify({ level, at: Date.now(), ...fields, msg })}\n`),
 });
-// The process has no orderly stop. Its journal keeps the runs.
+// SIGTERM ends the process at once. Its journal keeps the runs.
 process.on('SIGTERM', () => process.exit(0));

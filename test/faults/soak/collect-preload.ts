@@ -4,10 +4,10 @@ import { runInNewContext } from 'node:vm';
 
 /**
  * Loaded into each process of a soak before its own code. At SIGUSR2 it runs the garbage collector
- * and writes the remaining bytes into its file.
+ * and writes the number of remaining bytes into its file.
  *
- * Without this collection, the bytes would include garbage. The collector of an idle process waits
- * for more than an hour.
+ * Without this collection, the number would include garbage. An idle process may not collect
+ * garbage for more than an hour.
  */
 const file = process.env['FAULTS_MEMORY_FILE'];
 setFlagsFromString('--expose-gc');

@@ -25,7 +25,7 @@ const secondsPerHour = 3_600;
 const toleranceShare = 0.1;
 const tolerance = { MB: 12, '': 6 } as const;
 
-/** Decides whether a metric grows, from its points after the warm-up. */
+/** Decides whether a figure grows, from its points after the warm-up. */
 export function trendOf({ name, unit, points }: Series): Trend {
   const count = Math.max(1, points.length);
   const meanAt = points.reduce((sum, { atSeconds }) => sum + atSeconds, 0) / count;

@@ -10,15 +10,18 @@ export interface ProcessPlan {
   readonly prefix?: readonly string[];
   readonly env: NodeJS.ProcessEnv;
   /**
-   * The variables that later processes get in addition. They give the addresses of the first
-   * process.
+   * The additional variables of each start after the first one. They keep the ports of the first
+   * start.
    */
   readonly envAgain: (first: ReadyLine) => NodeJS.ProcessEnv;
   readonly clockFile: string;
   readonly logFile: string;
 }
 
-/** A process that a run can kill, pause and start. After a kill, a new process takes its place. */
+/**
+ * A process that a run can kill, pause and start. After a kill, `start` puts a new process in its
+ * place.
+ */
 export interface ControlledProcess {
   readonly name: string;
   readonly ready: ReadyLine;
@@ -40,8 +43,8 @@ export interface ControlledProcess {
   resume(): void;
   setClockOffset(ms: number): void;
   /**
-   * A description of each time that the process ended without an order. A service must survive the
-   * failure of its dependencies.
+   * A description of each time that the process ended by itself. A service must survive the failure
+   * of its dependencies.
    */
   readonly deaths: readonly string[];
   stop(): Promise<void>;
@@ -126,9 +129,7 @@ async function launch(place: Place): Promise<void> {
   void watch(place, launched);
 }
 
-/**
- * Waits for the end of a process. If it ended without an order, records this and starts it again.
- */
+/** Waits for the end of a process. If it ended by itself, records this and starts it again. */
 async function watch(place: Place, launched: ServiceProcess): Promise<void> {
   const how = await launched.exited;
   if (place.current !== launched) return;

@@ -51,7 +51,9 @@ export async function openRedis(dir: string): Promise<RedisUnderTest> {
       await launch(empty);
     } catch (error) {
       if (empty) throw error;
-      process.stderr.write(`Redis refuses its file and starts without it: ${String(error)}\n`);
+      process.stderr.write(
+        `Redis did not start with its file, and is started without it: ${String(error)}\n`,
+      );
       await launch(true);
     }
   };

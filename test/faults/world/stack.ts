@@ -81,7 +81,10 @@ function portOf({ ready }: { ready: { port?: number } }): { port: number } | und
   return ready.port === undefined ? undefined : { port: ready.port };
 }
 
-/** Starts a node that reaches one dispatcher after another, as through a load balancer. */
+/**
+ * Starts a node. Each connection of the node goes to the next dispatcher, as through a load
+ * balancer.
+ */
 export async function startNode(
   world: World,
   services: readonly ServiceUnderTest[],

@@ -93,7 +93,8 @@ async function openReceiver(world: World, name: string, failing: Failing | 'neve
 }
 
 /**
- * Verifies a signature. A forged or stale one is a complaint. The receiver still answers as usual.
+ * Verifies the signature of a webhook. A forged or old signature is a complaint. The receiver still
+ * answers as usual.
  */
 function verify(seen: Seen, webhook: ReceivedWebhook, secret: string): void {
   try {

@@ -5,9 +5,10 @@ import { runMs, type Tally, tryRegistry, withRegistryRedis } from './registry.ts
 
 /**
  * `pnpm fleet:fairness [--seconds S] [--stack-seconds S] [--rate R] [--seed S] [--registry-only]`:
- * measures what a tenant with R submissions a second gets, alone and next to a tenant 50 times as
- * fast. The first trials use only the fleet registry, at several ratios of load to capacity. The
- * last trial uses the whole stack. The last line is the verdict.
+ * measures how many of a tenant's submissions are accepted, alone and next to a tenant that submits
+ * 50 times as fast. The tenant submits R times a second. The first trials use only the fleet
+ * registry, at several ratios of load to capacity. The last trial uses the whole stack. The last
+ * line is the verdict.
  */
 const { values } = parseArgs({
   options: {
@@ -37,7 +38,7 @@ const floodPerSecond = slowPerSecond * timesAsFast;
 const shared = { seed: Number(values.seed), seconds: Number(values.seconds), slowPerSecond };
 
 say(
-  'load = asks for slots / slots that a standard job may take; kept = slow with flood / slow alone',
+  'load = asks for slots / slots that a standard job may take; kept = slow with flood / slow alone; work = all accepted, shared / first come',
 );
 say('slots  load  slow alone  first come: slow  flood  shared: slow  flood  kept   work');
 let asks = 0;

@@ -17,7 +17,7 @@ import { createRandom, type Random } from '../../simulation/random.ts';
  * A trial with the fleet registry alone: a real Redis, two dispatchers, and a clock that jumps from
  * one ask for a slot to the next. The counts of a trial do not depend on how busy the machine is.
  * With `isFair` false, the registry does not learn the tenant and grants every free slot to the
- * first ask. Decision 40 replaced that rule.
+ * first ask. Decision 40 has the fair rule.
  */
 export interface RegistryTrial {
   readonly seed: number;

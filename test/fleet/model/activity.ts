@@ -1,9 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 
-/**
- * After this number of turns of the event loop in a row with nothing in flight, the run has
- * settled.
- */
+/** A run has settled after this many turns of the event loop in a row with nothing in flight. */
 const quietTurns = 3;
 const stuckAfterMs = 30_000;
 
@@ -50,9 +47,7 @@ export class Activity {
       quiet = this.#inFlight === 0 && this.#mail.size === 0 ? quiet + 1 : 0;
       if (performance.now() - startedMs > stuckAfterMs) {
         const mail = [...this.#mail].map(([id, count]) => `${id}: ${count}`).join(', ');
-        throw new Error(
-          `${this.#inFlight} calls and the messages to ${mail || 'nobody'} are stuck`,
-        );
+        throw new Error(`stuck: ${this.#inFlight} calls, and messages to ${mail || 'nobody'}`);
       }
     }
   }

@@ -125,7 +125,7 @@ export class ModelDispatcher {
   take(job: DispatchJob): void {
     const done = takeDispatch(this.logic, job)
       .catch((error: unknown) => {
-        // In a dead dispatcher, deadlines still expire. An error that follows from this is ignored.
+        // Ignore the errors of a dead dispatcher. A killed process would report none.
         if (!this.mortal.isDead) throw error;
       })
       .finally(() => this.#jobs.delete(done));

@@ -6,9 +6,8 @@ import type { OpenLink } from '../../../services/dispatcher/src/wire/node-link.t
 import type { ModelNode, NodeLinkEnd } from './node.ts';
 
 /**
- * A node link without a socket. Frames arrive in order and in a later turn. A cut link loses frames
- * in flight. A link that is cut unnoticed drops everything until the service has missed its pings
- * for 15 s.
+ * A node link without a socket. Frames arrive in order. A cut loses the frames in flight. After
+ * `cutUnnoticed`, the link drops everything until the service has missed its pings for 15 s.
  */
 export class ModelLink implements LinkTransport, NodeLinkEnd {
   #state: 'open' | 'swallowing' | 'closed' = 'open';

@@ -7,8 +7,8 @@ const seed = Number(process.env['FLEET_SEED'] ?? Date.now() % 1_000_000);
 const runs = 60;
 
 /**
- * The least numbers of submissions and executions in all runs. With fewer, the test would prove
- * nothing.
+ * The least numbers of submissions and executions in all runs together. With fewer, the test would
+ * prove nothing.
  */
 const atLeast = { submissions: 300, executed: 120 };
 

@@ -205,8 +205,8 @@ export class ModelNode {
       return;
     }
     if (this.#nowMs() - accepted.atMs > acceptedOfferVoidAfterMs) return;
-    // The node may have named this submission before the assignment, and may have been ordered to
-    // stop it.
+    // Before the assignment, the node may have sent a frame for this submission and got the order
+    // to stop it.
     this.stopping.delete(submissionId);
     this.journal.set(submissionId, { submissionId, phase: 'assigned', actions: 0 });
   }

@@ -6,7 +6,7 @@ import { createNode, openStore, createTenant, type Author, type Store } from '@s
 import { Pool, type QueryResultRow } from 'pg';
 import type { Query } from './rows.ts';
 
-/** Shared by all runs: one database, one Redis, and one clock for both. */
+/** The servers that all runs share: a database with a simulated clock, and a Redis. */
 export interface Rig {
   readonly store: Store;
   readonly redis: ReturnType<typeof connectRedis>;

@@ -67,7 +67,7 @@ export function compareRow(auditor: Auditor, wireId: string, row: Row): void {
   if (auditor.sees(row.node_id)) compareOutcome(auditor, wireId, row);
   const events = (row.events ?? []).filter((type) => type !== 'submission.late_outcome');
   if (events.length !== (row.state === 'rejected' ? 0 : 1))
-    complain(`has the events ${events.join()}`);
+    complain(`must have one end event (none if rejected), but has [${events.join()}]`);
   compareCharge(row, complain);
 }
 
@@ -87,7 +87,7 @@ function compareOutcome(auditor: Auditor, wireId: string, row: Row): void {
   if (!isReported(row, actionsReported)) complain(`${row.actions} actions were never reported`);
 }
 
-/** The cap of a run that has just begun (CONTRACT 7, "Usage"). */
+/** The cap of the actions of a run that has just begun (CONTRACT 7, "Usage"). */
 const actionsCapMin = 100;
 
 /** True if the stored actions were reported, or if they are the cap and a report was higher. */
@@ -113,7 +113,8 @@ function dueMicros(row: Row): number {
 function compareCharge(row: Row, complain: (what: string) => void): void {
   const charged = Number(row.charged ?? 0);
   const due = Math.round(dueMicros(row));
-  if (charged !== due) complain(`is ${row.state} and was charged ${charged}, must be ${due}`);
+  if (charged !== due)
+    complain(`is ${row.state} and was charged ${charged}, but must be charged ${due}`);
   const { hold = 0, charge = 0, release = 0 } = row.movements ?? {};
   if (hold !== Number(row.max) || charge !== charged || release !== hold - charged)
     complain(
@@ -141,6 +142,6 @@ export async function compareAccount(
   if (account?.held !== '0' || account.balance !== String(due))
     auditor.complain(
       'account',
-      `has ${account?.balance} and ${account?.held} held, must be ${due} and 0 held`,
+      `has the balance ${account?.balance} with ${account?.held} held, but must have ${due} with 0 held`,
     );
 }

@@ -3,15 +3,15 @@ import { fleetRefreshIntervalMs, keyPrefix } from '@svc/queue';
 import type { World } from './world.ts';
 
 /**
- * After this time every slot is free again, also those of nodes that never sent `stopped`. The
+ * After this time every slot is free again, even those of nodes that never sent `stopped`. The
  * dispatchers have then entered all their links in the registry again.
  */
 const slotsBackMs = 31_000;
 
 /**
- * Checks during a run that the registry counts a slot as taken only for a submission that the link
- * of the slot's node knows. Submissions that were offered on an older link are left out, because
- * the next entry of the link in the registry corrects them.
+ * Checks the registry during a run. If a submission takes a slot of a node, the node's link must
+ * know the submission. Submissions that were offered only on an older link are left out. The
+ * registry is corrected when the dispatcher enters the link in it again.
  */
 export async function compareTaken(world: World): Promise<void> {
   await world.settled();
@@ -46,7 +46,7 @@ export async function compareSlots(world: World): Promise<void> {
         `${bySubmission.size} runs and ${logic.offerings.size} offerings are left`,
       );
     if (byNode.size !== all.size)
-      auditor.complain('links', `there are ${all.size} links of ${byNode.size} nodes`);
+      auditor.complain('links', `there are ${all.size} links, but for ${byNode.size} nodes`);
     for (const link of all) {
       const left = link.runs.size + link.offers.size + link.work.size;
       if (left > 0)
@@ -61,6 +61,6 @@ export async function compareSlots(world: World): Promise<void> {
   if (capacity?.slots !== slots || capacity.free !== slots)
     auditor.complain(
       'slots',
-      `${capacity?.free} of ${capacity?.slots} slots are free, must be ${slots}`,
+      `${capacity?.free} of ${capacity?.slots} slots are free, but all ${slots} must be`,
     );
 }

@@ -12,8 +12,8 @@ const waitsMs = [6_001, 60_001, 1_800_001];
 
 /**
  * Advances the clock until every submission has ended and every slot is free. Then the rows must
- * agree with what the auditor saw. With `isHealed`, the nodes reconnect before the clock advances,
- * otherwise only after that.
+ * agree with what the auditor saw. With `isHealed`, the nodes already reconnect before the clock
+ * advances. Without it, they reconnect only afterwards.
  */
 export async function passVerdict(
   world: World,

@@ -9,7 +9,7 @@ import type { Auditor } from '../model/auditor.ts';
 export interface Agents {
   /** Kills the agent with `kill -9`, and at once starts another process on the same journal. */
   restart(index: number): Promise<void>;
-  /** Reports to the auditor the agents that acted since the last call. */
+  /** Reports to the auditor each submission that an agent began since the last call. */
   report(auditor: Auditor): void;
 }
 

@@ -12,7 +12,7 @@ import { processCommands } from './commands.ts';
 import { freeSlots, passVerdict } from './verdict.ts';
 import { ProcessWorld, type ScriptedCredentials } from './world.ts';
 
-/** `pnpm fleet:processes --runs N --seed S` sets both variables. */
+/** `pnpm fleet:processes --runs N --seed S` sets `FLEET_RUNS` and `FLEET_SEED`. */
 const runs = Number(process.env['FLEET_RUNS'] ?? 2);
 const seed = Number(process.env['FLEET_SEED'] ?? Date.now() % 1_000_000);
 const commandsMax = 60;

@@ -4,7 +4,7 @@ import type { ModelNode, NodeLinkEnd } from '../model/node.ts';
 
 type Socket = Awaited<ReturnType<typeof openLinkSocket>>;
 
-/** A model's node on a real link to a real dispatcher. */
+/** The link of a model's node over a real socket to a real dispatcher. */
 export class SocketLink implements NodeLinkEnd {
   #socket: Socket | undefined;
   #isGone = false;
@@ -33,7 +33,7 @@ export class SocketLink implements NodeLinkEnd {
     this.#socket?.terminate();
   }
 
-  /** Stops reading, also of pings, and stops sending. The service notices only the silence. */
+  /** Stops sending and reading, so pings get no answer. The service notices only the silence. */
   cutUnnoticed(): void {
     this.#leaveNode();
     this.#socket?.pause();

@@ -19,7 +19,7 @@ const endsWithinMs = 30_000;
  */
 const slotsBackWithinMs = 45_000;
 
-/** Like the verdict of the model, for real processes. Their reconcilers run by themselves. */
+/** The verdict of the model, but for real processes. Their reconcilers run by themselves. */
 export async function passVerdict(
   world: ProcessWorld,
   expected: { readonly fleet: Fleet; readonly agentSlots: number; readonly grantedMicros: bigint },
@@ -90,6 +90,6 @@ export async function freeSlots(fleet: Fleet, slots: number): Promise<void> {
     },
     { what: `${slots} free slots`, timeoutMs: slotsBackWithinMs },
   ).catch((error: unknown) => {
-    throw new Error(`slots leak: ${last} are free, must be ${slots}`, { cause: error });
+    throw new Error(`slots leak: ${last} are free, but all ${slots} must be`, { cause: error });
   });
 }

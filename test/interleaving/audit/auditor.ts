@@ -3,13 +3,13 @@ import type { SubmissionState } from '@svc/domain';
 import { grantedMicros } from '../world/rig.ts';
 import type { Account, Row } from './rows.ts';
 
-/** True if a node works on its assignment with its current link. */
+/** True if the agent with the node's current link works on the submission with this key. */
 export type IsWorkedOn = (nodeId: string, key: string) => boolean;
 
 /**
- * Checks the rows after each step that committed something: at most one execution, balanced money,
- * legal state transitions, one event for each end, and no end while a node works on the submission
- * (CONTRACT 4, 6 and 7).
+ * Checks the rows after each step that committed something. A submission is executed at most once,
+ * its money is balanced, its state transitions are legal, and its end has one event. It does not
+ * end as `node_lost` while its node works on it with a current link (CONTRACT 4, 6 and 7).
  */
 export class Auditor {
   readonly violations: string[] = [];

@@ -59,14 +59,14 @@ export class Requests {
       if (!isGiven)
         this.#auditor.complain(
           name,
-          `is answered ${answer.status}, and no node has the submission`,
+          `is answered ${answer.status}, but no node has the submission`,
         );
     }
     if (answer.kind !== 'problem' || answer.code !== 'dispatch_unavailable') return;
     const askers = this.#all.filter((one) => one.what === 'create' && one.key === key);
     const isAsked = own.some(({ id }) => this.#enqueued.has(id));
     if (askers.length === 1 && !isAsked)
-      this.#auditor.complain(name, 'is answered dispatch_unavailable, and no dispatcher was asked');
+      this.#auditor.complain(name, 'is answered dispatch_unavailable, but no dispatcher was asked');
   }
 
   look(nowMs: number): void {

@@ -2,8 +2,7 @@ import { countedImmediate, hosts } from './host.ts';
 
 /**
  * The globals of the product's modules in a simulation (see hooks.ts). Time is simulated, and
- * pending callbacks of the event loop are counted. Outside a simulated process these are the real
- * globals.
+ * waiting `setImmediate` callbacks are counted. Outside a simulated process, time is real.
  */
 
 class SimulatedTimer {

@@ -5,10 +5,10 @@ import { applyEdit, type SourceEdit } from '../../faults/injected-bugs/injected-
 import { orderBugs } from '../injected-bugs/catalogue.ts';
 
 /**
- * Runs the product's own modules on a simulated machine. Their timers, clocks and random ids come
- * from globals.ts and crypto.ts, and the agent's socket comes from ws.ts. No file on disk is
- * changed. Libraries keep the real timers, clocks and ids. This module must run before the product
- * is loaded.
+ * Runs the product's own modules on a simulated machine. Their timers and clocks come from
+ * globals.ts and timers-promises.ts, their random ids from crypto.ts, and the agent's socket from
+ * ws.ts. No file on disk is changed. Libraries keep the real timers, clocks and ids. This module
+ * must run before the product is loaded.
  */
 const checkout = path.resolve(import.meta.dirname, '../../..');
 const root = `${pathToFileURL(checkout).href}/`;

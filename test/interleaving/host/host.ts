@@ -17,7 +17,7 @@ export const hosts = new AsyncLocalStorage<Host>();
 
 let waitingImmediates = 0;
 
-/** The number of callbacks that wait for the next turn of the event loop. */
+/** The number of `setImmediate` callbacks that have not run yet. */
 export function immediatesWaiting(): number {
   return waitingImmediates;
 }

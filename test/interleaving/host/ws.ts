@@ -22,7 +22,7 @@ const closed = 3;
 
 /**
  * One end of a simulated WebSocket, with the part of the interface of `ws` that both ends of a node
- * link use. The network (network.ts) transports frames. The seed decides their order and time.
+ * link use. The network (network.ts) transports frames. The seed decides when each frame arrives.
  */
 export class SimulatedSocket extends EventEmitter {
   readonly OPEN = open;

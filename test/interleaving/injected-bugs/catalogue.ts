@@ -4,8 +4,8 @@ import type { InjectedBug } from '../../faults/injected-bugs/injected-bug.ts';
 export interface OrderBug extends InjectedBug {
   readonly seed: number;
   /**
-   * The action (world/actions.ts) that is frequent in the runs with this bug. Few runs are then
-   * enough to find the bug.
+   * An action (world/actions.ts), or `faults`, that is frequent in the runs with this bug. Few runs
+   * are then enough to find the bug.
    */
   readonly focus: string;
   /** The violation that the auditor reports for the bug. */
@@ -116,6 +116,6 @@ export const orderBugs: readonly OrderBug[] = [
     ],
     seed: 1,
     focus: 'faults',
-    foundAs: /is answered dispatch_unavailable, and no dispatcher was asked/,
+    foundAs: /is answered dispatch_unavailable, but no dispatcher was asked/,
   },
 ];

@@ -6,7 +6,7 @@ import type { Scheduler, Ticket } from './scheduler.ts';
 
 type Query = Store['query'];
 
-/** The driver's error for a broken connection. */
+/** The error that `pg` throws for a broken connection. */
 function connectionLost(): Error {
   return new Error('Connection terminated unexpectedly');
 }
@@ -30,9 +30,9 @@ interface Session extends Asking {
 
 /**
  * A store for one simulated process. Each statement is held before it is sent, and again before its
- * answer returns. A transaction is also held before its COMMIT. A statement that fails may or may
- * not have taken effect, as on a broken connection. The transaction of a killed process is rolled
- * back, as the server does.
+ * answer returns. A transaction is also held at BEGIN and at COMMIT. A statement that fails may or
+ * may not have taken effect, as on a broken connection. The transaction of a killed process is
+ * rolled back.
  */
 export class GatedStore {
   readonly #process: SimulatedProcess;

@@ -9,7 +9,7 @@ export interface ProcessScheduler {
   forget(process: SimulatedProcess): void;
 }
 
-/** The error of work that `orKilled` ends because its process was killed. */
+/** The error with which `orKilled` rejects if the process is killed. */
 export class ProcessKilled extends Error {
   override readonly name = 'ProcessKilled';
 }
@@ -27,7 +27,10 @@ export class SimulatedProcess implements Host {
   readonly #scheduler: ProcessScheduler;
   readonly #death = Promise.withResolvers<never>();
   #isDead = false;
-  /** The process is stalled: none of its events is released before this step. */
+  /**
+   * The process is stalled until this step. Its events are released earlier only if a held event
+   * has reached its time limit.
+   */
   frozenUntilStep = 0;
 
   constructor(scheduler: ProcessScheduler, name: string, skewMs: number) {

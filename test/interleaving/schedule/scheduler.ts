@@ -54,7 +54,10 @@ export interface Rates {
  * The longest time that a call is in transit. After a longer silence the connection would break.
  */
 const transitMsMax = 3_000;
-/** The longest stall of a process. After a longer stall Postgres would end the transaction. */
+/**
+ * The longest stall of a process. It is shorter than the product's time limit of a transaction (10
+ * s).
+ */
 const stalledMsMax = 9_000;
 
 const treatedChance = 0.4;
@@ -68,7 +71,8 @@ const slowStepsMax = 500;
 
 /**
  * Holds each call that a simulated process makes to the outside, and each answer. Releases them one
- * at a time, in the order that the seed decides. Between two releases it waits until nothing runs.
+ * at a time, in the order that the seed decides. Between two releases, a run waits until nothing
+ * runs.
  */
 export class Scheduler {
   readonly random: Random;
@@ -107,8 +111,8 @@ export class Scheduler {
   }
 
   /**
-   * After this call no event fails or is delayed. Only a stalled process stays stalled until its
-   * step.
+   * Ends the faults. After this call no event fails, and no ticket delays its event unless it was
+   * drawn before. A stalled process stays stalled until its step.
    */
   heal(): void {
     this.#rates = { stall: 0, fault: 0 };
@@ -117,7 +121,7 @@ export class Scheduler {
 
   /**
    * Draws the ticket of an event before the event is held. An answer gets its ticket when its
-   * request is sent. Two answers that arrive together then have the order of their requests.
+   * request is sent. Answers that arrive together are then ordered like their requests.
    */
   ticket(name: string): Ticket {
     const isSlow = this.#rates.stall > 0 && this.#treatments.of(name) === 'slow';

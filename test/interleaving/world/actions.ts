@@ -7,7 +7,7 @@ import type { SimulatedAgent } from './agent.ts';
 import type { Ask } from './gateway.ts';
 import { alive, type World } from './world.ts';
 
-/** An action from outside. Returns false if it has nothing to act on. */
+/** An action from outside. Returns false if the trace must not name it, because it did nothing. */
 type Action = (world: World) => boolean;
 
 const keysMax = 12;
@@ -97,8 +97,9 @@ const cut: Action = (world) => {
 };
 
 /**
- * At the next hello, stalls the dispatcher that receives it, cuts the link unnoticed and creates a
- * submission. The node can then link to another dispatcher and work there.
+ * At the next hello, stalls the dispatcher that receives it and creates a submission. Also cuts the
+ * link in a way that only the node notices. The node can then link to another dispatcher and work
+ * there.
  */
 const stallGreeting: Action = (world) => {
   const { network, scheduler, random } = world;
@@ -232,8 +233,8 @@ const weights: Readonly<Record<string, readonly [number, Action]>> = {
 const focusFactor = 15;
 
 /**
- * Draws the weights of the actions for one run. The action `focus` gets `focusFactor` times its
- * usual weight.
+ * Draws the weights of the actions for one run. The returned function does one action, drawn by
+ * weight. The action `focus` gets `focusFactor` times its usual weight.
  */
 export function drawActions(random: Random, focus: string | undefined): (world: World) => void {
   const drawn = Object.entries(weights).map(([name, [weight, action]]) => {

@@ -153,7 +153,7 @@ export class SimulatedAgent {
     });
   }
 
-  /** Ends the process at once. The kernel releases its resources, such as its lock. */
+  /** Ends the process at once. Releases its lock, as the kernel would. */
   kill(): void {
     this.process.kill();
     this.#ground.network.killed(this.process);

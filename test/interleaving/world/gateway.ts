@@ -21,7 +21,10 @@ export interface Ask {
   readonly body: object;
 }
 
-/** `thrown`: the server answers 500, or 503 if a dependency is away. */
+/**
+ * The result of a request. In place of `thrown`, a real server answers 500, or 503 if a dependency
+ * is away.
+ */
 export type Replied = { readonly kind: 'answered'; readonly answer: Answer } | ThrownAnswer;
 interface ThrownAnswer {
   readonly kind: 'thrown';

@@ -28,8 +28,8 @@ export function storeOf(ground: Ground, process: SimulatedProcess): Store {
 }
 
 /**
- * The Redis of one process. Its `publish` goes to `messaging`, where the seed decides. All other
- * calls reach the real Redis.
+ * The Redis of one process. Its `publish` goes to `messaging`, where the seed decides when a
+ * message arrives. All other calls reach the real Redis.
  */
 export function redisOf(ground: Ground, process: SimulatedProcess): Rig['redis'] {
   const { rig, messaging } = ground;

@@ -30,10 +30,10 @@ const jobAttemptsMax: Readonly<Record<QueueKey, number>> = {
 };
 
 /**
- * Queues and channels with the semantics of the queue room, driven by the seed. A job is delivered
- * at least once and in any order, unless it is lost. The messages of a channel reach its current
- * subscriber in order, and any of them may be lost. BullMQ cannot be used, because its workers wait
- * inside Redis, where the seed decides nothing.
+ * Queues and channels that behave like those of the queue room, at moments that the seed decides. A
+ * job is delivered at least once and in any order, unless it is lost. The messages of a channel
+ * reach its current subscriber in order, and any of them may be lost. BullMQ cannot be used,
+ * because its workers wait inside Redis, where the seed decides nothing.
  */
 export class Messaging {
   readonly #scheduler: Scheduler;
@@ -75,7 +75,7 @@ export class Messaging {
     this.#jobs.clear();
   }
 
-  /** Returns whether a subscriber received the message. */
+  /** Returns true if the channel has a live subscriber. The message may still be lost. */
   #publish(channel: string, message: unknown): boolean {
     const subscriber = this.#subscribers.get(channel);
     if (subscriber === undefined || subscriber.process.isDead) return false;
@@ -219,7 +219,7 @@ export class Messaging {
     };
   }
 
-  /** Waits like the reply listener of the queue room, on a channel driven by the seed. */
+  /** A reply listener like that of the queue room, on a simulated channel. */
   listenerOf(process: SimulatedProcess): ReplyListener {
     const channel = `replies:${process.name}`;
     const waiting = new Map<string, Set<(news: ReplyNews | 'timeout') => void>>();

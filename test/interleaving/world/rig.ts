@@ -13,7 +13,9 @@ import {
 } from '@svc/store';
 import { Client, type QueryResultRow } from 'pg';
 
-/** Shared by all runs of one command: a database, a Redis, and one clock for both. */
+/**
+ * The servers that all runs of one command share: a database with a simulated clock, and a Redis.
+ */
 export interface Rig {
   readonly store: Store;
   readonly redis: ReturnType<typeof connectRedis>;
@@ -48,8 +50,8 @@ const clockSql = `
  */
 const indexSql = 'CREATE INDEX interleaving_submissions ON submissions (tenant_id)';
 /**
- * Generic plans, as the services use them. They are made while the tables are empty, so sequential
- * scans must be turned off.
+ * Generic plans, as the services use them. Postgres makes them while the tables are empty, and
+ * would choose sequential scans. So these are turned off.
  */
 const plannerOptions = '-c jit=off -c enable_seqscan=off -c plan_cache_mode=force_generic_plan';
 

@@ -177,8 +177,8 @@ export class World {
   }
 
   /**
-   * Checks the answers to requests. If anything was committed since the last audit, also checks the
-   * rows.
+   * Checks that no request waits too long. If anything was committed since the last audit, also
+   * checks the rows.
    */
   async audit(): Promise<void> {
     this.requests.look(this.scheduler.nowMs);

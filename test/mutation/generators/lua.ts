@@ -24,8 +24,8 @@ function isBalanced(text: string): boolean {
 }
 
 /**
- * The mutants of a Redis script: one for each comparison, `and`, `or`, condition, added number and
- * statement.
+ * The mutants of a Redis script: one for each comparison, `math.min`, `math.max`, `and`, `or`,
+ * condition, added number and statement.
  */
 export function luaEdits(text: string): SqlEdit[] {
   const edits: SqlEdit[] = [];

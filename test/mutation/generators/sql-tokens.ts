@@ -46,7 +46,10 @@ export function conditionEnd(tokens: readonly SqlToken[], from: number): number 
   return clauseEnd(tokens, from, conditionStops);
 }
 
-/** The index of the first token that ends the clause: one of `stops`, or a closing bracket. */
+/**
+ * The index of the first token that ends the clause: one of `stops`, a closing bracket or a dollar
+ * quote. The number of tokens if there is none.
+ */
 export function clauseEnd(
   tokens: readonly SqlToken[],
   from: number,

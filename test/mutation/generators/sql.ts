@@ -45,8 +45,8 @@ function dropConjuncts(tokens: readonly SqlToken[], [from, to]: Range): SqlEdit[
 }
 
 /**
- * True if the range is one constant. TRUE and FALSE need no mutant, and a number or a text is a
- * case of `CASE … WHEN`.
+ * True if the range is one constant. A mutant of TRUE or FALSE is not needed. A number or a text
+ * alone is not a condition, but a case of `CASE … WHEN`.
  */
 function isConstant(tokens: readonly SqlToken[], [from, to]: Range): boolean {
   return to === from + 1 && /^(?:TRUE|FALSE|'.*|\d.*)$/s.test(tokens[from]?.word ?? '');

@@ -13,10 +13,7 @@ export interface Visit {
   readonly parent: SyntaxNode | undefined;
   /** The names of the functions and constants around the node, the outermost first. */
   readonly scope: string;
-  /**
-   * The number of the innermost function around the node whose start can be recorded. 0 means the
-   * module.
-   */
+  /** The number of the innermost function around the node. 0 means the module. */
   readonly reach: number;
   /** True if the node is in a `try` of the same function. */
   readonly isTried: boolean;

@@ -160,6 +160,7 @@ const awaitsOrNames = /\bawait\b|[A-Za-z_$][\w$]*/g;
 
 /**
  * True if the order of two statements can matter: one of them awaits, or both use the same name.
+ * False for two assertions.
  */
 function mayDepend(first: string, second: string): boolean {
   if (/^assert\w*\(/.test(first) && /^assert\w*\(/.test(second)) return false;
@@ -194,7 +195,7 @@ const generators: readonly Generator[] = [
   orders,
 ];
 
-/** The edits of a TypeScript file, and of the SQL or Lua in its literals. Pure. */
+/** The edits of a TypeScript file, and of the SQL or Lua in its literals. */
 export function typescriptEdits(file: string, text: string, embedded: Embedded): Edit[] {
   const edits: Edit[] = [];
   let loggedUpTo = 0;
@@ -212,8 +213,8 @@ export function typescriptEdits(file: string, text: string, embedded: Embedded):
 }
 
 /**
- * The bodies of all functions. The body at index `n` belongs to the function `n + 1` of
- * `Edit.reach`. Code can be inserted at `at` and at `end`.
+ * The bodies of all functions. The body at index `n` is that of the function with the number `n +
+ * 1` in `Edit.reach`. Code can be inserted at `at` and at `end`.
  */
 export function functionBodies(
   file: string,

@@ -1,9 +1,9 @@
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-/** The variable with the file whose source is replaced, relative to the checkout. */
+/** The variable with the path of the replaced file, relative to the checkout. */
 export const mutatedFile = 'MUTATION_FILE';
-/** The variable with the path of the file that contains the other source. */
+/** The variable with the path of a file that contains the other source. */
 export const mutatedText = 'MUTATION_TEXT_FILE';
 
 const preload = pathToFileURL(path.join(import.meta.dirname, 'mutant-preload.ts')).href;

@@ -10,7 +10,9 @@ export type Verdict =
   /** A test timed out. The mutant counts as killed. */
   | { readonly kind: 'timeout'; readonly by: string; readonly testFile: string }
   | { readonly kind: 'survived'; readonly testFilesCount: number }
-  /** A test timed out or lost a connection, and a second run did not fail in the same way. */
+  /**
+   * The machine may be the cause: a second try did not confirm a failure, or the worker was lost.
+   */
   | { readonly kind: 'unclear'; readonly by: string }
   /** Only for a migration: the final schema is the same. */
   | { readonly kind: 'same_schema' };

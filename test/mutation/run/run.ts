@@ -23,7 +23,7 @@ export interface Judged extends Task {
 export interface RunOptions {
   readonly servers: TestServers;
   readonly workersCount: number;
-  /** Runs only the nearest tests. Mutants that they miss survive. */
+  /** Runs only the nearest tests. A mutant that they do not kill counts as survived. */
   readonly nearOnly: boolean;
   /** If not empty, these files are run in place of the room's tests. */
   readonly testFiles: readonly string[];

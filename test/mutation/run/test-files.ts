@@ -23,7 +23,7 @@ export interface FileEnd {
 }
 
 export interface TestFiles {
-  /** Runs one test file with one replaced source file. `reachFile`: see `setup.ts`. */
+  /** Runs one test file. `change` replaces one source file. `reachFile`: see `setup.ts`. */
   run(testFile: string, change: OtherText | undefined, options: RunOptions): Promise<FileEnd>;
   close(): Promise<void>;
 }

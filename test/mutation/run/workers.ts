@@ -10,7 +10,10 @@ export class WorkerLost extends Error {
 }
 
 export interface Worker {
-  /** Resolves with the answer to the order. Throws WorkerLost if none comes within `boundMs`. */
+  /**
+   * Resolves with the answer to the order. Throws WorkerLost if the worker exits or does not answer
+   * within `boundMs`.
+   */
   ask(order: Order, boundMs: number): Promise<Answer>;
   close(): Promise<void>;
 }

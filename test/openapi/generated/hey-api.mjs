@@ -5,7 +5,7 @@ import { client } from './hey-api/client.gen.ts';
 import { createSubmission, getBalance, getSubmission } from './hey-api/index.ts';
 import { baseUrl, sign, submission } from './sign.mjs';
 
-// A value that the document does not list is accepted.
+// The type accepts a value that the document does not list.
 /** @type {import('./hey-api/index.ts').Submission['status']} */
 export const status = 'added_later';
 

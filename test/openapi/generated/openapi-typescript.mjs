@@ -8,7 +8,7 @@ import { baseUrl, sign, submission } from './sign.mjs';
 /** @typedef {import('./openapi-typescript.ts').components['schemas']} schemas */
 /** @typedef {paths['/v1/submissions/{id}/cancel']['post']['responses'][409]} conflict */
 
-// Values that the document does not list are accepted.
+// The types accept values that the document does not list.
 /** @type {schemas['Submission']['status']} */
 export const status = 'added_later';
 /** @type {conflict['content']['application/problem+json']['code']} */

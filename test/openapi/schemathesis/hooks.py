@@ -1,4 +1,4 @@
-"""Signs the requests of Schemathesis (CONTRACT 1), and checks what the service does with valid ones."""
+"""Signs the requests of Schemathesis (CONTRACT 1). Checks that the service accepts valid ones."""
 
 from __future__ import annotations
 
@@ -78,9 +78,10 @@ def before_call(context, case, kwargs) -> None:
             case.query[name] = 1
 
 
-# Codes whose reason no schema can say: what this deployment and this tenant may use.
+# Refusals with these codes are no fault. They depend on what the deployment and the tenant may use,
+# and no schema can say that.
 STATE_CODES = {"unknown_job_type", "unknown_tier", "quote_failed"}
-# Keywords of violations that no schema can say.
+# Violations with these keywords are no fault, because no schema can say these rules.
 BEYOND_SCHEMAS = {
     "cursor": "a cursor is from an earlier answer",
     "format": "a host is public, a CIDR block has no host bits",
@@ -93,7 +94,7 @@ BEYOND_SCHEMAS = {
 
 @schemathesis.check
 def valid_request_accepted(ctx, response, case) -> None:
-    """A request that the schema allows is not 400, 413, 415 or 422, apart from what no schema can say."""
+    """A valid request gets no 400, 413, 415 or 422, except by a rule that no schema can say."""
     meta = case.meta
     if meta is None or not meta.generation.mode.is_positive:
         return

@@ -66,7 +66,10 @@ export class LocalChain {
     for (const transaction of this.transactions) transaction.isFinalized = true;
   }
 
-  /** Removes all transactions that are not finalized, as if the cluster gave up their fork. */
+  /**
+   * Removes all transactions that are not finalized, as if the cluster gave up their fork. The
+   * balances of accounts stay as they are.
+   */
   dropUnfinalized(): void {
     for (const dropped of this.transactions.filter(({ isFinalized }) => !isFinalized)) {
       this.transactions.splice(this.transactions.indexOf(dropped), 1);
@@ -126,7 +129,7 @@ export class LocalChain {
 
   createLookupTable(table: Address, addresses: readonly Address[]): void {
     const header = new Uint8Array(lookupTableHeaderBytes);
-    // A lookup table that is active for ever.
+    // These bytes say that the lookup table is active for ever.
     header.set([1, 0, 0, 0, 255, 255, 255, 255, 255, 255, 255, 255]);
     const keys = addresses.map((key) => new Uint8Array(getAddressEncoder().encode(key)));
     this.#setAccount(table, lookupTableProgram, Buffer.concat([header, ...keys]));

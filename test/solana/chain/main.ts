@@ -5,9 +5,9 @@ import { createPayer, memo, readPayUrl, send, tokenAccountOf, transfer } from '.
 import { startRpcServer } from './rpc-server.ts';
 
 /**
- * The local chain of `SOLANA_DEMO=1 npm start`: a process with an RPC server and a payer. When the
- * parent process sends a URL, the payer pays it. When the parent asks for it, the chain finalizes
- * the transactions.
+ * The local chain of `SOLANA_DEMO=1 npm start`: a process with an RPC server and a payer. If a
+ * message of the parent process has a URL, the payer pays it. After any other message, the chain
+ * finalizes all transactions.
  */
 
 const chain = new LocalChain();

@@ -34,7 +34,7 @@ export interface PayRequest {
   readonly references: readonly string[];
 }
 
-/** Reads a URL as a wallet does. */
+/** Reads a Solana Pay URL as a wallet does. The mint must have six decimals. */
 export function readPayUrl(url: string): PayRequest {
   const parsed = new URL(url);
   const [whole = '0', fraction = ''] = (parsed.searchParams.get('amount') ?? '').split('.');
@@ -48,10 +48,7 @@ export function readPayUrl(url: string): PayRequest {
 
 export type Payer = Awaited<ReturnType<typeof createPayer>>;
 
-/**
- * Creates a payer with lamports and USDC. Its transactions go to the RPC URL through unmodified
- * `@solana/kit`.
- */
+/** Creates a payer with lamports for fees, and with `amount` tokens of the mint. */
 export async function createPayer(
   chain: LocalChain,
   mint: string,
@@ -82,7 +79,7 @@ export async function tokenAccountOf(
 const memoProgram = address('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr');
 let nonce = 0;
 
-/** A memo whose text differs from all earlier ones, so that its transaction has a new signature. */
+/** A memo with a new text. It gives its transaction a signature that no earlier one has. */
 export function memo(text = ''): Instruction {
   nonce += 1;
   return getAddMemoInstruction({ memo: `${text}${nonce}` }, { programAddress: memoProgram });
@@ -112,7 +109,7 @@ export function transfer(
 
 export interface SendOptions {
   readonly version?: 'legacy' | 0;
-  /** The lookup table and its addresses. */
+  /** A lookup table and its addresses. The transaction names them by their place in the table. */
   readonly table?: { readonly address: Address; readonly addresses: readonly Address[] };
 }
 
@@ -148,7 +145,7 @@ async function sign(
   return getBase64EncodedWireTransaction(await signTransactionMessageWithSigners(compressed));
 }
 
-/** Sends instructions through the RPC server with unmodified `@solana/kit`. Returns the signature. */
+/** Sends a transaction with these instructions through `@solana/kit`. Returns its signature. */
 export async function send(
   rpcUrl: string,
   payer: Payer,

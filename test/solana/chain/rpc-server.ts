@@ -2,9 +2,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { address, getBase64Decoder } from '@solana/kit';
 import type { ChainTransaction, LocalChain, TokenBalance } from './local-chain.ts';
 
-/** How the server misbehaves. A test changes the members while it runs. */
+/** The faults of the server. A test changes them while the server runs. */
 interface RpcFaults {
-  /** The HTTP status of every answer. Null for normal answers. */
+  /** If not null, the server answers every call with this HTTP status. */
   status: number | null;
   /** The number of newest transactions that the server does not have yet. */
   lag: number;
@@ -19,7 +19,7 @@ interface RpcFaults {
   shufflesLists: boolean;
   hangs: boolean;
   genesisHash: string;
-  /** Replaces the result of a call. */
+  /** If not null, this function changes the result of each call. */
   rewrite: ((method: string, result: unknown) => unknown) | null;
 }
 
@@ -30,7 +30,7 @@ interface RpcCall {
 
 export type RpcServer = Awaited<ReturnType<typeof startRpcServer>>;
 
-/** Starts the JSON-RPC interface of a local chain, as unmodified `@solana/kit` uses it. */
+/** Starts a JSON-RPC server for a local chain. It has only the methods that the tests need. */
 export async function startRpcServer(chain: LocalChain) {
   const faults: RpcFaults = {
     status: null,

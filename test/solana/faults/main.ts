@@ -4,7 +4,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 
-/** `pnpm solana:faults --runs N [--seed S]`: the fault run with N payments. The last line is the verdict. */
+/**
+ * `pnpm solana:faults --runs N [--seed S]`: at least N payments under faults. The last line is the
+ * verdict.
+ */
 const { values } = parseArgs({
   options: { runs: { type: 'string', default: '1000' }, seed: { type: 'string', default: '1' } },
 });

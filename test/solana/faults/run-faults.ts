@@ -41,8 +41,9 @@ const paymentsPerTenant = 100;
 const drainTicksMax = 400;
 
 /**
- * Sends `payments` payments of all kinds while watchers end and take over, connections to Postgres are
- * cut, Redis is emptied and the RPC server misbehaves. Then compares Postgres with the chain.
+ * Sends at least `payments` payments of all kinds while watchers end and take over, connections to
+ * Postgres are cut, Redis is emptied and the RPC server has faults. Then compares Postgres with the
+ * payments that it made.
  */
 export async function runFaults(
   world: SolanaWorld,
@@ -68,7 +69,8 @@ export async function runFaults(
     const fault = injectFault(world, random());
     counts[fault] = (counts[fault] ?? 0) + 1;
     if (fault === 'kill') {
-      // The killed process does not release its lease, so the clock passes the end of the lease.
+      // A killed process does not release its lease. The database's clock advances past the end of
+      // the lease, so the new watcher can take it.
       holder += 1;
       watcher = world.watcherOf(`watcher-${holder}`);
       await retried(() => world.advance(20_000));
@@ -203,9 +205,9 @@ async function audit(
     const isPaid = sum >= intent.amountUsdcMicros;
     if (isPaid) granted.set(intent.tenantId, (granted.get(intent.tenantId) ?? 0) + 1);
     if ((intent.status === 'confirmed') !== isPaid)
-      violations.push(`intent ${reference} has the wrong status`);
+      violations.push(`intent ${reference} is confirmed but not paid in full, or the reverse`);
     if (intent.paidUsdcMicros !== sum)
-      violations.push(`intent ${reference} has the wrong paid amount`);
+      violations.push(`the paid amount of intent ${reference} is not the sum of its payments`);
   }
   for (const tenantId of tenantIds) {
     const { balance } = await world.figures(tenantId);

@@ -51,7 +51,7 @@ it('shows what has arrived, with the name, size and hash of the file, and escape
   expect(page).toContain('Ada &lt;b&gt;');
   expect(page).toContain('ada &lt;1&gt;.pdf, 12 bytes');
   expect(page).toContain(employer.applications[0]?.file.sha256);
-  expect(page).toContain('1 request has brought');
+  expect(page).toContain('1 request has sent');
   expect(page).not.toMatch(/<b>|<1>/);
 });
 

@@ -43,8 +43,8 @@ interface Answer {
 /**
  * Starts the demo employer on 127.0.0.1: an application form, and a page that shows what has
  * arrived. It keeps everything in memory. It refuses requests for other host names than its own.
- * Otherwise another web site could read it through a visitor's browser. `port` 0 takes any free
- * port.
+ * Otherwise another web site could read the applications through a visitor's browser. `port` 0
+ * takes any free port.
  */
 export async function startDemoEmployer({ port = 0 } = {}): Promise<DemoEmployer> {
   const applications: Application[] = [];

@@ -65,10 +65,13 @@ export interface Answer {
   readonly value: string;
 }
 
-/** Long answers are cut to this many characters, because the page only shows them. */
+/** The page shows at most this many characters of an answer. */
 const valueLengthMax = 2_000;
 
-/** The answers of a submitted form, and the labels of required fields that are empty. */
+/**
+ * The answers of a submitted form without its file, and the labels of required fields that are
+ * empty.
+ */
 export function readAnswers(form: FormData): { answers: Answer[]; missing: string[] } {
   const given = fields.map((field) => ({ field, value: valueIn(form, field.name) }));
   return {

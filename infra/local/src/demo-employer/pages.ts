@@ -47,8 +47,8 @@ export const contentSecurityPolicy = [
 ].join('; ');
 
 /**
- * These elements are not `html` templates. The formatter would change the text in a template, and
- * the text would no longer match its hash.
+ * These elements are not `html` templates. The code formatter changes the text of such a template,
+ * and the text would then not match its hash.
  */
 const styleElement: Html = { source: `<style>${style}</style>` };
 const scriptElement: Html = { source: `<script>${script}</script>` };
@@ -104,7 +104,7 @@ export function inboxPage(applications: readonly Application[], requests: number
     count: requests,
     body: html`${body}
       <p class="quiet">
-        ${arrived} brought an application since the start.
+        ${arrived} sent a form since the start.
         <a href="${formPath}">Look at the empty form</a>
       </p>`,
   });

@@ -5,7 +5,7 @@ import { cacheDir } from '../paths.ts';
 import { runCommand } from '../run-command.ts';
 import { StartError } from '../start-error.ts';
 
-/** The first version that keeps named statements in transaction mode. */
+/** The first version that supports prepared statements in transaction mode. */
 const versionMin = [1, 21] as const;
 
 /** Debian 12 has PgBouncer 1.18, so the package and its libraries come from Debian 13. */
@@ -31,8 +31,8 @@ const fetchedFile = path.join(fetchedDir, 'run');
 const advice = 'Install PgBouncer 1.21 or newer (Debian 13: apt-get install pgbouncer).';
 
 /**
- * Finds a PgBouncer that keeps named statements: the one on the PATH, or Debian's package, which is
- * unpacked below .local without installing it. Throws StartError if neither is available.
+ * Finds a PgBouncer of at least `versionMin` on the PATH. Without one, downloads Debian's package
+ * and unpacks it below .local. Throws StartError if that fails, too.
  */
 export async function pgbouncerBinary(onFetch: () => void = () => {}): Promise<string> {
   const installed = onPath('pgbouncer');

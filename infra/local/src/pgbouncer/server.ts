@@ -11,11 +11,11 @@ import { pgbouncerBinary } from './binary.ts';
 export interface PgbouncerOptions {
   /** The directory of its configuration and its log. It is created if it is missing. */
   readonly dir: string;
-  /** The address of any database of the server, for the role that clients use. */
+  /** The URL of any database of the server, with the role and the password that clients use. */
   readonly databaseUrl: string;
   /** Lines of the configuration, which override those of `writeConfiguration`. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** The port of an earlier start; otherwise a free one. */
+  /** The port to listen on, for example that of an earlier start. The default is a free port. */
   readonly port?: number;
   /** Called before the program is fetched, which takes some seconds. */
   readonly onFetch?: () => void;
@@ -25,8 +25,9 @@ const portAttemptsMax = 3;
 
 /**
  * Starts PgBouncer in transaction mode on 127.0.0.1, in front of all databases of a server. The
- * returned `url` is the address of the database of `databaseUrl` through PgBouncer. PgBouncer ends
- * when this process ends in any way. Throws StartError if no PgBouncer is available.
+ * returned `url` leads through PgBouncer to the database that `databaseUrl` names. PgBouncer ends
+ * when this process ends in any way. Throws StartError if there is no PgBouncer, or if it would
+ * have to run as root.
  */
 export async function startPgbouncer(options: PgbouncerOptions): Promise<RunningServer> {
   const binary = await pgbouncerBinary(options.onFetch);

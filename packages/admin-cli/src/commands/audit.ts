@@ -41,7 +41,7 @@ export function addAuditCommands(audit: Command): void {
   })
     .option('--by <id>', 'only changes by this operator (op_…) or tenant (tnt_…)', actorArgument)
     .option('--action <action>', 'only this action, such as tenant.disable')
-    .option('--subject <id>', 'only changes of this tenant, node, purchase, submission or service')
+    .option('--subject <id>', 'only changes to this tenant, node, purchase, submission or service')
     .option(
       '--since <time>',
       'only changes since this time, or since a duration ago (24h)',

@@ -87,7 +87,7 @@ async function logLevel(
 ): Promise<void> {
   if (options.for !== undefined && (level === undefined || level === 'configured'))
     throw new WrongUsage(
-      'Name a service and a level to set with --for: svc log-level gateway debug --for 30m.',
+      'Name a service and a level other than configured with --for: svc log-level gateway debug --for 30m.',
     );
   await withRedis(context, async (redis) => {
     if (service !== undefined && level !== undefined) {

@@ -118,12 +118,12 @@ function reasonOf(intent: PurchaseIntent): string | null {
       return intent.paidUsdcMicros > 0n ? part : 'no finalized payment was found yet';
     case 'failed':
       return missing <= 0n
-        ? `${tooLarge}; settle it with svc solana assign`
-        : `its grace ended and ${part}; settle it with svc solana assign`;
+        ? `${tooLarge}; grant credits with svc solana assign`
+        : `its grace ended and ${part}; grant credits with svc solana assign`;
     case 'expired':
       if (!intent.isClosed) return `expired and ${part}; a payment within its grace still counts`;
       return intent.paidUsdcMicros > 0n
-        ? 'paid after its grace; settle it with svc solana assign'
+        ? 'paid after its grace; grant credits with svc solana assign'
         : 'no payment was found until the end of its grace';
   }
 }

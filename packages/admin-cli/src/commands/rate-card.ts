@@ -74,8 +74,8 @@ export function addRateCardCommands(rateCard: Command): void {
 }
 
 /**
- * The card that prices the quotes of `tenantId`, or the default card without a tenant. Throws
- * Refusal for an unknown tenant or if there is no card.
+ * The card that prices the quotes of `tenantId`. If `tenantId` is undefined, the card of all
+ * tenants without their own. Throws Refusal for an unknown tenant or if there is no card.
  */
 async function cardInForce({ store }: Context, tenantId: string | undefined): Promise<RateCard> {
   if (tenantId !== undefined && (await findTenant(store, tenantId)) === null) throw unknownTenant();
@@ -117,7 +117,7 @@ async function apply(context: Context, file: string, options: RateCardOptions): 
     if (options.json === true) {
       return printJson({ version: before.version, tenantId: whose, changes: [] });
     }
-    return print(`Version ${before.version} is identical. Nothing was changed.`);
+    return print(`The card is identical to version ${before.version}. Nothing was changed.`);
   }
   if (options.json !== true) {
     printTable(

@@ -47,7 +47,7 @@ async function end({ store, by }: Context, options: EndOptions): Promise<void> {
   const force = options.force === true;
   if (force) {
     await confirm(
-      'A tenant may repeat a submission that a missing node has done. End the recovery?',
+      'A tenant may repeat a submission that a node has done but not reported. End the recovery?',
       options,
     );
   }
@@ -60,7 +60,7 @@ async function end({ store, by }: Context, options: EndOptions): Promise<void> {
     case 'incomplete': {
       const { missingNodes, open } = outcome.status;
       throw new Refusal(
-        `${missingNodes.length} nodes have not reported, and ${open.length} reported submissions are missing. See \`svc recovery status\`. \`svc recovery end --force\` ends the recovery anyway.`,
+        `${missingNodes.length} nodes have not reported, and ${open.length} reported submissions are not in the database. See \`svc recovery status\`. \`svc recovery end --force\` ends the recovery anyway.`,
       );
     }
   }

@@ -86,7 +86,7 @@ async function readLive(redis: Redis, prefix: string): Promise<LiveStatus> {
   };
 }
 
-/** True if the process announced itself within the last `presenceSilentMs`. */
+/** True if the last heartbeat of the process is less than `presenceSilentMs` old. */
 export function isHeard({ silentMs }: HeardInstance): boolean {
   return silentMs < presenceSilentMs;
 }

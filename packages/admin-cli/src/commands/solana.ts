@@ -19,7 +19,7 @@ const listedMax = 100;
 /** `svc solana …` (CONTRACT 8). */
 export function addSolanaCommands(group: Command): void {
   addCommand(group, 'status', {
-    does: 'show how far the watcher of payments has read, its RPC server and unexplained payments',
+    does: 'show the watcher of payments, how far it has read, and the unexplained payments',
     examples: ['svc solana status', 'svc solana status --json'],
   }).action((options: CommandOptions) => withContext(({ store }) => status(store, options)));
   addCommand(group, 'assign', {

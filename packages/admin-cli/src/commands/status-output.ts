@@ -132,7 +132,7 @@ function ledgerLine({ ledger, databaseTime }: ServiceStatus): string {
     dim(`${tenants} tenants, ${submissions} submissions`),
     dim(at === null ? 'never complete' : `${shortDuration(ageOf(at))} ago`),
     dim(
-      `whole ledger ${fullAt === null ? 'not yet' : `${shortDuration(ageOf(fullAt))} ago`}, next at ${Math.floor(fullRatio * 100)} %`,
+      `whole ledger ${fullAt === null ? 'not read yet' : `read ${shortDuration(ageOf(fullAt))} ago`}, current pass at ${Math.floor(fullRatio * 100)} %`,
     ),
   ];
   if (failedAt !== null)

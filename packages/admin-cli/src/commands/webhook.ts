@@ -75,7 +75,7 @@ export function addWebhookCommands(webhook: Command): void {
       withContext((context) => sendAgain(context, id, options)),
     );
   const recovery = addCommand(webhook, 'recover', {
-    does: 'send exhausted deliveries again that were created since a time; resumes if interrupted',
+    does: 'send again the exhausted deliveries created since a time; if interrupted, run it again',
     examples: ['svc webhook recover --since 24h', 'svc webhook recover --since 2026-01-31T08:00Z'],
   });
   addYesOption(recovery)
@@ -191,8 +191,8 @@ async function found(delivery: Promise<DeliveryRecord | null>): Promise<Delivery
 }
 
 /**
- * True if an attempt stores a text that the endpoint answered. Such a text may repeat personal
- * data, so reading it is audited.
+ * True if an attempt has the text of an endpoint's answer. Such a text may repeat personal data, so
+ * reading it is audited.
  */
 function hasResponse({ attempts }: DeliveryRecord): boolean {
   return attempts.some(({ response }) => response !== null && response !== '');

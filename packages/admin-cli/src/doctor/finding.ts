@@ -11,7 +11,7 @@ export interface Finding {
   readonly remedy: string | null;
 }
 
-/** What `svc doctor` knows of a deployment. */
+/** The facts about a deployment that `svc doctor` checks. */
 export interface Deployment {
   readonly environment: 'sandbox' | 'production';
   /** The version and the schema of this `svc`. */

@@ -4,7 +4,7 @@ import { Nullable, pageParameters, PageOf, Time, WireId } from './common.ts';
 
 /** Who made a change: a key of the tenant, or an operator of the service (CONTRACT 12). */
 export const ChangeAuthor = Type.Object({
-  /** Null if the tenant made the change before its keys had ids. */
+  /** Null if no key with an id signed the change, as in old entries. */
   keyId: Type.Optional(Nullable(WireId('key'))),
   operator: Type.Optional(Type.String()),
 });

@@ -42,7 +42,7 @@ export const QuoteFigures = Type.Object({
 
 export const RefundFigures = Type.Object({ amount: Credits, charged: Credits });
 
-/** An amount for one unit of usage. Units that were not reported are omitted. */
+/** The amount of one unit of usage. A unit that was not reported is omitted. */
 const UsageAmount = Type.Optional(Type.Number());
 export const UsageFigures = Type.Object({
   nodeSeconds: UsageAmount,

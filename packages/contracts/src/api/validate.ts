@@ -57,8 +57,9 @@ const ajv = new Ajv2020({
   allowUnionTypes: true,
 });
 for (const [name, format] of Object.entries(formats)) ajv.addFormat(name, format.test);
-// The lists of our schemas hold strings only. Ajv's own `uniqueItems` also compares objects. It
-// throws for objects without a prototype, and the gateway reads bodies into such objects.
+// Replaces the `uniqueItems` of Ajv, which throws for objects without a prototype. The gateway
+// reads bodies into such objects. Our schemas use the keyword only for lists of strings, so the
+// replacement compares only strings.
 ajv.removeKeyword('uniqueItems');
 ajv.addKeyword({
   keyword: 'uniqueItems',
@@ -93,8 +94,8 @@ export function compileSchema<Schema extends TSchema>(
  */
 export function fieldErrorAt(path: string, message: string, keyword: string): FieldError {
   const cut = path.length > pathLengthMax ? `${path.slice(0, pathLengthMax)}…` : path;
-  // Replaces lone surrogates and U+0000 in a name, because some JSON parsers refuse an answer with
-  // them.
+  // The name of a member may have lone surrogates or U+0000. They are replaced, because some JSON
+  // parsers refuse an answer with them.
   return { path: cut.toWellFormed().replaceAll('\0', '\ufffd'), message, keyword };
 }
 

@@ -28,7 +28,7 @@ const Basics = Type.Object({
   familyName: optionalText('The last name or names.'),
   email: optionalText('The email address.'),
   phone: optionalText(
-    'The phone number. It is entered as you write it. The best form is `+49 30 901820`.',
+    'The phone number. It is entered as you write it. The best notation is `+49 30 901820`.',
   ),
   url: optionalText('The address of the personal website.'),
   summary: optionalText('A text about the applicant.', proseLengthMax),
@@ -64,13 +64,13 @@ const Education = Type.Object({
   institution: optionalText('The school.'),
   studyType: optionalText('The degree.'),
   area: optionalText('The field of study.'),
-  startDate: optionalText('A date in the same form as in `work`.'),
-  endDate: optionalText('A date in the same form as in `work`.'),
+  startDate: optionalText('A date in the same notation as in `work`.'),
+  endDate: optionalText('A date in the same notation as in `work`.'),
 });
 
 /**
- * A string or a list of strings. Ajv reports one violation for this schema. For a union it would
- * report one violation for each variant.
+ * A string or a list of strings. This schema is not a union, because Ajv would report a violation
+ * for each variant of a union.
  */
 const textOrList = (description: string) =>
   Type.Unsafe<string | string[]>({
@@ -176,7 +176,7 @@ export type ApplicantFile = Static<typeof File>;
 
 export const applicantProfileSchemaPath = '/schemas/ats-application-profile.json';
 
-/** The JSON Schema that the gateway serves. It stands alone: it refers to no other document. */
+/** Makes the JSON Schema that the gateway serves. The schema refers to no other document. */
 export function applicantProfileSchema(): object {
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',

@@ -163,7 +163,7 @@ export const profileMistakes: readonly ProfileMistake[] = [
   },
 ];
 
-/** The form of an answer for each kind of field. */
+/** How an answer must be written for each kind of field. */
 export const profileFieldKinds: readonly { readonly field: string; readonly answer: string }[] = [
   {
     field: 'text',
@@ -176,7 +176,8 @@ export const profileFieldKinds: readonly { readonly field: string; readonly answ
   },
   {
     field: 'group of checkboxes, select of several',
-    answer: 'An array of labels. If one of them is not an option, the field is not answered.',
+    answer:
+      'An array of labels. If one of them is not an option, the field is not answered. If the page shows the options only one by one, the job fails with `invalid_payload` instead.',
   },
   { field: 'lone checkbox', answer: 'The label of the checkbox, in `consents`.' },
   { field: 'date', answer: '`YYYY-MM-DD`, a day that exists. Other notations are not converted.' },
@@ -193,9 +194,9 @@ export const profileRules: readonly string[] = [
   'A lone checkbox is checked only if its label is in `consents`, or if the answer to its question is its label.',
   '`files.resume` is attached to the field for the resume, and `files.coverLetter` to the field for the cover letter.',
   'Labels, questions and options are compared by equality after normalisation: NFKC, without case, without marks such as `*` or `(required)`, and each run of characters other than letters and digits is one blank. A part of a label never matches. Two fields with equal labels get the same answer.',
-  'Nothing is guessed. No first option is chosen, no answer on equal opportunity is inferred, no consent is assumed, and no text is cut. If several options are equal after normalisation, only the one that is written exactly like the answer is chosen.',
+  'Nothing is guessed. The first option is not chosen by default, no answer on equal opportunity is inferred, no consent is assumed, and no text is cut. If several options are equal after normalisation, only the one that is written exactly like the answer is chosen.',
   'A field that is not answered stays empty. If it is required, the submission fails with `invalid_payload`, and the form is not submitted.',
   'The current company and job title are those of the entry of `work` that has no `endDate`. If several entries have no `endDate`, the entry with the latest `startDate` is used, or the first of these if the dates are equal. School and degree are those of the entry of `education` that ends last.',
-  'A location is entered as city, region and country code, as far as the profile has them. In a list of places, the option that equals the longest form is chosen, such as the city with its region and country code.',
+  'A location is entered as city, region and country code, as far as the profile has them. In a list of places, the option that equals this text is chosen. If there is none, an option without the country code, without the region or with only the city is chosen.',
   'A number is entered with the digits that you sent. A member that is null counts as absent.',
 ];

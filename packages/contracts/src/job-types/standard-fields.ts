@@ -1,7 +1,6 @@
 /**
- * The standard fields of application forms (CONTRACT 10). `member` is the member of the profile
- * that fills the field. Nodes have adapters for the forms of some sites. On any other form, a node
- * finds the field by `labels` and `autocomplete`.
+ * The standard fields of application forms (CONTRACT 10). Nodes have adapters for the forms of some
+ * sites. On any other form, a node finds the fields by `labels` and `autocomplete`.
  */
 
 export interface StandardField {
@@ -10,7 +9,7 @@ export interface StandardField {
   readonly member: string;
   /** A label of the page must equal one of these labels. Both are normalised first. */
   readonly labels: readonly string[];
-  /** Field names of the HTML attribute `autocomplete`. */
+  /** The values of the HTML attribute `autocomplete` that name this field. */
   readonly autocomplete: readonly string[];
 }
 

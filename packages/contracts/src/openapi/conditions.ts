@@ -6,7 +6,7 @@ type RequiredByCode = ReadonlyMap<string, ReadonlySet<string>>;
 
 /**
  * Reports each member that the old schema requires for an error code and the new schema does not.
- * The new schema may require the member in another form: by a variant with a constant code, by a
+ * The new schema may require the member in another way: by a variant with a constant code, by a
  * condition, or for every code. In a request, a new requirement is reported too.
  */
 export function compareConditions(

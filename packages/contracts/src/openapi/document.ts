@@ -176,8 +176,8 @@ function responsesObject(operation: OperationDefinition): object {
 const rateHeaders = ['RateLimit-Policy', 'RateLimit'];
 
 /**
- * A response with these codes of a status. It is a reference if they are all codes of the status,
- * otherwise it is inline.
+ * The response for these codes of a status. It refers to the shared response if these are all codes
+ * of the status. Otherwise it is written inline.
  */
 function problemRef(status: number, codes: readonly ErrorCode[]): object {
   const all = codesByStatus(errorCodes).get(status) ?? [];
@@ -226,7 +226,7 @@ function webhookObject(type: keyof typeof webhookEvents): object {
     post: {
       operationId: `on.${type}`,
       tags: ['Webhooks'],
-      // The signature of a webhook is in its own headers.
+      // A webhook is signed by other headers than a request. `parameters` describes these headers.
       security: [],
       summary: webhookSummaries[type],
       description:

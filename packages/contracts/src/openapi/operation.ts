@@ -37,13 +37,13 @@ export interface RequestDefinition {
   readonly examples: Readonly<Record<string, unknown>>;
   /** Other media types that the endpoint accepts, with the same members. */
   readonly mediaTypes?: readonly string[];
-  /** The statuses of the problems that the endpoint answers to an HTML form as a page. */
+  /** If an HTML form sent the request, problems with these statuses are answered as a page. */
   readonly problemPages?: readonly number[];
 }
 
 /**
- * A link from an answer to an operation. One member of the answer is the path parameter of the
- * operation.
+ * An OpenAPI link from an answer to an operation that continues with it. A member of the answer is
+ * the path parameter of that operation.
  */
 export interface OperationLink {
   readonly operationId: string;
@@ -81,8 +81,8 @@ const signed = [
 ] as const satisfies readonly ErrorCode[];
 
 /**
- * The additional codes of every endpoint that tenants sign. The key of a tenant may lack the scope
- * of the endpoint.
+ * The additional codes of every endpoint whose requests are signed by tenants. The signing key may
+ * lack the scope that the endpoint needs.
  */
 const keyed = ['scope_missing'] as const satisfies readonly ErrorCode[];
 

@@ -60,7 +60,7 @@ export const keyOperations: readonly OperationDefinition[] = [
     tag: 'Keys',
     summary: 'Delete a key',
     description:
-      'Creations refuse the key at once, and other requests refuse it within 5 seconds. You cannot delete the last key that may change the settings.',
+      'The key stops working: for creations at once, for other requests within 5 seconds. You cannot delete the last key that may change the settings.',
     access: 'tenant',
     pathParameters: {
       keyId: { schema: WireId('key'), description: 'The id of the key.', example: examples.keyId },

@@ -51,7 +51,7 @@ export function problemExample(code: ErrorCode): Problem {
   };
 }
 
-/** Groups these codes by their status. */
+/** Groups these codes by their status, in the order of the error catalogue. */
 export function codesByStatus(codes: readonly ErrorCode[]): Map<number, ErrorCode[]> {
   const byStatus = new Map<number, ErrorCode[]>();
   for (const code of errorCodes.filter((one) => codes.includes(one))) {
@@ -89,8 +89,8 @@ function requiredOf(code: ErrorCode): readonly string[] {
 
 /**
  * The schema of a problem with one of these codes, or with one that is added later. It requires the
- * members that all of these codes have. A condition for each code requires its further members. The
- * known codes are the names of the examples.
+ * members that all of these codes need. A condition for each code requires its further members. The
+ * schema does not list the codes. `problemResponse` has an example for each code.
  */
 function problemSchema(codes: readonly ErrorCode[]): object {
   const [first = [], ...others] = codes.map(requiredOf);
@@ -106,8 +106,8 @@ function problemSchema(codes: readonly ErrorCode[]): object {
 }
 
 /**
- * Requires these members only for this code. The result is a condition and not a variant. With a
- * condition, generated clients accept a code that is added later.
+ * Requires these members only for this code. The result is a condition and not a variant of a
+ * union, so generated clients accept a code that is added later.
  */
 function conditionFor(code: ErrorCode, required: readonly string[]): object {
   return {

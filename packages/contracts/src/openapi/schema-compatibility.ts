@@ -136,9 +136,9 @@ function compareBounds(
 }
 
 /**
- * The value of a keyword as far as it has an effect. A `pattern` has no effect on a schema without
- * strings. Old documents name two formats as the validator names them. These two names count as the
- * standard formats.
+ * The value of a keyword for the comparison. It is undefined for a `pattern` of a schema without
+ * strings, because that pattern has no effect. Old documents name two formats as the validator
+ * names them. These two names count as the standard formats.
  */
 function effective(schema: unknown, keyword: string): unknown {
   const types = typesOf(schema);
@@ -189,8 +189,9 @@ function variantsOf(schema: unknown): readonly unknown[] {
 }
 
 /**
- * Each old variant must have a compatible new variant. In answers the number of variants must not
- * grow either, unless `isGrowing` is true for all old variants.
+ * Each old variant must have a compatible new variant. In requests, a schema without variants
+ * counts as one variant. In answers, the number of variants must not grow, unless `isGrowing` is
+ * true for all old variants.
  */
 function compareVariants(
   context: Comparison,

@@ -35,7 +35,7 @@ export async function checkDisk({ stateDir }: NodeOptions): Promise<Finding> {
   const { bavail, bsize } = await statfs(stateDir);
   const free = `${((bavail * bsize) / bytesPerGb).toFixed(1)} GB`;
   return bavail * bsize < freeBytesMin
-    ? fail('disk', `${stateDir} has only ${free} free. At least 1 GiB must be free.`)
+    ? fail('disk', `${stateDir} has only ${free} free. At least 1.07 GB must be free.`)
     : pass('disk', `${stateDir} has ${free} free.`);
 }
 
@@ -64,7 +64,7 @@ export async function checkBrowser(options: NodeOptions): Promise<Finding[]> {
   const problem = await launchProblem(binary, { ...options, isSandboxed: false });
   const browser =
     problem === undefined ? pass('browser', `${binary} starts.`) : fail('browser', problem);
-  const sandbox = options.isSandboxed ? inSandbox : 'Not checked, because the browser fails.';
+  const sandbox = options.isSandboxed ? inSandbox : 'Not checked: the browser does not start.';
   return [browser, fail('sandbox', sandbox)];
 }
 

@@ -1,6 +1,6 @@
 import { actions, error, info, type LogEvent, saying, warn } from './definition.ts';
 
-/** The events of dispatchers. A line about an accepted link has `nodeId`. */
+/** The events of dispatchers: submissions, offers, and the links of nodes. */
 export const dispatcherEvents = {
   'dispatcher.submission_dispatched': info('dispatched', ['nodeId', 'requestId', 'submissionId']),
   'dispatcher.submission_running': info('running', ['nodeId', 'requestId', 'submissionId']),

@@ -93,7 +93,7 @@ export const solanaEvents = {
     'Check the RPC server and `SOLANA_RPC_URL`. Payments are credited when it answers.',
   ),
   'solana.rpc_unavailable': warn(
-    'the Solana RPC server does not answer',
+    'a call to the Solana RPC server failed',
     ['reason', 'pauseMs'],
     'Check the RPC server. Payments are credited when it answers.',
   ),
@@ -127,7 +127,7 @@ export const solanaEvents = {
     'Find the payer of the transaction on the chain. Then refund the payment, or grant credits with `svc solana assign`.',
   ),
   'solana.balance_exceeded': error(
-    'the credits of a paid purchase intent would exceed the largest balance of the tenant',
+    'with the credits of a paid purchase intent, the balance would exceed its limit',
     ['transaction', 'reference'],
     'Refund the payment: the credits would exceed the largest balance.',
   ),

@@ -4,7 +4,7 @@ const own = { services: ['settlement'], scope: 'process' } as const;
 const shared = { services: ['settlement'], scope: 'shared' } as const;
 const rail = { ...shared, onlyIf: 'the Solana rail is on' } as const;
 
-/** The metrics of settlement: money, its audits, and the Solana rail. */
+/** The metrics of settlement. The webhooks service also has `svc_dead_letters`. */
 export const moneyMetrics = {
   svc_submissions_settled_total: {
     ...own,

@@ -3,7 +3,7 @@ import { allServices, type MetricDefinition } from './definition.ts';
 const queueConsumers = ['dispatcher', 'settlement', 'webhooks'] as const;
 const queue = { queue: '`dispatch`, `settlement`, `webhook`' };
 
-/** The saturation of each process, in addition to the default metrics of Node.js. */
+/** The metrics of each process: its connections, statements, jobs and trace spans. */
 export const processMetrics = {
   svc_pool_connections: {
     type: 'gauge',

@@ -13,8 +13,7 @@ const findNotOpen = statement(
 );
 
 /**
- * Returns the ids of those submissions that are no longer open: an outcome is stored, or they have
- * ended.
+ * Returns the ids of those submissions that are not open: an outcome is stored, or they have ended.
  */
 export async function findEnded(store: Store, submissionIds: readonly string[]): Promise<string[]> {
   const rows = await findNotOpen<{ id: string }>(store.query, {

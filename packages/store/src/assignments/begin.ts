@@ -6,12 +6,12 @@ import type { Store } from '../connection/store.ts';
 export type RunCommit = { kind: 'running'; requestId: string } | { kind: 'refused' };
 
 /**
- * Lets a node begin a submission. It takes a submission that is `dispatched` to this node. It also
- * takes a `running` one that the same instance of the agent began. Such a repeat renews the lease.
- * The repeat is safe, because the instance has stored that it began. Another instance is refused,
- * because it cannot know what the first one has done. An agent without an instance id may begin
- * once (CONTRACT 7, "Instances"). `refused`: the submission has ended, belongs to another node, or
- * was begun by another instance. Calls that wait at the same time share one statement.
+ * Lets a node begin a submission that is `dispatched` to it. A submission that is already `running`
+ * is accepted, too, if the same instance of the agent began it. Such a repeat renews the lease. It
+ * is safe, because the instance has stored that it began. Another instance is refused, because it
+ * cannot know what the first one has done. An agent without an instance id may begin once
+ * (CONTRACT 7, "Instances"). `refused`: the submission has ended, belongs to another node, or was
+ * begun by another instance. Calls that wait at the same time share one statement.
  */
 export function commitRunning(store: Store, begin: Begin): Promise<RunCommit> {
   return beginInBatch(store, begin);

@@ -119,8 +119,8 @@ const dispatchInBatch = batched<Dispatch, DispatchCommit>({
 /**
  * Assigns a submission to one node, for good. It does so only while the submission is pending and
  * before its deadline. The first accept that commits wins (CONTRACT 7, "At most once"). The caller
- * may send the payload to the node only after this has returned `dispatched`. `offers`: the nodes
- * that the submission was offered to.
+ * may send the payload to the node only after this has returned `dispatched`. `offers`: the offers
+ * of the submission, with their answers.
  *
  * Calls that wait at the same time share one statement; each gets its own outcome. If the answer is
  * lost, the batch runs again. A call with `offers` then finds out whether its first run was
@@ -133,9 +133,9 @@ export function commitDispatched(store: Store, dispatch: Dispatch): Promise<Disp
 
 /**
  * The statement finds rows by a condition on ids instead of a join, and takes the state as a
- * parameter. It has no condition on the payload, because a CHECK of the table gives every pending
- * submission a payload. The planner can therefore only use the primary key (see `roleSettings`).
- * The parameters of a row are at the position of its id.
+ * parameter. It has no condition on the payload, because a CHECK of the table requires a payload
+ * for every pending submission. The planner can therefore only use the primary key (see
+ * `roleSettings`). The parameters of a row are at the position of its id.
  *
  * If one batch has two accepts of one submission, only the first one is in the statement. The
  * second one gets `not_pending`.
@@ -229,8 +229,8 @@ async function findCommitted(
 /**
  * Replaces the offers that are recorded for a submission. It is called if the statement that ended
  * the offering did not know all answers: another offer was still open, or a cancel ended the
- * offering. A committed accept stays `accepted`. Offers that an earlier build recorded do not
- * change.
+ * offering. A committed accept stays `accepted`. Does nothing if an earlier build recorded the
+ * offers, in the column `offers`.
  */
 export async function recordOffers(
   store: Store,

@@ -8,8 +8,8 @@ import { nodeEndingsSql } from './node-endings.ts';
 import { sealServiceFailure } from './service-failures.ts';
 
 /**
- * These functions end assignments as `node_lost` because of an event at their node, and not because
- * of a deadline. The event is a hello, the end of a link, or a disable. A dispatcher may wait
+ * These functions store the outcome `node_lost` because of an event at the node: a hello, the end
+ * of a link, or a disable. Deadlines are handled in `service-failures.ts`. A dispatcher may wait
  * several seconds for Postgres. In the meantime the node may open a new link and begin the
  * submission. `endUnnamed` and `endAfterDisable` therefore check their condition while they have
  * the lock on the node's row. A new link of the node, a hello and `svc node enable` wait for that
@@ -24,7 +24,7 @@ export type HelloFinding =
 /**
  * Ends those of `submissionIds` that are assigned to this node and have no outcome. The caller
  * passes the submissions that the hello of the link `linkEpoch` did not name. Does nothing if the
- * node has a newer link (CONTRACT 7, "Instances").
+ * node has a newer link (CONTRACT 7, "Instances") or during a recovery.
  */
 export async function endUnnamed(
   store: Store,
@@ -62,8 +62,9 @@ export async function endUnsent(
 }
 
 /**
- * Ends the submissions that were committed to a node while an operator disabled it. Does nothing if
- * the node is enabled again. Returns the submissions that the caller must settle.
+ * Ends all assignments of a disabled node that have no outcome. They were committed while an
+ * operator disabled the node. Does nothing if the node is enabled again. Returns the ids of the
+ * ended assignments, which the caller must settle.
  */
 export async function endAfterDisable(store: Store, nodeId: string): Promise<readonly string[]> {
   return store.transaction(async (query) => {

@@ -170,7 +170,8 @@ function sealedTexts(
   return reports.map(({ submissionId, outcome }) => {
     const text =
       outcome.kind === 'failed' ? { message: outcome.message } : { result: outcome.result };
-    // An unknown submission has no tenant. No row takes the value that is sealed here.
+    // An unknown submission has no tenant. The statement finds no row for it and does not store the
+    // value that is sealed here.
     const tenantId = tenants.get(submissionId) ?? '';
     return sealOutcome(store, { id: submissionId, tenantId, kind: outcome.kind }, text);
   });

@@ -7,7 +7,7 @@ import { type OutcomeText } from '../submissions/submissions.ts';
 import { nodeEndingsSql } from './node-endings.ts';
 
 const serviceFailureMessages: Record<ServiceFailureCode, string> = {
-  node_lost: 'The node that ran the submission was lost.',
+  node_lost: 'The node of the submission was lost.',
   not_started: 'The node did not start the submission in time.',
   deadline_exceeded: 'The submission ran longer than its tier allows.',
 };
@@ -15,9 +15,10 @@ const serviceFailureMessages: Record<ServiceFailureCode, string> = {
 export type ServiceFailureResult = { kind: 'stored'; nodeId: string } | { kind: 'refused' };
 
 /**
- * Ends a submission because a deadline has passed (CONTRACT 7, "Nothing hangs"). The statement
- * checks the deadline again by the database's clock. It refuses if the lease was renewed in the
- * meantime or if an outcome is stored. The code `node_lost` means here that the lease has expired.
+ * Stores the outcome `failed` for a submission whose deadline has passed
+ * (CONTRACT 7, "Nothing hangs"). The statement checks the deadline again by the database's clock.
+ * Returns `refused` if the deadline has not passed, for example because the lease was renewed, or
+ * if an outcome is stored. The code `node_lost` means here that the lease has expired.
  * `lost-assignments.ts` handles a node that is lost for another reason.
  */
 export async function storeServiceFailure(

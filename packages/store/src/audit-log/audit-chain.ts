@@ -6,9 +6,10 @@ import { appendAudit, type AuditedChange, type Author } from './audit.ts';
 /**
  * The audit log is a hash chain. The database gives each entry a position, in the order of commits,
  * and a hash over its text and the previous hash. An owner of the database could rewrite the whole
- * chain. The head reveals this, because it is sealed under the master key. The sealed head does not
- * reveal two changes: removed entries that were written after it was sealed, and an older sealed
- * head that was put back. A head that was noted elsewhere reveals both.
+ * chain. The head reveals this. It is the position and the hash of the last verified entry, sealed
+ * under the master key. The sealed head does not reveal two changes: removed entries that were
+ * written after it was sealed, and an older sealed head that was put back. A head that was noted
+ * elsewhere reveals both.
  */
 
 /** A position in the chain. Its hash fixes everything before it. */
@@ -22,7 +23,7 @@ export type AuditFault =
   /** The text of the entry is not the one that was hashed, or the entry is at another position. */
   | { kind: 'changed'; position: bigint; entryId: bigint }
   | { kind: 'removed'; position: bigint; entryId: bigint }
-  /** Positions are missing between two existing ones. */
+  /** Positions are missing before an existing one. `position` is the first missing one. */
   | { kind: 'place_removed'; position: bigint }
   /** The entry is in the log, but not in the chain. */
   | { kind: 'inserted'; entryId: bigint }
@@ -30,27 +31,29 @@ export type AuditFault =
   | { kind: 'cut_off'; position: bigint }
   /** The chain has another hash at the position of a sealed or noted head. */
   | { kind: 'rewritten'; position: bigint }
-  /** The sealed head cannot be unsealed. */
+  /** The sealed head cannot be unsealed, or its text is malformed. */
   | { kind: 'head_forged' }
-  /** The log has old entries, but no head was ever sealed. */
+  /** The log has an entry older than `headOverdueMinutes`, but there is no sealed head. */
   | { kind: 'head_missing' };
 
 export interface AuditVerdict {
   /** Positions that were checked. */
   readonly entries: number;
-  /** The end of the chain; null if it is empty. */
+  /** The end of the chain. Null if the chain is empty or was not read. */
   readonly head: AuditHead | null;
   readonly faults: readonly AuditFault[];
 }
 
 const rowsPerPage = 1_000;
 const insertedMax = 100;
-/** The settlement service seals the head every minute. */
+/**
+ * An entry older than this is a fault if there is no sealed head. The settlement service seals the
+ * head every minute.
+ */
 const headOverdueMinutes = 10;
 
 /**
- * SQL for the text of an entry `l` that is hashed. It equals the result of `svc_audit_text`,
- * without the call.
+ * SQL for the text of an entry `l` that is hashed. It must equal the result of `svc_audit_text`.
  */
 const textSql = `jsonb_build_array(l.id, (extract(epoch FROM l.at) * 1000)::bigint, l.actor_kind,
   l.actor_id, l.actor_name, l.action, l.subject_kind, l.subject_id, l.before, l.after, l.request_id)::text`;
@@ -75,10 +78,11 @@ export async function verifyAudit(store: Store, noted?: AuditHead): Promise<Audi
 }
 
 /**
- * Verifies the entries that were appended since the head was sealed, and seals the new end. If
- * there is a fault, the head does not move, so that the next call finds the fault again. If the log
- * has old entries but no sealed head, the function records that in the log and verifies the whole
- * chain. It then returns the fault `head_missing`, and seals the end if there is no other fault.
+ * Verifies the entries that were appended since the head was sealed, and seals the new end. `noted`
+ * is a head that an earlier call returned without a fault, to compare with. If there is a fault,
+ * the head does not move, so that the next call finds the fault again. If the log has old entries
+ * but no sealed head, the function records that in the log and verifies the whole chain. It then
+ * returns the fault `head_missing`, and seals the end if there is no other fault.
  */
 export async function sealAuditHead(
   store: Store,
@@ -124,7 +128,10 @@ async function writeHead(
   );
 }
 
-/** Verifies the chain page by page, from the entry `from`, whose hash is known, to the end. */
+/**
+ * Verifies the chain page by page, from the entry `from`, whose hash is known, to the end. With
+ * `from` null, it begins at the first entry. Compares the chain with the heads in `known`.
+ */
 async function walkChain(
   store: Store,
   from: AuditHead | null,

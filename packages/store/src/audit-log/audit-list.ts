@@ -3,8 +3,8 @@ import type { AuditEntry, Prisma } from '../generated/client.ts';
 
 /**
  * A change as the audit log records it. `actorId` is a UUID, and `subjectId` is in wire form.
- * `actorName` is the current name of the operator or tenant, or the name of the account on the
- * machine. `keyId` is the tenant's key that signed the request, in wire form.
+ * `actorName` is the current name of the operator or tenant, or the name of a `local` actor
+ * (`audit.ts`). `keyId` is the tenant's key that signed the request, in wire form.
  */
 export interface AuditRecord extends AuditEntry {
   keyId: string | null;

@@ -2,8 +2,9 @@ import { toWireId } from '@svc/domain';
 import type { Query } from '../connection/query.ts';
 
 /**
- * Who makes a change: an operator, a tenant, a person who signs up, or the account on the sandbox's
- * machine that has the master key. Ids are UUIDs.
+ * Who makes a change: an operator, a tenant, a person who signs up, or `local`: a program that has
+ * the master key, such as `svc` without an operator's key. `name` is then its user or its service.
+ * Ids are UUIDs.
  */
 export type Actor =
   | { readonly kind: 'operator'; readonly id: string }
@@ -22,7 +23,7 @@ export interface Author {
 }
 
 /**
- * A change as the audit log records it, with names as on the wire. It holds no secrets and no
+ * A change as the audit log records it, with names as on the wire. It contains no secrets and no
  * personal data.
  */
 export interface AuditedChange {
@@ -47,7 +48,10 @@ export interface AuditedChange {
   readonly after: object | null;
 }
 
-/** Appends to the audit log, in the transaction of the change itself. */
+/**
+ * Appends an entry to the audit log. `query` belongs to the transaction of the change, if there is
+ * one.
+ */
 export async function appendAudit(
   query: Query,
   { actor, requestId }: Author,
@@ -71,7 +75,7 @@ export async function appendAudit(
   );
 }
 
-/** The name of the account on the machine, or the wire id of the tenant's key. */
+/** The name of a `local` actor, or the wire id of the key of a tenant. Otherwise null. */
 function actorNameOf(actor: Actor): string | null {
   if (actor.kind === 'local') return actor.name;
   if (actor.kind !== 'tenant' || actor.keyId === undefined) return null;

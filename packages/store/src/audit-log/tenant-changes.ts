@@ -16,8 +16,8 @@ export interface TenantChange {
   readonly action: TenantAction;
   /**
    * The changed members before and after the change, with names as on the wire. The tenant reads
-   * both. They hold no secrets, and a URL without its query (`withoutQuery`). An endpoint or key is
-   * identified by `endpointId` or `keyId`.
+   * both. They contain no secrets. A URL is shown without its query (`withoutQuery`). An endpoint
+   * or key is identified by `endpointId` or `keyId`.
    */
   readonly before: object | null;
   readonly after: object | null;
@@ -38,7 +38,8 @@ export async function recordTenantChange(
 }
 
 /**
- * The author of a change, as its tenant sees it. An account on the sandbox's machine is `local`.
+ * The author of a change, as the tenant sees it. The operator `local` is a program that has the
+ * master key (`Actor`).
  */
 export function changedBy(actor: Actor): SettingsChangedBy {
   if (actor.kind === 'operator') return { operator: toWireId('op', actor.id) };

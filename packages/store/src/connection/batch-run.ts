@@ -27,8 +27,8 @@ interface Lost {
  * - The answer was lost (a broken connection, a silent server): the batch runs once more as a
  *   whole, as a `repeat`. If that answer is lost too, all its calls are rejected. Running them one
  *   by one would make each call wait for the same silent server.
- * - The server refused the batch: its inputs run one by one, so that the failure of one caller does
- *   not fail the others.
+ * - The server refused the batch: its inputs run one by one. A refused input therefore does not
+ *   affect the others. A batch of one input is rejected at once.
  */
 export async function runBatch<Input, Output>(
   run: Run<Input, Output>,
@@ -37,7 +37,10 @@ export async function runBatch<Input, Output>(
   await attemptBatch(run, calls, { attempt: 'first', mayRepeat: true });
 }
 
-/** Returns the error if the server's answer to the calls was lost. */
+/**
+ * Runs the calls together. If the answer to them was lost for good, rejects them and returns the
+ * error.
+ */
 async function attemptBatch<Input, Output>(
   run: Run<Input, Output>,
   calls: readonly Call<Input, Output>[],

@@ -14,8 +14,8 @@ const batchShareMin = 16;
 /** The most inputs that wait in memory. Further calls are rejected with `BatchOverflow`. */
 export const batchWaitingMax = 10_000;
 /**
- * A call is answered within this time unless its batcher has another limit. Node links and jobs
- * repeat a call that was not answered. The server ends a statement after the same time.
+ * A call is answered or rejected within this time, unless its batcher has another limit. Postgres
+ * ends a statement after the same time (`statement_timeout`).
  */
 const answerMsDefault = 10_000;
 
@@ -26,15 +26,15 @@ interface BatchOptions {
    * One batch would take all their inputs, and the other batches would have none.
    */
   readonly inFlightMax?: number;
-  /** The most inputs in one statement. The default is the store's. */
+  /** The most inputs in one statement. The default is the `batchMax` of the store. */
   readonly sizeMax?: number;
-  /** A call is answered, or rejected, within this time. */
+  /** A call is answered or rejected within this time; default 10 s. */
   readonly answerMsMax?: number;
 }
 
 /**
- * Makes a function of a store whose calls share statements. Calls that wait at the same time for
- * the same store form one batch (`createBatcher`).
+ * Returns a function that takes a store and an input. Its calls share statements: calls that wait
+ * at the same time for the same store form one batch (`createBatcher`).
  */
 export function batched<Input, Output>(
   options: BatchOptions & {
@@ -42,10 +42,7 @@ export function batched<Input, Output>(
       store: Store,
       ...batch: Parameters<Run<Input, Output>>
     ) => ReturnType<Run<Input, Output>>;
-    /**
-     * How to report the statements that several submissions shared. If omitted, they are not
-     * reported.
-     */
+    /** How to report a statement that several inputs shared. If omitted, nothing is reported. */
     readonly shared?: Shared<Input>;
   },
 ): (store: Store, input: Input) => Promise<Output> {
@@ -74,7 +71,7 @@ export function batched<Input, Output>(
  * arrives while `inFlightMax` batches run waits for the next batch. Without a batch in flight, a
  * call waits one turn. A call that comes alone is a batch of one.
  *
- * A call returns the outcome of its input alone. It rejects if its statement failed. It rejects
+ * A call resolves with the output for its own input. It rejects if the statement failed. It rejects
  * with `AnswerOverdue` after `answerMsMax`. The database may then have processed the input, or may
  * still process it.
  */

@@ -30,7 +30,7 @@ export function openCalls<Input, Output>(
   return calls.filter(({ isAnswered }) => !isAnswered);
 }
 
-/** Rejects with `AnswerOverdue` if the promise has not settled within `answerMsMax`. */
+/** Resolves or rejects as `asked` does. Rejects with `AnswerOverdue` after `answerMsMax`. */
 export function answeredWithin<Output>(
   answerMsMax: number,
   asked: Promise<Output>,

@@ -37,7 +37,9 @@ export function sqlState(error: unknown): string | undefined {
   return typeof cause.originalCode === 'string' ? cause.originalCode : undefined;
 }
 
-/** The driver's cause of a failed query: an error of Postgres, or of the connection to it. */
+/**
+ * The cause of a failed call of the typed client: an error of Postgres, or of the connection to it.
+ */
 function adapterCause(error: unknown): object | undefined {
   if (!(error instanceof Prisma.PrismaClientKnownRequestError)) return undefined;
   const adapterError = error.meta?.['driverAdapterError'];
@@ -67,8 +69,8 @@ export function isLockTimeout(error: unknown): boolean {
 }
 
 /**
- * True if the error means that the database cannot be reached or has no capacity for this service.
- * The caller then answers `503 unavailable` (CONTRACT 2) instead of `500`.
+ * True if the error means that the database cannot be reached, has no capacity or was too slow. A
+ * request with such an error gets `503 unavailable` (CONTRACT 2) instead of `500`.
  */
 export function isUnavailable(error: unknown): boolean {
   if (error instanceof BatchOverflow || error instanceof TransactionExpired) return true;
@@ -91,18 +93,17 @@ export function isUnavailable(error: unknown): boolean {
 }
 
 /**
- * True if the outcome of the query is unknown: the server could not be reached, or its answer was
- * lost. False for a lock time-out, because Postgres answered with that error.
+ * True if the caller must assume that the query may have had an effect: for every error of
+ * `isUnavailable` except a lock time-out. After a lock time-out, the statement has had no effect.
  */
 export function isAnswerLost(error: unknown): boolean {
   return isUnavailable(error) && sqlState(error) !== lockNotAvailable;
 }
 
-// P1001 unreachable, P1002 timed out, P1008 operation timed out, P1017 closed, P2024 pool, P2028
-// transaction.
+// P1001 unreachable, P1002 timed out, P1008 operation timed out, P1017 closed, P2024 no free
+// connection, P2028 transaction failed.
 const unreachableCodes = new Set(['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2028']);
-// The driver adapter's names for the same errors. A raw query that fails has only the unspecific
-// code P2010.
+// The names that the adapter of the typed client has for such errors.
 const unreachableKinds = new Set([
   'DatabaseNotReachable',
   'ConnectionClosed',

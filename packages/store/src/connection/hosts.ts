@@ -4,8 +4,8 @@ import { isUnavailable, StandbyReached } from './errors.ts';
 
 /**
  * One URL for each host of `databaseUrl`, in the order in which the hosts are listed. As in libpq,
- * a URL may list the servers of one cluster: `postgresql://user@a:5432,b:5432/database`. The driver
- * itself accepts one host only.
+ * a URL may list the servers of one cluster: `postgresql://user@a:5432,b:5432/database`. `pg`
+ * accepts only one host.
  */
 export function urlsOfHosts(databaseUrl: string): readonly [string, ...string[]] {
   const [, start = '', authority = '', rest = ''] =
@@ -15,8 +15,8 @@ export function urlsOfHosts(databaseUrl: string): readonly [string, ...string[]]
 }
 
 /**
- * A pool on the hosts of `databaseUrl`. With several hosts, every new connection goes to the host
- * that accepts writes (`target_session_attrs=read-write` of libpq).
+ * A pool on the hosts of `databaseUrl`. With several hosts, every new connection goes to a host
+ * that accepts writes, as with `target_session_attrs=read-write` of libpq.
  */
 export function createPool(databaseUrl: string, config: PoolConfig): Pool {
   const urls = urlsOfHosts(databaseUrl);
@@ -63,8 +63,8 @@ interface Turn {
 }
 
 /**
- * A pool that tries the next host if one cannot be reached or is a standby. A call fails if no host
- * accepts writes, or if all connections of the pool stay in use.
+ * A pool that tries the next host if one cannot be reached or is a standby. `connect` rejects if no
+ * host accepts writes, or if no connection of the pool becomes free in time.
  */
 class FailoverPool extends Pool {
   readonly #turn: Turn;

@@ -99,10 +99,7 @@ export async function inTransaction<Result>(
     );
     await begun;
     const { command } = await onConnection(() => client.query('COMMIT'));
-    assertInvariant(
-      command === 'COMMIT',
-      'a transaction whose work resolved has no failed statement',
-    );
+    assertInvariant(command === 'COMMIT', 'a transaction that commits has no failed statement');
     return result;
   } catch (error) {
     if (!isBroken)

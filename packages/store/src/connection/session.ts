@@ -4,16 +4,17 @@ import { statementName } from './query.ts';
 
 /**
  * The settings of the services' role in every session. `svc migrate` sets them on the role. A store
- * sends none of them, because a pooler in transaction mode refuses start parameters.
+ * sends none of them, because a pooler in transaction mode refuses settings that a client sends.
  *
- * Plans are generic, so a parameter must bound an index directly: `id > COALESCE(…)`, never `… IS
- * NULL OR id > …`. A statement that finds rows by their ids must not match a partial index. It
- * takes the states as a parameter and has no condition on the payload. Otherwise the planner may
- * read a whole partial index that was small when the table was last analysed.
+ * One plan serves all values. With `… IS NULL OR id > …`, an index scan would therefore begin at
+ * the first row. With `id > COALESCE(…)`, it begins at that id. A statement that finds rows by
+ * their ids takes the states as a parameter and has no condition on the payload. With the condition
+ * of a partial index, the planner might read that whole index, because it was small when the table
+ * was last analysed.
  */
 export const roleSettings: Readonly<Record<string, string>> = {
-  // The driver drops the offset of times, and arithmetic with days uses the time zone of the
-  // session.
+  // The typed client ignores the offset of a time, and arithmetic with days uses the time zone of
+  // the session.
   TimeZone: 'UTC',
   // The service answers after a commit. The commit must then be on disk.
   synchronous_commit: 'on',
@@ -30,8 +31,9 @@ export const roleSettings: Readonly<Record<string, string>> = {
 };
 
 /**
- * Settings that a session of the owner sets explicitly. The owner and the services' role may be the
- * same role. A migration must not end at the time limits of a service.
+ * The settings of a session of the owner. They are set explicitly, because the owner may be the
+ * services' role, which has `roleSettings`. A migration must not end at the time limits of a
+ * service.
  */
 const ownersSettings = [
   'TimeZone=UTC',
@@ -56,7 +58,7 @@ export function pinnedSession(
 ): { connectionString: string; options: string } {
   const url = new URL(databaseUrl);
   const own = url.searchParams.get('options') ?? '';
-  // The driver prefers the URL's `options` to the `options` argument.
+  // `pg` prefers the `options` of the URL to the `options` returned here.
   if (own !== '') url.searchParams.delete('options');
   return {
     connectionString: own === '' ? databaseUrl : url.href,
@@ -95,9 +97,9 @@ export async function checkSession(client: PoolClient): Promise<SessionCheck> {
     values: [name, wanted.map(([setting]) => setting)],
   });
   const [row] = rows;
-  assertInvariant(row !== undefined, 'a session has settings');
-  // The driver keeps the process id that the server sent at the start. A pooler sends another
-  // number.
+  assertInvariant(row !== undefined, 'the query for settings returns a row');
+  // `pg` keeps the process id that it received when it connected. A pooler sends another number
+  // than that of the Postgres process.
   const isPooled = Reflect.get(client, 'processID') !== row.pid;
   return {
     wrongSettings: wanted.flatMap(([setting, value], at) =>

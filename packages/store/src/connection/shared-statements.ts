@@ -2,7 +2,7 @@ import { channel } from 'node:diagnostics_channel';
 import { type SharedStatement, sharedStatements } from '@svc/domain';
 import type { Run } from './batch-run.ts';
 
-/** How to report a statement: its intent, and the id of the submission of each input. */
+/** How to report a statement: what it does (`intent`), and which submission each input is about. */
 export interface Shared<Input> {
   readonly intent: SharedStatement['intent'];
   readonly submissionIdOf: (input: Input) => string;
@@ -11,8 +11,8 @@ export interface Shared<Input> {
 const statements = channel(sharedStatements);
 
 /**
- * Wraps `run`. It reports the batches of two or more inputs on a diagnostics channel, if anybody
- * subscribes.
+ * Returns a function that runs `run`. When a batch of two or more inputs has succeeded, it is
+ * reported on a diagnostics channel, if anybody subscribes. Without `shared`, returns `run` itself.
  */
 export function reported<Input, Output>(
   shared: Shared<Input> | undefined,

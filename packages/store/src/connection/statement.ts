@@ -39,9 +39,8 @@ export type Statement<Named extends NamedParameters> = <Row extends QueryResultR
 
 /**
  * A statement whose parameters have names. In `text`, `$node_id` is the parameter `node_id`, cast
- * to its type in `parameters`. The text is compiled once, so that Postgres prepares it once. A
- * batch passes one array for each column of its input. Throws if `text` and `parameters` do not
- * name the same parameters.
+ * to its type in `parameters`. A batch passes one array for each column of its input. Throws if
+ * `text` and `parameters` do not name the same parameters.
  */
 export function statement<const Named extends NamedParameters>(
   parameters: Named,

@@ -29,10 +29,10 @@ export interface Place {
   readonly row: string;
 }
 
-/** The phase of sealing all values of a database for their complete places (`sealing-phase.ts`). */
+/** How far the values of a database are sealed for their complete places (`sealing-phase.ts`). */
 export type SealingPhase = 'previous' | 'resealing' | 'bound';
 
-/** Seals values. A value is sealed for its place and cannot be opened at another one. */
+/** Seals values. A value is sealed for its place and cannot be opened for another one. */
 export interface Sealer {
   /** The first bytes of a value that is sealed for its complete place under the current key. */
   readonly prefix: Uint8Array;
@@ -53,15 +53,15 @@ export interface StoreOptions {
   /** How long a call waits for a connection; default 5 s. */
   connectTimeoutMs?: number;
   /**
-   * How long a call waits for the answer; default 15 s. It is longer than `statement_timeout`, so
-   * Postgres answers first unless the connection is cut silently.
+   * How long a call waits for the answer; default 15 s. The default is longer than
+   * `statement_timeout`, so Postgres answers first unless the connection breaks unnoticed.
    */
   answerTimeoutMs?: number;
   /** The most calls that share a statement; default 64. */
   batchMax?: number;
-  /** Shown in pg_stat_activity. */
+  /** Shown in `pg_stat_activity`; default `svc`. */
   applicationName?: string;
-  /** Called when an idle connection fails. The pool replaces the connection. */
+  /** Called when a connection breaks. The pool opens another one when a call needs it. */
   onConnectionError?: (error: Error) => void;
 }
 
@@ -79,7 +79,7 @@ export interface Store {
   /** Typed calls, for plain reads off the hot path (decision 24). */
   readonly db: Models;
   readonly sealer: Sealer;
-  /** A UUIDv7 of the database's time. */
+  /** Returns a new UUIDv7 of the database's time. */
   readonly newId: () => string;
   /** Multiplies the caps of reported usage. A decimal text. */
   readonly usageCapFactor: string;
@@ -88,8 +88,8 @@ export interface Store {
   /** Reads the database's clock for new ids. A process calls it before it creates its first id. */
   readonly readClock: () => Promise<void>;
   /**
-   * Runs one named statement on the driver. Values and rows have the driver's types. A `bigint`
-   * column is a bigint.
+   * Runs one named statement through `pg`, without the typed client. Values and rows have the types
+   * of `pg`, but a `bigint` column is a bigint.
    */
   readonly query: Query;
   /**
@@ -106,7 +106,7 @@ export interface Store {
   readonly poolFigures: (this: void) => PoolFigures;
   /** The number of batches since the start (`batched`), and of the calls in them. */
   readonly batches: { count: number; calls: number };
-  /** Reads the settings of one session back. */
+  /** Checks the settings of one session. */
   readonly checkSession: () => Promise<SessionCheck>;
   close(): Promise<void>;
 }
@@ -116,7 +116,7 @@ type Models = Omit<PrismaClient, `$${string}`>;
 
 const poolConnectionsMax = 10;
 
-/** The types of the driver's rows. Prisma reads its rows with its own parsers. */
+/** The types of the rows that `query` returns. The typed client parses its rows itself. */
 const rowTypes = new TypeOverrides();
 rowTypes.setTypeParser(types.builtins.INT8, BigInt);
 
@@ -143,8 +143,8 @@ export function openStore(options: StoreOptions): Store {
     application_name: options.applicationName ?? 'svc',
   });
   pool.on('error', onError);
-  // The pool removes its own error listener while a client is in use. Without this listener, a cut
-  // connection of such a client would end the process.
+  // While a client is in use, the pool does not listen to its errors. Without this listener, a
+  // broken connection of such a client would end the process.
   pool.on('connect', (client) => client.on('error', onError));
   const adapter = new PrismaPg(pool, {
     statementNameGenerator: (query) => statementName(query.sql),
@@ -155,7 +155,7 @@ export function openStore(options: StoreOptions): Store {
   const query = queryOnPool(pool);
   const clock = createIdClock(async () => {
     const [row] = await query<{ now: Date }>('SELECT svc_now() AS now', []);
-    assertInvariant(row !== undefined, 'the database has a clock');
+    assertInvariant(row !== undefined, 'svc_now() returns a row');
     return row.now.getTime();
   });
   return {

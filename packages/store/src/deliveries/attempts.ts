@@ -53,7 +53,7 @@ const recordInBatch = batched<AttemptRecord, RecordedAttempt>({
  * Records the result of an attempt and moves the delivery accordingly. If the delivery was claimed
  * again in the meantime or has ended, the attempt is logged and the delivery does not change. If
  * the retry would come 72 hours or more after the round began, the delivery is exhausted instead
- * (CONTRACT 6). If the endpoint is gone, the URL is disabled and its pending deliveries are
+ * (CONTRACT 6). If the endpoint answered 410, the URL is disabled and its pending deliveries are
  * dropped. Calls that wait at the same time share one statement.
  */
 export async function recordAttempt(
@@ -187,7 +187,10 @@ function sealedResponse(store: Store, attempt: AttemptRecord): string | null {
   return Buffer.from(sealed).toString('base64');
 }
 
-/** Postgres accepts neither U+0000 nor an unpaired surrogate. An endpoint may send either. */
+/**
+ * Removes U+0000 and replaces unpaired surrogates, because Postgres accepts neither. An endpoint
+ * may send either.
+ */
 function storable(text: string | null): string | null {
   return text === null ? null : text.replaceAll('\0', '').toWellFormed();
 }

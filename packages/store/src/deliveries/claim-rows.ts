@@ -48,8 +48,8 @@ interface ClaimedAt {
 
 /**
  * SQL of a claim. A claimed delivery changes in no indexed column: `due_at` stays, and
- * `next_attempt_at`, which no index has, moves into the future. Other claims find the delivery by
- * the index and skip it. These are few rows, as many as attempts in flight.
+ * `next_attempt_at`, which no index has, moves into the future. Other claims read the delivery by
+ * an index and skip it. They skip few rows: as many as there are attempts in flight.
  *
  * Rows with a known id are found by a condition on those ids or by a lateral join of one row. With
  * a plain join, a plan that was made for a small table reads the whole table after it has grown.

@@ -44,28 +44,22 @@ export interface EndpointAsk {
 export interface EndpointClaim {
   tenantId: string;
   targetId: string | null;
-  /**
-   * Only in a claim at the URL of the settings: the endpoints of the tenant that have due
-   * deliveries.
-   */
+  /** The tenant's endpoints to which deliveries are due. Empty in a claim at an endpoint. */
   dueTargetIds: string[];
   attempts: ClaimedAttempt[];
   /** True if more deliveries may be due at this destination. */
   more: boolean;
-  /**
-   * Milliseconds until the next clock hour if the tenant has no attempts left in this one.
-   * Otherwise 0.
-   */
+  /** Milliseconds until the next clock hour if the tenant's cap reduced this claim. Otherwise 0. */
   postponedMs: number;
 }
 
 /**
  * Claims the deliveries that are due at these destinations, the longest due first, up to the number
- * that each of `asks` allows. An attempt is numbered and logged before it is sent. A crash can
- * therefore not cause a ninth attempt (CONTRACT 6). If nobody records a claimed attempt, the
- * delivery is due again after `attemptClaimMs`, as the next attempt. Deliveries that can never be
- * sent (no URL, attempts used up, 72 hours over) are ended instead. A tenant with a cap gets at
- * most that many attempts per clock hour.
+ * that each of `asks` allows. An attempt is numbered and logged before it is sent. Even after a
+ * crash, a round therefore has at most `attemptsMax` attempts (CONTRACT 6). If nobody records a
+ * claimed attempt, the delivery is due again after `attemptClaimMs`. A delivery that cannot be sent
+ * is ended instead: its destination has no active URL, its attempts are used up, or its round began
+ * 72 hours ago. A tenant with a cap gets at most that many attempts per clock hour.
  */
 export async function claimDue(
   store: Store,

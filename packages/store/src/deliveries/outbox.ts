@@ -4,7 +4,7 @@ import type { Store } from '../connection/store.ts';
 import { eventPlace } from '../sealing/sealed.ts';
 import { deliveriesTo, type Destinations, type NewDelivery } from './destinations.ts';
 
-/** An event for these destinations. If there are none, the event is written but never sent. */
+/** An event and its destinations. If there are none, the event is written but never sent. */
 export interface NewEvent extends Destinations {
   tenantId: string;
   type: EventType;

@@ -40,8 +40,7 @@ function found({ since, tenantId, statuses }: Recovery): Prisma.Sql {
       statuses.map((status) => statusCondition[status]),
       ' OR ',
     )})`,
-    // Events of an endpoint without a URL are not sent again. The tenant can read such an event for
-    // a day.
+    // Nothing is sent to an endpoint without a URL. The tenant reads its events.
     Prisma.sql`CASE WHEN d.target_id IS NULL THEN t.webhook_url IS NOT NULL AND t.webhook_disabled_at IS NULL
       ELSE w.kind = 'push' AND w.disabled_at IS NULL AND w.retired_at IS NULL END`,
     Prisma.raw(`NOT ${attemptInFlight}`),

@@ -45,7 +45,7 @@ export async function redeliver(
       [deliveryId, tenantId],
     );
     // The delivery is locked before its attempts are read. A concurrent claim locks the same row.
-    // If the claim came first, its attempt is visible below. Otherwise it skips the locked
+    // If the claim came first, its attempt is visible below. Otherwise the claim skips the locked
     // delivery.
     const locked = await query(
       'SELECT 1 FROM deliveries WHERE id = $1::uuid AND tenant_id = $2::uuid FOR UPDATE',

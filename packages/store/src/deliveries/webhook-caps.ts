@@ -26,7 +26,7 @@ export async function writeWebhookCap(
   );
 }
 
-/** The cap as an operator sets it. Null: none. */
+/** The cap as an operator sees it. Null if there is none. */
 export function webhookCapOf(attemptsPerHour: number | null | undefined): number | null {
   return attemptsPerHour === noCap ? null : (attemptsPerHour ?? null);
 }

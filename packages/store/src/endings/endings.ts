@@ -29,8 +29,8 @@ const settleInBatch = batched<string, Ended | null>({
 });
 
 /**
- * Settles stored outcomes (CONTRACT 4). A repeated call changes nothing.
- * Calls that wait at the same time share a transaction. Unknown ids are left out.
+ * Settles stored outcomes (CONTRACT 4). A repeated call changes nothing. Calls that wait at the
+ * same time share a transaction. The result leaves out unknown ids.
  */
 export async function settle(store: Store, submissionIds: readonly string[]): Promise<Ended[]> {
   const ended = await Promise.all(submissionIds.map((id) => settleInBatch(store, id)));
@@ -40,8 +40,8 @@ export async function settle(store: Store, submissionIds: readonly string[]): Pr
 /**
  * Rejects a submission for which no node was found. Its hold is released, and its idempotency key
  * is free again. The tenant sees neither the submission nor its hold (CONTRACT 3). `onlyOverdue`:
- * rejects only after the dispatch deadline and its grace. `offers`: the nodes that the submission
- * was offered to.
+ * rejects only after the dispatch deadline and `dispatchGraceMs`. `offers`: the offers of the
+ * submission, with their answers.
  */
 export async function rejectPending(
   store: Store,
@@ -76,8 +76,8 @@ export type CancelOutcome =
   | { kind: 'not_found' };
 
 /**
- * Cancels a tenant's submission (CONTRACT 5). If the node's outcome is already stored, the call
- * settles that outcome instead. It then returns `terminal`, with the deliveries of the settlement.
+ * Cancels a tenant's submission (CONTRACT 5). If an outcome is already stored, the call settles
+ * that outcome instead. It then returns `terminal`, with the deliveries of the settlement.
  */
 export async function cancelSubmission(
   store: Store,

@@ -25,8 +25,9 @@ interface EndedSubmission {
 }
 
 /**
- * The events of an ending (CONTRACT 6). One reports the end of the submission. A second one reports
- * a low balance if this charge takes the balance below the threshold. A rejection has no events.
+ * The events of an ending (CONTRACT 6). The first event reports the end of the submission. A second
+ * one reports a low balance if this charge takes the balance below the threshold. A rejection has
+ * no events.
  */
 export function endingEvents(store: Store, ended: EndedSubmission): NewEvent[] {
   const { submission, account, after } = ended;
@@ -59,7 +60,7 @@ function endingEvent(store: Store, { submission, ending }: EndedSubmission): End
       return { ...figures, kind: 'cancelled', by: ending.by };
     case 'failed': {
       const code = submission.failureCode;
-      assertInvariant(code !== null, 'a failure has a code');
+      assertInvariant(code !== null, 'a failed submission has a failure code');
       const { id, tenantId, outcomeKind: kind, outcomeSealed: sealed } = submission;
       const { message = '' } = unsealOutcome(store, { id, tenantId, kind, sealed });
       const { statedRetriable } = submission;

@@ -41,8 +41,8 @@ export interface LockedSubmission {
 }
 
 /**
- * Reads only the locked accounts. A joined row of `tenants` would come from the snapshot before the
- * wait for the lock. The settings may have changed during that wait.
+ * Locks the accounts and reads nothing else. A joined row of `tenants` would be as old as the
+ * beginning of the wait for the lock. The settings may change during that wait.
  */
 const lockAccountRows = statement(
   { submission_id: 'uuid[]', only_tenant_id: 'uuid' },

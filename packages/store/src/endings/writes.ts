@@ -16,7 +16,7 @@ export interface EndingWrites {
   /** The accounts by tenant id, with the figures after the tenant's last ending. */
   readonly accounts: ReadonlyMap<string, LockedAccount>;
   readonly events: readonly SealedEvent[];
-  /** The nodes that the submission was offered to, if the request names them. */
+  /** The offers of a rejected submission, with their answers. Null if the request has none. */
   readonly offers: readonly OfferRecord[] | null;
 }
 
@@ -141,7 +141,7 @@ export async function writeEndings(
     'no other transaction changes a locked submission',
   );
   assertInvariant(written.accounts === tenantIds.length, 'every tenant has an account');
-  assertInvariant(written.entries === entries.length, 'every movement is an entry');
+  assertInvariant(written.entries === entries.length, 'every movement is written as an entry');
   assertInvariant(written.events === events.length, 'every event is written');
   assertInvariant(
     written.deliveries === deliveries.delivery_id.length,

@@ -21,7 +21,7 @@ export class AuditLeaseLost extends Error {
 export interface AuditLease {
   readonly epoch: bigint;
   state: AuditState;
-  /** The database's time of the last write. */
+  /** The database's time of the last write, or when the lease was taken. */
   at: Date;
 }
 
@@ -90,7 +90,7 @@ export function writeStep(
   });
 }
 
-/** Gives the lease back after a complete audit. The next one is due after the interval. */
+/** Gives the lease back after a complete audit. The next audit is due after the interval. */
 export async function endAudit({ query }: Store, { epoch }: AuditLease): Promise<void> {
   await query(
     `UPDATE ledger_audit SET holder = NULL, lease_expires_at = svc_now(), failed_at = NULL, error = NULL,
@@ -121,7 +121,7 @@ export interface ReadState {
   readonly error: string | null;
 }
 
-/** Null if the row is missing. */
+/** Reads the state. Null if the row of `ledger_audit` is missing. */
 export async function readState(
   query: Query,
   { sealer }: Store,

@@ -97,7 +97,7 @@ export function distinctFaults({ faults }: AuditState): LedgerFault[] {
   return [...byKey.values()];
 }
 
-/** The row of the state. */
+/** The row of `ledger_audit`, and the database's time. */
 export interface StateRow {
   readonly step: bigint;
   readonly state_sealed: Uint8Array | null;

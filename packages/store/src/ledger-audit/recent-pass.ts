@@ -54,7 +54,10 @@ export async function auditRecent(
 
 interface Verified {
   readonly faults: readonly LedgerFault[];
-  /** Faults of forged checkpoints. The state keeps them until the next full pass has ended. */
+  /**
+   * Faults of forged checkpoints. The state keeps them until the full pass after the current one
+   * has ended.
+   */
   readonly forged: readonly LedgerFault[];
   /** The new checkpoints of accounts without a fault on this page. */
   readonly moved: readonly LedgerPlace[];
@@ -106,7 +109,7 @@ async function verify(
   return { faults, forged: [], moved, unread };
 }
 
-/** Reads the rest of these accounts, page by page. */
+/** Audits the rest of these accounts, page by page. Stops early if `faultsMax` faults are known. */
 async function auditUnread(
   store: Store,
   lease: AuditLease,

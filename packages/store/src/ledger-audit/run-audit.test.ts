@@ -43,7 +43,9 @@ const sorted = (faults: readonly LedgerFault[]) =>
 const kindsOf = (faults: readonly LedgerFault[]) =>
   [...new Set(faults.map(({ kind }) => kind))].toSorted();
 
-/** Runs statements without the triggers and checks, like a person with too many rights. */
+/**
+ * Runs statements while `ledger_entries` has no triggers, as a person with too many rights could.
+ */
 async function corrupt({ database }: Fixture, ...statements: string[]): Promise<void> {
   await database.query('ALTER TABLE ledger_entries DISABLE TRIGGER USER');
   for (const sql of statements) await database.query(sql);

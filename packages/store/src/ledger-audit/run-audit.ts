@@ -119,7 +119,7 @@ export async function readLedgerAudit(
   };
 }
 
-/** Faults of the audit's own records. Only a full pass ends them. */
+/** Faults of the audit's own records. They are removed only when a full pass ends. */
 const ofAudit = ['checkpoint_forged', 'audit_state_forged'];
 
 /**

@@ -37,7 +37,7 @@ export interface StatementFilter {
 
 export interface StatementPage {
   lines: StatementLine[];
-  /** Where the next page begins. Null on the last page. */
+  /** The entry after which the next page begins. Null on the last page. */
   nextAfter: EntryPlace | null;
 }
 

@@ -10,8 +10,8 @@ export type ReversalOutcome =
   | { kind: 'not_available'; availableMicros: bigint; creditsMicros: bigint };
 
 /**
- * Reverses a purchase, once, and never takes more than the available credits (CONTRACT 9,
- * `svc credits reverse`).
+ * Reverses a purchase, once (CONTRACT 9, `svc credits reverse`). Takes back all credits of the
+ * purchase, or none if the tenant has fewer available.
  */
 export function reversePurchase(
   store: Store,

@@ -61,7 +61,7 @@ export interface EntryPageLimits {
 
 /**
  * Audits the entries after `from`, up to the limits, and each account whose last entry is on this
- * page. Accounts without entries count against the limit of accounts.
+ * page. The limit of accounts counts all accounts, also those without entries.
  */
 export async function auditEntryPage(
   query: Query,
@@ -148,8 +148,8 @@ function send<Row extends QueryResultRow>(
 }
 
 /**
- * SQL for the amount that an entry adds to the tenant's account of this name. It is negative for a
- * debit.
+ * SQL for the amount that an entry adds to this account of the tenant, such as `tenant_held`. It is
+ * negative for a debit.
  */
 const change = (account: string) =>
   `(amount_micros * ((credit_account = '${account}')::int - (debit_account = '${account}')::int))`;

@@ -45,7 +45,9 @@ const kinds = async ({ store }: Fixture) => {
 const sorted = (faults: readonly LedgerFault[]) =>
   faults.map((one) => JSON.stringify(one)).toSorted();
 
-/** Runs a statement without the triggers and checks, like a person with too many rights. */
+/**
+ * Runs a statement while `ledger_entries` has no triggers, as a person with too many rights could.
+ */
 async function corrupt(fixture: Fixture, sql: string): Promise<void> {
   await fixture.database.query('ALTER TABLE ledger_entries DISABLE TRIGGER USER');
   await fixture.database.query(sql);

@@ -7,13 +7,13 @@ import { nodeSecretPlace } from '../sealing/sealed.ts';
 import { lockNode, type NodeRecord } from './nodes.ts';
 
 /**
- * Changes of a node by an operator. Each change and its audit entry are written together. Repeating
- * a change has no effect. The dispatcher of the node's link is notified afterwards; it also polls
- * for changes.
+ * Changes of a node by an operator. Each change and its audit entry are written together. A node
+ * that already has the wanted settings does not change. The dispatcher of the node's link is
+ * notified afterwards; it also polls for changes.
  */
 
 /**
- * Stops offers to a node, across reconnects too. The node finishes its running submissions. Null
+ * Stops offers to a node, also after it reconnects. The node finishes its running submissions. Null
  * for an unknown node.
  */
 export async function drainNode(
@@ -79,8 +79,9 @@ export async function setSlotsMax(
 }
 
 /**
- * Refuses the node's links from the commit on. Its assignments end as `node_lost` in the same
- * transaction, with a full refund. The caller must settle them. Null for an unknown node.
+ * Disables a node. Its links are refused from the commit on. In the same transaction, its
+ * assignments without an outcome get the outcome `node_lost`. The caller must settle them, which
+ * refunds them fully. Null for an unknown node.
  */
 export async function disableNode(
   store: Store,

@@ -51,7 +51,7 @@ export async function findNodeCredentials(
   return { nodeId, disabled, draining, slotsMax, secrets };
 }
 
-/** Settings of a node that operators change and that its link must follow. */
+/** The settings and the quarantine of a node. A dispatcher applies them to the link of the node. */
 export interface NodeSettings {
   readonly nodeId: string;
   readonly disabled: boolean;
@@ -63,7 +63,10 @@ export interface NodeSettings {
    */
   readonly quarantinedUntil: Date | null;
   readonly secretVersion: number;
-  /** The end of the previous secret's validity, by the database's clock. */
+  /**
+   * The end of the previous secret's validity, by the database's clock. Null before the first
+   * rotation.
+   */
   readonly previousSecretExpiresAt: Date | null;
 }
 

@@ -91,8 +91,8 @@ export async function hasOperators({ db }: Store): Promise<boolean> {
 }
 
 /**
- * Refuses the operator's key from the commit on. Null for an unknown operator. Repeating it has no
- * effect.
+ * Disables an operator. The operator's key is refused from the commit on. Repeating the call has no
+ * effect. Null for an unknown operator.
  */
 export async function disableOperator(
   store: Store,

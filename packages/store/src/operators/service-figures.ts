@@ -49,7 +49,7 @@ const submissionsSql = `SELECT state, count(*)::int AS count,
   WHERE id = ANY(ARRAY(SELECT submission_id FROM submissions_in_flight ORDER BY submission_id LIMIT ${figureRowsMax}))
   GROUP BY state`;
 
-/** The literals of the statuses match the partial indexes. */
+/** The statuses are literals, so that the planner recognises the partial index of each status. */
 const deliveriesSql = `SELECT count(*)::int AS count,
   COALESCE(max(extract(epoch FROM svc_now() - due_at)), 0)::float8 AS age
   FROM ((SELECT due_at, next_attempt_at FROM deliveries WHERE status = 'pending' ORDER BY round_started_at LIMIT ${figureRowsMax})
@@ -57,7 +57,7 @@ const deliveriesSql = `SELECT count(*)::int AS count,
     (SELECT due_at, next_attempt_at FROM deliveries WHERE status = 'queued' ORDER BY round_started_at LIMIT ${figureRowsMax})) d
   WHERE due_at <= svc_now() AND next_attempt_at <= svc_now()`;
 
-/** Reads the whole table, because nodes are few: one per home. */
+/** The statement reads the whole table, because nodes are few: one per home. */
 const nodesSql = `SELECT
   (count(*) FILTER (WHERE last_seen_at > svc_now() - interval '1 day'))::int AS seen,
   (count(*) FILTER (WHERE draining))::int AS draining,

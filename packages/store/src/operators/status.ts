@@ -44,7 +44,7 @@ export interface NodeCounts {
   disabled: number;
 }
 
-/** Reads the whole table, because nodes are few: one per home. */
+/** Counts the nodes. Reads the whole table, because nodes are few: one per home. */
 export async function countNodes(store: Store): Promise<NodeCounts> {
   const [row] = await store.query<NodeCounts>(
     `SELECT count(*)::int AS known,

@@ -4,8 +4,8 @@ import type { Query } from '../connection/query.ts';
 import type { Store } from '../connection/store.ts';
 
 /**
- * The most rate cards that are kept in memory for one store. A tenant with its own card uses one
- * more.
+ * The most rate cards that are kept in memory for one store. Each version of each tenant's card
+ * counts.
  */
 const knownCardsMax = 1_000;
 
@@ -25,7 +25,7 @@ export async function rateCardOfVersion(store: Store, version: number): Promise<
 
 /**
  * The rate cards of these versions. Each is read and parsed once, because a version never changes;
- * the database refuses an edit. Throws if a version does not exist.
+ * the database refuses an edit. The returned function throws if the version does not exist.
  */
 export async function pinnedCards(
   store: Store,
@@ -44,7 +44,7 @@ export async function pinnedCards(
   const cards = new Map(versions.map((version) => [version, known.get(version)]));
   return (version) => {
     const card = cards.get(version);
-    assertInvariant(card !== undefined, 'every pinned version exists');
+    assertInvariant(card !== undefined, 'every pinned version of a rate card exists');
     return card;
   };
 }

@@ -63,8 +63,8 @@ export const typicalUsageSettledMin = 20;
 
 /**
  * The average usage of a submission of this job type, rounded to thousandths of each unit. It comes
- * from the totals that settlement maintains. Null if fewer than `typicalUsageSettledMin`
- * submissions were settled.
+ * from the totals that settlement maintains for completed work whose usage was not cut. Null if
+ * they include fewer than `typicalUsageSettledMin` submissions.
  */
 export async function typicalUsage(store: Store, jobType: string): Promise<Usage | null> {
   const asked = store.query<Record<string, string>>(

@@ -140,8 +140,9 @@ export interface UnreadSignature {
 const retrySecondsMax = 300;
 
 /**
- * Records a signature whose transaction could not be read, and moves the cursor past it in the same
- * transaction. The watcher retries it with backoff until it is read.
+ * Records a signature whose transaction could not be read. In the same transaction of Postgres,
+ * moves the cursor to `cursor`, if that is not null. The watcher retries the signature with backoff
+ * until it is read.
  */
 export async function noteUnread(
   store: Store,
@@ -171,7 +172,7 @@ export async function noteUnread(
   });
 }
 
-/** The unread signatures that are due, the oldest first. */
+/** The unread signatures that are due, the longest due first. */
 export async function findUnreadDue(store: Store, limit: number): Promise<UnreadSignature[]> {
   const rows = await store.query<{
     token_account: string;

@@ -40,7 +40,7 @@ export interface PurchaseIntent {
   readonly expiresAt: Date;
   readonly graceEndsAt: Date;
   readonly confirmedAt: Date | null;
-  /** True after the intent's confirmation or the end of its grace. */
+  /** True after the intent was confirmed, or was closed after its grace. */
   readonly isClosed: boolean;
   /** The payments of the intent, in the order in which they were recorded. */
   readonly payments: readonly IntentPayment[];
@@ -48,7 +48,9 @@ export interface PurchaseIntent {
 
 export type IntentCreation =
   | { readonly kind: 'created'; readonly intent: PurchaseIntent }
-  /** The tenant has `pendingIntentsMax` pending intents. The oldest expires in `retryInMs`. */
+  /**
+   * The tenant has `pendingIntentsMax` pending intents. The first of them expires in `retryInMs`.
+   */
   | { readonly kind: 'too_many'; readonly retryInMs: number };
 
 /** Creates an intent. The tenant's pending intents are counted under the lock of its account. */
@@ -112,7 +114,7 @@ export async function readPurchaseIntent(
   return tenantId === undefined || intent.tenantId === tenantId ? intent : null;
 }
 
-/** The statuses of these intents, in one statement. The key is the reference. */
+/** The statuses of these intents, by reference. Unknown references are left out. */
 export async function readIntentStatuses(
   store: Store,
   references: readonly string[],

@@ -47,7 +47,7 @@ export interface UnexplainedPayment {
   readonly signature: string;
   readonly tokenAccount: string;
   readonly amountUsdcMicros: bigint;
-  /** The failed or expired intent that the payment names, if any. */
+  /** The failed or expired intent that the payment was added to, if any. */
   readonly reference: string | null;
   readonly at: Date;
 }
@@ -83,7 +83,10 @@ export interface WatcherStatus {
   readonly unexplained: readonly UnexplainedPayment[];
 }
 
-/** The state of the watcher, with at most `limit` unread signatures and unexplained payments. */
+/**
+ * The state of the watcher, with at most `limit` cursors, unread signatures and unexplained
+ * payments.
+ */
 export async function readWatcherStatus(store: Store, limit: number): Promise<WatcherStatus> {
   const [watcher] = await store.query<Omit<WatcherStatus, 'cursors' | 'unread' | 'unexplained'>>(
     `SELECT holder, epoch, lease_expires_at > svc_now() AS "isHeld", polled_at AS "polledAt",
@@ -107,7 +110,7 @@ export async function readWatcherStatus(store: Store, limit: number): Promise<Wa
   return { ...watcher, cursors, unread, unexplained: await findUnexplained(store, limit) };
 }
 
-/** The oldest unexplained payments first. */
+/** Returns up to `limit` unexplained payments, the oldest first. */
 export async function findUnexplained(store: Store, limit: number): Promise<UnexplainedPayment[]> {
   const rows = await store.query<{
     signature: string;
@@ -130,8 +133,8 @@ export interface WatcherFigures {
   readonly unread: number;
   readonly unexplained: number;
   /**
-   * The longest time in seconds since the last complete list of an account with an open intent. 0
-   * if no intent is open.
+   * The longest time in seconds since the last complete list of an account with an open intent.
+   * Before the first list, the time counts from the creation of the cursor. 0 if no intent is open.
    */
   readonly lagSeconds: number;
 }

@@ -38,22 +38,23 @@ interface FoundPayment {
 export type RecordOutcome =
   /** The transaction has no payment, or was recorded before. */
   | { readonly kind: 'nothing' }
-  /** No intent took the payment. An operator can assign it. */
+  /** No intent took the payment. An operator can assign it, or has already done so. */
   | { readonly kind: 'unexplained' }
   /** The payment was added to an intent and granted nothing. */
   | { readonly kind: 'added'; readonly reference: string }
   | { readonly kind: 'granted'; readonly reference: string; readonly tenantId: string }
   /**
-   * The payment completes an intent, but the balance would exceed the largest amount. Nothing was
-   * granted.
+   * The payment completes an intent, but with its credits the tenant's balance would exceed
+   * `creditsMicrosMax`. Nothing was granted.
    */
   | { readonly kind: 'balance_too_large'; readonly reference: string };
 
 /**
- * Records the payments of a transaction (CONTRACT 8). In the same transaction of Postgres it
- * confirms the intent, grants the credits and moves the cursor. A signature that is already
- * recorded grants nothing again. Throws `LeaseLost` if another watcher has taken over. The caller
- * announces the tenant's delivery after the commit.
+ * Records the payments of a transaction (CONTRACT 8). If they complete an intent, the same
+ * transaction of Postgres confirms the intent and grants the credits. It also moves the cursor to
+ * `cursor`, if that is not null. A signature that is already recorded grants nothing again. Throws
+ * `LeaseLost` if another watcher has taken over. The caller announces the tenant's delivery after
+ * the commit.
  */
 export function recordTransaction(
   store: Store,
@@ -162,7 +163,7 @@ async function insertPayments(
 }
 
 /**
- * Grants the credits of the intent. Returns false if the balance would exceed the largest amount.
+ * Grants the credits of the intent. Returns false if the tenant's balance would exceed its maximum.
  */
 async function grant(
   store: Store,

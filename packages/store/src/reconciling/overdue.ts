@@ -23,7 +23,7 @@ export interface OverdueCandidate extends ReconcileCandidate {
   nodeId: string | null;
 }
 
-/** The reconciler settles a stored outcome that nobody has settled after this time. */
+/** If a stored outcome is not settled after this time, the reconciler settles it. */
 export const unsettledGraceMs = 2_000;
 
 /**

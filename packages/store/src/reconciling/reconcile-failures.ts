@@ -63,7 +63,7 @@ const recordSql = `
 
 /**
  * Returns only the message of an error. Other fields, such as the parameters of a statement, may
- * hold personal data.
+ * contain personal data.
  */
 function messageOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
@@ -90,7 +90,8 @@ export async function clearReconcileFailures(
 
 /**
  * SQL that is true if the reconciler would still find the row that `f` is about. The states and the
- * statuses are the parameters $1 and $2: see `roleSettings`.
+ * statuses are the parameters $1 and $2, so that the planner uses the primary keys (see
+ * `roleSettings`).
  */
 const stillFound = `CASE f.reconciler
   WHEN 'settlement' THEN EXISTS (SELECT FROM submissions s WHERE s.id = f.subject_id

@@ -80,10 +80,10 @@ export function pageOf<Candidate extends ReconcileCandidate>(
 }
 
 /**
- * Reconciles the candidates that are not in backoff. It passes them to `act` together. If the
- * database refuses, it passes them one by one. `act` returns how many it reconciled. Records the
- * failures, and clears earlier failures of rows that succeeded. Throws only if the database does
- * not answer.
+ * Reconciles the candidates that are not in backoff. It passes them to `act` together. If `act`
+ * throws, it passes them one by one. `act` returns how many it reconciled. Records the failures,
+ * and clears earlier failures of rows that succeeded. If the database does not answer, throws at
+ * once and records nothing.
  */
 export async function reconcileTogether(
   store: Store,

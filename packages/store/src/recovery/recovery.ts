@@ -83,7 +83,7 @@ export async function beginRecovery(store: Store, by: Author): Promise<RecoveryB
 export type RecoveryEnd =
   | { kind: 'ended'; incarnation: number }
   | { kind: 'none_in_force' }
-  /** Nodes have not reported, or reports are open. `force` ends the recovery anyway. */
+  /** Some nodes have not reported, or some reports are open. `force` ends the recovery anyway. */
   | { kind: 'incomplete'; status: RecoveryStatus };
 
 export async function endRecovery(

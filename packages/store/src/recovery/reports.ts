@@ -35,7 +35,7 @@ export type ReportFinding =
 
 /**
  * Applies the report of a node while a recovery is in force. It brings the submission to the state
- * that the node proves. The submission's key is then taken again, and its outcome can be stored.
+ * that the node proves. Its idempotency key is then taken again, and its outcome can be stored.
  * Null if no recovery is in force.
  */
 export async function applyReport(

@@ -11,7 +11,7 @@ const days = { usageDays: 60, deliveryDays: 60 };
 type Status = 'pending' | 'queued' | 'waiting' | 'delivered';
 const impatient = { attemptsMax: 1, pauseMs: 0 };
 
-/** Creates an endpoint for a delivery that needs one. Null for another status. */
+/** Creates the endpoint that a delivery with this status needs. Null if it needs none. */
 async function targetOf(database: Fixture['database'], status: Status): Promise<string | null> {
   if (status === 'pending' || status === 'delivered') return null;
   const kind = status === 'queued' ? 'push' : 'poll';
@@ -26,7 +26,7 @@ async function targetOf(database: Fixture['database'], status: Status): Promise<
 }
 
 /**
- * Inserts a delivery of this moment with its event, one attempt and a usage report of its
+ * Inserts a delivery with the current time, its event, one attempt, and a usage report of its
  * submission.
  */
 async function deliver({ database }: Fixture, status: Status) {

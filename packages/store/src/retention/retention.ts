@@ -42,8 +42,8 @@ export interface LockPauses {
 const lockPauses: LockPauses = { attemptsMax: 20, pauseMs: 500 };
 
 /**
- * The order of the tables. Deliveries come before their attempts, because attempts are needed as
- * long as their deliveries exist.
+ * The tables with partitions, and which retention each has. Deliveries come before their attempts,
+ * because attempts are needed as long as their deliveries exist.
  */
 const daysOfTables: readonly (readonly [string, keyof Retention])[] = [
   ['usage_reports', 'usageDays'],
@@ -101,8 +101,8 @@ export interface EventPage {
 }
 
 /**
- * Events that are older than the returned time may be deleted. Later events may have deliveries, so
- * `deleteExpiredEvents` does not read those events.
+ * Returns the time before which events may be deleted. Later events may have deliveries, so
+ * `deleteExpiredEvents` does not read them.
  */
 export async function expiredEventsBefore(store: Store, deliveryDays: number): Promise<Date> {
   const now = await databaseNow(store);

@@ -795,7 +795,7 @@ beforeAll(async () => {
 
 afterAll(() => database.close());
 
-/** The condition of a CHECK. Fails if Postgres does not enforce the CHECK. */
+/** Returns the condition of a CHECK. Throws if Postgres does not enforce the CHECK. */
 async function conditionOf({ table, check, isUnvalidated = false }: CheckCase): Promise<string> {
   const [found] = await database.query<{ condition: string }>(
     `SELECT pg_get_expr(conbin, conrelid) AS condition FROM pg_constraint

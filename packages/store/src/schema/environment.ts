@@ -36,9 +36,10 @@ export interface ReadinessOptions {
 const requestHashKeyBytes = 32;
 
 /**
- * Checks before a service starts that this build works with the schema and that the database
- * belongs to this environment (CONTRACT 0). The first service writes the environment row, with a
- * new key for request hashes. The environment's name in that row never changes.
+ * Checks before a service starts that it may use the database, and returns the first fault that it
+ * finds (CONTRACT 0). For example, the schema may not fit this build, or the database may belong to
+ * another environment. The first service writes the environment row, with a new key for request
+ * hashes. The environment's name in that row never changes.
  */
 export async function assertReady(
   store: Store,
@@ -138,13 +139,13 @@ function whyNot(readiness: Exclude<Readiness, { kind: 'ready' }>, wanted: Enviro
     case 'other_environment':
       return `The database belongs to ${readiness.found}, but SVC_ENVIRONMENT is ${wanted}. Set DATABASE_URL to the database of ${wanted}.`;
     case 'too_privileged':
-      return `The role of DATABASE_URL ${readiness.excess.join(' and ')}. In production it must own nothing. Use another role in DATABASE_URL, and set MIGRATION_DATABASE_URL to the URL of the owner for \`svc migrate\`.`;
+      return `The role of DATABASE_URL ${readiness.excess.join(' and ')}. In production it must not have such rights. Use another role in DATABASE_URL. Set MIGRATION_DATABASE_URL to a URL with the role that owns the tables, and run \`svc migrate\`.`;
     case 'async_standby':
-      return 'The database has a standby, but commits do not wait for it (synchronous_standby_names is empty), so a failover may lose holds and charges. Set synchronous_standby_names on the primary. If the host of the database keeps each commit in another way, set DATABASE_ALLOW_ASYNC_STANDBY=1.';
+      return 'The database has a standby, but commits do not wait for it (synchronous_standby_names is empty), so a failover may lose holds and charges. Set synchronous_standby_names on the primary. If the provider of the database protects commits in another way, set DATABASE_ALLOW_ASYNC_STANDBY=1.';
     case 'wrong_session':
       return readiness.faults.join(' ');
     case 'other_key':
-      return 'SVC_MASTER_KEY cannot open the sealed values of the database. Set SVC_MASTER_KEY to the key, old or new, that sealed these values.';
+      return 'SVC_MASTER_KEY cannot open the sealed values of the database. Set SVC_MASTER_KEY to the key that sealed these values.';
   }
 }
 
@@ -152,7 +153,7 @@ function sessionFaults({ wrongSettings, isPooled, keepsStatements }: SessionChec
   const faults: string[] = [];
   if (wrongSettings.length > 0)
     faults.push(
-      `The role of DATABASE_URL has wrong session settings: ${wrongSettings.join(', ')}. Run \`svc migrate\`, and remove other settings of the role and of DATABASE_URL.${isPooled ? ' Then run RECONNECT in the console of PgBouncer.' : ''}`,
+      `The sessions of DATABASE_URL have wrong settings: ${wrongSettings.join(', ')}. Run \`svc migrate\`, and remove other values of these settings from DATABASE_URL and from its role.${isPooled ? ' Then run RECONNECT in the console of PgBouncer.' : ''}`,
     );
   if (!keepsStatements)
     faults.push(

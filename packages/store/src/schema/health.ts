@@ -10,10 +10,7 @@ export interface DatabaseHealth {
   readonly version: number;
   /** Settings of the server that the service depends on, as Postgres prints them. */
   readonly settings: Readonly<Record<string, string>>;
-  /**
-   * Why the role is unsuitable: ends of sentences that begin with the role. Empty if the role is
-   * suitable.
-   */
+  /** Why the role is unsuitable, such as `may create roles`. Empty if the role is suitable. */
   readonly excess: readonly string[];
   /** Privileges that the role lacks, such as `INSERT on ledger_entries`. */
   readonly missing: readonly string[];
@@ -88,7 +85,10 @@ async function filledDefaults(store: Store): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-/** The server's own clock, for a comparison. Decisions use `databaseNow`. */
+/**
+ * Reads the real clock of the database server, which `svc doctor` compares with other clocks.
+ * Decisions use `databaseNow`.
+ */
 export async function readServerClock(store: Store): Promise<Date> {
   const [row] = await store.query<{ now: Date }>('SELECT clock_timestamp() AS now', []);
   if (row === undefined) throw new Error('the database returned no row');

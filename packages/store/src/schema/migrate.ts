@@ -53,7 +53,10 @@ export type MigrationPlan =
   | { kind: 'planned'; pending: PlannedMigration[]; newer: string[] }
   | { kind: 'refused'; reason: string };
 
-/** Only one migrator runs at a time. The number is arbitrary, but fixed. */
+/**
+ * The number of the advisory lock with which only one migrator runs at a time. It is arbitrary, but
+ * fixed.
+ */
 const advisoryLock = 7_261_948_305;
 const advisoryPauseMs = 100;
 

@@ -5,7 +5,10 @@ import { databaseNow } from './environment.ts';
 /** Tables that are partitioned by the time in an id, one partition per month. */
 const partitionedTables = ['usage_reports', 'deliveries', 'delivery_attempts'] as const;
 
-/** The ids of a table whose times are from `from` (inclusive) to `to` (exclusive). */
+/**
+ * The range of a partition of `table`: the ids with a time from `from` (inclusive) to `to`
+ * (exclusive).
+ */
 export interface PartitionRange {
   readonly table: string;
   readonly from: Date;
@@ -13,7 +16,7 @@ export interface PartitionRange {
 }
 
 export interface PartitionRound {
-  /** `movedRows`: rows that were in the default partition. */
+  /** `movedRows`: the rows that were moved from the default partition. */
   readonly made: readonly (PartitionRange & { readonly movedRows: number })[];
   /** Partitions that are still missing. Rows of these ranges go to the default partition. */
   readonly missing: readonly PartitionRange[];

@@ -8,7 +8,7 @@ export type GrantOutcome = { kind: 'granted' } | { kind: 'refused'; reason: stri
 
 export interface SettingsTarget {
   readonly role: string;
-  /** The address of the role, which may change its own settings. */
+  /** The URL with which services connect as this role. The role may change its own settings. */
   readonly serviceUrl: string;
   /**
    * `database`: the settings apply only in this database, because the role owns its tables and may
@@ -24,7 +24,8 @@ const pauseMs = 50;
 
 /**
  * Gives the services' role its settings. Changes nothing if the role has them. If the owner may not
- * change the settings of the role, this connects as the role and changes them.
+ * change the settings of the role, this function connects as the role and changes them. Returns
+ * `refused` if the role cannot do it either.
  */
 export async function giveSettings(owner: Client, target: SettingsTarget): Promise<GrantOutcome> {
   for (let attempt = 1; ; attempt += 1) {

@@ -133,7 +133,8 @@ async function createRole(
   role: string,
   password: string,
 ): Promise<string | undefined> {
-  if (role === '') return 'DATABASE_URL has no user name. Add the name of the role of the services';
+  if (role === '')
+    return 'DATABASE_URL has no user name. Add the role of the services as its user name';
   const create = `CREATE ROLE ${escapeIdentifier(role)} LOGIN`;
   try {
     await owner.query(
@@ -178,7 +179,10 @@ async function existingNames(owner: Client): Promise<ReadonlySet<string>> {
   return new Set(rows.map(({ name }) => name));
 }
 
-/** A privilege on columns, such as `UPDATE (a, b)`, without the columns that do not exist. */
+/**
+ * A privilege on columns, such as `UPDATE (a, b)`, without the columns that do not exist. A
+ * privilege on the whole table stays as it is.
+ */
 function presentPart(table: string, privilege: string, existing: ReadonlySet<string>): string[] {
   const [, verb, columns] = /^(\w+) \((.*)\)$/.exec(privilege) ?? [];
   if (columns === undefined) return [privilege];
@@ -229,8 +233,8 @@ const appendOnlyTables = [
 ];
 
 /**
- * The privileges of the connected role that a service must not have. Each is the end of a sentence
- * that begins with the role. Empty if the role is suitable for services.
+ * The privileges of the connected role that a service must not have, such as `may create roles`.
+ * Empty if the role is suitable for services.
  */
 export async function excessPrivileges(store: Store): Promise<string[]> {
   const [row] = await store.query<{ excess: string[] }>(

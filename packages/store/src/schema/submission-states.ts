@@ -9,9 +9,9 @@ import {
 
 /**
  * States in SQL come from the domain's table of transitions. A statement takes them as parameters.
- * Only a condition that must match a partial index has literals (see `roleSettings`). Those
- * conditions are the texts below, to be placed after the name of a column. No index has the column
- * `state`, so that a change of the state changes no index.
+ * Only a condition that must match a partial index has literals (see `roleSettings`). Such
+ * conditions are among the constants below. No index has the column `state`, so that a change of
+ * the state changes no index.
  */
 
 /** The states in which the hold exists: the submission has not ended. */
@@ -37,8 +37,8 @@ export const inFlightIds = 'ARRAY(SELECT submission_id FROM submissions_in_fligh
 export const holdsItsKey = 'rejected_id IS NULL';
 
 /**
- * A condition on the column `ended_otherwise`: the submission was not rejected. Tenants do not see
- * rejected submissions.
+ * The part of a condition after the column `ended_otherwise`: the submission was not rejected.
+ * Tenants do not see rejected submissions.
  */
 export const isNotRejected = `IS DISTINCT FROM '${transitions.reject.to}'`;
 
@@ -50,7 +50,7 @@ export const statesOtherwise: readonly SubmissionState[] = submissionStates.filt
   (state) => isTerminal(state) && state !== transitions.settle_completed.to,
 );
 
-/** A condition on the column `state`: the submission has ended. */
+/** The part of a condition after the column `state`: the submission has ended. */
 export const isEnded = isIn(submissionStates.filter(isTerminal));
 
 /**

@@ -2,12 +2,12 @@ import type { SealingPhase, Store } from '../connection/store.ts';
 import { environmentPlace } from './sealed.ts';
 
 /**
- * The phase of sealing a database for complete places. The previous version of the service sealed
- * values for their table, column and row only. While its services may still run, new values are
- * sealed in a way that they can open. `svc master-key rotate` seals everything again, and the key
- * of request hashes last. That key is the mark. When it is sealed for its complete place, values
- * that are sealed for their row only no longer open. The mark cannot be forged without the master
- * key.
+ * How far the values of a database are sealed for complete places: table, column, row, tenant and
+ * kind. The previous version of the service sealed values for their table, column and row only.
+ * While services of that version may still run, new values are sealed in a way that these services
+ * can open. `svc master-key rotate` seals everything again, and the key of request hashes last.
+ * That key is the mark. When it is sealed for its complete place, values that are sealed for their
+ * row only cannot be opened. The mark cannot be forged without the master key.
  */
 
 /** The first byte of values that are bound to their row only. */
@@ -19,7 +19,7 @@ export interface SealedEnvironment {
   readonly resealStartedAt: Date | null;
 }
 
-/** Null if no service has written the row yet. */
+/** Reads the environment row. Null if no service has written it yet. */
 export async function readEnvironment({ query }: Store): Promise<SealedEnvironment | null> {
   const [row] = await query<SealedEnvironment>(
     `SELECT name, request_hash_key_sealed AS sealed, reseal_started_at AS "resealStartedAt"
@@ -38,8 +38,8 @@ export function phaseOf({ sealed, resealStartedAt }: SealedEnvironment): Sealing
 const phaseIntervalMs = 1_000;
 
 /**
- * Reads the phase every second until it is `bound`. Returns a function that stops this. Does
- * nothing if the phase is already `bound`, as in a new database.
+ * Reads the phase every second and sets it in `store.sealer`, until it is `bound`. Returns a
+ * function that stops this. Does nothing if the phase is already `bound`, as in a new database.
  */
 export function followPhase(store: Store): () => void {
   let timer: NodeJS.Timeout | undefined;
@@ -70,7 +70,7 @@ const previousWritesMsMax = 30_000;
 /**
  * Switches services to sealing for complete places. Returns how long services may still write
  * values that are sealed for their row only, in milliseconds by the database's clock. Returns 0 in
- * the phase `bound`.
+ * the phase `bound`, and if no service has ever started on the database.
  */
 export async function beginReseal(store: Store): Promise<number> {
   const [row] = await store.query<{ remainingMs: number }>(

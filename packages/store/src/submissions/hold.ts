@@ -56,16 +56,17 @@ const holdInBatch = batched<NewSubmission, HoldOutcome>({
 
 /**
  * Holds `quote.max` and writes the submission, or does neither (CONTRACT 3). Returns `key_taken` if
- * a live submission of the tenant has this key. Only `stale_credentials` comes before that refusal.
- * Calls that wait at the same time share one statement; each gets its own outcome.
+ * another submission of the tenant has this key and was not rejected. Only `stale_credentials`
+ * comes before that refusal. Calls that wait at the same time share one statement; each gets its
+ * own outcome.
  */
 export function holdSubmission(store: Store, submission: NewSubmission): Promise<HoldOutcome> {
   return holdInBatch(store, submission);
 }
 
 /**
- * Places many holds in one statement, each as if they came one after another. The outcomes are in
- * the order given. The accounts are locked in the order of their ids, so that two batches never
+ * Places many holds in one statement, as if they came one after another. The outcomes are in the
+ * order given. The accounts are locked in the order of their ids, so that two batches never
  * deadlock. A tenant's holds are granted in the order given, if its credits and its limit in flight
  * allow it. A smaller hold after a refused larger one can be granted. If a key occurs twice, the
  * second hold gets `key_taken`, also when the first one is refused.
@@ -76,8 +77,8 @@ export async function holdSubmissions(
   attempt: Attempt = 'first',
 ): Promise<HoldOutcome[]> {
   const outcomes = await placeAll(store, submissions);
-  // If an earlier run committed a hold and its answer was lost, the repeated hold gets `key_taken`
-  // for its own key.
+  // If an earlier run committed a hold and its answer was lost, the repeated hold finds its own key
+  // and gets `key_taken`.
   return attempt === 'repeat' ? recogniseOwn(store, submissions, outcomes) : outcomes;
 }
 

@@ -88,8 +88,8 @@ interface PurgedEvent {
 }
 
 /**
- * Removes the node's message from the bodies of `submission.failed` events. Keeps the rows, because
- * these events may be sent again.
+ * Removes the failure message from the bodies of `submission.failed` events. Keeps the rows,
+ * because these events may be sent again.
  */
 async function purgeEvents(store: Store, query: Query, submissionIds: string[]): Promise<void> {
   const events = await query<PurgedEvent>(

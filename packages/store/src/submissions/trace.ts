@@ -85,7 +85,9 @@ interface FactsRow {
   offerRecords: StoredOffer[] | null;
 }
 
-/** One statement, because submissions have no foreign key that a typed call could follow. */
+/**
+ * Reads the facts with SQL, because submissions have no foreign key that a typed call could follow.
+ */
 async function readFacts(store: Store, id: string) {
   const [row] = await store.query<FactsRow>(
     `SELECT t.name AS "tenantName", n.name AS "nodeName", s.rate_card_version AS "rateCardVersion",

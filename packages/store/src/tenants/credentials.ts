@@ -12,8 +12,8 @@ export interface TenantCredentials {
   allowedJobTypes: string[];
   /**
    * The valid secrets. For a named key, it is the secret of that key. Otherwise they are the
-   * secrets of the first keys: one, or two while a rotation overlaps. Empty if the tenant has no
-   * first key.
+   * secrets of the first keys (`KeyRecord`): one, or two while a rotation overlaps. Empty if the
+   * tenant has no first key.
    */
   hmacSecrets: string[];
   /** The ids of the keys in `hmacSecrets`, in the same order. They are UUIDs. */

@@ -197,7 +197,7 @@ async function lockTenant(query: Query, tenantId: string): Promise<{ count: numb
     'SELECT webhook_endpoint_count AS count FROM tenants WHERE id = $1::uuid FOR UPDATE',
     [tenantId],
   );
-  assertInvariant(row !== undefined, 'a tenant that signed exists');
+  assertInvariant(row !== undefined, 'the tenant of an endpoint exists');
   return row;
 }
 

@@ -17,7 +17,7 @@ export type PolledEvents =
       kind: 'events';
       /** The oldest first. */
       events: PolledEvent[];
-      /** The position up to which the reader has now read. */
+      /** The position up to which the reader has read after this page. */
       position: bigint;
     }
   /** The endpoint is unknown, belongs to another tenant, or has a URL. */

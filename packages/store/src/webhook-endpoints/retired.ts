@@ -41,7 +41,8 @@ async function retireUrl(
 
 /**
  * Called before a change replaces or clears the URL of the settings. Returns the destinations of
- * the event about the change, with a retired endpoint in place of that URL.
+ * the event about the change, with a retired endpoint in place of that URL. If the settings have no
+ * active URL, returns `destinations`.
  */
 export async function retireSettingsUrl(
   store: Store,
@@ -74,7 +75,8 @@ export async function retireSettingsUrl(
 
 /**
  * Called before a change replaces the URL of this endpoint. Returns the destinations of the event
- * about the change, with a retired endpoint in place of this one.
+ * about the change, with a retired endpoint in place of this one. If this endpoint is disabled or
+ * has no URL, returns `destinations`.
  */
 export async function retireEndpointUrl(
   store: Store,

@@ -18,7 +18,7 @@ export async function readDestinations(query: Query, tenantId: string): Promise<
 
 export interface SettingsChanged {
   readonly tenantId: string;
-  /** The change, such as `key.created`. It holds no secrets and no URL. */
+  /** The change, such as `key.created`. It contains no secrets and no URL. */
   readonly what: string;
   readonly by: Author;
   /**

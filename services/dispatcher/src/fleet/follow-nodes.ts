@@ -20,7 +20,9 @@ import { giveUpLeftBehind } from './lost-assignments.ts';
  */
 const pollIntervalMs = 2_000;
 
-/** All links of the node to this dispatcher, including those that have not sent `hello` yet. */
+/**
+ * All links of the node to this dispatcher, including those on which no `hello` has arrived yet.
+ */
 function linksOf({ links }: Dispatcher, nodeId: string): NodeLink[] {
   return [...links.all].filter((link) => link.nodeId === nodeId);
 }
@@ -124,8 +126,8 @@ function closeExpired(dispatcher: Dispatcher, now: Date): void {
 }
 
 /**
- * Polls Postgres for changed nodes until it is closed. Each poll also ends expired secrets and
- * quarantines.
+ * Polls Postgres for changed nodes until it is closed. Each poll also closes the links whose secret
+ * has expired, and ends the quarantines whose time is over.
  */
 export function followNodes(dispatcher: Dispatcher): Repeating {
   let since: Date | null = null;

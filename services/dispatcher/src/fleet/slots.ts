@@ -22,14 +22,15 @@ export function takeSlot(dispatcher: Dispatcher, link: NodeLink, submissionId: s
 }
 
 /**
- * A reserved slot is confirmed in the registry this long after a run has taken it. The dispatcher
- * then confirms many slots together. It does not confirm the slot of a run that has ended by then.
+ * A reserved slot is confirmed in the registry at most this long after a run has taken it. The
+ * dispatcher then confirms many slots together. It does not confirm the slot of a run that has
+ * ended by then.
  */
 export const confirmAfterMs = 500;
 
 /**
- * Confirms the slot after `confirmAfterMs`. Without this, the registry would free the slot when its
- * reservation expires.
+ * Confirms the slot within `confirmAfterMs`. Without this, the registry would free the slot when
+ * its reservation expires.
  */
 export function confirmSlotLater(dispatcher: Dispatcher, link: NodeLink, run: LinkRun): void {
   const { unconfirmed } = dispatcher.links;
@@ -42,8 +43,8 @@ export function confirmSlotLater(dispatcher: Dispatcher, link: NodeLink, run: Li
 function confirmSlots(dispatcher: Dispatcher): void {
   const { unconfirmed } = dispatcher.links;
   for (const [{ submissionId }, link] of unconfirmed) {
-    // If the node has a new link, the dispatcher of that link registers the submissions of the
-    // node.
+    // The slots of an ended link are not confirmed. The dispatcher of the node's next link enters
+    // its submissions in the registry.
     if (hasEnded(link)) continue;
     const confirmed = dispatcher.fleet.confirm(link.nodeId, submissionId);
     inBackground(dispatcher, 'confirm a slot', confirmed);
@@ -51,7 +52,7 @@ function confirmSlots(dispatcher: Dispatcher): void {
   unconfirmed.clear();
 }
 
-/** Frees the slot of the submission. Safe to call again. */
+/** Frees the slot of the submission. Does nothing if the slot is already free. */
 export function freeSlot(dispatcher: Dispatcher, link: NodeLink, submissionId: string): void {
   const run = link.runs.get(submissionId);
   if (run === undefined) return;

@@ -2,9 +2,9 @@ import { takeToken, type RatePolicy, type TokenBucket } from '@svc/domain';
 import type { Clock } from '@svc/runtime';
 
 /**
- * Limits the frames of one node (CONTRACT 7). Jobs need far less than the limit: a few frames per
- * job, and one usage frame every 5 s. The limit is far below the rate at which one node would keep
- * a dispatcher from serving other nodes.
+ * The limit of frames from one node in a second (CONTRACT 7): `perSecondBase`, and
+ * `perSecondPerSlot` for each slot. Jobs need far less: a few frames per job, and one usage frame
+ * every 5 s. Even a node at the limit leaves its dispatcher enough time for other nodes.
  */
 const perSecondBase = 1_000;
 const perSecondPerSlot = 50;
@@ -17,7 +17,10 @@ const bytesPerToken = 4_096;
 export interface FrameRate {
   /** Takes the tokens of one frame; false if the limit is reached. */
   take(bytes: number): boolean;
-  /** Sets the limit from the `hello`: a node with more slots and runs may send more frames. */
+  /**
+   * Sets the limit for the slots and runs of the node, and starts with a full burst. A node with
+   * more slots and runs may send more frames.
+   */
   allowFor(node: { readonly slots: number; readonly running: number }): void;
 }
 

@@ -12,8 +12,8 @@ export interface LinkTransport {
   /** Starts the closing handshake of the socket. */
   close(code: number, reason: string): void;
   /**
-   * `pause` stops reading from the socket, and `resume` continues it. This limits the frames of one
-   * node in memory.
+   * `pause` stops reading from the socket, and `resume` starts it again. This limits the frames of
+   * one node in memory.
    */
   pause(): void;
   resume(): void;
@@ -31,7 +31,9 @@ export interface UnansweredOffer {
 /** A submission that takes one of the node's slots. */
 export interface LinkRun {
   readonly submissionId: string;
-  /** The request that created the submission; known after a commit by this process. */
+  /**
+   * The id of the request that created the submission. It is known after a commit by this process.
+   */
   requestId?: string;
   /** The time at which `begin` was sent on this link, by the clock of the traces. */
   begunAtMs?: number;
@@ -103,7 +105,7 @@ export interface NodeLink {
 /** The links of this process. */
 export interface Links {
   readonly all: Set<NodeLink>;
-  /** The links that have sent `hello`, at most one per node. */
+  /** The links on which a `hello` has arrived, at most one per node. */
   readonly byNode: Map<string, NodeLink>;
   /**
    * The links on which a submission takes a slot, usually one. If two nodes have accepted the

@@ -46,7 +46,7 @@ export async function coordinate(
   dispatcher: Dispatcher,
   submission: Offerable,
 ): Promise<ReplyNews> {
-  // The offering of this submission is in progress, because the queue delivered its job twice.
+  // If the offering of this submission is in progress, the queue has delivered its job twice.
   // Postgres would refuse a second dispatch.
   if (dispatcher.offerings.has(submission.id)) return 'look';
   const inbox = createInbox<OfferingEvent>(dispatcher.timers);

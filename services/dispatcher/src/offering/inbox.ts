@@ -5,7 +5,10 @@ export interface Inbox<T> {
   put(item: T): void;
   /** Returns and removes the next item. Returns undefined if the inbox is empty. */
   poll(): T | undefined;
-  /** Waits for the next item. Returns undefined after `timeoutMs`. */
+  /**
+   * Waits for the next item, and returns and removes it. Returns undefined if none arrives within
+   * `timeoutMs`.
+   */
   next(timeoutMs: number): Promise<T | undefined>;
 }
 

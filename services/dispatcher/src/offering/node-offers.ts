@@ -104,16 +104,15 @@ function takeOffer(
 }
 
 /**
- * Revokes an open offer for the coordinator. Does nothing if the node has accepted the offer: then
- * the commit decides.
+ * Revokes an open offer for the coordinator. Does nothing if the offer has ended. If the node has
+ * accepted it, the commit of the accept decides.
  */
 export function revokeOffer(dispatcher: Dispatcher, { nodeId, offerId }: RevokeOffer): void {
   const link = dispatcher.links.byNode.get(nodeId);
   const offer = link === undefined ? undefined : takeOffer(dispatcher, link, offerId, 'revoked');
   if (link === undefined || offer === undefined) return;
   sendFrame(link, { type: 'revoke', offerId });
-  // A node that has not answered within `secondOfferAfterMs` counts as silent too. After that time
-  // the coordinator may ask a second node.
+  // A node that has not answered within `secondOfferAfterMs` counts as silent.
   const silent = dispatcher.clock.monotonicMs() - offer.sentAtMs >= secondOfferAfterMs;
   const released = dispatcher.fleet.release(nodeId, offer.message.submissionId, { silent });
   inBackground(dispatcher, 'release a reservation', released);
@@ -144,7 +143,8 @@ function recordsWith(
 
 /**
  * Assigns the submission to the node: first commits `dispatched`, then sends the payload. Answers
- * `revoke` if the accept is too late or the submission is no longer pending.
+ * `revoke` if the accept is too late or the submission is not pending. Answers `revoke` and throws
+ * if the commit fails.
  */
 export async function onAccept(
   dispatcher: Dispatcher,
@@ -185,9 +185,9 @@ export async function onAccept(
   confirmSlotLater(dispatcher, link, run);
   assign(dispatcher, link, { message, run, ...commit });
   reportOfferResult(dispatcher, message, 'dispatched');
-  // The link ended before the payload was sent. The next `hello` of the node may have been answered
-  // before the commit. Without this step, the submission would wait until the minute for `start` is
-  // over.
+  // If the link ended before the payload was sent, `giveUpUnsent` ends the submission. The node's
+  // next `hello` does not always do that, because it may have been answered before the commit. The
+  // submission would then wait until the minute for `start` is over.
   if (!hasEnded(link) || run.isAssigned) return;
   freeSlot(dispatcher, link, submissionId);
   await giveUpUnsent(dispatcher, link, submissionId);
@@ -199,7 +199,7 @@ function assign(
   assignment: { message: MakeOffer; run: LinkRun; payloadText: string; receipt: string },
 ): void {
   const { message, run, payloadText, receipt } = assignment;
-  // The submission was cancelled during the commit, so the node does not get the payload.
+  // If the submission was cancelled during the commit, the node does not get the payload.
   if (run.isStopping) {
     sendFrame(link, { type: 'revoke', offerId: message.offerId });
     freeSlot(dispatcher, link, message.submissionId);

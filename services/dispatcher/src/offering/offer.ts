@@ -8,8 +8,9 @@ import {
 } from '@svc/domain';
 
 /**
- * Decides the next step in the offering of one submission (CONTRACT 7, "At most once"),
- * from its state and the time alone. All times ending in `Ms` are of one monotonic clock.
+ * Decides the next step in the offering of one submission (CONTRACT 7, "At most once"), from the
+ * state of the offering and the time alone. All points in time whose names end in `Ms` are of one
+ * monotonic clock.
  */
 
 export interface OpenOffer {
@@ -19,8 +20,8 @@ export interface OpenOffer {
   readonly dispatcherId: string;
   readonly openedAtMs: number;
   /**
-   * The answers to earlier offers. If the node accepts this offer, one commit stores them and the
-   * accept.
+   * The records of earlier offers. If the node accepts this offer, one commit stores them and the
+   * record of the accept.
    */
   readonly before: readonly OfferRecord[];
 }
@@ -60,8 +61,8 @@ export type OfferingStep =
  */
 const silentDispatcherAfterMs = 250;
 /**
- * No node is asked if less time than this is left. The node could not answer in time and would
- * count as silent.
+ * A node is asked only if at least this much time is left before the deadline. With less time, it
+ * could not answer and would count as silent.
  */
 export const answerMsMin = 100;
 /** The delay before the next search if an offer is open and no other node is free. */
@@ -109,7 +110,10 @@ export function nextStep(offering: Offering, nowMs: number): OfferingStep {
   return { kind: 'wait', untilMs: Math.min(searchAtMs, ...ends) };
 }
 
-/** The time that a node has to answer an offer made at `nowMs`: at most 2 s, whole milliseconds. */
+/**
+ * The time that a node has to answer an offer made at `nowMs`, in whole milliseconds: at least 1,
+ * at most `offerTimeoutMs`.
+ */
 export function expiresInMs(offering: Offering, nowMs: number): number {
   return Math.max(1, Math.min(offerTimeoutMs, Math.floor(offering.deadlineMs - nowMs)));
 }
@@ -122,7 +126,10 @@ export function withOffer(offering: Offering, offer: Omit<OpenOffer, 'before'>):
   };
 }
 
-/** Ends one open offer with the result `end`, and records it. The next search may start at once. */
+/**
+ * Ends one open offer with the result `end`, and records it. The next search may start at once.
+ * Does nothing if the offer is not open.
+ */
 export function withoutOffer(offering: Offering, offerId: string, end: OfferEnd): Offering {
   const ended = offering.open.find((offer) => offer.offerId === offerId);
   if (ended === undefined) return offering;

@@ -16,18 +16,19 @@ export interface Offerable {
 }
 
 /**
- * A job with a greater age is not trusted, and its submissions are loaded from Postgres. The age is
- * the difference between the clocks of two machines.
+ * If a job is older than this, its facts are not trusted, and its submissions are loaded from
+ * Postgres. The age is the time of this dispatcher minus the sending time by the gateway's clock.
  */
 const ageMsMax = 1_000;
-/** A job is also not trusted if the clock of the gateway is ahead by more than this. */
+/** The facts are also not trusted if the clock of the gateway is ahead by more than this. */
 const aheadMsMax = 100;
 
 /**
- * Returns the submissions of a job that may be offered. A job about holds made a moment ago carries
- * all facts, and is used as it is. Other submissions are loaded from Postgres. Submissions that are
- * not pending or have passed their deadline are then left out. The commit of `dispatched` checks
- * the state of each submission, loaded or not. Throws if Postgres is unreachable.
+ * Returns the submissions of a job that may be offered. A job that the gateway sends right after
+ * the holds contains all facts, and its submissions are not loaded. Other submissions are loaded
+ * from Postgres. Submissions that are not pending or have passed their deadline are then left out.
+ * The commit of `dispatched` checks the state of each submission, loaded or not. Throws if Postgres
+ * is unreachable.
  */
 export async function offerablesOf(
   dispatcher: Dispatcher,

@@ -21,7 +21,7 @@ describe('an accept whose link is gone before it is committed', () => {
     await unlock();
     await waitUntil(async () => (await service.stateOf(id)) === 'settling');
     expect((await service.row(id))?.failure_code).toBe('node_lost');
-    // The first submission, which the node never got, does not take its slot.
+    // The first submission, which the node never got, takes no slot of the node.
     again.autoPilot();
     const next = await service.post();
     await service.expectState(next.id, 'settling');
@@ -47,7 +47,7 @@ test('a node that sends start before its accept is committed gets cancel, and th
 
 /**
  * Assigns a submission. `cutAndComeBack` then sends a frame with `say`, and cuts the link while the
- * commit of this frame waits in Postgres.
+ * commit of this frame waits in Postgres. Then the node connects again.
  */
 async function saidAndCut(say: (node: ScriptedNode, submissionId: string) => void) {
   const own = await service.newNode();

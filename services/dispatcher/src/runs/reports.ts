@@ -9,8 +9,8 @@ const leavesOut: readonly string[] = openFindings;
 
 /**
  * Handles a node's report of one submission after a restore (CONTRACT 7, "Recovery"). The database
- * decides whether the submission counts. The node sends other frames about the submission only
- * after `recorded`.
+ * decides about the submission. `present` in the answer is true if the database has the submission
+ * after that. The node sends other frames about the submission only after `recorded`.
  */
 export async function onReport(
   { store }: Dispatcher,

@@ -43,13 +43,13 @@ function usageOf(reported: ReportedUsage): Usage | undefined {
 
 const unreadableUsage: RunFrameResult = {
   kind: 'unexpected',
-  message: '/usage is not a valid measurement',
+  message: '/usage has an amount that is not valid',
 };
 
 /**
- * Sends `cancel`, so that the node stops. The slot is freed when the node has stopped, or 30 s
- * later. If the accept of the node is still being committed, the run keeps its slot, because the
- * assignment may follow.
+ * Sends `cancel`, so that the node stops. The slot is freed when the node has stopped, at the
+ * latest 30 s after the `cancel`. If the accept of the node is still being committed, the run keeps
+ * its slot, because the assignment may follow.
  */
 function sendCancel(dispatcher: Dispatcher, link: NodeLink, submissionId: string): void {
   if (link.runs.get(submissionId)?.isAssigned === true) {

@@ -10,20 +10,22 @@ import { hasEnded, sendFrame, type NodeLink } from '../links/links.ts';
 
 export interface HelloComparison {
   /**
-   * Submissions that are assigned to the node, but that it does not name. They are lost at once
+   * Submissions that are assigned to the node, but that its `hello` does not name. They end at once
    * (`node_lost`).
    */
   readonly lost: readonly string[];
-  /** Submissions that are assigned to the node and that it names. The node goes on with them. */
+  /**
+   * Submissions that are assigned to the node and that its `hello` names. The node goes on with
+   * them.
+   */
   readonly live: readonly string[];
-  /** Wire ids in `running` that have ended or were never this node's. */
+  /** The wire ids in `running` whose submissions have ended or were never assigned to this node. */
   readonly stop: readonly string[];
 }
 
 /**
  * Compares the submissions that a node names with those assigned to it. A submission with a stored
- * outcome counts as ended, even before settlement. The node repeats an outcome until it gets the
- * acknowledgement.
+ * outcome counts as ended, even before settlement.
  */
 export function compareHello(
   running: readonly string[],
@@ -52,8 +54,9 @@ function closeSuperseded(dispatcher: Dispatcher, link: NodeLink): void {
 }
 
 /**
- * Closes the older of two links of a node to this dispatcher (4001). Returns false if this link is
- * the older one: its `hello` may arrive after that of the newer link.
+ * Makes this link the link of its node in this dispatcher, and closes an older one (4001). If this
+ * link is the older one, closes it and returns false: its `hello` may arrive after that of the
+ * newer link.
  */
 function takeOver(dispatcher: Dispatcher, link: NodeLink): boolean {
   const { byNode } = dispatcher.links;
@@ -82,8 +85,8 @@ async function enter(dispatcher: Dispatcher, link: NodeLink): Promise<void> {
 /**
  * Handles the first frame of a link. Ends the submissions that the node has lost, allows offers to
  * the node, and sends the `welcome`. The `welcome` names the submissions that the node must stop.
- * If the node has a newer link, changes nothing and closes this one (4001). Throws if Postgres is
- * unreachable.
+ * If the node has a newer link, sends no `welcome` and closes this one (4001). Throws if Postgres
+ * is unreachable.
  */
 export async function onHello(
   dispatcher: Dispatcher,
@@ -117,7 +120,8 @@ export async function onHello(
     type: 'welcome',
     nodeId: toWireId('nod', nodeId),
     heartbeatSeconds,
-    // In a recovery the node's journal decides, not the restored database.
+    // In a recovery the node's journal decides, not the restored database. The node then stops
+    // nothing.
     ...(incarnation === null
       ? { stop: [...compared.stop] }
       : { stop: [], recovery: { incarnation } }),

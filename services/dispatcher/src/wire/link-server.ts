@@ -124,7 +124,7 @@ async function upgrade(
   );
 }
 
-/** Logs a failure of `work`, and destroys only the connection of that request. */
+/** If `work` fails, logs the failure and destroys the connection of this request. */
 function dropWhenFailed(state: State, connection: Duplex, work: Promise<void>): void {
   work.catch((error: unknown) => {
     state.options.logger.error({ err: error }, 'could not handle a request of the node link');
@@ -161,8 +161,8 @@ function serve(state: State): Server {
 
 /**
  * Starts the WebSocket server of the node link: signed upgrades only, no compression, a limit on
- * the frame size, and a heartbeat that detects a dead link (CONTRACT 7). A refusal is an
- * ordinary HTTP problem.
+ * the frame size, and a heartbeat that detects a dead link (CONTRACT 7). A refused request gets an
+ * HTTP answer with a problem document.
  */
 export async function startLinkServer(options: LinkServerOptions): Promise<LinkServer> {
   const webSockets = new WebSocketServer(socketOptions);

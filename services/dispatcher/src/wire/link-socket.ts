@@ -40,8 +40,8 @@ function createTurnCork(connection: Duplex): () => void {
 }
 
 /**
- * The transport of a link over its WebSocket and the connection below it. `send` on a closed socket
- * does nothing.
+ * The transport of a link over its WebSocket and the connection below it. `send` does nothing on a
+ * closed socket, and drops a node that does not read its frames.
  */
 export function transportOf(socket: WebSocket, connection: Duplex, logger: Logger): LinkTransport {
   const cork = createTurnCork(connection);

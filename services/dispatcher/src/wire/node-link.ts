@@ -141,7 +141,10 @@ function receive(dispatcher: Dispatcher, link: NodeLink, text: string | undefine
   }
 }
 
-/** The reason to close a production link after this `hello` (CONTRACT 7). */
+/**
+ * The reason to close a production link after this `hello` (CONTRACT 7). Undefined if there is
+ * none.
+ */
 function refusalInProduction({
   executors = [],
   sandboxOnly,
@@ -177,8 +180,8 @@ function answerBad(
   link.badFrames += 1;
   dispatcher.countBadFrame(code);
   link.logger.warn({ code }, 'bad frame');
-  // The `error` frame needs no check of its size. The longest message of the schema is far below
-  // the limit.
+  // The size of the `error` frame is not checked, because even the longest message is far below the
+  // limit.
   sendFrame(link, { type: 'error', code, message });
   if (link.badFrames < badFramesMax) return;
   closeLink(dispatcher, link, nodeLinkCloseCodes.violation, 'too many bad frames');
@@ -193,7 +196,8 @@ function answerUnhandled(dispatcher: Dispatcher, link: NodeLink, error: unknown)
 }
 
 /**
- * The key of a frame: its submission or its offer. Frames with the same key are handled in order.
+ * The key of a frame: its submission or its offer, or an empty text if it names neither. Frames
+ * with the same key are handled in order.
  */
 function orderKey(frame: Exclude<FrameFromNode, { type: 'hello' }>): string {
   switch (frame.type) {
@@ -216,8 +220,8 @@ function orderKey(frame: Exclude<FrameFromNode, { type: 'hello' }>): string {
 type LaterFrame = Exclude<FrameFromNode, { type: 'hello' }>;
 
 /**
- * Handles a frame after the `hello`. Never throws. While a dependency is unavailable, a frame gets
- * no answer and does not count as bad, and the node repeats it.
+ * Handles a frame after the `hello`. Never throws. If a dependency is unavailable, the frame does
+ * not count as bad. The node repeats a frame that gets no answer.
  */
 async function handle(dispatcher: Dispatcher, link: NodeLink, frame: LaterFrame): Promise<void> {
   await link.greeted;

@@ -37,7 +37,7 @@ export interface UpgradeRefusal {
     | 'unavailable'
   >;
   readonly detail: string;
-  /** Set for `rate_limited` and `unavailable`. */
+  /** Used for `rate_limited` and `unavailable`. Default: `retryAfterSecondsDefault`. */
   readonly retryAfterSeconds?: number;
 }
 

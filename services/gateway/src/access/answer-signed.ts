@@ -84,7 +84,7 @@ export async function answerSigned(
   }
   options.failures.failed(sender);
   // Old keys may have accepted the request before current keys refused it. The refusal must then
-  // not contain the tenant's headers.
+  // not have the headers of the tenant's rate limit, and the log line must not name the tenant.
   delete exchange.tenantId;
   delete exchange.rateLimit;
   return answer;

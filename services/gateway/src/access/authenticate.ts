@@ -36,12 +36,15 @@ export type Authentication =
 
 /**
  * How old the credentials may be. `any`: of any age, because the caller compares their epoch.
- * `recent`: not older than the time within which a change takes effect (CONTRACT 1). `new`: loaded
- * for this call.
+ * `recent`: loaded less than `keysTtlMs` ago, so that a change takes effect in time (CONTRACT 1).
+ * `new`: loaded for this call.
  */
 export type KeyAge = 'any' | 'recent' | 'new';
 
-/** The tenant whose key is looked up. `keyId` is null for the first keys (CONTRACT 12). */
+/**
+ * The tenant whose key is looked up. `keyId` is null if the request names no key. Then the first
+ * keys of the tenant are looked up (CONTRACT 12).
+ */
 export interface AskedKey {
   readonly tenantId: string;
   readonly keyId: string | null;
@@ -68,9 +71,9 @@ export type Access = 'tenant' | 'operator';
 
 /**
  * Finds who signed this request (CONTRACT 1 and 12). An unknown key, a disabled or expired key, a
- * key outside its addresses and a wrong signature get the same answer by the same code path.
- * `X-SVC-Key` is not signed. A client gains nothing by changing it, because only the secret of the
- * named key verifies the request. Throws if the keys cannot be loaded.
+ * key used from an address that it does not allow, and a wrong signature get the same answer by the
+ * same code path. `X-SVC-Key` is not signed. A client gains nothing by changing it, because only
+ * the secret of the named key verifies the request. Throws if the keys cannot be loaded.
  */
 export async function authenticate(
   request: SignedParts,
@@ -132,7 +135,7 @@ interface FoundKey {
 
 const noKey: FoundKey = {
   principalOf() {
-    throw new Error('a signature matched no secret');
+    throw new Error('a request was verified without a secret');
   },
   secrets: [],
 };
@@ -166,7 +169,7 @@ async function findTenantKey(
   return {
     principalOf(secretIndex) {
       const keyId = tenant.keyIds[secretIndex];
-      assertInvariant(keyId !== undefined, 'every secret has a key');
+      assertInvariant(keyId !== undefined, 'every secret belongs to a key');
       return { kind: 'tenant', tenant, keyId, isRecent };
     },
     secrets: tenant.hmacSecrets,

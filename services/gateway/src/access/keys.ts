@@ -23,7 +23,7 @@ const unknownMax = 1_000;
 /**
  * Loads the keys of tenants and operators from Postgres and caches them. For `any`, keys of a
  * tenant may be older than `keysTtlMs`, because the caller compares their epoch. The expiry of a
- * secret does not change the epoch. Keys with such a secret are therefore never older than
+ * secret does not change the epoch. Keys with an expiring secret are therefore never older than
  * `keysTtlMs`.
  */
 export function createKeys(store: Store, clock: Clock): Keys {

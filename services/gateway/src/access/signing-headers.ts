@@ -11,7 +11,7 @@ export interface SigningHeaders {
 
 type IdentityHeader = 'x-svc-tenant' | 'x-svc-operator' | 'x-svc-node';
 
-/** Reads `rawHeaders` of Node: names and values in turns. Builds no object of all headers. */
+/** Reads the signing headers from Node's `rawHeaders`, in which names and values alternate. */
 export function readSigningHeaders(rawHeaders: readonly string[]): SigningHeaders {
   const identities: { name: IdentityHeader; id: string }[] = [];
   let timestamp: string | undefined;

@@ -19,7 +19,7 @@ export function purchaseEndpoint(deps: GatewayDeps): OperatorEndpoint {
       if (body.kind === 'problem') return body;
       const { reference, note = null } = body.value;
       const creditsMicros = body.amounts.get('credits');
-      assertInvariant(creditsMicros !== undefined, 'a checked purchase has its amount');
+      assertInvariant(creditsMicros !== undefined, 'a checked purchase has an amount of credits');
       // A malformed id is treated as an unknown one.
       const tenantId = fromWireId('tnt', body.value.tenantId);
       if (tenantId === undefined) return notFound;

@@ -3,10 +3,10 @@ import type { EntryPlace } from '@svc/store';
 import type { CursorPosition } from '../http/cursor.ts';
 
 /**
- * The cursor of a statement contains the ledger number of the page's last entry in place of a time.
- * The number counts the entries of all tenants, so it is hidden: it is combined by XOR with a keyed
- * hash of the entry's id. If a client changes a cursor, its page only begins at another entry of
- * the same tenant.
+ * The cursor of an account statement contains the ledger number of the page's last entry in place
+ * of a time. The number counts the entries of all tenants, so it is hidden: it is combined by XOR
+ * with a keyed hash of the entry's id. If a client changes a cursor, its page only begins at
+ * another entry of the same tenant.
  */
 
 /**
@@ -25,8 +25,8 @@ export function cursorOfPlace(key: Uint8Array, { id, sequence }: EntryPlace): Cu
 }
 
 /**
- * A cursor from a gateway of an earlier version has 0 in place of the number. The entry is then
- * found by its id.
+ * Returns the ledger entry that a cursor names. A cursor from a gateway of an earlier version has 0
+ * in place of the number. The entry is then found by its id.
  */
 export function placeOfCursor(key: Uint8Array, { id, atMs }: CursorPosition): EntryPlace {
   return { id, sequence: atMs === 0 ? null : BigInt(atMs) ^ mask(key, id) };

@@ -23,9 +23,9 @@ import { markdownOf } from './to-markdown.ts';
 /**
  * The OpenAPI document, its reference page and the page of errors (CONTRACT 5), the schema and page
  * of the applicant profile (CONTRACT 10), the guides and the changelog. Every page is also served
- * as Markdown. An answer is rendered at its first request, so that a gateway starts sooner.
- * Existing renderer packages for the reference page load scripts from other hosts or bring
- * megabytes of them, and all need `unsafe-inline`.
+ * as Markdown. An answer is rendered at its first request, so that a gateway starts sooner. The
+ * gateway renders the reference page itself. Existing packages for this load scripts from other
+ * hosts or bring megabytes of them, and all need `unsafe-inline`.
  */
 export function documentationEndpoints(): readonly OpenEndpoint[] {
   const document = once(openApiDocument);

@@ -11,7 +11,10 @@ import { page, type PageContent, publicCaching } from './page.ts';
 import { renderMarkdown } from './render-markdown.ts';
 
 const markdownType = 'text/markdown; charset=utf-8';
-/** The text contains the reader's base URL, so shared caches must not keep it. */
+/**
+ * The caching header for texts that contain the reader's base URL. Shared caches must not keep
+ * these texts.
+ */
 const privateCaching = { 'cache-control': 'private, max-age=300' };
 const markdownSuffix = '.md';
 

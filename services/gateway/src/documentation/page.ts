@@ -12,7 +12,7 @@ const styleHash = sha256(style);
 
 /**
  * Allows this style sheet and the script of the page, if it has one, both by their hashes. Images,
- * fonts and requests to other hosts are blocked. A form may be sent only if `formAction` allows it.
+ * fonts and requests by the script are blocked. A form may be sent only if `formAction` allows it.
  */
 const contentSecurityPolicy = (formAction: "'none'" | "'self'", script: string) =>
   [
@@ -57,7 +57,7 @@ export interface PersonalPage {
   readonly hasForm?: boolean;
 }
 
-/** A page for one person: a form or its result. It is not cached. */
+/** A page for one person, such as a form or its result. It is not cached. */
 export function personalPage(shown: PersonalPage): TextAnswer {
   const { status, title, navigation, content, headers = {}, script = '', hasForm = false } = shown;
   const whole = documentOf(title, navigation, content, script);

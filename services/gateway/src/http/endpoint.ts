@@ -34,7 +34,10 @@ interface Route {
 /** An unsigned request. */
 export interface OpenRequest {
   readonly requestId: string;
-  /** The group of client addresses that shares limits by address. */
+  /**
+   * The group of addresses that contains the client's address. All addresses of a group share its
+   * limits.
+   */
   readonly addressGroup: string;
   /** The base URL at which the client reached the service, `https://host:port`. */
   readonly baseUrl: string;
@@ -65,8 +68,8 @@ export interface TenantEndpoint extends Route {
 }
 
 /**
- * The reply of a handler that places a hold. `decidedByHold`: the hold compared the epoch of the
- * credentials. The answer may then be sent even if the credentials are old.
+ * The reply of a handler that places a hold. `decidedByHold` is true if the hold compared the epoch
+ * of the credentials. The answer may then be sent even if the credentials are old.
  */
 export type HoldReply =
   | { readonly kind: 'answered'; readonly answer: Answer; readonly decidedByHold: boolean }
@@ -74,7 +77,7 @@ export type HoldReply =
   | { readonly kind: 'stale_credentials' };
 
 /**
- * An endpoint for requests signed by a tenant whose handler places a hold. The handler may get
+ * An endpoint whose handler places a hold, for requests signed by a tenant. The handler may get
  * credentials of any age. If no hold decided the answer and the credentials are not recent, the
  * caller loads recent ones and compares their epoch before it sends the answer.
  */

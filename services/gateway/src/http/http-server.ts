@@ -22,9 +22,9 @@ const defaultTimeouts: ClientTimeouts = {
   checkEveryMs: 1_000,
 };
 /**
- * This is longer than the idle timeout of common load balancers, so the load balancer closes an
- * idle connection first. Otherwise the load balancer could send a request on a connection that the
- * server is closing.
+ * An idle connection stays open this long. Common load balancers have a shorter idle timeout, so
+ * the load balancer closes the connection first. Otherwise it could send a request on a connection
+ * that the server is closing.
  */
 const keepAliveTimeoutMs = 65_000;
 /**

@@ -17,7 +17,7 @@ export function declaresTooLarge(request: IncomingMessage, bytesMax: number): bo
   return Number(request.headers['content-length'] ?? 0) > bytesMax;
 }
 
-/** Reads the raw bytes of a body, at most `bytesMax` of them. */
+/** Reads the raw bytes of a body. A body of more than `bytesMax` is `too_large`. */
 export function readBody(request: IncomingMessage, bytesMax: number): Promise<BodyReading> {
   if (declaresTooLarge(request, bytesMax)) return Promise.resolve({ kind: 'too_large' });
   return new Promise((resolve) => {
@@ -35,7 +35,8 @@ export function readBody(request: IncomingMessage, bytesMax: number): Promise<Bo
     const onEnd = (): void => settle({ kind: 'read', bytes: Buffer.concat(chunks, length) });
     const onClose = (): void => settle({ kind: 'aborted' });
     request.on('data', onData).on('end', onEnd).on('close', onClose);
-    // Without a listener an aborted request would crash the process. `close` follows the error.
+    // Without an `error` listener, an aborted request would crash the process. `close` follows the
+    // error.
     request.on('error', () => {});
   });
 }

@@ -13,8 +13,8 @@ const jsonMediaType = /^application\/json\s*(?:;|$)/i;
 const foreignCharset = /;\s*charset\s*=\s*(?!"?utf-8"?\s*(?:;|$))/i;
 
 /**
- * Reads the body as JSON. A wrong media type is 415, malformed text is 422 (CONTRACT 3).
- * An empty body needs no content type, but is not JSON: 422.
+ * Reads the body as JSON. A wrong media type or a compressed body is 415. Malformed JSON and unsafe
+ * strings are 422 (CONTRACT 3). An empty body needs no content type, but is not JSON: 422.
  */
 export function readJson({
   body: bytes,
@@ -48,7 +48,7 @@ export function readJson({
   return validationProblem(unsafeStrings.map(unsafeStringError));
 }
 
-/** A 422 that lists every error. */
+/** A `422` with a list of errors. */
 export function validationProblem(
   errors: readonly ProblemError[],
   detail = 'The body does not match its schema. `errors` lists what to correct.',

@@ -32,7 +32,7 @@ export interface RequestLinesOptions {
  * Limits the request lines of this process. Beyond `perSecondMax` lines in a second, one in
  * `sampledOneIn` is written. An additional line, at most one a second, says how many were left out.
  * Answers with 5xx and requests over `slowRequestMs` always have their lines. These lines do not
- * count. At the level `debug` all lines are written.
+ * count towards `perSecondMax`. At the level `debug` all lines are written.
  */
 export function createRequestLines(options: RequestLinesOptions): RequestLines {
   const { perSecondMax, clock, logger } = options;

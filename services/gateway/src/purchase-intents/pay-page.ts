@@ -55,7 +55,7 @@ function isPaidInFull({ paidUsdcMicros, amountUsdcMicros }: PurchaseIntent): boo
 }
 
 function statusText(intent: PurchaseIntent): string {
-  // A full payment grants nothing if the balance would then exceed the largest amount.
+  // A full payment grants no credits if the balance would then exceed its limit.
   if (intent.status !== 'confirmed' && isPaidInFull(intent)) {
     return 'Paid, but the credits could not be added. Contact the service.';
   }
@@ -67,7 +67,7 @@ function statusText(intent: PurchaseIntent): string {
     case 'confirmed':
       return 'Paid. The credits were granted.';
     case 'expired':
-      return 'Expired. Do not pay any more. A payment that is under way may still count.';
+      return 'Expired. Do not pay any more. A payment that you have already sent may still count.';
     case 'failed':
       return 'Only a part of the amount was paid in time. Contact the service.';
   }

@@ -21,7 +21,7 @@ export interface GatewayRail extends SolanaRail {
 
 /**
  * Opens the rail. Returns null if the rail is off, and does not load the client library. Throws
- * `CannotStart` with status 2 if a variable is missing or is no address.
+ * `CannotStart` with exit status 2 if a variable is missing or invalid.
  */
 export async function openRail(
   config: GatewayConfig,

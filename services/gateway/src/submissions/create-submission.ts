@@ -31,8 +31,8 @@ import {
 import { canonicalRequest, checkJob, readIdempotencyKey } from './read-request.ts';
 
 /**
- * The most tries of one request while its key is taken and freed again. After them the answer is
- * `outcomeUnknown`.
+ * The most tries of one request while its idempotency key is taken and freed again. After them the
+ * answer is `outcomeUnknown`.
  */
 const keyRoundsMax = 5;
 
@@ -76,9 +76,9 @@ function decidedByHold(answer: Answer): HoldReply {
 }
 
 /**
- * Holds and dispatches the submission, unless its key is taken. A taken key decides the answer
- * before any other refusal (CONTRACT 3). The hold statement checks the key. If the request is
- * refused, the key is also looked up, because another submission may have taken it.
+ * Holds credits and dispatches the submission, unless its idempotency key is taken. A taken key
+ * decides the answer before any other refusal (CONTRACT 3). Each refusal is therefore followed by a
+ * look-up of the key. Returns `look_again` if the key was taken but is free again.
  */
 async function createUnlessTaken(
   deps: GatewayDeps,

@@ -6,10 +6,10 @@ import { type Answer, json, notFound, problem, unavailable } from '../http/answe
 /** Decides the answers to a creation, its replays and its duplicates. No I/O. */
 
 /**
- * Decides about a request whose key is taken (CONTRACT 3). `wait`: the first creation is pending,
- * and this request gets the same outcome. `reject`: the first creation is overdue, and its
- * rejection frees the key. `conflict`: the bodies differ. `answer`: the first creation has its
- * outcome.
+ * The decision about a request whose idempotency key is taken (CONTRACT 3). `wait`: the first
+ * creation is pending, and this request gets the same outcome. `reject`: the first creation is
+ * overdue, and its rejection frees the key. `conflict`: the bodies differ. `answer`: the first
+ * creation has its outcome.
  */
 export type DuplicateDecision = 'conflict' | 'wait' | 'reject' | 'answer';
 
@@ -34,8 +34,9 @@ export type CreationState = Pick<
 >;
 
 /**
- * The answer to a creation by the state of its submission. Undefined while it is pending. A replay
- * gets the same answer as the first request, except that `201` becomes `200` with `idempotent`.
+ * Decides the answer to a creation from the state of its submission. Returns undefined while the
+ * submission is pending. A replay gets the same answer as the first request, except that `201`
+ * becomes `200` with `idempotent`.
  */
 export function creationAnswer(
   creation: CreationState,
@@ -81,8 +82,8 @@ function createdBody(creation: CreationState): SubmissionCreated {
 }
 
 /**
- * `409 terminal_state`, with the refund if a cancel ended the submission. `404` for a rejected
- * submission, which no tenant sees.
+ * The answer to a request about an ended submission: `409 terminal_state`, with the refund if a
+ * cancel ended it. `404` for a rejected submission, which no tenant sees.
  */
 export function endedAnswer(ended: {
   readonly id: string;

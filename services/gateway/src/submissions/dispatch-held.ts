@@ -22,13 +22,13 @@ export interface HeldSubmission {
   readonly submission: NewSubmission;
   readonly facts: OfferFacts;
   readonly availableAfterMicros: bigint;
-  /** Unix time by the database's clock. */
+  /** Unix time of the hold, by the database's clock. */
   readonly heldAtMs: number;
 }
 
 /**
- * Enqueues a held submission. Answers as soon as a node has accepted it, it is rejected or it is
- * cancelled.
+ * Enqueues the submission. Answers as soon as a node has accepted it, or it is rejected or
+ * cancelled. If it cannot be enqueued, answers at once.
  */
 export async function dispatchHeld(deps: GatewayDeps, held: HeldSubmission): Promise<Answer> {
   const { id, tenantId, tier, requestId } = held.submission;

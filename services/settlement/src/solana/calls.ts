@@ -6,7 +6,7 @@ export class RpcUnavailable extends Error {
   readonly retryAfterMs: number;
 
   constructor(outcome: Unanswered) {
-    super(`the RPC server: ${outcome.reason}`);
+    super(`a call to the RPC server failed: ${outcome.reason}`);
     this.retryAfterMs = outcome.kind === 'busy' ? outcome.retryAfterMs : 0;
   }
 }

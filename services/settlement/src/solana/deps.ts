@@ -32,6 +32,6 @@ export interface Lease {
   readonly epoch: bigint;
   /** The time of the last renewal, by the clock of the database. */
   at(): Date;
-  /** Renews the lease if it is due. Throws `LeaseLost` if another process has it. */
+  /** Renews the lease if a renewal is due. Throws `LeaseLost` if another process has it. */
   keep(): Promise<void>;
 }

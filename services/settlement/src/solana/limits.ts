@@ -15,13 +15,16 @@ export const leaseRenewMs = 2_000;
 export const genesisCheckMs = 600_000;
 export const backoffMsMin = 1_000;
 export const backoffMsMax = 5_000;
-/** The most signatures on the first page of a list. Further pages have `signaturesPerPageMax`. */
+/**
+ * The most signatures on the first page of a list. Further pages have at most
+ * `signaturesPerPageMax`.
+ */
 export const firstPageMax = 100;
 /** A list stops after this many pages, which is about a million signatures. */
 export const pagesMax = 1_000;
 /**
- * A list also covers this many slots before the cursor, which is about two minutes. The watcher
- * also reads signatures that newly appear in these slots.
+ * A list also covers this many slots before the cursor, which is about two minutes. If the server
+ * lists a signature late, the watcher still reads it.
  */
 export const overlapSlots = 300;
 /**
@@ -30,8 +33,8 @@ export const overlapSlots = 300;
  */
 export const backlogMax = 20_000;
 /**
- * The most signatures per token account that a process remembers. A later list does not read a
- * remembered signature again.
+ * The most signatures per token account that a process remembers. If a later list contains a
+ * remembered signature, it is not read again.
  */
 export const rememberedMax = 20_000;
 export const readsPerTickMax = 40;

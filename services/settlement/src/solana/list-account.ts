@@ -32,8 +32,8 @@ function floorOf({ slot, floorSlot }: Cursor): number {
 /**
  * Lists a token account page by page, from the newest signature back to the cursor. A list is
  * complete if it contains the signature of the cursor. If the cursor has none, the list must reach
- * the first signature of the account. A truncated list, or the list of a server that is behind, is
- * incomplete. The cursor then does not move.
+ * the first signature of the account. The list is incomplete if `pagesAtMost` pages do not reach
+ * that far, or if the server is behind. The cursor then does not move.
  */
 export async function listAccount(
   { solana, rpc }: WatcherDeps,

@@ -22,8 +22,9 @@ export interface SignatureToRead {
 
 /**
  * Reads one transaction and records what it paid. If `cursor` is given, the same transaction of
- * Postgres moves the cursor. If the transaction cannot be read, the function notes, logs and counts
- * it for a later retry, and returns false. Throws `RpcUnavailable` if the server does not answer.
+ * Postgres moves the cursor. If the transaction cannot be read, the function notes it for a later
+ * retry, logs it, and returns false. Otherwise it returns true. Throws `RpcUnavailable` if the
+ * server does not answer.
  */
 export async function readSignature(
   deps: WatcherDeps,
@@ -90,7 +91,7 @@ async function report(deps: WatcherDeps, signature: string, outcome: RecordOutco
     case 'balance_too_large':
       logger.error(
         fields,
-        'the credits of a paid purchase intent would exceed the largest balance of the tenant',
+        'with the credits of a paid purchase intent, the balance would exceed its limit',
       );
   }
 }

@@ -25,8 +25,8 @@ const monotonicMs = (): number => systemClock.monotonicMs();
 /**
  * Starts the watcher if the rail is on. Without the rail, the client library is not loaded. Returns
  * a function whose result is the reason why no payment is credited, or null. Throws `CannotStart`
- * with status 2 if a term of the rail does not hold. If the server does not answer, the watcher
- * starts and checks the terms later.
+ * with exit status 2 if a variable of the rail is missing or invalid, or if `checkRail` refuses a
+ * term. If the server does not answer, the watcher starts and checks the terms later.
  */
 export async function startSolana(
   config: SettlementConfig,

@@ -137,10 +137,13 @@ function backOff({ logger, clock }: WatcherDeps, state: State, error: RpcUnavail
   state.backoffMs = Math.min(state.backoffMs * 2, backoffMsMax);
   state.checkedMs = null;
   state.problem = error.message;
-  logger.warn({ reason: error.message, pauseMs }, 'the Solana RPC server does not answer');
+  logger.warn({ reason: error.message, pauseMs }, 'a call to the Solana RPC server failed');
 }
 
-/** Calls the server if work is due. Returns true if it called the server and got an answer. */
+/**
+ * Calls the server if work is due. Returns true if the server has answered a call. Throws
+ * `RpcUnavailable` if the server does not answer.
+ */
 async function work(deps: WatcherDeps, lease: Lease, state: State): Promise<boolean> {
   const { store, clock } = deps;
   const watched = withConfigured(await findWatchedAccounts(store), deps);
@@ -177,7 +180,8 @@ function withConfigured(
 
 /**
  * Checks all terms until they have passed once, and then only the genesis hash. Returns false if a
- * term is refused. Then no payment is credited.
+ * term is refused. Then no payment is credited. Throws `RpcUnavailable` if the server does not
+ * answer.
  */
 async function checkTerms(deps: WatcherDeps, state: State): Promise<boolean> {
   const { solana, rpc, rail, environment, clock, logger } = deps;

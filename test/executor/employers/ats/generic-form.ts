@@ -12,8 +12,8 @@ import {
 import { escapeHtml } from '../pages/html.ts';
 
 /**
- * The questions of an employer's own form. Each question has another kind of label (`labellings`,
- * in the same order).
+ * The questions of an employer's own form. Nearly every question has a different kind of label
+ * (`labellings`).
  */
 export const genericFields: readonly Field[] = [
   required('fname', 'givenName', 'First name', 'text'),

@@ -79,14 +79,14 @@ const fields: readonly Field[] = [
 
 /**
  * The `id` of a field. A standard field has a short id: `job_application[first_name]` has the id
- * `first_name`. In the id of another field, `_` replaces each bracket.
+ * `first_name`. In the id of another field, one `_` replaces each group of brackets.
  */
 function idOf(name: string): string {
   const short = /^job_application\[(first_name|last_name|email|phone|resume)\]$/u.exec(name)?.[1];
   return short ?? name.replaceAll(/[^a-z0-9]+/gu, '_').replace(/_$/u, '');
 }
 
-/** The markup of a question that the employer added. The widget is inside its label. */
+/** The markup of a question that the employer added. Each input is inside a label. */
 function questionHtml(field: Field, refused: boolean): string {
   const { name, label, control, isRequired, options = [] } = field;
   const star = isRequired ? ' <span class="asterisk" aria-hidden="true">*</span>' : '';

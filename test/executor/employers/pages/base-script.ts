@@ -1,5 +1,5 @@
 /**
- * The state of a page (`app.values`), and the listeners that keep it. If `data.isControlled`, the
+ * The state of a page (`app.values`), and the listeners that update it. If `data.isControlled`, the
  * page works like a React form: it sends its state, and each render writes the state back into the
  * text inputs. All listeners are on the document, so they also serve widgets that the page has
  * replaced.

@@ -9,8 +9,8 @@ function textOf(value: unknown): string {
 }
 
 /**
- * The file that was uploaded to `address`. If the application gives a file name, the result has
- * that name.
+ * The uploaded file that the server keeps at `address`. Undefined if there is none. If the
+ * application gives a file name, the result has that name.
  */
 function uploadAt(world: World, address: unknown, name: unknown): ReceivedFile | undefined {
   if (typeof address !== 'string') return undefined;

@@ -64,8 +64,8 @@ function withNotes(
 }
 
 /**
- * The keywords that `format` adds to a schema for strings. In a union, only the variants for
- * strings get these keywords.
+ * The keywords that change if `format` is added to a schema. Only a schema of strings gets
+ * `format`. In a union, only the variants of strings get it.
  */
 function withFormat(schema: unknown, format: object | undefined): object {
   if (format === undefined) return {};

@@ -249,10 +249,7 @@ export const formats: Readonly<Record<string, object>> = {
   },
 };
 
-/**
- * The names of formats in our validator. The value is the standard format that the document shows
- * instead.
- */
+/** For each format that only our validator knows, the standard format that the document shows. */
 export const standardFormats: Readonly<Record<string, string>> = {
   'public-http-url': 'uri',
   'query-time': 'date-time',

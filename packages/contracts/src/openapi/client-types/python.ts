@@ -23,8 +23,8 @@ export function pythonTypes({ types, events }: ClientTypes): string {
     heading,
     `__all__ = [\n${all.join('')}]\n\n`,
     ...declared.lines,
-    // Python does not evaluate annotations, so the order of the classes is free. It evaluates this
-    // union, so the union follows all classes.
+    // Python evaluates this union when the module loads, so it follows all classes. Python does not
+    // evaluate annotations, so the classes themselves may have any order.
     `WebhookEvent = Union[\n${union}]\n"""Every known event. The service may add types: acknowledge and ignore those you do not know."""\n`,
   ].join('\n');
 }
@@ -48,8 +48,8 @@ function declare(declared: Declared, { name, direction, schema }: NamedType): vo
 }
 
 /**
- * The type of an alias. Python evaluates an alias when the module loads, so the classes in the
- * alias must be declared before the alias.
+ * The type of an alias. Python evaluates an alias when the module loads, so its classes must
+ * precede it. `text` declares them, and the caller adds the alias after that.
  */
 function runtimeText(declared: Declared, shape: Shape, name: string): string {
   return shape.kind === 'record' ? 'dict[str, Any]' : text(declared, shape, name);

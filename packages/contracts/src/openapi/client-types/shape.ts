@@ -47,8 +47,8 @@ export function shapeOf(schema: unknown, direction: Direction): Shape {
 }
 
 /**
- * The shape of a union. If a union has a list of values and any string, the two become one open
- * list.
+ * The shape of a union. If the union has a list of values and also allows any string, these two
+ * parts become one open list.
  */
 function unionOf(parts: readonly Shape[]): Shape {
   const literals = parts.find((part) => part.kind === 'literals');

@@ -6,7 +6,7 @@ export interface Comparison {
 }
 
 /**
- * `request`: every value that was accepted must still be accepted. `response`: no value may be sent
- * that could not be sent before, except for new members.
+ * `request`: every value that was accepted must still be accepted. `response`: answers may get new
+ * members, but an old member must not get values that it could not have before.
  */
 export type Direction = 'request' | 'response';

@@ -1,4 +1,4 @@
-/** Readers of plain JSON. A missing member reads as undefined. */
+/** Functions that read plain JSON. A missing member or a wrong type gives undefined or is empty. */
 
 export function memberOf(value: unknown, name: string): unknown {
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);

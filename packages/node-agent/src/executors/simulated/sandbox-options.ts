@@ -6,7 +6,7 @@ import type { Failure } from '../../executor.ts';
  * contract lets `jobContext` have any members.
  */
 export interface SandboxOptions {
-  /** The failure code of `sandbox.fail`. */
+  /** The failure code of `sandbox.fail`; `ats_rejected` if the tenant names no known one. */
   readonly failure: Failure['code'];
   /** The number of actions to meter. Undefined: the executor chooses a plausible number. */
   readonly actions: number | undefined;

@@ -20,7 +20,7 @@ const succeedStepsMin = 3;
 const succeedStepsMax = 7;
 const fail: Work = { steps: 2, stepMs };
 const slow: Work = { steps: 12, stepMs: 5_000 };
-/** Short, so that even a short run reports usage. */
+/** The interval is short, because even a short run must report usage. */
 const usageIntervalMs = 200;
 
 /** Plausible usage for filling in a form. */
@@ -34,8 +34,9 @@ function usageAfter(seconds: number): MeteredUsage {
 }
 
 /**
- * The fewest steps after which the service accepts this many actions. It cuts the usage of a run to
- * 100 actions plus 50 per second (CONTRACT 7). 0 or less for up to 100 actions.
+ * The fewest steps of `ms` after which the service accepts this many actions. The service cuts the
+ * usage of a run to 100 actions plus 50 per second (CONTRACT 7). For up to 100 actions the result
+ * is 0 or less.
  */
 function stepsFor(actions: number | undefined, ms: number): number {
   return Math.ceil((((actions ?? 0) - 100) / 50) * (1_000 / ms));
@@ -76,9 +77,9 @@ function atsTypeOf(payload: unknown): string {
 }
 
 /**
- * Follows `atsType` instead of applying anywhere (CONTRACT 7). For the sandbox only. The other
- * options of a tenant are in sandbox-options.ts. An offer has no payload, so `sandbox.decline`
- * comes from `sandboxBehaviour` of the offer.
+ * Ends each run as `atsType` of the payload says, and applies nowhere (CONTRACT 7). For the sandbox
+ * only. The other options of a tenant are in sandbox-options.ts. An offer has no payload, so
+ * `sandbox.decline` comes from `sandboxBehaviour` of the offer.
  */
 export const simulatedExecutor: Executor = {
   jobType: 'ats.application',

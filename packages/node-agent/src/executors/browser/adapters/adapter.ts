@@ -28,13 +28,17 @@ export interface ReadingRules {
   };
   /** Buttons that act as radios. The chosen one has `aria-pressed` or `aria-checked`. */
   readonly buttonGroup?: { readonly container: string; readonly option: string };
-  /** Text inputs with suggestions that are no ARIA combobox. */
+  /**
+   * Text inputs that show suggestions but are no ARIA combobox. `options` selects the suggestions.
+   */
   readonly typeaheads?: readonly { readonly control: string; readonly options: string }[];
   /** Messages about single fields. */
   readonly fieldError: string;
   /** True if a placeholder may serve as the label of a field that has no other. */
   readonly canUsePlaceholder: boolean;
-  /** The control that sends the form. Undefined: found by its type and label. */
+  /**
+   * The control that sends the form. Undefined: the reader finds it by its type and its caption.
+   */
   readonly submit: string | undefined;
 }
 
@@ -95,19 +99,22 @@ export interface Adapter {
   /** Reported in `details.adapter`. */
   readonly name: string;
   readonly reading: ReadingRules;
-  /** The link or button that leads from the posting to the form. */
+  /** The selector of the link or button that leads from the posting to the form. */
   readonly entry?: string;
   /** The selector of an element on an employer's page that embeds a frame of this ATS. */
   readonly embed?: string;
   readonly upload: UploadRules;
-  /** Names the submission request (CONTRACT 10, "At most once"). */
+  /** Returns a function that recognises the submission request (CONTRACT 10, "At most once"). */
   submissionOf(form: FormToSend): SubmissionMatcher;
   readonly success: SuccessRules;
   /** The selector of a refusal that the page shows. */
   readonly refusalShown?: string;
-  /** A refusal in the answer to the submission request. */
+  /** The refusal that the answer to the submission request contains; undefined if there is none. */
   refusalIn(answer: Answer): Refusal | undefined;
-  /** The page's sentences for a captcha that failed, compared after normalisation. */
+  /**
+   * The sentences with which the page says that its captcha was not solved, compared after
+   * normalisation.
+   */
   readonly captchaSentences?: readonly string[];
   readonly closed: ClosedRules;
 }

@@ -35,7 +35,7 @@ export function refusalByStatus(answer: Answer): Refusal | undefined {
   return status === 409 || status === 429 ? { kind: 'rejected' } : undefined;
 }
 
-/** True if a short text of a JSON answer says that the captcha failed. */
+/** True if a short text of a JSON answer mentions a captcha. */
 export function mentionsCaptcha(json: unknown): boolean {
   if (typeof json === 'string') return json.length <= 300 && /captcha/iu.test(json);
   if (typeof json !== 'object' || json === null) return false;

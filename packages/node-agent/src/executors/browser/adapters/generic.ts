@@ -3,8 +3,8 @@ import { refusalByStatus } from './answers.ts';
 import { actionOrFilledValue } from './requests.ts';
 
 /**
- * Any other page with exactly one application form. It is strict: a control without a label is
- * not understood, and only a plain statement of the page proves success.
+ * The adapter for any other page with exactly one application form. It is strict: it understands no
+ * control without a label, and only a plain statement of the page proves success.
  */
 export const generic: Adapter = {
   name: 'generic',

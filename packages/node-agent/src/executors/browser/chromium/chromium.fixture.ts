@@ -24,7 +24,9 @@ export async function listenForTest(server: Server): Promise<number> {
   return address.port;
 }
 
-/** A plain proxy that answers each request itself with a form, and records the request. */
+/**
+ * A plain proxy that records each request, and answers it itself with a form. It refuses tunnels.
+ */
 export async function startFormProxy() {
   const requests: { readonly url: string; readonly cookie: string | undefined }[] = [];
   // A full Chromium also asks for the icon of a page.

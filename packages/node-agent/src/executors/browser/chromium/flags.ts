@@ -1,6 +1,6 @@
 /**
- * Features of Chromium that open connections without a page, look for other devices in the network,
- * restore an earlier page, or disturb automation.
+ * The features of Chromium that are turned off. They open connections without a page, look for
+ * other devices in the network, restore an earlier page, or disturb automation.
  */
 const disabledFeatures = [
   'AimEnabled',
@@ -20,12 +20,12 @@ const disabledFeatures = [
   'PaintHolding',
   'PreconnectToSearch',
   'Translate',
-  // This feature joins a multicast group of the home network. WebRTC has no UDP here, so there is
-  // no address to hide.
+  // This feature hides local addresses from pages, and joins a multicast group of the home network
+  // to do so. WebRTC has no UDP here, so it shows no address.
   'WebRtcHideLocalIpsWithMdns',
 ];
 
-/** The bytes of the disk cache, which lives in the profile directory of one job. */
+/** The most bytes of the disk cache, which is in the profile directory of the job. */
 const diskCacheBytesMax = 64 * 1024 * 1024;
 
 export interface FlagInput {
@@ -37,8 +37,8 @@ export interface FlagInput {
 export const proxyBypass = '<-loopback>';
 
 /**
- * Only the pages of the job have a way out, through the guarded proxy of their context. The browser
- * itself has a proxy that does not exist, and looks up no name.
+ * Only the pages of the job can reach the network, through the guarded proxy of their context. The
+ * browser itself looks up no name, and its own proxy does not exist.
  */
 const networkFlags = [
   '--proxy-server=http://none.invalid:1',
@@ -82,13 +82,13 @@ const quietFlags = [
 ];
 
 /**
- * With these flags a page in the background runs like one in the foreground, and the browser opens
- * no dialog.
+ * Flags for a browser that a program operates. For example, a page in the background runs like one
+ * in the foreground, and the browser opens no dialog.
  */
 const automationFlags = [
   '--allow-pre-commit-input',
-  // Keeps a page from opening another one. The submit fence closes such a page, too, but its first
-  // script may run before that.
+  // Keeps a page from opening another one. The submit fence closes such a page, too, but a script
+  // in it may run before that.
   '--block-new-web-contents',
   '--disable-back-forward-cache',
   '--disable-background-timer-throttling',

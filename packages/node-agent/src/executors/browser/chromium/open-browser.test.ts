@@ -266,7 +266,7 @@ describe('a process that is killed', () => {
 });
 
 describe('the sandbox', () => {
-  /** A user namespace in which this user is not root. */
+  /** The command that starts a program in a user namespace in which it is not root. */
   const asUser = ['unshare', '--user', '--map-user=1000', '--map-group=1000', '--'];
 
   test('is on for pages of a user without privileges', async () => {

@@ -17,8 +17,8 @@ export interface BrowserOptions {
   /** False only with `--no-browser-sandbox`. */
   readonly isSandboxed: boolean;
   /**
-   * `http://127.0.0.1:<port>`, the proxy for all traffic of the pages. The browser has no other way
-   * out.
+   * The proxy for all traffic of the pages, as `http://127.0.0.1:<port>`. The pages reach the
+   * network in no other way.
    */
   readonly proxyUrl: string;
   /** A path from `newProfileDirectory`. It must not exist yet, and is deleted by `close`. */
@@ -29,7 +29,7 @@ export interface BrowserOptions {
   readonly memoryBytesMax?: number;
 }
 
-/** Why a browser ended: it crashed, it used more memory than allowed, or `close` was called. */
+/** Why a browser ended: it crashed, it used more memory than allowed, or the agent closed it. */
 type BrowserEnd = 'crashed' | 'memory' | 'closed';
 
 /** A browser of one job, with an empty page. */

@@ -38,7 +38,10 @@ function parseStat(pid: number, text: string): ProcessReading | undefined {
   };
 }
 
-/** Returns undefined if the process has ended or belongs to somebody else. */
+/**
+ * Reads a file of a process in /proc. Undefined if the process has ended or belongs to somebody
+ * else.
+ */
 function readProcFile(pid: number, name: string): string | undefined {
   try {
     return readFileSync(`/proc/${pid}/${name}`, 'utf8');
@@ -63,7 +66,7 @@ function ps(columns: string): string[][] {
   return (stdout ?? '').split('\n').map((line) => line.trim().split(/\s+/));
 }
 
-/** The times of ps(1): `[[days-]hours:]minutes:seconds`. */
+/** Converts a time of ps(1) to seconds. Its format is `[[days-]hours:]minutes:seconds`. */
 function secondsOf(time: string): number {
   const [rest = '', days = '0'] = time.split('-').toReversed();
   const seconds = rest.split(':').reduce((sum, part) => sum * 60 + Number(part), 0);
@@ -128,8 +131,8 @@ function hasArgument(commandLine: string | undefined, start: string): boolean {
 }
 
 /**
- * The ids of the processes with an argument that starts with `text`. On macOS, of those whose
- * command line contains `text`.
+ * The ids of the processes with an argument that starts with `text`. On macOS, the ids of the
+ * processes whose command line contains `text`.
  */
 export function processesWithCommand(text: string): number[] {
   if (process.platform === 'linux') {

@@ -6,7 +6,7 @@ const killPollMs = 10;
 
 /**
  * The process, all of its descendants, and the processes of its group. A process whose parent has
- * ended stays in the group. The group is ignored if this process belongs to it, too.
+ * ended stays in the group. If the agent itself belongs to that group, the group is ignored.
  */
 export function treeOf(root: ProcessReading, table: readonly ProcessReading[]): ProcessReading[] {
   const isOwnGroup = root.groupId !== groupOfThisProcess(table);
@@ -34,7 +34,10 @@ function kill(pid: number): void {
   }
 }
 
-/** Kills a tree, and waits until it is gone. Throws if it is still there after 5 s. */
+/**
+ * Kills a process with its tree, and waits until all of them have ended. Throws if one still runs
+ * after 5 s.
+ */
 export async function killTree(root: ProcessReading): Promise<void> {
   const untilMs = performance.now() + killTimeoutMs;
   for (;;) {

@@ -8,7 +8,7 @@ export interface Destination {
   readonly port: number;
 }
 
-/** An address that the node owner sets with `--map-host`. It is not checked. */
+/** An address that the node owner sets with `--map-host`. The address rules do not apply to it. */
 interface MappedAddress {
   readonly address: string;
   readonly port: number;

@@ -6,7 +6,7 @@ export type Dialed =
   | { readonly kind: 'connected'; readonly socket: net.Socket }
   /** The address rules do not allow the destination. Nothing was sent. */
   | { readonly kind: 'refused' }
-  /** No connection in time, or too many connections. */
+  /** No address or no connection in time, or too many connections. */
   | { readonly kind: 'failed' };
 
 export interface ByteCounts {
@@ -14,7 +14,7 @@ export interface ByteCounts {
   readonly receivedBytes: number;
 }
 
-/** Opens every connection of one job, and counts its bytes. */
+/** Opens every connection of one job, and counts the bytes of all of them. */
 export interface Dialer {
   /** Never rejects. */
   dial(destination: Destination): Promise<Dialed>;

@@ -1,6 +1,9 @@
 import { admittanceOf, type Passage, type Seal, type SealedTo } from './seal.ts';
 
-/** `slot`: the one connection of a sealed proxy. `ended` reports that this connection has ended. */
+/**
+ * `slot`: the one connection of a sealed proxy. The caller calls `ended` when this connection has
+ * ended.
+ */
 export type Entry =
   | { readonly kind: 'pass' }
   | { readonly kind: 'slot'; ended(): void }

@@ -7,8 +7,8 @@ const queryTimeoutMs = 3_000;
 const queryTriesMax = 2;
 
 /**
- * Asks the name servers of the system directly. `dns.lookup` uses threads that the process shares,
- * and a page that names unresponsive servers would delay other jobs.
+ * Asks the name servers of the system directly. `dns.lookup` uses threads that all jobs share. A
+ * page could occupy them with names whose name servers do not answer, and delay other jobs.
  */
 export function createLookUp(): LookUp {
   const resolver = new Resolver({ timeout: queryTimeoutMs, tries: queryTriesMax });

@@ -17,7 +17,7 @@ import { joinTunnel } from './tunnel.ts';
 
 /** The guarded egress of one job (CONTRACT 10). All traffic of its pages passes through it. */
 export interface EgressProxy {
-  /** `http://127.0.0.1:<port>`. */
+  /** The address of the proxy, `http://127.0.0.1:<port>`. */
   readonly url: string;
   /** Bytes that passed to and from the sites, those of `fetchFile` included. */
   counts(): ByteCounts;
@@ -63,7 +63,7 @@ interface Admitted {
 
 /**
  * Waits until the seal admits or refuses the client. An admitted client gets a connection, unless
- * the client has gone meanwhile.
+ * none can be opened or the client has gone meanwhile.
  */
 async function admit(
   { dialer, door }: Shared,

@@ -1,7 +1,7 @@
 /**
- * Decides which connections may leave while the submission request is on its way
- * (CONTRACT 10, "At most once"). A browser repeats a request only on another connection, and none
- * is available.
+ * Decides which connections may be opened while the submission request is on its way
+ * (CONTRACT 10, "At most once"). A browser repeats a request only on another connection. None is
+ * available, so the application leaves once.
  */
 export type Seal =
   | { readonly kind: 'open' }

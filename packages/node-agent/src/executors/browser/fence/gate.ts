@@ -1,14 +1,14 @@
 /**
- * The phase of the fence. `open`: each request leaves. `armed`: no matching request leaves.
- * `activated`: the first matching request becomes the submission request. `sending`: the submission
- * request is in flight, and all other requests wait. `closed`: no further submission request
- * leaves.
+ * The phase of the fence. `open`: each request leaves. `armed`: no matching request leaves, except
+ * a CORS preflight. `activated`: the first matching request becomes the submission request.
+ * `sending`: the submission request is in flight, and all other requests wait. `closed`: no further
+ * submission request leaves.
  */
 export type FencePhase = 'open' | 'armed' | 'activated' | 'sending' | 'closed';
 
 export type Verdict = 'continue' | 'abort' | 'hold' | 'submit';
 
-/** Methods that carry no application. */
+/** The safe methods of HTTP, which should change nothing at the site. */
 const safeMethods: readonly string[] = ['GET', 'HEAD', 'OPTIONS'];
 /** Redirects after which the browser repeats the request, with its body, at another address. */
 const repeatingStatuses: readonly number[] = [307, 308];
@@ -21,7 +21,8 @@ export function verdictOn(
   phase: FencePhase,
   { method, isMatch }: { readonly method: string; readonly isMatch: boolean },
 ): Verdict {
-  // An `OPTIONS` request is a CORS preflight. The gate sees it before the request that needs it.
+  // An `OPTIONS` request is a CORS preflight. It carries no application, so it may leave although
+  // it matches.
   const isPreflight = method === 'OPTIONS';
   switch (phase) {
     case 'open':

@@ -1,6 +1,9 @@
 import { fieldsOf, textOf } from './paused-request.ts';
 
-/** Follows the requests of a page that have not ended, from the events of the Network domain. */
+/**
+ * Knows the requests of a page that have not ended. It learns them from the events of the Network
+ * domain.
+ */
 export class InFlight {
   readonly #open = new Set<string>();
   readonly #paused = new Set<string>();

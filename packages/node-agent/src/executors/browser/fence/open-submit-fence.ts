@@ -33,9 +33,7 @@ type Answered = SubmissionSent & { readonly kind: 'answered' };
 
 /** The longest wait for a submission request after the activation. */
 const requestWaitMs = 60_000;
-/**
- * A page that has no request in flight for this long after the activation does not submit any more.
- */
+/** If the page has no request in flight for this long after the activation, the fence closes. */
 const quietMs = 5_000;
 /** The longest wait for the answer, its body included (CONTRACT 10). */
 const answerWaitMs = 60_000;
@@ -199,8 +197,8 @@ class Fence implements SubmitFence {
     const kind = answerKind(status ?? 0, method, location !== undefined);
     if (this.#isSettled || status === undefined || kind === 'repeat') {
       fail(session, paused);
-      // There is no answer, or it asks the browser to send the application to another address.
-      // Neither proves that anybody took the application.
+      // The fence has ended, there is no answer, or the answer asks the browser to send the
+      // application to another address. None of these proves that anybody took the application.
       return this.stop();
     }
     if (kind === 'follow') {
@@ -234,7 +232,7 @@ class Fence implements SubmitFence {
   }
 
   /**
-   * Closes the gate and releases the seal. Requests that were held are decided now. GET, HEAD and
+   * Closes the gate, releases the seal, and then decides on the held requests. GET, HEAD and
    * OPTIONS requests that do not match may leave.
    */
   #close(): void {
@@ -272,7 +270,10 @@ function fail(session: CdpSession, { requestId }: PausedRequest): void {
   session.send('Fetch.failRequest', { requestId, errorReason }).catch(() => {});
 }
 
-/** Reads a whole body. Returns undefined if it was cut. */
+/**
+ * Reads the body of an answer, and keeps at most `answerTextLengthMax` characters. Returns
+ * undefined if it cannot be read.
+ */
 async function bodyOf(session: CdpSession, requestId: string): Promise<string | undefined> {
   try {
     const { body, base64Encoded } = fieldsOf(

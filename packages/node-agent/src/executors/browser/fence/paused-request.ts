@@ -17,7 +17,7 @@ export interface PausedAnswer {
   readonly location: string | undefined;
 }
 
-/** The length of the part of a body that is searched for values. */
+/** The most characters of a body that are searched for values. */
 const bodyTextLengthMax = 256 * 1024;
 
 type Fields = Readonly<Record<string, unknown>>;

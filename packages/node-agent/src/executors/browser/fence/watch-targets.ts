@@ -64,7 +64,7 @@ export async function watchTargets(
   root.on('Target.attachedToTarget', (attached) => {
     const { targetId } = attached.targetInfo;
     if (targetId === targetInfo.targetId) return;
-    // The new page waits for this session, so it never runs.
+    // The new page waits for this session, so it is closed before its first request.
     root.send('Target.closeTarget', { targetId }).catch(() => {});
   });
   page.once('close', () => void root.detach().catch(() => {}));

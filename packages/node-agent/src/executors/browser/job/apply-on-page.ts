@@ -15,14 +15,14 @@ import {
 import { type Application, refuseChallenge } from './application.ts';
 import { submitForm } from './submit-form.ts';
 
-/** CONTRACT 10, "Limits". */
+/** The limits of CONTRACT 10, "Limits". */
 const navigationMsMax = 30_000;
 const stepMsMax = 60_000;
 const stepsMax = 12;
 
 const messages: Record<FindFailure, string> = {
   captcha: 'The page shows a captcha that waits for a person.',
-  login_required: 'The page asks for an account.',
+  login_required: 'The page asks the visitor to sign in.',
   posting_closed: 'The posting is closed.',
   form_unsupported: 'The page shows no application form that can be filled in.',
   site_unreachable: 'The page could not be loaded.',
@@ -154,8 +154,8 @@ function throwIfFailed<T extends FillResult | { readonly kind: 'moved' }>(
 }
 
 /**
- * Rejects if a step takes longer than `stepMsMax`. The caller then closes the browser, which ends
- * the work of the step.
+ * Rejects if a step takes longer than `stepMsMax`. The job then fails and closes the browser, which
+ * ends the work of the step.
  */
 async function withinStep<T>({ signal }: Application, work: () => Promise<T>): Promise<T> {
   const timer = new AbortController();

@@ -7,8 +7,9 @@ const fileBytesMax = 25 * 1024 * 1024;
 const names = ['resume', 'coverLetter'] as const;
 
 /**
- * Loads the profile's files, through the guarded egress. Throws `JobFailed` with a message that
- * names the member.
+ * Loads the files of the profile. Those that the profile names by a URL are fetched through the
+ * guarded egress. If a file cannot be used, throws `JobFailed` with a message that names its
+ * member.
  */
 export async function loadFiles(
   profile: ApplicantProfile,

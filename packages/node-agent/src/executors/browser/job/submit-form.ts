@@ -24,11 +24,13 @@ import { type Application, refuseChallenge } from './application.ts';
 
 /** The longest wait for a proof after the site has answered the submission request. */
 const proofMsMax = 15_000;
-/** A page shows its messages within this time after the answer. */
+/** The time in which a page is expected to show its messages after the answer. */
 const settledMs = 1_000;
 const pollMs = 100;
 const quietMs = 100;
-/** Waiting for the answer counts as an advance for this long (CONTRACT 10, "Metering"). */
+/**
+ * For this long, waiting for the answer counts as progress of the work (CONTRACT 10, "Metering").
+ */
 const waitMsMax = 60_000;
 const heartbeatMs = 1_000;
 const clickMsMax = 5_000;
@@ -122,8 +124,8 @@ function beat(advance: () => void): () => void {
 }
 
 /**
- * The failure if the page did not send the application: a captcha, refused fields, or no reason
- * that the page shows.
+ * The failure if the page did not send the application: a captcha, refused fields, or `node_error`
+ * if the page shows neither.
  */
 async function notSent({ page }: Application, target: FormTarget): Promise<JobFailed> {
   if ((await readChallenge(page)) !== 'none') {
@@ -226,7 +228,7 @@ function refusalOf(proof: Exclude<Proof, { kind: 'accepted' | 'open' }>): JobFai
   }
   switch (proof.refusal.kind) {
     case 'captcha':
-      return new JobFailed('captcha', 'The site answered that its captcha failed.');
+      return new JobFailed('captcha', 'The site answered that its captcha was not solved.');
     case 'closed':
       return new JobFailed('posting_closed', 'The site answered that the posting is closed.');
     case 'rejected':

@@ -23,7 +23,8 @@ const settledMs = 700;
 const emptyMs = 250;
 const clickMsMax = 5_000;
 
-export type Choice = 'chosen' | 'no_option';
+/** `part`: the list has some of the wanted options, and these are chosen. */
+export type Choice = 'chosen' | 'part' | 'no_option';
 
 export interface ComboboxContext {
   /** Selector of the options, if they are not those of a listbox. */
@@ -34,8 +35,9 @@ export interface ComboboxContext {
 }
 
 /**
- * Opens a combobox and chooses the options. Options may load late, or only after typing. A widget
- * without the wanted option is closed again without a choice.
+ * Opens a combobox and chooses the wanted options one by one. Stops at the first one that the list
+ * does not have. Then returns `no_option`, or `part` if it has chosen another one before. Options may
+ * load late, or only after typing.
  */
 export async function chooseInCombobox(
   control: ElementHandle<HTMLElement>,
@@ -43,13 +45,15 @@ export async function chooseInCombobox(
   context: ComboboxContext,
 ): Promise<Choice> {
   let choice: Choice = 'chosen';
-  for (const label of value.labels) {
+  for (const [index, label] of value.labels.entries()) {
     const wanted = { labels: [label], spellings: value.spellings ?? [] };
     choice = await chooseOne(control, wanted, context);
-    if (choice !== 'chosen') break;
+    if (choice === 'chosen') continue;
+    if (index > 0) choice = 'part';
+    break;
   }
-  // Closes the list, because an open list hides the rest of the page from assistive technology in
-  // some libraries.
+  // Closes the list. In some libraries an open list sets `aria-hidden` on the rest of the page, and
+  // the reader of the form would then skip the other fields.
   await control.press('Escape').catch(() => {});
   return choice;
 }
@@ -60,7 +64,7 @@ async function chooseOne(
   control: ElementHandle<HTMLElement>,
   wanted: Wanted,
   { suggestions, onAction, inFlight }: ComboboxContext,
-): Promise<Choice> {
+): Promise<'chosen' | 'no_option'> {
   const touchedAtMs = performance.now();
   const isAsking = (): boolean => inFlight.isAsking(touchedAtMs);
   const search: Search = { control, wanted, selector: suggestions, isAsking };
@@ -96,8 +100,8 @@ interface Search {
 }
 
 /**
- * Runs in the page. True if a person could type into the element. Rejects only if the page is gone,
- * unlike `isEditable` of Playwright.
+ * Runs in the page. True if a person could type into the element. `isEditable` of Playwright would
+ * throw for an element that is no input.
  */
 function isEditable(element: HTMLElement): boolean {
   const isText = element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement;

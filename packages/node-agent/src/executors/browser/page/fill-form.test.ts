@@ -14,7 +14,7 @@ const answered = (question: string, answer: string | readonly string[]) => ({
   answers: [{ question, answer }],
 });
 
-/** A form that asks for the name and the email, too. */
+/** A form with the widget, and with fields for the name and the email. */
 function formWith(widget: string): string {
   return `<form><div><label>Full name <input name="n" required></label></div>
     <div><label>Email <input name="m" type="email" required></label></div>${widget}<button>Apply</button></form>`;
@@ -256,6 +256,20 @@ async function chooseUntil(lastCall: number): Promise<Choice | 'rejected'> {
 test('a combobox whose page dies at any call lacks no option', async () => {
   const ends = await Promise.all(Array.from({ length: 18 }, (_, index) => chooseUntil(index + 1)));
   expect(new Set(ends)).toEqual(new Set(['rejected', 'chosen']));
+});
+
+test('a part of a list is not sent, not even for an optional field', async () => {
+  const script = `input.parentElement.querySelector('label').textContent = 'Cities';
+    input.multiple = true;
+    input.onclick = () => show(['Cork', 'Dublin']);`;
+  const page = await pages.show(formWith(combobox(script)));
+  expect(await fillOf(page, answered('Cities', ['Cork', 'Galway']))).toMatchObject({
+    kind: 'invalid_payload',
+    message: expect.stringContaining('“Cities”'),
+  });
+  expect(await fillOf(page, answered('Cities', ['Galway', 'Cork']))).toMatchObject({
+    kind: 'filled',
+  });
 });
 
 test('an option that only contains the answer is not chosen', async () => {

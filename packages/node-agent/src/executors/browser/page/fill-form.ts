@@ -3,7 +3,7 @@ import { missingMessage, planForm, refusedMessage, unsupportedMessage } from '..
 import type { FieldReport } from './in-page/reports.ts';
 import { isGone, readForm, type FormTarget, type ReadForm, waitForQuiet } from './read-form.ts';
 import { waitForUpload } from './uploads.ts';
-import { fillWidget, type FillContext, holds, press } from './widgets.ts';
+import { type Filled, fillWidget, type FillContext, holds, press } from './widgets.ts';
 
 const quietMs = 150;
 const quietMsMax = 5_000;
@@ -20,7 +20,7 @@ const attemptsMax = 3;
 
 export interface FillOptions extends FillContext {
   readonly profile: ApplicantProfile;
-  /** Called after each field that was filled in, with its key. */
+  /** Called with the key of a field when the field was filled in for the first time. */
   readonly onFilled: (key: string) => void;
   readonly signal: AbortSignal;
 }
@@ -66,7 +66,7 @@ export async function fillForm(target: FormTarget, options: FillOptions): Promis
     const due = dueIn(form, plan.fills, progress, options);
     const checked = plan.left.filter((field) => isPrechecked(form.report(field.key)));
     if (due.length === 0 && checked.length === 0) {
-      // A request was in flight, such as an autosave. Its answer may change the form again.
+      // If a request was in flight, such as an autosave, its answer may have changed the form.
       if (await options.inFlight.waitUntilNone(options.signal)) continue;
       const fills = plan.fills.filter(({ field }) => !progress.skipped.has(field.key));
       const left = form.model.fields.filter((field) => !fills.some((fill) => fill.field === field));
@@ -135,6 +135,8 @@ async function fillAll(
     attempts.set(key, earlier + 1);
     if (filled !== 'filled') {
       skipped.add(key);
+      // An optional field may stay empty, but a part of its answer is not sent.
+      if (filled === 'part') return { kind: 'invalid_payload', message: refusedMessage([label]) };
       if (!isRequired) continue;
       return filled === 'no_option'
         ? { kind: 'invalid_payload', message: missingMessage([fill.field]) }
@@ -155,7 +157,7 @@ async function tryToFill(
   form: ReadForm,
   fill: Fill,
   options: FillOptions,
-): Promise<'filled' | 'no_option' | 'not_operable' | 'gone'> {
+): Promise<Filled | 'gone'> {
   try {
     return await fillWidget(form, fill, options);
   } catch (error) {

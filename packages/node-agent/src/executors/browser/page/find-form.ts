@@ -10,16 +10,18 @@ const pollMs = 100;
 const formMsMax = 15_000;
 /** The time for a form to appear on a page that the server answered with an error. */
 const errorPageMsMax = 2_000;
-/** A page must be quiet for this long before the absence of a form counts. */
+/** The page must not change for this long before the generic adapter is tried. */
 const quietMs = 300;
 const quietMsMax = 2_000;
-/** If no form has appeared after this time, a link to the form is followed. */
+/**
+ * If no form has appeared after this time, the link or button that leads to the form is followed.
+ */
 const entryAfterMs = 1_000;
 
 export interface FindOptions {
   /** The name of the adapter that the tenant expects. This adapter is tried first. */
   readonly hint: string;
-  /** The status of the document; undefined if it is not known. */
+  /** The HTTP status of the page; undefined if it is not known. */
   readonly status: number | undefined;
   readonly signal: AbortSignal;
   readonly onAction: () => void;
@@ -42,9 +44,10 @@ const entries = namedAdapters.flatMap(({ entry }) => (entry === undefined ? [] :
 const embeds = namedAdapters.flatMap(({ embed }) => (embed === undefined ? [] : [embed]));
 
 /**
- * Waits for the application form, in any frame. The markup of the form determines its adapter. The
- * generic adapter is used if no other adapter fits once the page is quiet. Returns a failure if the
- * page shows one, such as a captcha, or if no form appears in time.
+ * Waits for the application form, in any frame. If the page has a link or button that leads to the
+ * form, follows it. The markup of the form determines its adapter. The generic adapter is used if
+ * no other adapter fits when the page has stopped changing. Returns a failure if the page shows an
+ * obstacle, such as a captcha, or if no form appears in time.
  */
 export async function findForm(page: Page, options: FindOptions): Promise<FormSearch> {
   const { signal } = options;
@@ -82,7 +85,10 @@ function passGone(error: unknown): void {
   if (!isGone(error)) throw error;
 }
 
-/** The reason that a page without a form shows, such as a captcha. Undefined if it shows none. */
+/**
+ * Returns the reason why the page has no form, such as a captcha. Undefined if the page shows no
+ * reason.
+ */
 async function obstacle(
   page: Page,
   status: number | undefined,

@@ -32,7 +32,7 @@ function runsInPage(): never {
   throw new Error('This function runs in a page.');
 }
 
-/** Makes a function that playwright can send to a frame. */
+/** Makes a function that Playwright can send to a frame. */
 function inFrame<Argument, Result>(
   run: (argument: Argument) => Result,
 ): (argument: Argument) => Result {
@@ -40,7 +40,7 @@ function inFrame<Argument, Result>(
   return Object.assign(stub, { toString: () => textOf(run.name, 'argument') });
 }
 
-/** Makes a function that playwright can call with an element. */
+/** Makes a function that Playwright can call with an element. */
 function onElement<Argument, Result>(
   run: (element: HTMLElement, argument: Argument) => Result,
 ): (element: HTMLElement, argument: Argument) => Result {

@@ -9,7 +9,7 @@ import { trackRequests } from './in-flight.ts';
 import { type ReadForm, readForm } from './read-form.ts';
 
 export interface TestPages {
-  /** A new page with this HTML. It has no network. */
+  /** Opens a page with this HTML until the test has finished. */
   show(html: string): Promise<Page>;
 }
 

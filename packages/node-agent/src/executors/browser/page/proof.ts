@@ -3,7 +3,7 @@ import { normaliseLabel } from '../planner/index.ts';
 import { says, type PageFacts } from './facts.ts';
 import type { FieldReport } from './in-page/reports.ts';
 
-/** The conclusion from the answer and the page. `open`: nothing is proved yet. */
+/** The conclusion from the site's answer and the page. `open`: nothing is proved yet. */
 export type Proof =
   | { readonly kind: 'accepted' }
   | { readonly kind: 'refused'; readonly refusal: Exclude<Refusal, { kind: 'fields' }> }
@@ -32,9 +32,9 @@ const captchaText =
   /captcha|verify (?:that )?you are (?:a )?human|not a robot|human verification/iu;
 
 /**
- * Judges an answer (CONTRACT 10, "At most once"): the application counts as accepted only after a
- * positive proof, and as refused only after a proven refusal. The caller asks again until the page
- * has settled.
+ * Judges an answer (CONTRACT 10, "At most once"). The application counts as accepted only if the
+ * answer or the page proves it, and as refused only if they prove a refusal. The caller asks again
+ * while the result is `open`, for a limited time.
  */
 export function judge(evidence: Evidence): Proof {
   const { adapter, answer } = evidence;

@@ -5,7 +5,7 @@ import { roleOfAutocomplete, roleOfLabel } from '../planner/index.ts';
 import { readFormInPage, waitForQuietInPage } from './in-page.ts';
 import type { FieldReport, FormReport } from './in-page/reports.ts';
 
-/** The frame that has the form, and the adapter that knows it. */
+/** The frame that has the form, and the adapter for this form. */
 export interface FormTarget {
   readonly frame: Frame;
   readonly adapter: Adapter;

@@ -9,7 +9,10 @@ import { isGone, type ReadForm } from './read-form.ts';
 
 const actionMsMax = 5_000;
 const clickMsMax = 3_000;
-/** Playwright tries this long to select in an element that the page has replaced. */
+/**
+ * The longest wait of Playwright for a choice in a `<select>`. It waits this long if the page has
+ * replaced the element.
+ */
 const selectMsMax = 1_500;
 
 export interface FileBytes {
@@ -25,8 +28,11 @@ export interface FillContext {
   readonly inFlight: InFlight;
 }
 
-/** `no_option`: the widget does not offer the answer. `not_operable`: it cannot be filled in. */
-export type Filled = 'filled' | 'no_option' | 'not_operable';
+/**
+ * `no_option`: the widget does not offer the answer. `part`: the widget offers, and now has, a part
+ * of the answer. `not_operable`: the widget cannot be filled in.
+ */
+export type Filled = 'filled' | 'part' | 'no_option' | 'not_operable';
 
 /** Enters one value. Rejects if the page replaces the widget meanwhile. */
 export async function fillWidget(
@@ -171,8 +177,8 @@ function isSameText(actual: string, wanted: string, isPhone = false): boolean {
 }
 
 /**
- * True if the chosen options are exactly the wanted ones. If `canDiffer` is true, a spelling counts
- * as its option.
+ * True if the chosen options are exactly the wanted ones. If `canDiffer` is true, an option in
+ * another spelling of the value counts, too.
  */
 function isSameChoice(
   actual: readonly string[],

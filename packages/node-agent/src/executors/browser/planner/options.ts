@@ -2,9 +2,8 @@ import type { OptionsValue } from './form-model.ts';
 import { normaliseLabel } from './label.ts';
 
 /**
- * The options of a page that a value names, as the page shows them, in the order of the value.
- * Undefined if one of them is missing or ambiguous: no option is guessed, and no part of a list is
- * chosen.
+ * The options that a value names, as the page shows them, in the order of the value. Undefined if
+ * one of them is missing or ambiguous: no option is guessed, and no part of a list is chosen.
  */
 export function chooseOptions(
   options: readonly string[],
@@ -21,8 +20,8 @@ export function chooseOptions(
 }
 
 /**
- * The option that equals a label. Several options can have one normalised form, such as "C" and
- * "C++". Then only the option that is written exactly like the label counts.
+ * The option that equals a label. Several options can have the same normalised text, such as "C"
+ * and "C++". Then only the option that is written exactly like the label counts.
  */
 function optionEqualTo(
   byLabel: ReadonlyMap<string, readonly string[]>,

@@ -64,8 +64,8 @@ function standardValue(
 }
 
 /**
- * The value as one text. A list with one label counts as a text. A longer list has no meaning in a
- * text field.
+ * The value as one text. A list with one label counts as a text. Undefined for a longer list, which
+ * has no meaning in a text field.
  */
 function oneText(value: ProfileValue | undefined): string | undefined {
   if (value?.kind === 'text') return value.text;
@@ -127,7 +127,7 @@ function isChecked(field: FormField, { answers, consents }: ApplicantProfile): b
   return answered.length > 0 && answered.every((label) => isNamed(normaliseLabel(label)));
 }
 
-/** The options of a group that are consents which the applicant gave. */
+/** The options of a group to which the applicant consented. Undefined if there are none. */
 function consentsOf(field: FormField, { consents }: ApplicantProfile): ProfileValue | undefined {
   const given = (field.options ?? []).filter((option) => consents.has(normaliseLabel(option)));
   return given.length === 0 ? undefined : { kind: 'labels', labels: given };

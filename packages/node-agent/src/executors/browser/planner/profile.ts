@@ -36,7 +36,10 @@ export type ProfileReading =
       readonly kind: 'profile';
       readonly profile: ApplicantProfile;
       readonly applicationUrl: string;
-      /** Only a hint: the markup of the page decides on the adapter. */
+      /**
+       * The system that the tenant names. It is only a hint, because the adapter is chosen by the
+       * markup of the page.
+       */
       readonly atsType: string;
     }
   /** The message for `invalid_payload`. It names the member and never its value. */

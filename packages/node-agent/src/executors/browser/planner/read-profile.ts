@@ -74,7 +74,10 @@ function violationMessage(errors: readonly FieldError[]): string {
   return `${memberName(path)} ${rule}.`;
 }
 
-/** Finds faults that a plain value does not show any more, such as a member that appears twice. */
+/**
+ * Finds faults that only the JSON text shows, such as a member that appears twice. Returns the
+ * message for the first one.
+ */
 function refusalOf(document: JsonDocument, profile: JsonObject): string | undefined {
   if (jsonTextFault(rawText(document, profile), payloadMemberDepthMax) === 'too_deep') {
     return `applicantProfile may be at most ${payloadMemberDepthMax} levels deep.`;

@@ -78,7 +78,10 @@ function present(text: string | undefined): string | undefined {
   return trimmed === '' ? undefined : trimmed;
 }
 
-/** A location for one field. The first form is typed, and the others may equal an option. */
+/**
+ * The texts of a location for one field. The first text is typed into a text field. The others may
+ * equal an option of a list.
+ */
 function locationForms({ city, region, countryCode }: Location): Texts {
   const [town, area, country] = [city, region, countryCode].map(present);
   if (town === undefined) return [];

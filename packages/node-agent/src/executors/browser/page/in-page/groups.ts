@@ -62,8 +62,8 @@ export function dateFormatOf(control: HTMLElement): string | undefined {
 }
 
 /**
- * True if a person could fill in this control. Honeypots are not reachable: they are hidden or out
- * of the tab order.
+ * True if a person could fill in this control. A trap for programs (honeypot) is hidden or out of
+ * the tab order, so it is not reachable.
  */
 export function isReachable(control: HTMLElement, shape: Shape, rules: ReadingRules): boolean {
   if (control.matches(':disabled, [aria-disabled="true"]')) return false;
@@ -101,7 +101,10 @@ export function optionLabelOf(option: HTMLElement): string {
   return own || byIds || (option.getAttribute('aria-label') ?? '') || shown || next;
 }
 
-/** Identifies the question of an option. Options with the same result form a group. */
+/**
+ * Identifies the question of an option. Options with the same result belong to one group.
+ * Undefined: the option is in no group.
+ */
 export function groupOf(
   option: HTMLElement,
   shape: Shape,

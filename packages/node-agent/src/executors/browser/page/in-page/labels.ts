@@ -52,7 +52,10 @@ export function questionLabel(control: Element, rules: ReadingRules): HTMLElemen
   });
 }
 
-/** The text before a control, at most up to the container of its question. */
+/**
+ * The nearest text before a control, inside the container of its question. Empty if another control
+ * is nearer.
+ */
 export function precedingText(control: HTMLElement, rules: ReadingRules): string {
   const question = rules.question && closestAcross(control, rules.question.container);
   const container = question ?? nearestFieldBox(control);

@@ -15,11 +15,14 @@ export interface FieldReport {
   readonly isInvalid: boolean;
   /** The page marks the field as invalid. */
   readonly isMarked: boolean;
-  /** The page shows a message about this field. */
+  /** The page shows an error message about this field. */
   readonly hasMessage: boolean;
   /** The value of `autocomplete`, lower-case. */
   readonly autocomplete: string;
-  /** How a text field writes dates; undefined for a date picker of the browser. */
+  /**
+   * The format in which a text field expects a date, such as `mm/dd/yyyy`. Undefined for other
+   * fields.
+   */
   readonly dateFormat?: string;
   /** The selector of the suggestions of a text input that is no ARIA combobox. */
   readonly suggestions?: string;
@@ -51,10 +54,10 @@ export interface ListboxReport {
 /** All that a frame shows besides the form. */
 export interface FrameFacts {
   readonly url: string;
-  /** `checkbox`: a visible captcha that waits for a person. `challenge`: a visible puzzle. */
+  /** `checkbox`: a visible captcha without a puzzle. `challenge`: a visible puzzle. */
   readonly challenge: 'none' | 'checkbox' | 'challenge';
   readonly hasPasswordField: boolean;
-  /** The adapter's selectors that are visible. */
+  /** The selectors among `watched` that have a visible element. */
   readonly shown: readonly string[];
   /** Visible short texts: headings, alerts, statuses and paragraphs. */
   readonly sentences: readonly string[];

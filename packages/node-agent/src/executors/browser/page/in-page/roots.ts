@@ -7,7 +7,10 @@ import type * as visibility from './visibility.ts';
 declare const allBelow: typeof visibility.allBelow;
 declare const isVisible: typeof visibility.isVisible;
 
-/** The root of the form by the adapter's rules, or the only application form of the page. */
+/**
+ * The root of the form by the adapter's rules. An adapter without such a rule takes the only
+ * application form with an upload, or else the only application form.
+ */
 export function findRoot(rules: ReadingRules): HTMLElement | undefined {
   if (rules.root !== undefined) return allBelow(document, rules.root).find(isVisible);
   const forms = allBelow(document, 'form').filter(looksLikeApplication);
@@ -26,7 +29,8 @@ export function matchRoots(selectors: readonly string[]): boolean[] {
 }
 
 /**
- * True for a form with an upload or at least three questions, and without a visible password field.
+ * True for a visible form without a visible password field. It must have an upload or at least
+ * three questions.
  */
 export function looksLikeApplication(form: HTMLElement): boolean {
   if (!isVisible(form) || form.matches('[role="search"]')) return false;

@@ -31,7 +31,10 @@ export function selectedOf(select: HTMLSelectElement): FieldState {
   return { kind: 'chosen', labels };
 }
 
-/** The choice that a combobox shows: its text, or the values that its control displays. */
+/**
+ * The choice that a combobox shows: the values that stand next to its input, or else its text. A
+ * placeholder such as "Select" is no choice.
+ */
 export function comboboxStateOf(control: HTMLElement): FieldState {
   const values = '[class*="single-value"], [class*="singleValue"], [class*="multi-value__label"]';
   let at: Element | null = control;
@@ -72,7 +75,7 @@ export function isRefused(control: HTMLElement): boolean {
   return control.willValidate && !control.validity.valid;
 }
 
-/** True if the page shows a message about this field. */
+/** True if the page shows an error message about this field. */
 export function hasMessageFor(controls: readonly HTMLElement[], rules: ReadingRules): boolean {
   return controls.some((control) => {
     const ids = `${control.getAttribute('aria-errormessage') ?? ''} ${control.getAttribute('aria-describedby') ?? ''}`;

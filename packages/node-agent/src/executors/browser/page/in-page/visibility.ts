@@ -57,7 +57,10 @@ export function closestAcross(element: Element, selector: string): HTMLElement |
   return null;
 }
 
-/** The largest box around a control that holds no other question. */
+/**
+ * The largest ancestor of a control, below the form, in which all controls have the same name. Null
+ * if there is none.
+ */
 export function nearestFieldBox(control: HTMLElement): HTMLElement | null {
   const name = control.getAttribute('name');
   let box: HTMLElement | null = null;

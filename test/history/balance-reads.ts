@@ -1,13 +1,14 @@
 import type { BalanceRecord, LineRecord } from './history.ts';
 import type { LineTimes } from './line-times.ts';
 
-// Position i is the place after the first i rows. A read fits there if it shows the figures of row
-// i. Also, row i must be possible by the read's end, and row i + 1 must be possible after the
-// read's begin. The times of both rows only grow with i, so the positions that are possible in time
-// are one range. If a read begins after another has ended, its position must not be earlier than
-// that of the other. So the reads are sorted by begin. Each takes the first position that fits and
-// is not before the positions of the reads that had ended. The first position leaves the most room
-// to later reads.
+// Position i is the place between row i and row i + 1. A read fits there if three things hold: it
+// shows the figures after row i, row i can have been written before the read ended, and row i + 1
+// can still have been missing when the read began. The earliest and latest times of rows never
+// decrease with i, so the positions that these times allow are one range.
+//
+// A read that began after another had ended must not get an earlier position. So the reads are
+// taken in the order of their begin. Each gets the first position that fits and is not before those
+// of the reads that had already ended. The first position leaves the most room for later reads.
 
 /**
  * Fits each read of a balance between two rows of the account's ledger, and returns a text for each

@@ -65,7 +65,7 @@ export class SolanaWorld {
   readonly mint;
   readonly tokenAccount;
   readonly watcher: Watcher;
-  /** The outcomes of payments that the watchers counted. */
+  /** The kind of each payment that a watcher counted, in order. */
   readonly counted: string[] = [];
   readonly #fixture: Fixture;
   readonly #http: OutboundHttp;

@@ -3,7 +3,10 @@ export class Refusal extends Error {
   override readonly name = 'Refusal';
 }
 
-/** The arguments do not fit together. The message says which arguments to give. Exit code 2. */
+/**
+ * The arguments are incomplete or contradict each other. The message says which arguments to give.
+ * Exit code 2.
+ */
 export class WrongUsage extends Error {
   override readonly name = 'WrongUsage';
 }

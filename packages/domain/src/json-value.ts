@@ -133,10 +133,10 @@ export function duplicateNamePointers(
   return found;
 }
 
-/** An exponent of at most this many characters is shifted as a double. The sum is exact. */
+/** Up to this many characters, `shiftedExponent` adds to an exponent as a double. The sum is exact. */
 const exactExponentLengthMax = 15;
 /**
- * An exponent of at most this many characters is shifted as a bigint. A longer exponent is kept as
+ * Up to this many characters, it adds to an exponent as a bigint. A longer exponent is kept as
  * text, because its conversion would take quadratic time. Equal numbers with such exponents may
  * therefore have different texts.
  */

@@ -63,8 +63,8 @@ export interface IntentTimes {
 }
 
 /**
- * `askAtMs` and `askAgainAtMs` are in the first part of the last tenth of their periods. This is
- * the size of that part. The rest of the tenth is left for the answer.
+ * The share of the last tenth of a period over which `askAtMs` or `askAgainAtMs` of many intents
+ * are spread. The rest of the tenth is left for the answer.
  */
 const askSpread = 0.8;
 

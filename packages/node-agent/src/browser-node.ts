@@ -40,7 +40,7 @@ export function browserOf({ browser, searchPath }: NodeOptions): string {
   if (found !== undefined) return found;
   throw new CannotStartBrowser(
     `There is no browser on this machine. Install one (${installCommand(platform)}), ` +
-      'or give the file of one with --browser. For a sandbox service, give --executor simulated.',
+      'or give the path of a browser with --browser. For a sandbox service, give --executor simulated.',
   );
 }
 

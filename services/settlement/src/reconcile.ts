@@ -156,8 +156,9 @@ function logReconciled(
 }
 
 /**
- * Makes the dispatcher of the node send `cancel`. If the message is lost, the `cancel` only comes
- * later: the dispatcher also answers the next `start` or `usage` with it.
+ * Asks the dispatchers over the bus to send `cancel` to the node. If this bus message is lost, the
+ * node gets `cancel` later: as the answer to its next `start` or `usage`, or when its dispatcher
+ * looks for ended runs.
  */
 async function cancelOnNode(deps: ReconcileDeps, submissionId: string): Promise<void> {
   try {

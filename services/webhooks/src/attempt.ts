@@ -24,7 +24,8 @@ export interface AttemptDeps {
   readonly logger: Logger;
   readonly countAttempt: (verdict: AttemptVerdict['kind']) => void;
   /**
-   * Records the duration of an attempt in the metrics. `nowMs` is Unix time at the attempt's end.
+   * Records the duration of an attempt in the metrics, and for the first attempt of a delivery also
+   * its lag. `nowMs` is the Unix time at the end of the attempt.
    */
   readonly timeAttempt: (attempt: ClaimedAttempt, outcome: OutboundOutcome, nowMs: number) => void;
   /**

@@ -62,7 +62,7 @@ async function runAll(): Promise<void> {
 
 const named = Object.entries(namedTrials).filter(([name]) => positionals.includes(name));
 if (named.length !== positionals.length)
-  throw new Error('one of the names is not the name of a trial');
+  throw new Error('a name is not the name of a trial, or is given twice');
 for (const [, trial] of named) await run(trial);
 if (named.length === 0) await runAll();
 await browser.close();

@@ -70,7 +70,7 @@ function auditEnd(
   );
   const late = webhooks.filter(({ event }) => event.type === 'submission.late_outcome');
   findings.expect(
-    'every late outcome is one event',
+    'every late outcome is reported by one event',
     (record.lateStatus === null ? 0 : 1) === new Set(late.map(({ event }) => event.id)).size,
     record.id,
     describe,

@@ -53,7 +53,7 @@ async function startDispatcher(world: World): Promise<void> {
 
 const of = by<World>;
 
-/** All commands, each repeated by its weight. */
+/** All commands. Each appears as many times as its weight. */
 export const commands: fc.Arbitrary<Command<World>>[] = [
   ...of(12, 'post', post),
   ...nodeCommands,

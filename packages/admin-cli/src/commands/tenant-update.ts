@@ -56,10 +56,14 @@ export function addUpdateCommand(tenant: Command): void {
     )
     .option(
       '--rate <perSecond>',
-      'the most requests per second',
+      'the maximum number of requests per second',
       integerArgument(1, ratePerSecondMax),
     )
-    .option('--burst <requests>', 'the most requests at once', integerArgument(1, burstMax))
+    .option(
+      '--burst <requests>',
+      'the maximum number of requests at once',
+      integerArgument(1, burstMax),
+    )
     .option(
       '--rebate <percent>',
       'the share of each charge that accrues as a rebate',

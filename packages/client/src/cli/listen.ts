@@ -17,9 +17,9 @@ export interface ListenOptions {
 }
 
 /**
- * Reads the events of a tenant until the signal aborts, and forwards them in order. It reads the
- * next page only after it has forwarded all events of a page, or printed them if there is no
- * address. Therefore each event arrives at least once.
+ * Reads the events of a tenant until the signal aborts. Forwards each event to the address, in
+ * order. Without an address, only prints it. Reads the next page after it has handled every event of
+ * the current page. Therefore each event arrives at least once.
  */
 export async function listen(
   context: CommandContext,

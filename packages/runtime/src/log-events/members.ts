@@ -3,7 +3,7 @@ export const logMembers = {
   adminPort: 'the port of `/live`, `/ready` and `/metrics`',
   attempt: 'the number of the attempt at a job, from 1',
   attemptNumber: 'the number of the attempt at a delivery, from 1',
-  channel: 'a channel of Redis',
+  channel: 'the Redis channel that the line is about',
   charged: 'the charge in credits, as a decimal text; null if nothing is charged',
   code: 'a code of CONTRACT 2 or 7',
   count: 'how many objects the message is about',

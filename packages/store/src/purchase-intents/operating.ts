@@ -18,7 +18,7 @@ import { type IntentRow, type PurchaseIntent, withPayments } from './intents.ts'
 export interface IntentFilter {
   readonly tenantId: string | null;
   readonly status: IntentStatus | null;
-  /** Only confirmed intents that were paid more than their amount. */
+  /** True: only confirmed intents that were paid more than their amount. False: no such limit. */
   readonly isOverpaid: boolean;
   readonly limit: number;
 }

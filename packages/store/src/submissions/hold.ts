@@ -253,8 +253,8 @@ function insertHeld(store: Store, submissions: readonly NewSubmission[]): Promis
 }
 
 /**
- * The turn of each submission among those of its tenant, from 1, and the ids of the tenants in
- * ascending order.
+ * Numbers the submissions of each tenant from 1, in their order. Also returns the ids of the tenants
+ * in ascending order.
  */
 function turnsOf(submissions: readonly NewSubmission[]) {
   const last = new Map<string, number>();

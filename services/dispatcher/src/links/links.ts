@@ -32,7 +32,8 @@ export interface UnansweredOffer {
 export interface LinkRun {
   readonly submissionId: string;
   /**
-   * The id of the request that created the submission. It is known after a commit by this process.
+   * The id of the request that created the submission. Undefined until this process has committed
+   * `dispatched` or `running`.
    */
   requestId?: string;
   /** The time at which `begin` was sent on this link, by the clock of the traces. */

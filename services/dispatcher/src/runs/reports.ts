@@ -8,9 +8,9 @@ import type { RunFrameResult } from './runs.ts';
 const leavesOut: readonly string[] = openFindings;
 
 /**
- * Handles a node's report of one submission after a restore (CONTRACT 7, "Recovery"). The database
- * decides about the submission. `present` in the answer is true if the database has the submission
- * after that. The node sends other frames about the submission only after `recorded`.
+ * Handles a node's report of one submission after a restore (CONTRACT 7, "Recovery"). The store
+ * decides what becomes of the submission. The answer is a frame `recorded`. Its `present` is true if
+ * the database then has the submission. The node sends other frames about it only after `recorded`.
  */
 export async function onReport(
   { store }: Dispatcher,
@@ -22,7 +22,7 @@ export async function onReport(
   const { nodeId, instanceId } = link;
   const finding = await applyReport(store, { submissionId, nodeId, receipt, isBegun, instanceId });
   if (finding === null)
-    return { kind: 'unexpected', message: 'send report only after a welcome with recovery' };
+    return { kind: 'unexpected', message: 'send `report` only after a `welcome` with `recovery`' };
   link.logger.info(
     { submissionId: wireId, finding },
     'the node has reported a submission after a restore',

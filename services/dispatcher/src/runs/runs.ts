@@ -113,7 +113,7 @@ export async function onUsage(
     case 'recorded':
       return handled;
     case 'not_begun':
-      return { kind: 'unexpected', message: 'send usage only after begin' };
+      return { kind: 'unexpected', message: 'send `usage` only after `begin`' };
     case 'ended':
       sendCancel(dispatcher, link, submissionId);
       return handled;
@@ -190,7 +190,7 @@ export async function onOutcome(
     );
     switch (stored.kind) {
       case 'not_begun':
-        return { kind: 'unexpected', message: 'send completed only after begin' };
+        return { kind: 'unexpected', message: 'send `completed` only after `begin`' };
       case 'stored': {
         const requestId = link.runs.get(submissionId)?.requestId;
         const about = { requestId, submissionId: frame.submissionId };

@@ -11,8 +11,6 @@ import { pagesList } from './navigation.ts';
 import type { PageContent } from './page.ts';
 import { schemaTable, typeOf } from './schema-view.ts';
 
-/** Renders the OpenAPI document as one page without scripts. */
-
 interface Operation {
   readonly id: string;
   readonly verb: string;
@@ -21,6 +19,7 @@ interface Operation {
   readonly object: unknown;
 }
 
+/** Renders the OpenAPI document as one page without scripts. */
 export function referencePage(document: OpenApiDocument): PageContent {
   const groups = document.tags.map((tag) => ({
     tag,

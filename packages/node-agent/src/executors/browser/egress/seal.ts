@@ -5,7 +5,10 @@
  */
 export type Seal =
   | { readonly kind: 'open' }
-  /** At most one connection to `to` is opened. Other connections wait. */
+  /**
+   * One connection for the request `to` is let through. Others wait while the slot is `free` or
+   * `used`, and are refused once it is `ended`. A CORS preflight passes without the slot.
+   */
   | { readonly kind: 'sealed'; readonly to: SealedTo; readonly slot: 'free' | 'used' | 'ended' }
   | { readonly kind: 'shut' };
 

@@ -16,7 +16,7 @@ export async function withTimeLimit<Result>(
   const follow = () => controller.abort(parent?.reason);
   parent?.addEventListener('abort', follow);
   const timer = setTimeout(() => {
-    controller.abort(new ApiTimeoutError(`No complete answer arrived within ${timeoutMs} ms.`));
+    controller.abort(new ApiTimeoutError(`No complete answer within ${timeoutMs} ms.`));
   }, timeoutMs);
   try {
     return await work(signal);

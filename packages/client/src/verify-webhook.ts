@@ -89,7 +89,7 @@ export async function verifyWebhook(webhook: {
   // If the timestamp is malformed, `ageSeconds` is NaN, and this condition refuses it too.
   if (!(ageSeconds <= toleranceSeconds)) {
     throw new WebhookVerificationError(
-      'webhook-timestamp is malformed, too old or too new. Check the local clock.',
+      'webhook-timestamp is malformed, too old or too new. Check the clock.',
     );
   }
   const bytes = typeof webhook.body === 'string' ? encoder.encode(webhook.body) : webhook.body;

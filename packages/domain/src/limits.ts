@@ -2,7 +2,7 @@ import { microsPerCredit } from './credits.ts';
 import type { Tier } from './rate-card.ts';
 
 /**
- * Limits and defaults that several packages share. The headings name sections of CONTRACT.
+ * Limits and defaults that several packages share. The headings name sections of docs/CONTRACT.md.
  */
 
 // Requests (CONTRACT 1 to 3).

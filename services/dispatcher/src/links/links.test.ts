@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { request as httpRequest } from 'node:http';
 import { nodeLinkPath } from '@svc/contracts';
 import { badFramesMax, frameFromNodeBytesMax, linkSilentMs } from '@svc/domain';
 import {
@@ -109,6 +111,22 @@ describe('an upgrade is refused', () => {
     expect((await fetch(new URL('/', url))).status).toBe(404);
     const posted = await fetch(url, { method: 'POST' });
     expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET']);
+  });
+
+  test('if a proxy has taken out `Connection: Upgrade`, and the signature stays unused', async () => {
+    const signed = linkRequest({ link, ...credentials });
+    const asked = httpRequest(signed.url.replace('ws:', 'http:'), {
+      headers: {
+        ...signed.headers,
+        upgrade: 'websocket',
+        connection: 'close',
+        'sec-websocket-protocol': signed.subprotocols.join(),
+      },
+    }).end();
+    const [answer] = await once(asked, 'response');
+    answer.resume();
+    expect(answer.statusCode).toBe(400);
+    (await openLinkSocket(signed)).terminate();
   });
 });
 

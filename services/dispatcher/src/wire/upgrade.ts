@@ -138,8 +138,8 @@ async function authenticate(
 
 /**
  * Decides whether a request may become a node link (CONTRACT 7). The checks run in this order: TLS,
- * path and method, the limit of refusals for the address, the signature (CONTRACT 1), the `Upgrade`
- * header, and the subprotocol. A signature opens at most one link. That link becomes the current
+ * path and method, the limit of refusals for the address, the signature (CONTRACT 1), the headers of
+ * a WebSocket, and the subprotocol. A signature opens at most one link. That link becomes the current
  * link of the node. Throws if Postgres is unreachable.
  */
 export async function decideUpgrade(
@@ -168,16 +168,23 @@ export async function decideUpgrade(
   return decision;
 }
 
+/** True if both headers ask for a WebSocket. A proxy that does not know WebSockets removes one. */
+function asksForWebSocket({ headers }: IncomingMessage): boolean {
+  const connection = (headers.connection ?? '').toLowerCase().split(',');
+  const isUpgrade = connection.some((option) => option.trim() === 'upgrade');
+  return isUpgrade && headers.upgrade?.toLowerCase() === 'websocket';
+}
+
 async function checkUpgrade(
   request: IncomingMessage,
   context: UpgradeContext,
 ): Promise<UpgradeDecision> {
   const decision = await authenticate(request, context);
   if (decision.kind === 'refused') return decision;
-  if (request.headers.upgrade?.toLowerCase() !== 'websocket') {
+  if (!asksForWebSocket(request)) {
     return refused(
       'bad_request',
-      'The node link is a WebSocket. Send the header `Upgrade: websocket`.',
+      'The node link is a WebSocket. Send `Upgrade: websocket` and `Connection: Upgrade`. A proxy must pass both on.',
     );
   }
   if (!subprotocolsOf(request).includes(nodeLinkSubprotocol)) {

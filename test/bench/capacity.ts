@@ -19,8 +19,8 @@ export function capacityOf(cores: number, cpuSecondsPerThousand: number): number
 export interface Cost {
   readonly perSubmission: number;
   /**
-   * The cost of a batch, which does not depend on its size. The submissions in flight in a process
-   * share it.
+   * The cost of 1,000 batches in CPU-seconds. It does not depend on the size of the batches. The
+   * submissions in flight in a process share a batch.
    */
   readonly perBatch: number;
 }

@@ -3,8 +3,8 @@ import { linkRequest, openLinkSocket, type NodeIdentity } from '@svc/testkit';
 
 /**
  * The nodes of `fleet-idle.ts`, in a separate process: each connects, sends hello and answers
- * pings. Sends its parent `{ linked }` as they connect, and `{ closed }` with the close codes of
- * lost links.
+ * pings. After each connection, sends its parent the number of connected nodes as `{ linked }`.
+ * Sends `{ closed }` with the close code of each lost link.
  */
 const atOnce = 64;
 

@@ -67,7 +67,10 @@ export async function measure(
   };
 }
 
-/** The seed is the rate, so that both systems get the same schedule. */
+/**
+ * The driver's pace for a shape. The seed of an open loop is its rate, so that both systems get the
+ * same schedule.
+ */
 function paceOf({ pace, until }: Shape, seconds: number): Pace {
   if ('perSecond' in pace) return { kind: 'open', ...pace, seconds, seed: pace.perSecond };
   const requestsMax = until === 'notified' ? Number.MAX_SAFE_INTEGER : acceptedMax;

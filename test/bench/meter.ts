@@ -9,8 +9,8 @@ type Usage = Pick<
 >;
 
 /**
- * Starts to measure what a system uses. The returned function ends this and returns the use per
- * submission.
+ * Starts to measure what a system uses. The returned function takes the number of submissions and
+ * returns the use for each. The memory is that of the whole system.
  */
 export async function startMeter(system: System): Promise<(submissions: number) => Promise<Usage>> {
   const writtenBefore = await system.written();

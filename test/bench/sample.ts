@@ -32,7 +32,7 @@ export interface Sample {
    */
   readonly perSecond: number;
   readonly created: number;
-  /** Answers other than 201. */
+  /** The number of answers other than 201 and of failed connections. */
   readonly refused: number;
   /** From the post, or from its scheduled instant in an open loop, to the 201. */
   readonly answered: Percentiles;
@@ -61,7 +61,7 @@ export interface Backlog {
    * True if too many requests were unanswered, so the driver did not send the rest of the schedule.
    */
   readonly isAbandoned: boolean;
-  /** The 99th percentile of how late the driver itself sent a request. */
+  /** The 99th percentile of the time from a request's scheduled instant until it was sent. */
   readonly lateP99Ms: number;
 }
 

@@ -6,7 +6,10 @@ import { recoveryMsMax, runTrial, type TrialReport } from './trial.ts';
 
 endEarlyInOrder();
 
-/** `pnpm failover [--only postgres|sentinel|cluster] [--times N] [--rate R] [--seed S]` */
+/**
+ * `pnpm failover [--only postgres|sentinel|cluster] [--times N] [--rate R] [--seed S]`: fails each
+ * cluster over N times while R applications are begun per second. The last line is the verdict.
+ */
 const { values } = parseArgs({
   options: {
     only: { type: 'string', multiple: true, default: Object.keys(clusters) },

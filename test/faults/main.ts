@@ -13,7 +13,9 @@ endEarlyInOrder();
 
 /**
  * `pnpm faults --faults N --seed S [--minutes M] [--rate R] [--lasts MS] [--brief] [--keep DIR]
- * [--history FILE] [--bug NAME]`
+ * [--history FILE] [--bug NAME]`. A fault lasts at most MS milliseconds. With `--brief`, faults are
+ * shorter instead, and the clock advances at the end. `--keep` copies the logs and the report to
+ * DIR.
  */
 const { values } = parseArgs({
   options: {

@@ -50,7 +50,10 @@ export interface FaultsOptions {
   /** Called after the last fault and the load, while everything still runs. */
   readonly afterFaults?: () => Promise<void>;
   readonly say?: (line: string) => void;
-  /** Called before the world is closed, for example to keep the logs. */
+  /**
+   * Called with the report before the world is closed, for example to keep the logs. Not called if
+   * the run itself fails.
+   */
   readonly onEnd?: (world: World, report: FaultsReport) => void;
   readonly onHistory?: (history: History) => Promise<void>;
 }
@@ -167,7 +170,10 @@ async function strikeAll(
   return struck;
 }
 
-/** Strikes one fault and heals it. If the fault cannot strike, prints the error and continues. */
+/**
+ * Strikes one fault, waits for its duration and heals it. If the strike fails, prints the error,
+ * and still waits and heals.
+ */
 async function strikeOne(world: World, fault: Fault): Promise<void> {
   try {
     await fault.strike(world);

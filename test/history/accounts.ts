@@ -118,8 +118,8 @@ function outOfTime(lines: readonly LineRecord[], times: readonly LineTimes[]): s
   const found: string[] = [];
   let earliest = 0;
   let cause: LineRecord | undefined;
-  // The causes that are reported already. Otherwise one wrong row would be reported again for each
-  // row after it.
+  // The causes that are reported already. Without this set, one wrong row would be reported again
+  // for each row after it.
   const reported = new Set<LineRecord>();
   for (const [index, line] of lines.entries()) {
     const { earliestMs = 0, latestMs = Number.POSITIVE_INFINITY } = times[index] ?? {};

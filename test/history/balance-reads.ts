@@ -1,10 +1,10 @@
 import type { BalanceRecord, LineRecord } from './history.ts';
 import type { LineTimes } from './line-times.ts';
 
-// Position i is the place between row i and row i + 1. A read fits there if three things hold: it
-// shows the figures after row i, row i can have been written before the read ended, and row i + 1
-// can still have been missing when the read began. The earliest and latest times of rows never
-// decrease with i, so the positions that these times allow are one range.
+// Position i is the place between row i and row i + 1. A read fits there if three things hold. (1)
+// It shows the figures after row i. (2) Row i can have been written before the read ended. (3) Row
+// i + 1 can still have been missing when the read began. The earliest and latest times of rows
+// never decrease with i, so the positions that these times allow are one range.
 //
 // A read that began after another had ended must not get an earlier position. So the reads are
 // taken in the order of their begin. Each gets the first position that fits and is not before those
@@ -15,7 +15,8 @@ import type { LineTimes } from './line-times.ts';
  * read that does not fit. The rows of one submission's ending are one transaction, so no read may
  * see the figures between them.
  *
- * Reports a read exactly if this order of rows cannot explain all reads. Costs O((n + m) log n).
+ * Reports a read exactly if this order of rows cannot explain all reads. Costs O((n + m) log (n +
+ * m)) for n rows and m reads.
  */
 export function explainReads(
   lines: readonly LineRecord[],

@@ -52,9 +52,14 @@ export function checkEvents(history: History): Verdict[] {
 interface UrlInForce {
   readonly url: string | null;
   readonly fromMs: number;
-  /** The latest moment at which the URL can still be in force. */
+  /**
+   * The latest moment at which the URL can still be in force. Infinity if no change surely replaced
+   * it.
+   */
   readonly untilMs: number;
-  /** The latest moment at which the request has set the URL. */
+  /**
+   * The latest moment at which the request has set the URL. Infinity if the request got no answer.
+   */
   readonly surelyFromMs: number;
 }
 

@@ -37,7 +37,10 @@ export interface CreateRecord extends Timed {
 }
 
 export type CreateOutcome =
-  /** `answer`: equal for equal answers, apart from `idempotent`. Null if the observer saw no answer text. */
+  /**
+   * `answer` is equal for equal answers, apart from `idempotent`. It is null if the observer saw no
+   * answer text.
+   */
   | {
       readonly kind: 'created';
       readonly isReplay: boolean;

@@ -1,7 +1,7 @@
 import { type History, latest, type LineRecord, type Timed } from './history.ts';
 import { endingTimes } from './submissions.ts';
 
-/** The moments between which a row was written, as far as the observers know. */
+/** The moments between which a row was written. Without an observation, they are 0 and Infinity. */
 export interface LineTimes {
   readonly earliestMs: number;
   readonly latestMs: number;
@@ -11,9 +11,10 @@ const anyTime: LineTimes = { earliestMs: 0, latestMs: Number.POSITIVE_INFINITY }
 
 /**
  * Returns a function that finds the times of a row. A hold is written within the request that was
- * answered 201. If only replays are known, it is not written before the first request of its key. A
- * charge and a release are written when their submission ends. A grant is written within the
- * requests of its reference. A row that an observer was shown had been written by then.
+ * answered 201. If only replays are known, it is not written before the first request of its key.
+ * The other rows of a submission are written when it ends. A grant is written within the requests
+ * of its reference. Any other row may be written at any time. A row that an observer was shown had
+ * been written by then.
  */
 export function lineTimes(history: History): (line: LineRecord) => LineTimes {
   const holds = holdTimes(history);

@@ -24,7 +24,10 @@ export class ReferenceEndpoint {
     return this.#owed.length > 0;
   }
 
-  /** Makes one attempt at the current URL. Three attempts in ten are refused, and retried later. */
+  /**
+   * Makes one attempt at the current URL. Undefined without a URL or an event. The event of three
+   * attempts in ten stays, as after a refusal, and is attempted again later.
+   */
   attempt(random: Random): (Owed & { readonly url: string }) | undefined {
     const next = random.pick(this.#owed);
     if (next === undefined || this.#url === null) return undefined;

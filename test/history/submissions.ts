@@ -94,8 +94,8 @@ const ranks: Readonly<Record<Status, number>> = {
 };
 
 /**
- * Finds reversals. Each observation of the kind `is`, in the order of their begins, is compared
- * with the highest status of all observations that ended before it began.
+ * Finds reversals. Takes the observations of the kind `is` in the order of their begins. Compares
+ * each one with the highest status of all observations that ended before it began.
  */
 function reversals(seen: readonly StatusRecord[]): string[] {
   const found: string[] = [];
@@ -154,11 +154,13 @@ function time(ms: number): string {
   return `${(ms / 1000).toFixed(3)} s`;
 }
 
-/** The moments between which a submission ended, as far as the history shows. */
+/**
+ * The moments between which a submission ended. Without an observation, they are 0 and Infinity.
+ */
 export interface EndingTimes {
   readonly earliestMs: number;
   readonly latestMs: number;
-  /** The observed end. Undefined without an observation. */
+  /** The first observed end. Undefined if no observer saw the end. */
   readonly status: Status | undefined;
 }
 

@@ -9,7 +9,10 @@ export interface HostsOptions {
   readonly perSecond: number;
 }
 
-/** `pnpm hosts [--pairs a-b,c-d] [--combinations N] [--seconds S] [--seed S] [--rate R]` */
+/**
+ * Reads `pnpm hosts [--pairs a-b,c-d] [--combinations N] [--seconds S] [--seed S] [--rate R]`. Each
+ * cut lasts for `--seconds`. Throws if a pair is unknown or a number is not 0 or higher.
+ */
 export function readOptions(args: readonly string[]): HostsOptions {
   const { values } = parseArgs({
     args: [...args],

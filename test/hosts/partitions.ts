@@ -55,8 +55,8 @@ export function planCuts(random: Random, hostNames: readonly string[], plan: Pla
   const combined = Array.from({ length: plan.combinations }, () => {
     const cuts = new Map<string, Cut>();
     const count = cutsMin + random.nat(cutsMax - cutsMin + 1);
-    // If the same two hosts come twice, the loop draws again. With the default `--pairs`, there are
-    // many more pairs of hosts than cuts.
+    // If the same two hosts come twice, the loop draws again. It needs `--pairs` with at least
+    // three pairs of hosts, otherwise it may never end.
     while (cuts.size < count) {
       const pair = random.pick(plan.pairs);
       const way = random.pick(ways);

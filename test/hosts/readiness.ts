@@ -24,18 +24,17 @@ export interface Bounds {
 export interface Judgement {
   readonly statements: number;
   readonly wrong: readonly string[];
-  /**
-   * The milliseconds from each cut to the first true "not ready", and from each heal to the first
-   * true "ready".
-   */
+  /** The milliseconds from each cut to the first true "not ready". */
   readonly notReadyMs: readonly number[];
+  /** The milliseconds from each heal to the first true "ready". */
   readonly readyMs: readonly number[];
 }
 
 /**
- * Judges the answers of `/ready`. A false answer counts as wrong only if more than the bound has
- * passed since the last change, and also since the last true answer. If two changes are further
- * apart than the bound, there must be a true answer between them.
+ * Judges the answers of `/ready`. The bound is `readyMsMax` while all stores are reachable,
+ * otherwise `notReadyMsMax`. A missing answer is false. A false answer is wrong only if more than
+ * the bound has passed since the last change and since the last true answer. If two changes are
+ * further apart than the bound, there must be a true answer between them.
  */
 export function judge(
   services: readonly string[],

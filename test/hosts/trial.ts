@@ -15,8 +15,8 @@ import { startWatch, type Watch } from './watch.ts';
 
 /**
  * The longest times until `/ready` gives a true answer after a cut and after a heal. A check of
- * `/ready` takes at most 2 s. After a cut of 20 s, TCP may wait up to 13 s from the heal until it
- * repeats a packet, unless the service has replaced the connection before.
+ * `/ready` takes at most 2 s. After a cut of 20 s, TCP may wait another 13 s from the heal before
+ * it repeats a packet. A service that replaces the connection does not wait for this.
  */
 export const bounds: Bounds = { notReadyMsMax: 5_000, readyMsMax: 15_000 };
 

@@ -153,7 +153,7 @@ const restSpansMs = [
 
 /**
  * Ends all faults, starts the missing processes and advances the time until every submission has
- * ended.
+ * ended. Stops at a violation. If the run is not at rest at step `stepsMax`, this is a violation.
  */
 async function comeToRest(world: World, stepsMax: number): Promise<void> {
   const { scheduler, auditor } = world;

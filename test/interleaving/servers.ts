@@ -29,11 +29,14 @@ interface Servers {
 }
 
 const connectionsMax = 100;
-/** Time limits of Postgres. They would end a transaction while the seed holds it (see hooks.ts). */
+/**
+ * Time limits of Postgres. They are raised to an hour, because the usual ones would end a
+ * transaction while the seed holds it (see hooks.ts).
+ */
 const realLimits = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'];
 /**
- * The parent of the agents' directories, if it exists. Agents sync each write of their state, which
- * is fast in memory.
+ * The parent of the agents' directories. If it does not exist, the temporary directory of the
+ * machine is the parent. Agents sync each write of their state, which is fast in memory.
  */
 const memoryDir = '/dev/shm';
 

@@ -9,9 +9,11 @@ import { checkout } from './run/test-files.ts';
 import { sample, shares } from './sample.ts';
 
 /**
- * `pnpm mutate [--room R]… [--seed S] [--n N] [--id ID]… [--near] [--test FILE]… [--list]`: runs
- * the nearest tests against mutants of the product. Prints a table by room, the survivors, and a
- * verdict on the last line. Exits with 1 if a room misses its goal. See docs/MUTATION.md.
+ * `pnpm mutate [--room R]… [--seed S] [--n N] [--id ID]… [--near] [--test FILE]… [--list]
+ * [--workers W]`: runs the tests against N mutants of the product, or against the mutants with
+ * these ids. `--near` runs only the nearest tests, `--test` only these files, and `--list` none.
+ * Prints a table by room, the survivors, and a verdict on the last line. Exits with 1 if a room
+ * misses its goal. See docs/MUTATION.md.
  */
 const { values } = parseArgs({
   options: {

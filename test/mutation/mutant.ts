@@ -62,9 +62,9 @@ function withoutFolders(file: string): string {
 }
 
 /**
- * Gives each edit of one file its id. An id depends on the file, the scope, the two texts, and the
- * number of equal changes before it in the same scope. It does not depend on line numbers or
- * folders.
+ * Gives each edit of one file its id. An id depends on the file, the scope, the kind, the two
+ * texts, and the number of equal changes before it in the same scope. It does not depend on line
+ * numbers or folders.
  */
 export function toMutants(file: string, text: string, edits: readonly Edit[]): Mutant[] {
   const seen = new Map<string, number>();

@@ -7,8 +7,9 @@ import { functionKey } from './run/reach.ts';
 const partCharactersMin = 8;
 
 /**
- * True if the test file may notice the mutant. In most cases it must enter the changed function or
- * send the changed SQL.
+ * True if the test file may notice the mutant: it entered the changed function or sent the changed
+ * SQL. Always true for a migration, for TypeScript outside functions, for the test file of the same
+ * name and for tests that start processes.
  */
 export function reaches({ testFile, reach }: Baseline, mutant: Mutant): boolean {
   if (mutant.file.endsWith('.sql')) return true;

@@ -3,7 +3,7 @@ import type { Model } from './model.ts';
 import type { Operation } from './operations.ts';
 
 /**
- * Ends the sessions of a killed worker, and waits until they are gone. The effects of its
+ * Ends the sessions of a killed worker. Waits up to 5 s for the end of each one. The effects of its
  * statements are then final.
  */
 export async function sessionsGone(pool: Pool, name: string): Promise<void> {
@@ -81,7 +81,8 @@ async function readStates(pool: Pool, model: Model, ids: readonly string[]): Pro
 }
 
 /**
- * Compares every account and every submission with the model. Returns an empty list if they agree.
+ * Compares the figures of every account and the state of every submission with the model. Returns a
+ * text for each difference, and all complaints of the model so far.
  */
 export async function disagreements(pool: Pool, model: Model): Promise<string[]> {
   model.checkEnded();

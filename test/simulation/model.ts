@@ -1,9 +1,6 @@
 import type { Operation, Outcome, SubmissionFact } from './operations.ts';
 
-/**
- * A submission in the auditor's model. The model learns from requests and answers, and does its own
- * arithmetic. It reads rows of the service only for operations that got no answer.
- */
+/** A submission in the auditor's model. */
 export interface SubmissionModel {
   readonly id: string;
   readonly tenantId: string;
@@ -25,6 +22,10 @@ export interface TenantModel {
 const inFlight = new Set(['pending', 'dispatched', 'running', 'settling']);
 const order = ['pending', 'dispatched', 'running', 'settling'];
 
+/**
+ * Learns the state of all accounts and submissions from requests and answers, and does its own
+ * arithmetic. It gets rows of the service only for operations without an answer.
+ */
 export class Model {
   readonly tenants = new Map<string, TenantModel>();
   readonly submissions = new Map<string, SubmissionModel>();

@@ -15,15 +15,6 @@ import { recordsOfOperation } from './record.ts';
 import { createSchedule } from './schedule.ts';
 import { type Ended, startWorker, type Worker } from './workers.ts';
 
-/**
- * Tests that money adds up under concurrency and crashes. Worker processes perform seeded
- * operations through the real store, `inFlight` at a time. Meanwhile workers are killed and their
- * connections are cut. After every `checkEvery` operations, an independent model must agree with
- * every account to the micro. At the end, the service's own auditor must find no fault.
- *
- * The seed repeats the schedule of operations and crashes, but not their interleaving on the
- * machine.
- */
 export interface SimulationOptions {
   /** The URL of a migrated, empty database, for the services' role. */
   readonly databaseUrl: string;
@@ -57,6 +48,15 @@ const cutEvery = 700;
 const openingMicros = 5_000_000_000n;
 const rebateMillionths = 12_345;
 
+/**
+ * Tests that money adds up under concurrency and crashes. Worker processes perform seeded
+ * operations through the real store, `inFlight` at a time. Meanwhile workers are killed and their
+ * connections are cut. After every `checkEvery` operations, an independent model must agree with
+ * every account to the micro. At the end, the service's own auditor must find no fault.
+ *
+ * The seed repeats the schedule of operations and crashes, but not their interleaving on the
+ * machine.
+ */
 export async function simulate(options: SimulationOptions): Promise<SimulationReport> {
   const { databaseUrl, ownerUrl } = options;
   const masterKey = `simulation:${randomBytes(32).toString('base64')}`;

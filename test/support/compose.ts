@@ -32,7 +32,10 @@ export function readCompose(): ComposeFile {
   return parse(readFileSync(file, 'utf8'), { merge: true });
 }
 
-/** Replaces `${NAME:-default}` and `${NAME:?message}`. Throws `message` if `env` lacks NAME. */
+/**
+ * Replaces `${NAME:-default}` and `${NAME:?message}`. If `env` lacks NAME, the first gives the
+ * default and the second throws `NAME: message`.
+ */
 export function interpolate(text: string, env: Readonly<Record<string, string>>): string {
   return text.replaceAll(
     /\$\{(\w+):([-?])([^}]*)\}/g,

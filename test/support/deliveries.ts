@@ -23,8 +23,9 @@ const data = {
 const rowsMax = 5_000;
 
 /**
- * Writes `count` events with one delivery each, for the tenants in turn. All deliveries are due at
- * once. Each statement is one transaction. Returns the ids of the deliveries.
+ * Writes `count` events with one delivery each, for the tenants in turn. Each delivery is due when
+ * it is written. A statement writes at most `rowsMax` events, in its own transaction. Returns the
+ * ids of the deliveries.
  */
 export async function writeDeliveries(
   { sealer, query }: DeliverySeeding,

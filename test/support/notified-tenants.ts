@@ -28,7 +28,7 @@ export interface NotifiedTenants {
   /** Sends a test event. Returns the id of its delivery. */
   readonly sendTest: (tenant: TenantCredentials) => Promise<string>;
   readonly submit: (tenant: TenantCredentials, idempotencyKey: string) => Promise<string>;
-  /** Waits until this many attempts of the round are recorded. */
+  /** Waits until this many attempts of the round are recorded. Throws after 30 s. */
   readonly recorded: (
     tenant: TenantCredentials,
     deliveryId: string,
@@ -87,8 +87,9 @@ export function notifiedTenants(wholeStack: () => WholeStack): NotifiedTenants {
 }
 
 /**
- * A TCP server as an endpoint. It calls `answer` for each chunk that arrives. `answer` writes bytes
- * to the socket, or none.
+ * A TCP server as an endpoint. It calls `answer` for each chunk that arrives, with the number of
+ * chunks so far. `answer` writes bytes to the socket, or none. `requests` has the chunks in lower
+ * case.
  */
 export async function rawEndpoint(answer: (socket: Socket, count: number) => void) {
   const sockets = new Set<Socket>();

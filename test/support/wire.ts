@@ -107,7 +107,8 @@ export function signedBy(tenant: TenantCredentials, wire: WireRequest): WireRequ
 
 /**
  * Writes bytes to a new connection and reads until it is closed. With `half`, this side stays open
- * after the bytes. Resolves with the first answer, or with undefined if there is none.
+ * after the bytes. If nothing arrives for `waitMs`, this side closes the connection. Resolves with
+ * the first answer, or with undefined if there is none.
  */
 export async function sendBytes(
   baseUrl: string,

@@ -1,10 +1,13 @@
-/** References to base images in a Dockerfile or a compose file. */
+/**
+ * Matches a line of a Dockerfile or a compose file that names an image. The groups are the start of
+ * the line, the image with its tag, the digest and the rest.
+ */
 
 const reference =
   /^(\s*(?:FROM|image:)\s+)([a-z0-9./-]+(?::[\w.-]+)?)(@sha256:[0-9a-f]{64})?(\s.*)?$/gm;
 /**
- * Images without a digest: the one of this repository, which has none before it is built, and the
- * empty one.
+ * Images that need no digest. `submission-service` is built from this repository. `scratch` is the
+ * empty image of Docker.
  */
 const withoutDigest = new Set(['submission-service', 'scratch']);
 
@@ -21,7 +24,10 @@ export function imagesIn(text: string): ImageReference[] {
     .map(([, , image = '', digest]) => ({ image, digest: digest?.slice(1) ?? null }));
 }
 
-/** Returns the text with each base image pinned to its digest in `digests`. */
+/**
+ * Returns the text with each base image pinned to its digest in `digests`, by name and tag. An
+ * image that is not in `digests` stays as it is.
+ */
 export function pinned(text: string, digests: ReadonlyMap<string, string>): string {
   return text.replaceAll(reference, (line, before, image, _, after) => {
     const digest = digests.get(image);

@@ -24,7 +24,8 @@ export function isAlive(child: ChildProcess): boolean {
 }
 
 /**
- * Sends the signal and waits for the end. Kills the process if it has not ended after `boundMs`.
+ * Sends the signal and waits for the end of the process. Kills the process if it has not ended
+ * after `boundMs`. Does nothing if the process does not run.
  */
 export async function stopChild(
   child: ChildProcess,

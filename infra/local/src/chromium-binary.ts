@@ -25,8 +25,9 @@ export function findChromium(): string | undefined {
 }
 
 /**
- * Finds a browser. Without one, downloads Debian's package of the headless shell and unpacks it
- * below .local. Throws StartError if that fails, too.
+ * Finds a browser. Without one, calls `onFetch`, downloads Debian's package of the headless shell
+ * and unpacks it below .local. Throws StartError if the download fails or the machine has no
+ * `apt-get`.
  */
 export async function chromiumBinary(onFetch: () => void = () => {}): Promise<string> {
   const found = findChromium();
@@ -46,8 +47,8 @@ export async function chromiumBinary(onFetch: () => void = () => {}): Promise<st
 
 /**
  * Writes a script that starts the unpacked browser with its libraries. The script uses the fetched
- * fonts if there are any, because the browser crashes on a machine without fonts. The browser
- * replaces the shell and keeps its process id.
+ * fonts if there are any, because the browser crashes on a machine without fonts. The script ends
+ * with `exec`, so the browser has the process id of the script.
  */
 function writeStarter(unpacked: string): void {
   const libraries = libraryPath(unpacked).LD_LIBRARY_PATH.replaceAll(unpacked, '$root');

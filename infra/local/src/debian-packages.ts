@@ -27,7 +27,8 @@ export function canFetchPackages(): boolean {
 /**
  * Downloads the packages, and those of their dependencies that this machine does not have. Unpacks
  * all of them into a temporary directory. At the end, lets `finish` change the unpacked files and
- * renames the directory to `dir`. An interrupted fetch therefore leaves no `dir`.
+ * renames the directory to `dir`. An interrupted fetch therefore leaves no `dir`. Throws
+ * CommandError if a command fails.
  */
 export async function fetchPackages(
   dir: string,
@@ -63,7 +64,8 @@ async function unpack(
 /**
  * Downloads exactly these packages of another Debian release, without their dependencies, and
  * unpacks them into `dir`. If a program needs libraries, `packages` must name them, and also the
- * loader and the C library of that release.
+ * loader and the C library of that release. Throws if a command fails, or if this machine has no
+ * package source for Debian 12.
  */
 export async function fetchFromRelease(
   dir: string,
@@ -131,8 +133,8 @@ function aptWith(work: string): string[] {
 }
 
 /**
- * The library path for programs that are unpacked in `dir`: their library directories, and the
- * direct subdirectories of these.
+ * The environment variable with which programs that are unpacked in `dir` find their libraries. It
+ * lists the directories `usr/lib/*-linux-gnu` and their direct subdirectories.
  */
 export function libraryPath(dir: string): { readonly LD_LIBRARY_PATH: string } {
   const lib = path.join(dir, 'usr/lib');

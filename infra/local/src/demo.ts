@@ -24,16 +24,22 @@ export interface Demo {
   readonly application: AtsApplicationPayload;
 }
 
-/** The longest run of the demo submission. Simulated nodes and a browser need 1 to 3 s. */
+/**
+ * The longest wait for the node of the demo submission, and then for its end. Simulated nodes and a
+ * browser need 1 to 3 s.
+ */
 const lifeBoundMs = 60_000;
 const webhookBoundMs = 20_000;
-/** How long a creation is retried after a start, because the nodes may not be linked yet. */
+/**
+ * A creation is tried again for this time, because the nodes may not be linked yet after a start of
+ * the stack.
+ */
 const dispatchBoundMs = 10_000;
 const pollMs = 100;
 const decimalsShown = 3;
 /**
- * Below this balance, the demo tenant gets more credits. The balance is enough for the holds of
- * some submissions.
+ * With fewer available credits than this, the demo tenant gets `creditsGranted` more. They are
+ * enough for the holds of some submissions.
  */
 const creditsLow = 1_000;
 const creditsGranted = 10_000;

@@ -10,8 +10,9 @@ const fetchedDir = path.join(cacheDir, 'kubectl');
 const fetchedFile = path.join(fetchedDir, 'usr/bin/kubectl');
 
 /**
- * Finds kubectl, which contains kustomize, on the PATH. Without it, downloads Debian's package and
- * unpacks it below .local. Throws StartError if that fails, too.
+ * Finds kubectl, which contains kustomize, on the PATH. Without it, calls `onFetch`, downloads
+ * Debian's package and unpacks it below .local. Throws StartError if the download fails or the
+ * machine has no `apt-get`.
  */
 export async function kubectlBinary(onFetch: () => void = () => {}): Promise<string> {
   const installed = onPath('kubectl');

@@ -47,7 +47,7 @@ function onSignal(): void {
 
 /**
  * Stops the stack when the process of `npm start` has ended, because npm may be killed without
- * passing on a signal.
+ * passing on a signal. Does nothing if npm did not start this process.
  */
 function followParent(): void {
   if (process.env['npm_lifecycle_event'] === undefined) return;

@@ -13,8 +13,9 @@ export const cacheDir = path.join(checkoutDir, '.local/cache');
 export const compileCache = { NODE_COMPILE_CACHE: path.join(cacheDir, 'compile') };
 
 /**
- * The directory of one embedded stack, with its databases, keys and logs. With `SVC_LOCAL_DIR` a
- * second stack can run at the same time, for example in a test of the launcher.
+ * The directory of one embedded stack, with its databases, keys and logs. It is `SVC_LOCAL_DIR`,
+ * relative to the checkout, or `.local`. With another directory a second stack can run at the same
+ * time, for example in a test of the launcher.
  */
 export function stateDir(env: NodeJS.ProcessEnv = process.env): string {
   const given = env['SVC_LOCAL_DIR'];

@@ -14,7 +14,10 @@ export interface PostgresAccount {
   binaries(nativeDir: string): string;
   /** Returns `dir`, which must exist, or another directory if the account cannot reach `dir`. */
   place(dir: string): string;
-  /** Makes the account the owner of a file or directory. */
+  /**
+   * Makes the account the owner of a file or directory. Does nothing if the account needs no other
+   * owner.
+   */
   give(file: string): void;
 }
 

@@ -7,7 +7,7 @@ import { StartError } from './start-error.ts';
 export interface PrometheusPrograms {
   readonly prometheus: string;
   readonly promtool: string;
-  /** The files of Debian's web interface, for `--web.local-assets`. */
+  /** The directory of Debian's web interface, for `--web.local-assets`. */
   readonly webAssets: string;
 }
 
@@ -44,8 +44,8 @@ export async function prometheusPrograms(
 
 /**
  * Repairs the symbolic links of the web interface to libraries of other packages. apt does not
- * fetch a package that is already installed, so the links to its files are broken. This replaces
- * them by links to the installed files.
+ * fetch a package that is already installed, so the links to its files are broken. They are
+ * replaced by links to the installed files.
  */
 function completeAssets(dir: string): void {
   for (const entry of readdirSync(dir, { withFileTypes: true })) {

@@ -51,8 +51,8 @@ export async function createTenant(
 }
 
 /**
- * Creates a node with `svc node create`. Only this call returns the secret of the node. `run` is
- * the function that runs `svc`.
+ * Creates a node with `svc node create`. Only this call returns the secret of the node. Without
+ * `slotsMax`, the node gets the default limit of slots. `run` is the function that runs `svc`.
  */
 export async function createNode(
   name: string,

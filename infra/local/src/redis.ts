@@ -14,7 +14,10 @@ export interface RedisOptions {
    * missing.
    */
   readonly dir: string;
-  /** False in tests only: Redis then does not flush its append-only file to disk every second. */
+  /**
+   * True if Redis flushes its append-only file to disk every second. False in tests only: the
+   * operating system then decides when to flush.
+   */
   readonly durable: boolean;
   /**
    * True for a server of a Redis Cluster. It starts without hash slots, and serves only those that

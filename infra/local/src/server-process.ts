@@ -85,8 +85,9 @@ function logTail(file: string): string {
 }
 
 /**
- * Runs `start` up to `attemptsMax` times. `start` takes a new port each time, because another
- * program may take a free port before the server listens on it.
+ * Runs `start` up to `attemptsMax` times, until it succeeds. Throws the error of the last attempt.
+ * `start` takes a new port each time, because another program may take a free port before the
+ * server listens on it.
  */
 export async function withRetries<T>(attemptsMax: number, start: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {

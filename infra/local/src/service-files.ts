@@ -1,6 +1,5 @@
 import { inCheckout } from './paths.ts';
 
-/** The names of the four services. */
 export const serviceNames = ['gateway', 'dispatcher', 'settlement', 'webhooks'] as const;
 export type ServiceName = (typeof serviceNames)[number];
 

@@ -8,7 +8,10 @@ import { startServiceProcess } from './service-process.ts';
 export interface SolanaChain {
   /** The environment variables with which the rail accepts payments on this chain (CONTRACT 8). */
   readonly env: NodeJS.ProcessEnv;
-  /** Pays a Solana Pay URL. Returns the signature. The transaction is not final yet. */
+  /**
+   * Pays a Solana Pay URL and returns the signature. The transaction is not final before
+   * `finalize`. Throws if no signature arrives within `answerBoundMs`.
+   */
   pay(solanaPayUrl: string): Promise<string>;
   finalize(): void;
 }

@@ -23,7 +23,8 @@ const watchLine = /^(Restarting|Failed running) /;
 
 /**
  * Starts a process, writes its log to a file, and restarts it on the same ports if it ends
- * unexpectedly. Returns the ready line of the first start.
+ * unexpectedly. Returns the ready line of the first start. Throws StartError if the first start
+ * fails. Calls `giveUp` if a later start fails.
  */
 export async function supervise(
   command: ServiceCommand,

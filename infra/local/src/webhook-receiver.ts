@@ -40,8 +40,8 @@ export interface WebhookReceiver {
   /** Sets the answer to later attempts. The default is 204. */
   answerWith(answerer: Answerer): void;
   /**
-   * Returns the first attempt that `matches`. It may have arrived already. Throws after
-   * `timeoutMs`.
+   * Returns the first attempt that `matches`. It may have arrived already. Throws after `timeoutMs`
+   * (10 s by default).
    */
   waitFor(
     matches: (webhook: ReceivedWebhook) => boolean,

@@ -73,7 +73,10 @@ const unitMs: Readonly<Record<string, number>> = {
 };
 const durationMsMax = 90 * 86_400_000;
 
-/** Parses a duration of at most 90 days, such as 90s, 30m, 24h, 7d or 0, into milliseconds. */
+/**
+ * Parses a duration of at most 90 days, such as 90s, 30m, 24h or 7d, into milliseconds. Only 0
+ * needs no unit.
+ */
 export function durationArgument(text: string): number {
   const durationMs = parseDuration(text);
   if (durationMs === undefined || durationMs > durationMsMax) {

@@ -49,7 +49,6 @@ function escaped(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
-/** Prints one line for people. */
 export function print(line: string): void {
   process.stdout.write(`${line}\n`);
 }

@@ -13,8 +13,8 @@ export interface RedisContext {
 const redisWaitMs = 2_000;
 
 /**
- * Runs `work` with Redis. Throws Refusal if Redis cannot be reached or belongs to the other
- * environment.
+ * Runs `work` with Redis. Throws Refusal if REDIS_URL is not set, or if Redis cannot be reached or
+ * belongs to the other environment.
  */
 export async function withRedis<T>(
   context: Context,

@@ -27,7 +27,10 @@ export interface Call<Result> extends RequestParts {
 const requestIdHeader = 'x-request-id';
 const requestIds = new WeakMap<object, string>();
 
-/** The request id of an answer. `answer` is an object that a method of the client returned. */
+/**
+ * The request id of an answer. `answer` is an object that a method of the client returned.
+ * Undefined for any other object, and if the answer had no request id.
+ */
 export function requestIdOf(answer: object): string | undefined {
   return requestIds.get(answer);
 }
@@ -77,8 +80,9 @@ function errorOf({ status, headers, text }: Answer): ApiError {
 const clockWindowMs = 300_000;
 
 /**
- * Returns the clock of the service minus the local clock, in milliseconds, if the answer refuses
- * the timestamp and the clocks differ enough to be the cause. Otherwise undefined.
+ * Returns the clock of the service minus the local clock, in milliseconds. Returns undefined if the
+ * answer does not refuse the timestamp. Also returns undefined if the clocks differ too little to
+ * be the cause.
  */
 function offsetFrom(answer: Answer, error: ApiError, nowMs: number): number | undefined {
   if (error.status !== 401 || !error.detail.includes('X-SVC-Timestamp')) return undefined;
@@ -113,7 +117,10 @@ async function attempt<Result>(
   }
 }
 
-/** Makes a call, and repeats it after temporary errors. Throws the last error. */
+/**
+ * Makes a call, and repeats it after temporary errors. If the service refuses the timestamp,
+ * corrects the clock offset and repeats the call once. Throws the last error.
+ */
 export async function callService<Result>(
   connection: Connection,
   call: Call<Result>,

@@ -124,7 +124,10 @@ export interface Client {
     options?: CallOptions,
   ): Promise<PurchaseIntent>;
   getPurchaseIntent(reference: string, options?: CallOptions): Promise<PurchaseIntent>;
-  /** Waits up to `timeoutSeconds` (0 to 60, default 30) for the payment. */
+  /**
+   * Waits up to `timeoutSeconds` (0 to 60, default 30) for the payment. Then returns the intent,
+   * whether it is paid or not.
+   */
   awaitPurchaseIntent(
     reference: string,
     query?: { readonly timeoutSeconds?: number },

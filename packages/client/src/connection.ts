@@ -18,13 +18,14 @@ export interface ClientOptions {
   readonly retryDispatchUnavailable?: boolean;
   /**
    * The time limit of one request in milliseconds, without its repeats. Default: 30,000. A creation
-   * waits up to six seconds for a node.
+   * waits up to six seconds for a node. A request of `pollWebhookEvents` gets 30 s more, and one of
+   * `awaitPurchaseIntent` 60 s more.
    */
   readonly requestTimeoutMs?: number;
   readonly fetch?: typeof globalThis.fetch;
   /**
-   * The clock, in milliseconds since 1970. The client corrects its timestamps if the service
-   * refuses one.
+   * The clock for timestamps and durations, in milliseconds since 1970. Default: the system's
+   * clock. The client corrects its timestamps if the service refuses one.
    */
   readonly now?: () => number;
   readonly sleep?: (milliseconds: number, signal?: AbortSignal) => Promise<void>;

@@ -9,7 +9,8 @@ export class SvcError extends Error {
 }
 
 /**
- * The service answered with an error. Decide by `code`. Quote `requestId` when you ask for support.
+ * The answer is an error of the service, or does not come from the service (`unrecognisedAnswer`).
+ * Decide by `code`. Quote `requestId` when you ask for support.
  */
 export class ApiError extends SvcError {
   override readonly name: string = 'ApiError';
@@ -115,8 +116,8 @@ export class ApiTimeoutError extends ApiConnectionError {
 }
 
 /**
- * `waitFor` reached its timeout. The submission continues. `last` is its last known state, and
- * `cause` the last error, if any.
+ * `waitFor` reached its timeout. The submission continues. `last` is its last known state, or null
+ * if none was read. `cause` is the last error, if any.
  */
 export class WaitTimeoutError extends SvcError {
   override readonly name = 'WaitTimeoutError';

@@ -19,7 +19,10 @@ export interface SignedParts {
   readonly body: string;
 }
 
-/** Signs requests with a secret: the value of `X-SVC-Signature` (CONTRACT 1). */
+/**
+ * Returns a function that signs a request with the secret. The result is the value of
+ * `X-SVC-Signature` (CONTRACT 1).
+ */
 export function requestSigner(secret: string): (request: SignedParts) => Promise<string> {
   let importing: Promise<CryptoKey> | undefined;
   return async ({ timestamp, method, target, body }) => {

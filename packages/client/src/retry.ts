@@ -28,7 +28,8 @@ function askedPauseMs(error: ApiError, headers: Headers | undefined): number | u
 /**
  * The pause before the next attempt in milliseconds (CONTRACT 11). If the answer asks for a pause,
  * it is that pause. Otherwise it is 0.5 s, doubled for each retry up to 8 s, and shortened at
- * random by up to half. Undefined if the call must not be repeated.
+ * random by up to half. Undefined if the call must not be repeated, or if the answer asks for more
+ * than `askedPauseMsMax`.
  */
 export function retryPauseMs(
   error: Error,

@@ -2,8 +2,8 @@ import { ApiTimeoutError } from './errors.ts';
 
 /**
  * Runs work with a signal that aborts when `parent` aborts or after `timeoutMs`. If the work fails
- * after that, throws the reason of `parent` or `ApiTimeoutError`. Leaves no timer and no listener
- * behind.
+ * after that, throws the reason of `parent` or `ApiTimeoutError`. If `parent` has aborted already,
+ * throws its reason at once. Leaves no timer and no listener behind.
  */
 export async function withTimeLimit<Result>(
   parent: AbortSignal | undefined,

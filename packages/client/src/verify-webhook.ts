@@ -45,7 +45,10 @@ function fromBase64(text: string): Bytes | undefined {
   }
 }
 
-/** True if one of the signatures was made with the secret. WebCrypto compares in constant time. */
+/**
+ * True if one of the signatures was made with the secret. Throws if the secret is malformed.
+ * WebCrypto compares in constant time.
+ */
 async function isSignedWith(
   secret: string,
   content: Bytes,
@@ -68,7 +71,8 @@ async function isSignedWith(
 /**
  * Verifies a webhook (Standard Webhooks v1) and returns its event. `body` must be the received
  * bytes before any parsing. During the overlap of a rotation you may pass the old secret, the new
- * one or both. Rejects with `WebhookVerificationError` if the webhook cannot be trusted.
+ * one or both. The timestamp may differ from `now` by up to `toleranceSeconds` (default 300).
+ * Rejects with `WebhookVerificationError` if the webhook cannot be trusted.
  */
 export async function verifyWebhook(webhook: {
   /** The webhook secret, `whsec_…`. It is not the secret that signs requests. */

@@ -18,7 +18,10 @@ function isPassing(error: unknown): boolean {
     : error instanceof ApiConnectionError;
 }
 
-/** Polls until the submission has ended, or throws `WaitTimeoutError` within `timeoutMs`. */
+/**
+ * Polls until the submission has ended, or throws `WaitTimeoutError` within `timeoutMs`. Continues
+ * after errors that `isPassing` names, and throws others at once.
+ */
 export async function waitFor(
   connection: Connection,
   getSubmission: (submissionId: string, options: CallOptions) => Promise<Submission>,

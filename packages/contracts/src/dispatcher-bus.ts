@@ -69,8 +69,8 @@ export const OfferEnded = Type.Object({
 export type OfferEnded = Static<typeof OfferEnded>;
 
 /**
- * Reports to all dispatchers that this submission ended without its node. The dispatcher with the
- * link of that node then stops the node.
+ * Reports to all dispatchers that this submission ended, but not by a report of its node. The
+ * dispatcher with the link of that node then stops the node's work on the submission.
  */
 export const StopSubmission = Type.Object({
   kind: Type.Literal('stop_submission'),

@@ -146,9 +146,15 @@ const failed = Type.Object({
   failure: Type.Object({
     code: Type.Enum(nodeFailureCodes),
     message: Type.String({ maxLength: failureMessageLengthMax }),
-    /** False if the journal of the node proves that the node submitted nothing. */
+    /**
+     * False if the journal of the node proves that the node submitted nothing. True has the same
+     * effect as an omission.
+     */
     submitted: Type.Optional(Type.Boolean()),
-    /** False if the same job would fail again for the same reason. */
+    /**
+     * False if the same job would fail again for the same reason. True has the same effect as an
+     * omission.
+     */
     retriable: Type.Optional(Type.Boolean()),
   }),
 });
@@ -221,7 +227,10 @@ const assign = Type.Object({
   receipt: Type.Optional(Type.String({ maxLength: receiptLengthMax })),
   payload: Type.Object({}),
 });
-/** The answer to `report`. If `present` is false, the node reports the submission again later. */
+/**
+ * The answer to `report`. `present` is true if the service has recorded the submission. If it is
+ * false, the node reports the submission again later.
+ */
 const recorded = Type.Object({
   type: Type.Literal('recorded'),
   submissionId: Id,

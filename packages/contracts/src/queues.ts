@@ -17,8 +17,8 @@ const Uuids = Type.Array(Uuid, { minItems: 1, maxItems: jobIdsMax });
 /**
  * `replyTo` is the channel of the waiting gateway, or null if no gateway waits. `held` has the
  * facts of each submission, in the order of the ids. With these facts a dispatcher makes offers
- * without reading Postgres before the commit (docs/decisions/0017). `sentAtMs` is a time by the
- * gateway's clock.
+ * without reading Postgres before the commit (docs/decisions/0017). If `held` is missing, or if
+ * `sentAtMs` (by the clock of the gateway) is not recent, the dispatcher reads Postgres first.
  */
 export const DispatchJob = Type.Object(
   {

@@ -29,7 +29,7 @@ export interface SimulatedAsk {
 
 const seedMax = 2_147_483_647;
 
-/** Park and Miller's generator: numbers between 0 and 1. */
+/** Park and Miller's generator. Each call of the returned function gives a number from 0 to 1. */
 export function randomOf(seed: number): () => number {
   let state = seed;
   return () => {
@@ -40,7 +40,7 @@ export function randomOf(seed: number): () => number {
 
 /**
  * Simulates a fleet. Tenants ask at random times (Poisson), and nobody asks again after a refusal.
- * Returns all asks.
+ * Returns all asks with their decisions, in the order of time.
  */
 export function simulateFleet(fleet: SimulatedFleet): SimulatedAsk[] {
   const { usable, runMs, forMs, isFair, tenants } = fleet;

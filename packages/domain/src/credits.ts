@@ -38,7 +38,8 @@ export function formatCredits(micros: bigint): string {
 
 /**
  * Credits as the JSON number of the wire. Use it only for `JSON.stringify`, which prints exactly
- * the text of `formatCredits`. Do not calculate with it.
+ * the text of `formatCredits`. Do not calculate with it. Throws InvariantError beyond
+ * `creditsMicrosMax`.
  */
 export function creditsToNumber(micros: bigint): number {
   assertInvariant(fitsCredits(micros), 'an amount beyond creditsMicrosMax has no exact number');

@@ -81,13 +81,11 @@ export function compareDecimals(a: Decimal, b: Decimal): -1 | 0 | 1 {
   return left < right ? -1 : 1;
 }
 
-/** The exact sum. */
 export function addDecimals(a: Decimal, b: Decimal): Decimal {
   const scale = Math.max(a.scale, b.scale);
   return normalise(digitsAt(a, scale) + digitsAt(b, scale), scale);
 }
 
-/** The exact product. */
 export function multiplyDecimals(a: Decimal, b: Decimal): Decimal {
   return normalise(a.digits * b.digits, a.scale + b.scale);
 }

@@ -12,6 +12,7 @@ export type EndingRequest =
   | { readonly kind: 'cancel'; readonly by: 'tenant' | 'operator' }
   | {
       readonly kind: 'reject';
+      /** True: reject only if the dispatch grace has ended. False: reject at any time. */
       readonly onlyOverdue: boolean;
       /** The offers of the submission, if they are known. */
       readonly offers?: readonly OfferRecord[];
@@ -20,7 +21,7 @@ export type EndingRequest =
 /** The facts for the decision, read while the submission is locked. */
 export interface EndingFacts {
   readonly state: SubmissionState;
-  /** The rate of the pinned rate card. */
+  /** The rate in the pinned rate card. A charge throws InvariantError if it is undefined. */
   readonly rate: Rate | undefined;
   /** The surge multiplier that the quote pinned, in millionths. */
   readonly surgeMicros: bigint;
@@ -41,10 +42,10 @@ export type Ending =
     };
 
 /**
- * Decides how this request ends a submission. Null if the submission's state does not allow it
- * (CONTRACT 3 to 5), or if `onlyOverdue` is set and the dispatch grace has not ended. If a cancel
- * finds a stored outcome, the outcome is settled instead. If an outcome finds a cancelled
- * submission, `storeOutcome` of the store records it as a late outcome.
+ * Decides how this request ends a submission. Null if the submission's state does not allow the
+ * request (CONTRACT 3 to 5), or if `onlyOverdue` is set and the dispatch grace has not ended. If a
+ * cancel finds a stored outcome, the outcome is settled instead. An outcome that arrives after a
+ * cancel is not decided here: `storeOutcome` of the store records a late outcome.
  */
 export function decideEnding(facts: EndingFacts, request: EndingRequest): Ending | null {
   switch (request.kind) {

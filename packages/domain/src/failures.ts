@@ -20,7 +20,10 @@ export const failureCodes: readonly FailureCode[] = [...nodeFailureCodes, ...ser
 
 export interface FailureTraits {
   readonly retriable: boolean;
-  /** The node may have done the work anyway. The tenant must check before it submits again. */
+  /**
+   * True if the node may have done the work anyway. The tenant must then check before it submits
+   * again.
+   */
   readonly outcomeUnknown: boolean;
 }
 

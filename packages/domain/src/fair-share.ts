@@ -11,15 +11,19 @@ export const backlogMemoryMs = 300_000;
 /** The contention ends this long after the last ask that got no slot. */
 export const contentionMs = 60_000;
 /**
- * An ask causes a turn if the last turn is at least this long ago. A tenant that asks for the first
- * time, or again after a pause, always causes a turn. A turn lets the counts decay and computes the
- * level.
+ * A turn is a moment at which the counts decay and the level is computed again. An ask causes a
+ * turn if the last turn is at least this long ago. An ask of a tenant that did not count as asking
+ * always causes a turn.
  */
 export const shareTurnMs = 100;
-/** The shortest and the longest time for which a tenant counts as asking after its last ask. */
+/** The shortest time for which a tenant counts as asking after its last ask. */
 export const askingMsMin = 1_000;
+/** The longest time for which a tenant counts as asking after its last ask. */
 export const askingMsMax = 600_000;
-/** After its last ask, a tenant counts as asking for this many times its longest recent gap. */
+/**
+ * After its last ask, a tenant counts as asking for this many times its longest recent gap. A gap
+ * is the time between two successive asks of the tenant.
+ */
 export const askingGaps = 3;
 /**
  * A shorter gap reduces the longest recent gap by this part of the shorter gap. Asks in the same
@@ -31,7 +35,10 @@ export const gapShrink = 0.3;
  * that ask first.
  */
 export const guaranteedPart = 0.9;
-/** After a tenant below its share got no slot, at least one slot is kept free for this long. */
+/**
+ * If only one slot is usable, it is kept free for this long after a tenant below its share got no
+ * slot.
+ */
 export const yieldMs = 2_000;
 /** Besides `backlogMax` slots, a spare is kept free: `usable / slotsPerSpare` slots, at most 1. */
 export const slotsPerSpare = 32;
@@ -59,23 +66,24 @@ export interface Contention {
   readonly turnAtMs: number;
   /** A tenant with more grants than this is above its share. */
   readonly level: number;
-  /** Grants per ms. */
+  /** Grants per ms, of all tenants together. */
   readonly rate: number;
-  /**
-   * The number of tenants that count as asking. `below` is the number of these tenants that are not
-   * above their share.
-   */
+  /** The number of tenants that count as asking. */
   readonly asking: number;
+  /** The number of tenants that count as asking and are not above their share. */
   readonly below: number;
   /**
-   * The length of an imagined queue: the asks of tenants below their share wait in it and are
-   * served at `rate`. `backlogMax` is the recent maximum of this length. About `backlogMax` free
-   * slots are enough for these tenants.
+   * The length of an imagined queue at `backlogAtMs`. The asks of tenants below their share wait in
+   * it and are served at `rate`.
    */
   readonly backlog: number;
   readonly backlogAtMs: number;
+  /**
+   * The recent maximum of `backlog`. About this many free slots are enough for the tenants below
+   * their share.
+   */
   readonly backlogMax: number;
-  /** The last time at which a tenant below its share got no slot. */
+  /** The last time at which a tenant below its share got no slot; 0 if there was none. */
   readonly starvedAtMs: number;
   readonly tenants: Readonly<Record<string, Contender>>;
 }
@@ -232,9 +240,9 @@ function withBacklog(before: Contention, { tenantId, usable, nowMs }: SlotAsk): 
 }
 
 /**
- * The number of free slots that tenants above their share leave to the other tenants. It is at most
- * half of the usable slots. For `yieldMs` after a tenant below its share got no slot, it is at
- * least 1.
+ * The number of free slots that tenants above their share leave to the other tenants. With two
+ * or more usable slots, it is at least 1 and at most half of them. With one usable slot, it is 1 for
+ * `yieldMs` after a tenant below its share got no slot, and otherwise 0.
  */
 function keptFree({ backlogMax, starvedAtMs }: Contention, { usable, nowMs }: SlotAsk): number {
   const spare = Math.min(1, usable / slotsPerSpare);

@@ -45,7 +45,7 @@ interface Reader {
 
 /**
  * Parses one JSON text. Never throws. For malformed text, the result has the line and column of the
- * fault, and a message that never quotes the text.
+ * fault, both from 1, and a message that never quotes the text.
  */
 export function parseJsonDocument(text: string): JsonParsing {
   const reader: Reader = {

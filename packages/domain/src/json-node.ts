@@ -32,6 +32,7 @@ export interface JsonObject extends Span {
   readonly kind: 'object';
   /** In the order sent, including duplicate names. */
   readonly members: readonly JsonMember[];
+  /** Each repeated name, once for each repetition. */
   readonly duplicateNames: readonly string[];
 }
 export type JsonNode = JsonLiteral | JsonNumber | JsonString | JsonArray | JsonObject;
@@ -49,5 +50,6 @@ export interface UnsafeString {
 export interface JsonDocument {
   readonly text: string;
   readonly root: JsonNode;
+  /** The first unsafe strings of the text, at most 20. */
   readonly unsafeStrings: readonly UnsafeString[];
 }

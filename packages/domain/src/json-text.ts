@@ -57,8 +57,8 @@ function scanString(text: string, from: number): number | JsonTextFault {
 /**
  * Finds a fault that makes JSON text unsafe to parse or to pass on: nesting deeper than `depthMax`
  * (the outermost value is level 1), or U+0000 or a lone surrogate in a string or member name. Text
- * that is not JSON may pass, because the parser refuses it. Takes time linear in the length of the
- * text.
+ * that is not JSON may pass, because the parser refuses it. Undefined if there is no fault. Takes
+ * time linear in the length of the text.
  */
 export function jsonTextFault(text: string, depthMax: number): JsonTextFault | undefined {
   if (!text.isWellFormed()) return 'lone_surrogate';

@@ -133,12 +133,15 @@ export function duplicateNamePointers(
   return found;
 }
 
-/** Up to this many characters, `shiftedExponent` adds to an exponent as a double. The sum is exact. */
+/**
+ * `shiftedExponent` converts an exponent of at most this many characters to a double. The result of
+ * its addition is exact.
+ */
 const exactExponentLengthMax = 15;
 /**
- * Up to this many characters, it adds to an exponent as a bigint. A longer exponent is kept as
- * text, because its conversion would take quadratic time. Equal numbers with such exponents may
- * therefore have different texts.
+ * `shiftedExponent` converts a longer exponent to a bigint if it has at most this many characters.
+ * It keeps an even longer exponent as text, because its conversion would take quadratic time. Equal
+ * numbers with such exponents may therefore have different texts.
  */
 const comparedExponentLengthMax = 1000;
 

@@ -104,7 +104,7 @@ export type HoldPlan =
 
 /**
  * Plans the hold of a submission (CONTRACT 4). Returns `insufficient_credits` if the available
- * credits do not cover it.
+ * credits do not cover it. Throws InvariantError if the amount is negative.
  */
 export function planHold(figures: AccountFigures, amountMicros: bigint): HoldPlan {
   assertInvariant(amountMicros >= 0n, 'a hold is never negative');
@@ -168,7 +168,7 @@ function planAll(
   return { movements, after };
 }
 
-/** True if a change of `balance` (micro-credits) crosses the threshold downwards. */
+/** True if a change lowers `balance` (micro-credits) from at least the threshold to below it. */
 export function crossesLowBalance(
   beforeMicros: bigint,
   afterMicros: bigint,

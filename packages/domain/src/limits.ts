@@ -152,19 +152,18 @@ export const webhookEndpointsMax = 5;
 export const endpointDescriptionLengthMax = 256;
 export const rotationOverlapHoursDefault = 24;
 export const rotationOverlapHoursMax = 168;
-/** How long an endpoint without a URL keeps its events, and the most events that it keeps. */
+/** How long an endpoint without a URL keeps its events. */
 export const polledEventAgeMaxMs = 24 * 3_600_000;
+/** The most events that an endpoint without a URL keeps. */
 export const polledEventsMax = 1_000;
 export const pollWaitSecondsMax = 30;
 
 /** The most ids in one job or one batched statement (docs/decisions/0009). */
 export const batchIdsMax = 64;
 
-/**
- * The interval of ledger audits, and the age after which the result of the last audit is out of
- * date.
- */
+/** The interval of ledger audits. */
 export const ledgerAuditIntervalMs = 300_000;
+/** The age after which the result of the last ledger audit is out of date. */
 export const ledgerVerdictAgeMsMax = 900_000;
 /** The time over which an audit of the whole ledger is spread. */
 export const ledgerFullAuditMs = 86_400_000;

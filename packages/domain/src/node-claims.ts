@@ -33,7 +33,8 @@ export const foreignFramesWindowMs = 60_000;
 // CONTRACT 7, "Quarantine".
 /**
  * This many assignments that end `not_started` or `node_lost` quarantine their node. If the node
- * reports any outcome but `node_error`, this count and the next one begin again at 0.
+ * reports any outcome but `node_error`, this count and that of `errorsBeforeQuarantine` begin again
+ * at 0.
  */
 export const unfinishedBeforeQuarantine = 3;
 /** This many assignments that end `node_error` quarantine their node. */

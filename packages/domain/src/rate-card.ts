@@ -73,7 +73,7 @@ function requireObject(value: unknown, path: string): JsonObject {
 }
 
 function requireAmount(value: unknown, path: string): bigint {
-  // A card may also use JSON numbers. A number is read from its shortest text.
+  // A card may also use JSON numbers. `String` writes a number in its shortest form, such as 0.1.
   const isText = typeof value === 'string' || typeof value === 'number';
   const micros = isText ? parseCreditsExact(String(value)) : undefined;
   if (micros === undefined) {

@@ -63,8 +63,8 @@ export interface IntentTimes {
 }
 
 /**
- * The share of the last tenth of a period over which `askAtMs` or `askAgainAtMs` of many intents
- * are spread. The rest of the tenth is left for the answer.
+ * `askAtMs` and `askAgainAtMs` are in the last tenth of a period. The times of many intents are
+ * spread over the first 80 % of this tenth. The last 20 % are left for the answer.
  */
 const askSpread = 0.8;
 

@@ -20,6 +20,7 @@ export interface TokenRise {
 
 export interface SolanaTransaction {
   readonly slot: number;
+  /** The Unix time of the block. Null if the server does not report it. */
   readonly blockTimeSeconds: number | null;
   /** False if the transaction failed on the chain. It then moved no tokens. */
   readonly succeeded: boolean;

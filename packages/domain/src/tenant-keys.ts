@@ -72,7 +72,10 @@ function parseAddress(text: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
   return address.isIPv4MappedAddress() ? undefined : address;
 }
 
-/** The mask of one byte. The first `bits` bits of the byte belong to the prefix. */
+/**
+ * The mask of one byte. The first `bits` bits of the byte belong to the prefix. A number below 0
+ * counts as 0, and a number above 8 as 8.
+ */
 function prefixByte(bits: number): number {
   return 0xff & ~(0xff >> Math.min(Math.max(bits, 0), 8));
 }

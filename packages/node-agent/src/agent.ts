@@ -19,7 +19,10 @@ import { openSocket, type NodeIdentity, type NodeSocket } from './socket.ts';
 export interface AgentOptions extends NodeIdentity {
   readonly slots: number;
   readonly executors: readonly Executor[];
-  /** True if the node has an option that only a sandbox allows (CONTRACT 10). */
+  /**
+   * True if the node has an option that only a sandbox allows (CONTRACT 10). `hello` then says so.
+   * The default is false.
+   */
   readonly isSandboxOnly?: boolean;
   readonly journal: Journal;
   /**
@@ -28,7 +31,7 @@ export interface AgentOptions extends NodeIdentity {
    */
   readonly history?: History;
   readonly log: Log;
-  /** Returns 0 to 1, for the jitter of the reconnect delay. */
+  /** Returns 0 to 1, for the jitter of the reconnect delay. The default is `Math.random`. */
   readonly random?: () => number;
 }
 
@@ -36,7 +39,7 @@ export interface Agent {
   /**
    * Declines all further offers. Waits until the node has no accepted offer and no submission. A
    * submission leaves the node when it was stopped or when its outcome is acknowledged. Returns
-   * false if the wait takes longer than `timeoutMs`.
+   * true, or false if the wait takes longer than `timeoutMs`.
    */
   drain(timeoutMs: number): Promise<boolean>;
   /**

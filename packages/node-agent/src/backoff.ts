@@ -4,7 +4,7 @@ import { nodeLinkCloseCodes } from '@svc/contracts';
 export interface LinkEnd {
   /** The close code; 1006 if the link broke or was never open. */
   readonly closeCode: number;
-  /** The HTTP status of a refused upgrade. */
+  /** The HTTP status of a refused upgrade. Undefined if the service refused no upgrade. */
   readonly refusedStatus?: number;
 }
 
@@ -13,11 +13,13 @@ const delayMsMax = 15_000;
 const handedBackDelayMsMax = 1_000;
 
 /**
- * The delay in ms before the next attempt to connect. `jitter` (0 to 1) spreads the attempts of
- * many nodes over time, for example after a dispatcher has died. `attempt` counts the consecutive
- * failures, from 0. The delay is short after a draining dispatcher has closed the link. The delay
- * is the longest in two cases that usually only a person can fix: the service refused the link with
- * a status below 500, or another process of this node opened a newer link.
+ * The delay in ms before the next attempt to connect. It is `jitter` times a maximum. `jitter` (0
+ * to 1) spreads the attempts of many nodes over time, for example after a dispatcher has died.
+ * `attempt` counts the consecutive failures, from 0. Each failure doubles the maximum, from 0.5 s
+ * up to 15 s. After a draining dispatcher has closed the link, the maximum is 1 s.
+ *
+ * The delay is 15 to 30 s in two cases that usually only a person can fix: the service refused the
+ * link with a status below 500, or another process of this node opened a newer link.
  */
 export function reconnectDelayMs(end: LinkEnd, attempt: number, jitter: number): number {
   if (end.closeCode === nodeLinkCloseCodes.drain) return jitter * handedBackDelayMsMax;

@@ -13,14 +13,13 @@ import type { Log } from './log.ts';
 import type { NodeOptions } from './options.ts';
 
 /**
- * The address of a proxy, at which nothing listens. `tryBrowser` loads no page, so its browser
- * needs no proxy.
+ * An address at which no proxy listens. `tryBrowser` loads no page, so its browser needs no proxy.
  */
 const noProxyUrl = 'http://127.0.0.1:1';
 
 /**
- * The message for the node owner if the agent runs as root without `--no-browser-sandbox`.
- * Otherwise undefined.
+ * The message for the node owner if the agent runs as root (`userId` 0) without
+ * `--no-browser-sandbox`. Otherwise undefined. A system without user ids gives no `userId`.
  */
 export function refusalOfRoot({ isSandboxed }: NodeOptions, userId?: number): string | undefined {
   if (userId !== 0 || !isSandboxed) return undefined;

@@ -15,9 +15,9 @@ export interface ExecutionContext {
   /** Aborted when the work must stop now. `run` must then reject soon, with any reason. */
   readonly signal: AbortSignal;
   /**
-   * Takes the usage since the start of the run. The agent then reports it, which also renews the
-   * lease of the submission (60 s). If an executor hangs, it records nothing, so its submission
-   * ends as `node_lost`.
+   * Takes the usage since the start of the run. A unit that is left out keeps its last amount. The
+   * agent then reports the usage, which also renews the lease of the submission (60 s). If an
+   * executor hangs, it records nothing, so its submission ends as `node_lost`.
    */
   readonly meter: { record(usage: MeteredUsage): void };
   /**
@@ -52,7 +52,10 @@ export interface Executor {
    * a failure or a restart before that moment with `submitted: false`.
    */
   readonly isFenced?: true;
-  /** Returns the reason to decline an offer, or undefined to accept it. */
+  /**
+   * Returns the reason to decline an offer, or undefined to accept it. An executor without this
+   * method accepts every offer.
+   */
   consider?(offer: FrameToNodeOf<'offer'>): DeclineReason | undefined;
   /**
    * Does the job once, and returns its result. Throws `JobFailed` if the job fails for a known

@@ -23,12 +23,13 @@ export interface HistoryEntry {
 /**
  * The submissions of the last 7 days. After the service is restored from a backup, the node reports
  * these submissions. This prevents a second run of the same submission (CONTRACT 7, "Recovery").
- * Older entries stay until the file is rewritten.
+ * Older entries stay until the file is rewritten. A rewrite keeps at most 10,000 entries.
  */
 export interface History {
   readonly entries: () => readonly HistoryEntry[];
   /** Adds a submission with its receipt. Both are on disk when the promise resolves. */
   assigned(submissionId: string, receipt: string): Promise<void>;
+  /** Adds an outcome to the entry of its submission. Does nothing if there is no entry. */
   ended(outcome: Outcome): Promise<void>;
   close(): Promise<void>;
 }
@@ -50,7 +51,10 @@ const linesMax = 3 * entriesMax;
 
 type Line = Omit<HistoryEntry, 'receipt'> & { readonly receipt?: string };
 
-/** Opens the history in the state directory, which the caller has locked. */
+/**
+ * Opens the history in the state directory, which the caller has locked. Rejects if the file exists
+ * and cannot be read.
+ */
 export async function openHistory(
   directory: string,
   nowMs: () => number = Date.now,

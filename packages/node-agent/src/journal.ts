@@ -36,7 +36,10 @@ type StoredEntry =
   | Exclude<JournalEntry, AssignedEntry>
   | (Omit<AssignedEntry, 'maxNodeSeconds'> & { readonly maxNodeSeconds?: number });
 
-/** `taken`: another process has begun the submission. `missing`: no assignment is on disk. */
+/**
+ * `claimed`: the caller has begun the submission. `taken`: another process has begun it. `missing`:
+ * no assignment is on disk.
+ */
 export type BeginClaim = 'claimed' | 'taken' | 'missing';
 
 export interface Journal {
@@ -46,8 +49,8 @@ export interface Journal {
   write(entry: Extract<JournalEntry, { phase: 'assigned' | 'ended' }>): Promise<void>;
   /**
    * Marks an assignment as begun, and removes its payload. Both changes are on disk when the
-   * promise resolves. If several processes try, only one of them gets `claimed`, even if the lock
-   * of the directory was lost.
+   * promise resolves with `claimed`. Any other result changes nothing. If several processes try,
+   * only one of them gets `claimed`, even if the lock of the directory was lost.
    */
   claimBegin(submissionId: string, isFenced?: boolean): Promise<BeginClaim>;
   /** Marks a begun submission as `submitting`. The mark is on disk when the promise resolves. */

@@ -1,12 +1,12 @@
 /** An answer of the service that refuses the link. */
 export interface LinkRefusal {
   readonly status: number;
-  /** The start of its body, which is a problem document. */
+  /** The start of the body of the answer. The service sends a problem document. */
   readonly body: string;
 }
 
 /**
- * The node stops reading the body of a refusal after this many bytes. A problem document is
+ * The node stops reading the body of a refusal after about this many bytes. A problem document is
  * shorter.
  */
 export const refusalBytesMax = 16 * 1024;

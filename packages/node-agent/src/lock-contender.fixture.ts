@@ -4,12 +4,13 @@ import { DirectoryInUse } from './lock.ts';
 
 /**
  * This file is the program of a process that receives a directory over IPC, opens its journal, and
- * answers whether it got the lock. It never closes the journal.
+ * answers whether it got the lock. It never closes the journal. On the message `collect garbage` it
+ * runs the garbage collector.
  */
 
 /** Runs the garbage collector, which closes each file whose handle is unreachable. */
 async function collectGarbage(): Promise<void> {
-  // A collected file handle closes its file in a later turn.
+  // A collected file handle closes its file in a later turn of the event loop.
   for (let turn = 0; turn < 10; turn += 1) {
     globalThis.gc?.();
     await nextTurn();

@@ -9,8 +9,8 @@ import { createLog, type Log } from './log.ts';
 import { readCommand, type RunOptions } from './options.ts';
 
 /**
- * The sentence for the node owner about an error at the start that they can fix. Undefined for any
- * other error.
+ * The sentence that explains an error at the start to the node owner. Undefined for an error that
+ * the node owner cannot fix.
  */
 function sentenceOf(error: unknown, stateDir: string): string | undefined {
   if (!(error instanceof Error)) return undefined;
@@ -25,7 +25,10 @@ function sentenceOf(error: unknown, stateDir: string): string | undefined {
     : undefined;
 }
 
-/** Ends the process with a sentence if the work fails for a reason that the node owner can fix. */
+/**
+ * Returns the result of the work. If the work fails for a reason that the node owner can fix,
+ * prints a sentence and ends the process with code 1. Rejects with any other error.
+ */
 async function orExit<T>({ stateDir }: RunOptions, log: Log, work: Promise<T>): Promise<T> {
   try {
     return await work;

@@ -6,7 +6,10 @@ import {
   readAuthority,
 } from './executors/browser/egress/destination.ts';
 
-/** Parsers for the values of options. Each throws `InvalidArgumentError` with a sentence. */
+/**
+ * Parsers for the values of options. A parser throws `InvalidArgumentError` with a sentence if the
+ * value is invalid.
+ */
 
 export function wholeNumber(max: number): (text: string) => number {
   return (text) => {
@@ -38,8 +41,9 @@ export function nodeId(text: string): string {
 }
 
 /**
- * Returns the earlier entries and those of `text`: `NAME:PORT=ADDRESS:PORT`, with commas between
- * several of them.
+ * Returns the entries of `previous` and those of `text`. `text` has entries of the form
+ * `NAME:PORT=ADDRESS:PORT`, separated by commas. A later entry for the same name and port replaces
+ * an earlier one.
  */
 export function hostMapping(text: string, previous: HostMap | undefined): HostMap {
   const added = text.split(',').map((one): [string, { address: string; port: number }] => {
@@ -54,7 +58,7 @@ export function hostMapping(text: string, previous: HostMap | undefined): HostMa
   return new Map([...(previous ?? []), ...added]);
 }
 
-/** Returns the earlier hosts and those of `text`, which has commas between several hosts. */
+/** Returns the hosts of `previous` and those of `text`, in which commas separate the hosts. */
 export function hostName(text: string, previous: readonly string[] | undefined): string[] {
   const added = text.split(',').map((one) => {
     const host = readAuthority(`${one.trim()}:80`)?.host;

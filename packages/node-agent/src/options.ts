@@ -72,15 +72,18 @@ interface Parsed {
   readonly insecure: boolean;
 }
 
-/** One directory per node, below the user's state directory (XDG_STATE_HOME). */
+/**
+ * One directory per node, below the user's state directory: XDG_STATE_HOME, or else ~/.local/state.
+ * Without `id`, the directory that contains those of all nodes.
+ */
 function defaultStateDir(id: string | undefined): string {
   const base = process.env['XDG_STATE_HOME'] ?? path.join(homedir(), '.local', 'state');
   return path.join(base, 'svc-node', id ?? '');
 }
 
 /**
- * Returns `simulated` for a `ws:` link. A production service accepts no such link, so the service
- * must be a sandbox.
+ * Returns `simulated` for a `ws:` link, otherwise `browser`. A production service accepts no `ws:`
+ * link, so the service must be a sandbox.
  */
 function defaultExecutor(link: string | undefined): ExecutorName {
   return link !== undefined && new URL(link).protocol === 'ws:' ? 'simulated' : 'browser';

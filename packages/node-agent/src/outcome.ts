@@ -78,7 +78,10 @@ export function failedOutcome(
   };
 }
 
-/** The failure that the tenant sees. Only the message of a `JobFailed` is passed on. */
+/**
+ * The failure that the tenant sees. Only the message of a `JobFailed` is passed on. Any other error
+ * becomes a `node_error` with a fixed message.
+ */
 export function failureOf(error: unknown): Failure {
   if (error instanceof JobFailed) {
     const { code, message, retriable } = error;

@@ -25,6 +25,7 @@ interface RecoveryContext {
  */
 export interface Recovery {
   begin(): void;
+  /** Takes the answer to a `report`. If `present` is false, the node reports the entry again. */
   recorded(submissionId: string, present: boolean): void;
   acknowledged(submissionId: string): void;
   /**

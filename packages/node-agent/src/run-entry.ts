@@ -5,7 +5,7 @@ export function endedEntry(outcome: Outcome): JournalEntry & { phase: 'ended' } 
   return { phase: 'ended', submissionId: outcome.submissionId, outcome };
 }
 
-/** True if the journal proves that a begun run has submitted nothing. */
+/** True if the journal proves that a begun run has submitted nothing. False in other phases. */
 export function isUnsubmitted(entry: JournalEntry): boolean {
   return entry.phase === 'begun' && entry.isFenced;
 }

@@ -36,7 +36,10 @@ interface Run {
   entry: JournalEntry;
   isStopping: boolean;
   execution?: Execution;
-  /** When the `start` or outcome was last sent. */
+  /**
+   * When the `start` or outcome was last sent, by `performance.now`. `-Infinity` before the first
+   * time.
+   */
   sentAtMs: number;
 }
 
@@ -90,7 +93,7 @@ export class NodeRuns {
 
   /**
    * Writes an assignment to the journal, then asks the service to begin it. The history keeps the
-   * receipt.
+   * receipt. Does nothing if the node already has the submission.
    */
   assign(assignment: Assignment, receipt?: string): void {
     const { submissionId } = assignment;
@@ -104,7 +107,10 @@ export class NodeRuns {
     });
   }
 
-  /** Reports an assignment as failed without beginning it. */
+  /**
+   * Reports an assignment as failed without beginning it. Does nothing if the node already has the
+   * submission.
+   */
   refuse(submissionId: string, failure: Failure): void {
     if (this.#runs.has(submissionId)) return;
     const outcome = failedOutcome(submissionId, {}, failure);
@@ -119,8 +125,9 @@ export class NodeRuns {
   }
 
   /**
-   * Stops the submission and then sends `stopped`. If the submission has an outcome, or completes
-   * before it stops, the outcome is sent instead.
+   * Stops the submission and then sends `stopped`, also for a submission that the node does not
+   * have. If the submission has an outcome, or completes before it stops, the outcome is sent
+   * instead.
    */
   stop(submissionId: string): void {
     this.#inOrder(() => this.#stop(submissionId));
@@ -175,7 +182,10 @@ export class NodeRuns {
     }
   }
 
-  /** Sends `start` for an assigned run, or the outcome of an ended one. */
+  /**
+   * Sends `start` for an assigned run, or the outcome of an ended one. Does nothing while the run
+   * is in progress or stops.
+   */
   #report(run: Run): void {
     const { entry } = run;
     if (entry.phase === 'begun' || entry.phase === 'submitting' || run.isStopping) return;

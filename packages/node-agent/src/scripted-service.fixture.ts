@@ -101,6 +101,7 @@ export async function startScriptedService() {
     link: `ws://127.0.0.1:${port}`,
     /** The received frames that `next` has not taken yet. */
     frames,
+    /** The result of `verifyRequest` for the newest link; `none` before the first link. */
     verification: () => verification,
     send,
     sendText,

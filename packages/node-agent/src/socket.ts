@@ -77,7 +77,7 @@ async function startOf(response: IncomingMessage): Promise<string> {
       if (body.length > refusalBytesMax) break;
     }
   } catch {
-    // The connection broke. The start may be enough.
+    // The connection broke. The part that arrived may be enough to explain the refusal.
   }
   return body;
 }

@@ -33,10 +33,11 @@ export interface ConsumerOptions<K extends QueueKey> {
    */
   handle(job: JobOf[K], context: { readonly signal: AbortSignal }): Promise<void>;
   readonly logger: QueueLogger;
-  /** Called after each job with its duration. */
+  /** Called after each job with its result and its duration. */
   readonly observe?: (result: 'done' | 'failed', seconds: number) => void;
   /** The most jobs in progress at once. The default is that of the catalogue. */
   readonly concurrency?: number;
+  /** The time after which `close` aborts the jobs in progress. Default: 8 s. */
   readonly drainTimeoutMs?: number;
 }
 

@@ -23,7 +23,8 @@ const pausedKey = `${queues.webhook.name}:paused`;
 const wakeUpSetKey = 'webhook-alarms';
 
 /**
- * ARGV: lifetime of the set in ms, its size limit, tenants. Returns 1 if no job waits, otherwise 0.
+ * Adds tenants to the set if a job waits. KEYS[1]: the common prefix of all keys. ARGV: lifetime of
+ * the set in ms, its size limit, tenants. Returns 1 if no job waits, otherwise 0.
  */
 const joinScript = redisScript(`
 local waiting = redis.call('LLEN', KEYS[1] .. '${waitingKey}') + redis.call('LLEN', KEYS[1] .. '${pausedKey}')
@@ -38,7 +39,7 @@ return 0
 
 /**
  * Adds tenants to the waiting wake-up job. Returns false if no such job waits. The caller then
- * enqueues one.
+ * enqueues one. Returns true also if the set is full (`wakeUpTenantsMax`).
  */
 export async function joinWaitingWakeUp(
   redis: Redis,

@@ -83,10 +83,11 @@ export interface FleetRegistry {
     options?: { readonly movesWithinMs: number },
   ): Promise<void>;
   /**
-   * Reserves a slot if the tier has headroom (CONTRACT 7). Chooses the eligible node with the most
-   * free slots, or an own node of the dispatcher that is nearly as free. A reservation is one
-   * atomic step. Reservations, confirmations and releases that are requested together share a call
-   * to Redis, and fail together.
+   * Reserves a slot if the tier has headroom (CONTRACT 7). Considers the nodes that have the job
+   * type and are not excluded. Chooses the one with the most free slots, or an own node of the
+   * dispatcher that is nearly as free. A reservation is one atomic step. Reservations,
+   * confirmations and releases that are requested together share a call to Redis, and fail
+   * together.
    */
   reserve(input: ReserveInput): Promise<Reservation>;
   /** Keeps the reserved slot taken until it is released. */

@@ -4,9 +4,9 @@ import { fleetLibrary } from './fleet-library.ts';
 /** The Lua scripts of the fleet registry. Every script is one atomic step. */
 
 /**
- * Records a heartbeat, and drops the nodes of dead dispatchers. ARGV: time, dispatcher, ms without
- * a heartbeat after which a dispatcher is dead. Returns 1 if the previous heartbeat of this
- * dispatcher is recent enough, so the registry still has its nodes. Otherwise returns 0.
+ * Records a heartbeat, and drops up to 200 nodes of each dead dispatcher. ARGV: time, dispatcher,
+ * ms without a heartbeat after which a dispatcher is dead. Returns 1 if the previous heartbeat of
+ * this dispatcher is recent enough, so the registry still has its nodes. Otherwise returns 0.
  */
 export const refreshScript = `${fleetLibrary}
 local deadBefore = now - tonumber(ARGV[3])
@@ -31,9 +31,10 @@ return known and 1 or 0
 `;
 
 /**
- * ARGV: time, node as JSON (epoch 0: a new link), then submissions that take a slot. Returns the
- * link's epoch, or -1 if the registry has a newer link of the node. The link's number in Postgres
- * decides which link is newer. Entries of older dispatcher versions have no such number.
+ * Enters a node's link, or updates its entry. ARGV: time, node as JSON (epoch 0: a new link), then
+ * submissions that take a slot. Returns the link's epoch, or -1 if the registry has a newer link of
+ * the node. The link's number in Postgres decides which link is newer. Entries of older dispatcher
+ * versions have no such number. For them, the registry's epoch decides.
  */
 export const joinScript = `${fleetLibrary}
 local node = cjson.decode(ARGV[2])
@@ -71,8 +72,8 @@ return node.epoch
 `;
 
 /**
- * ARGV: time, node, link, for how many ms the node is expected at another dispatcher (0: it is not
- * expected). Does nothing if the registry has another link of the node.
+ * Removes a node's link. ARGV: time, node, link, within how many ms the node is expected at another
+ * dispatcher (0: it is not expected). Does nothing if the registry has another link of the node.
  */
 export const leaveScript = `${fleetLibrary}
 local node = load(ARGV[2])

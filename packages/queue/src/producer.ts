@@ -161,8 +161,8 @@ export type EnqueueDispatch = (held: HeldToDispatch, priority: number) => Promis
 
 /**
  * Returns a function that enqueues the dispatch of a held submission. Submissions of one priority
- * that are enqueued in the same turn share jobs, at most `jobIdsMax` per job. The dispatcher that
- * takes a job replies to `replyTo`. `nowMs` returns Unix time.
+ * that are enqueued in the same turn of the event loop share jobs, at most `jobIdsMax` per job. The
+ * dispatcher that takes a job replies to `replyTo`. `nowMs` returns Unix time.
  */
 export function createDispatchEnqueuer(
   producer: Producer,
@@ -208,7 +208,8 @@ function settlementGathererOf(producer: Producer): (key: string, id: string) => 
 
 /**
  * Enqueues the settlement of any number of submissions. Submissions that one process enqueues in
- * the same turn share jobs, at most `jobIdsMax` per job. Rejects with `QueueUnavailable`.
+ * the same turn of the event loop share jobs, at most `jobIdsMax` per job. Rejects with
+ * `QueueUnavailable`.
  */
 export async function enqueueSettlements(
   producer: Producer,

@@ -1,6 +1,9 @@
 import { redisScript } from './redis-script.ts';
 
-/** All gateways together may exceed a limit by the tokens added in this time (CONTRACT 2). */
+/**
+ * All gateways together may exceed a limit by the tokens that a bucket gains in this time
+ * (CONTRACT 2).
+ */
 const aheadMs = 20;
 /**
  * After Redis has taken tokens of a gateway from a bucket, only this gateway may run ahead of the

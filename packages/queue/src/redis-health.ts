@@ -31,7 +31,10 @@ export interface ClusterHealth {
 
 export const clusterSlotCount = 16_384;
 
-/** Asks every master of the cluster that `redisUrl` names. Null for any other Redis. */
+/**
+ * Asks every master of the cluster that `redisUrl` names. Null for any other Redis. If no server
+ * answers, `masters` is empty.
+ */
 export async function readClusterHealth(redisUrl: string): Promise<ClusterHealth | null> {
   const cluster = clusterOf(redisUrl);
   if (cluster === undefined) return null;

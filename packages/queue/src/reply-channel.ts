@@ -24,8 +24,8 @@ export interface ReplyListener {
   /** The value for `replyTo` of a dispatch job. */
   readonly channel: string;
   /**
-   * Waits for the reply about one submission. Call it before you enqueue the job, because a reply
-   * without a waiting caller is dropped.
+   * Waits for the reply about one submission. Returns `timeout` after `timeoutMs`, and on `close`.
+   * Call it before you enqueue the job, because a reply without a waiting caller is dropped.
    */
   wait(submissionId: string, timeoutMs: number): Promise<ReplyNews | 'timeout'>;
   /** True if replies can arrive at present. */
@@ -137,8 +137,8 @@ export async function publishReplies(
 }
 
 /**
- * Returns a function that publishes one reply. Replies to the same channel in one turn share a
- * message.
+ * Returns a function that publishes one reply. Replies to the same channel in one turn of the event
+ * loop share a message.
  */
 export function createReplier(redis: Redis): (channel: string, reply: Reply) => Promise<void> {
   return createGatherer((channel, replies) => publishReplies(redis, channel, replies));

@@ -6,7 +6,7 @@ import { createTokensAhead, type KnownBucket, type TokensAhead } from './tokens-
 
 /** Rate limit buckets in Redis, shared by all gateways. */
 export interface SharedBuckets {
-  /** Throws if Redis does not answer in time. */
+  /** Takes a token from the bucket `name`. Throws if Redis does not answer in time. */
   take(name: string, policy: RatePolicy): Promise<RateDecision>;
 }
 

@@ -11,11 +11,14 @@ export interface SmoothedSurge {
   readonly atMs: number;
 }
 
-/** The surge multiplier, which all dispatchers compute together and all gateways read. */
+/**
+ * The surge multiplier, which all dispatchers compute together and all gateways read. All methods
+ * throw if Redis is unreachable.
+ */
 export interface SurgeBoard {
   /**
-   * `smoothed` is null if nothing was published within `smoothedKeptMs`. All methods throw if Redis
-   * is unreachable.
+   * Reads the smoothed value, and Unix time by Redis's clock. `smoothed` is null if nothing was
+   * published within `smoothedKeptMs`.
    */
   read(): Promise<{ readonly smoothed: SmoothedSurge | null; readonly nowMs: number }>;
   /**
@@ -42,7 +45,10 @@ function surgeKey(prefix: string): string {
   return `${keyPrefix(prefix)}:surge`;
 }
 
-/** The published text, or null if there is none. Throws if Redis is unreachable. */
+/**
+ * The published multiplier as decimal digits of millionths, or null if there is none. Throws if
+ * Redis is unreachable.
+ */
 export async function readPublishedSurge(redis: Redis, prefix: string): Promise<string | null> {
   return await redis.get(surgeKey(prefix));
 }

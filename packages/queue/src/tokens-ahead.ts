@@ -31,14 +31,14 @@ interface Answer {
 
 /**
  * Gives tokens before Redis takes them. The bucket must have enough tokens by the last answer of
- * Redis, and at most `aheadMax` of them are unconfirmed. Redis takes these tokens later, also from
- * an empty bucket. Redis lets one gateway at a time run ahead of a bucket.
+ * Redis. At most `aheadMax` tokens may be given that Redis has not confirmed. Redis takes the given
+ * tokens later, also from an empty bucket. Redis lets one gateway at a time run ahead of a bucket.
  *
  * All gateways together therefore exceed a limit by 20 ms worth of tokens at most (CONTRACT 2). A
  * rate below 50 a second is exact.
  */
 export interface TokensAhead {
-  /** Undefined if the caller must ask Redis. */
+  /** Gives a token. Undefined if the caller must ask Redis. */
   take(
     name: string,
     policy: RatePolicy,

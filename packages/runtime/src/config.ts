@@ -115,7 +115,6 @@ export const commonConfig = {
   ...tracingConfig,
 };
 
-/** The values of the variables of every service. */
 export type CommonConfig = Static<TObject<typeof commonConfig>>;
 
 /** The variables of a service that listens for tenants or nodes. */
@@ -127,9 +126,9 @@ export const bindConfig = {
   }),
 };
 
-// Leaves out two steps of Ajv, because each schema validates only one configuration: the check of
-// the schema against the meta-schema (70 ms of CPU), and the optimization of the generated code
-// (40 ms).
+// Two steps of Ajv are left out, because each schema validates only one configuration. One is the
+// check of the schema against the meta-schema (70 ms of CPU). The other is the optimization of the
+// generated code (40 ms).
 const ajv = new Ajv2020({
   meta: false,
   validateSchema: false,

@@ -107,7 +107,7 @@ class IdleSockets {
 }
 
 interface GuardedOptions extends Omit<http.AgentOptions, 'maxTotalSockets'> {
-  /** The most idle connections of one agent to all hosts together. */
+  /** The most idle connections of one agent to all hosts. Default: `idleSocketsMaxDefault`. */
   readonly idleSocketsMax?: number;
 }
 

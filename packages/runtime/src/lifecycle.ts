@@ -10,8 +10,8 @@ export interface Lifecycle {
   /** Registers a resource that has a `close` method. Returns the resource. */
   own<T extends Closable>(name: string, resource: T): T;
   /**
-   * Closes all resources in reverse order of opening, and logs their errors. Returns after
-   * `timeoutMs` at the latest.
+   * Closes all resources in reverse order of opening, and logs their errors. Resolves after
+   * `timeoutMs` at the latest, by default after 10 s. Further calls return the same promise.
    */
   close(timeoutMs?: number): Promise<void>;
 }

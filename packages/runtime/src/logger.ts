@@ -5,7 +5,10 @@ import { describeError, placeholder, redactedPaths, redactFields } from './redac
 
 export type { Logger } from 'pino';
 
-/** The lowest level that a logger and its children write: at their creation, and now. */
+/**
+ * The lowest level that a logger and its children write, as pino's number. `configured` is the
+ * level of the logger's creation, and `current` is the level in force.
+ */
 interface Threshold {
   readonly configured: number;
   current: number;
@@ -54,7 +57,10 @@ export function createLogger({
   return logger;
 }
 
-/** Pino's number of a level. For `silent` it is infinite, so no line reaches it. */
+/**
+ * Pino's number of a level. It is infinite for `silent` and for an unknown level, so no line
+ * reaches it.
+ */
 function levelNumber(level: string): number {
   return pino.levels.values[level] ?? Number.POSITIVE_INFINITY;
 }
@@ -72,7 +78,8 @@ function writeWithEvent(logger: Logger, args: Parameters<LogFn>, method: LogFn):
 
 /**
  * Changes the level of a logger of `createLogger` and of all its children, including existing ones.
- * Null restores the level of its creation. Logs the change at `info`.
+ * Null restores the level of its creation. Logs the change at `info`. Throws for any other logger,
+ * also for a child.
  */
 export function changeLogLevel(logger: Logger, level: string | null): void {
   const threshold = thresholds.get(logger);
@@ -84,7 +91,7 @@ export function changeLogLevel(logger: Logger, level: string | null): void {
   threshold.current = next;
 }
 
-/** True if a logger of `createLogger` writes lines of this level now. */
+/** True if a logger of `createLogger` writes lines of this level. False for any other logger. */
 export function writesLogLevel(logger: Logger, level: string): boolean {
   const threshold = thresholds.get(logger);
   return threshold !== undefined && levelNumber(level) >= threshold.current;

@@ -17,8 +17,9 @@ export type OutboundOutcome =
   /** Connections to the destination are not allowed. Nothing was sent. */
   | { readonly kind: 'refused'; readonly reason: string; readonly durationMs: number }
   /**
-   * No complete response arrived before the timeout, or the connection failed. The endpoint may
-   * have received the request.
+   * The request got no complete response. `timedOut` is true if the time limit ended it, and false
+   * if the connection failed or the request was aborted. The endpoint may have received the
+   * request.
    */
   | {
       readonly kind: 'failed';
@@ -70,7 +71,8 @@ function readUpTo(incoming: IncomingMessage, bytesMax: number): Promise<Uint8Arr
     });
     incoming.on('end', settle);
     incoming.on('error', reject);
-    // After `end` or `error` the promise is settled, so this has no effect.
+    // `close` also follows `end` and `error`. The promise is settled then, and `reject` has no
+    // effect.
     incoming.on('close', () => reject(new Error('the response ended before it was complete')));
   });
 }

@@ -1,7 +1,10 @@
 /** A dependency that takes longer to answer counts as unavailable. */
 export const readinessTimeoutMs = 2_000;
 
-/** Throws, rejects or returns false if the dependency is unavailable. */
+/**
+ * Throws, rejects or returns false if the dependency is unavailable. Any other result means
+ * available.
+ */
 export type ReadinessCheck = () => unknown;
 
 async function isAvailable(check: ReadinessCheck): Promise<boolean> {

@@ -67,7 +67,7 @@ function redactValue(value: unknown, depth: number): unknown {
 /**
  * The fields of a log line. The values of `namesToRedact` are replaced at any depth, and deep
  * objects and long lists are cut. Most lines have none of these names, no object and no bigint. For
- * these, `fields` itself is returned.
+ * such a line, `fields` itself is returned.
  */
 export function redactFields(fields: Record<string, unknown>): Record<string, unknown> {
   const names = Object.keys(fields);
@@ -92,8 +92,8 @@ interface LoggedError {
 const causesMax = 3;
 
 /**
- * The parts of an error that are logged. Other members are omitted, because libraries attach whole
- * requests with bodies and headers to their errors.
+ * The parts of an error that are logged, and of at most `causesLeft` of its causes. Other members
+ * are omitted, because libraries attach whole requests with bodies and headers to their errors.
  */
 export function describeError(error: unknown, causesLeft = causesMax): LoggedError {
   if (!(error instanceof Error)) return { type: typeof error, message: String(error) };

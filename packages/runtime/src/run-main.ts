@@ -4,7 +4,6 @@ import { ConfigError, loadConfig } from './config.ts';
 import { allowFailpoints } from './failpoints.ts';
 import { createLogger } from './logger.ts';
 
-/** A running service. */
 export interface Running {
   /** The port of the service's interface, if it has one. */
   readonly port?: number;
@@ -15,7 +14,6 @@ export interface Running {
 /** The service cannot start for a reason that the operator can fix. */
 export class CannotStart extends Error {
   override readonly name = 'CannotStart';
-  /** The exit status of the process. */
   readonly exitStatus: number;
 
   constructor(reason: string, exitStatus = 1) {
@@ -35,7 +33,10 @@ function reasonNotToStart(error: unknown): string | undefined {
   return error instanceof ConfigError || error instanceof CannotStart ? error.message : undefined;
 }
 
-/** Drains and exits on SIGTERM or SIGINT, or when the parent process is gone. */
+/**
+ * Drains and exits with 0 on SIGTERM or SIGINT, or when the parent process is gone. Exits after
+ * `drainTimeoutMs` at the latest.
+ */
 function superviseUntilExit(running: Running, logger: Logger): void {
   let stopping = false;
   const stop = async (why: string): Promise<void> => {

@@ -7,7 +7,7 @@ export interface TrustedProxies {
   /**
    * The address of the client. It is the peer of the connection, unless the peer is a trusted proxy
    * that sends `X-Forwarded-For`. Then it is the last address in that header that is not a trusted
-   * proxy, or the first address if all are trusted.
+   * proxy, or the first address if all are trusted. Undefined if the socket has no peer address.
    */
   clientAddress(request: IncomingMessage): string | undefined;
   /**

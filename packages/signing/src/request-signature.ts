@@ -104,8 +104,8 @@ function presentedSignatures(header: string): Presented {
 }
 
 /**
- * Stands for the secret of an unknown or disabled key. The check then takes as long as for a known
- * key.
+ * Takes the place of the secrets if the caller passes none. The check then takes as long as for a
+ * key with one secret.
  */
 const noSecret = 'no secret: an unknown or disabled key';
 

@@ -213,7 +213,7 @@ export type SealingPhase = 'previous' | 'resealing' | 'bound';
 export interface Sealer {
   /** The first bytes of every value that is sealed in version 2 under the current key. */
   readonly prefix: Uint8Array<ArrayBuffer>;
-  /** The store sets the phase from the state of the database. */
+  /** The store sets the phase from the state of the database. A new sealer begins with `bound`. */
   phase: SealingPhase;
   seal(place: Place, plaintext: Uint8Array | string): Uint8Array<ArrayBuffer>;
   unseal(place: Place, sealed: Uint8Array): Uint8Array<ArrayBuffer>;

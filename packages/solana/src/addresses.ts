@@ -16,7 +16,10 @@ export function toAddress(text: string): Address {
   return text;
 }
 
-/** Computes the associated token account of the recipient for a mint of the SPL Token program. */
+/**
+ * Computes the associated token account of the recipient for a mint of the SPL Token program.
+ * Throws if one of the two texts is not an address.
+ */
 export async function tokenAccountOf(recipient: string, mint: string): Promise<string> {
   const [account] = await findAssociatedTokenPda({
     owner: toAddress(recipient),

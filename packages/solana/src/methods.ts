@@ -27,8 +27,9 @@ const signaturePattern = /^[1-9A-HJ-NP-Za-km-z]{64,88}$/;
 
 /**
  * Reads a page of the finalized transactions that name an address, newest first. `before` is a
- * signature. The page then begins with the next older transaction. A server may return more than
- * `limit` entries. With more than `signaturesPerPageMax` entries the result is `failed`.
+ * signature. The page then begins with the next older transaction. Without `before` it begins with
+ * the newest one. A server may return more than `limit` entries. With a malformed entry, or with
+ * more than `signaturesPerPageMax` entries, the result is `failed`.
  */
 export async function listSignatures(
   rpc: Rpc,
@@ -63,7 +64,8 @@ const malformedEntry = {
 
 /**
  * Reads a finalized transaction. The request names the highest version that `@solana/kit` knows. If
- * the server refuses the call, or if the transaction is malformed, the result is `unreadable`.
+ * the server does not have the transaction, the result is `not_found`. If the server refuses the
+ * call, or if the transaction is malformed, the result is `unreadable`.
  */
 export async function readTransaction(
   rpc: Rpc,

@@ -10,7 +10,10 @@ import type { CallBudget } from './call-budget.ts';
 
 export type RpcOutcome =
   | { readonly kind: 'answered'; readonly result: unknown }
-  /** The server asks for fewer calls, or is behind the chain. */
+  /**
+   * The server asks for fewer calls, or is behind the chain. `retryAfterMs` is 0 if the server
+   * names no number of seconds, and otherwise at most `retryAfterMsMax`.
+   */
   | { readonly kind: 'busy'; readonly reason: string; readonly retryAfterMs: number }
   /** No usable answer: for example a network error, a timeout, or an answer without JSON-RPC. */
   | { readonly kind: 'failed'; readonly reason: string }

@@ -6,7 +6,10 @@ import type { Opening } from './opening.ts';
 const samplerDefault = 'parentbased_traceidratio';
 const ratioDefault = '0.01';
 
-/** Opens the tracing of a service. It is off unless `OTEL_EXPORTER_OTLP_ENDPOINT` is set. */
+/**
+ * Opens the tracing of a service. It is off unless `OTEL_EXPORTER_OTLP_ENDPOINT` is set. By default
+ * it traces 1 % of the submissions.
+ */
 export function openServiceTracing(
   { service, config, lifecycle, logger }: Opening,
   {

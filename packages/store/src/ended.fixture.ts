@@ -1,6 +1,9 @@
 import type { Fixture } from './store.fixture.ts';
 
-/** Inserts submissions that ended long ago, each with a ledger entry and a delivery. */
+/**
+ * Inserts `rows` cancelled submissions, each with a ledger entry, and `rows` ended deliveries. With
+ * `payload`, each submission still has a payload.
+ */
 export async function seedEnded(
   { database }: Fixture,
   { tenantId, rows, payload = null }: { tenantId: string; rows: number; payload?: 'kept' | null },

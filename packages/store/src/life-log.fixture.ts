@@ -1,11 +1,14 @@
 import { writeFileSync } from 'node:fs';
 import type { Fixture } from './store.fixture.ts';
 
-/** Counts the WAL of a test run by table and index, if `LIFE_LOG` names a file for the result. */
+/**
+ * Counts the WAL of a test run by table and index. Does nothing unless the environment variable
+ * `LIFE_LOG` names a file for the result.
+ */
 export interface LifeLog {
   /**
-   * Writes the average bytes and records of one life to the file. `lives` is the number of lives
-   * since the start.
+   * Writes the average bytes and records of one life to the file. A life is one submission, from
+   * its hold to its recorded delivery. `lives` is the number of lives since the start.
    */
   report(lives: number): Promise<void>;
 }
@@ -13,8 +16,8 @@ export interface LifeLog {
 const file = process.env['LIFE_LOG'];
 
 /**
- * WAL records, without the images of whole pages. A record counts for the first relation that it
- * changes.
+ * Averages over $2 lives of the WAL records since the position $1. Images of whole pages are left
+ * out. A record counts for the first relation that it changes.
  */
 const recordsSql = `
   WITH record AS (

@@ -25,7 +25,10 @@ export { offersOfStored, type StoredOffer } from './schema/offer-texts.ts';
 export interface Fixture {
   readonly store: Store;
   readonly database: TestDatabase;
-  /** Creates a tenant with this many credits. Events are sent only if `webhookUrl` is given. */
+  /**
+   * Creates a tenant and returns its id. Default: 1,000 credits. Without `webhookUrl`, its events
+   * are not sent.
+   */
   readonly tenant: (credits?: number, webhookUrl?: string | null) => Promise<string>;
   /** Same as `tenant`, through another store on the same database. */
   readonly tenantThrough: (store: Store) => Promise<string>;
@@ -34,7 +37,7 @@ export interface Fixture {
     tenantId: string,
     options?: HoldOptions,
   ) => Promise<{ id: string; outcome: HoldOutcome }>;
-  /** Moves the database's clock. */
+  /** Moves the database's clock forward by `ms`. */
   readonly advance: (ms: number) => Promise<void>;
   readonly figures: (tenantId: string) => Promise<{ balance: number; held: number }>;
   readonly state: (id: string) => Promise<string>;
@@ -43,7 +46,7 @@ export interface Fixture {
 interface HoldOptions {
   key?: string;
   tier?: Tier;
-  /** Credits to hold. */
+  /** Credits to hold. Default: 200. */
   max?: number;
   requestHash?: Uint8Array;
 }
@@ -114,7 +117,7 @@ export async function openFixture({
   };
 }
 
-/** Ends the deliveries whose round is too old. Returns how many. */
+/** Ends up to 100 deliveries whose round is too old. Returns how many. */
 export async function exhaustAged(store: Store): Promise<number> {
   const { candidates } = await findAgedRounds(store, { after: null, limit: 100 });
   return exhaustAgedRounds(
@@ -141,7 +144,7 @@ async function newTenant(
   return id;
 }
 
-/** Claims the due deliveries of one tenant. */
+/** Claims up to 100 due deliveries of one tenant. */
 export async function claimFor(store: Store, tenantId: string): Promise<ClaimedAttempt[]> {
   const [claim] = await claimDue(store, [{ tenantId, attemptsMax: 100 }]);
   return claim?.attempts ?? [];

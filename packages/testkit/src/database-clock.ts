@@ -4,8 +4,8 @@ import { testServers } from './test-environment.ts';
 const nowFunction = 'svc_now()';
 
 /**
- * Sets the clock of one database to the real time plus `offsetMs`. Leases, deadlines and metering
- * use this clock. The change affects every later statement.
+ * Sets the clock of one database, the function `svc_now`, to the real time plus `offsetMs`. Leases,
+ * deadlines and metering use this clock. The change affects every later statement.
  */
 export async function setDatabaseClockOffset(databaseUrl: string, offsetMs: number): Promise<void> {
   await withClient(databaseUrl, (client) => writeOffset(client, offsetMs));

@@ -18,11 +18,11 @@ export interface StoppableProcess {
 export interface Failpoints {
   /** Handles a message from a process's IPC channel. */
   receive(slot: StoppableProcess, message: unknown): void;
-  /** Resolves when the failpoint is armed in each of the processes. */
+  /** Resolves when the failpoint is armed in each of the processes. Throws after `armedBoundMs`. */
   arm(slots: readonly StoppableProcess[], name: string): Promise<void>;
   /** Resolves with the index of the process at the failpoint. Throws after `timeoutMs`. */
   reached(service: ServiceName, name: string, timeoutMs: number): Promise<number>;
-  /** Lets the process at the failpoint continue. */
+  /** Lets the process at the failpoint continue. Does nothing if no process has stopped there. */
   release(service: ServiceName, name: string): void;
   releaseAll(): void;
 }

@@ -11,7 +11,8 @@ import { startTestServers } from './test-servers.ts';
 
 /**
  * Runs once for a whole run of Vitest. If memory has enough space, puts all temporary files there:
- * the worker processes inherit `TMPDIR`.
+ * the worker processes inherit `TMPDIR`. Returns the function that ends the servers and deletes
+ * these files.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const memory = createMemoryDirectory();

@@ -14,7 +14,7 @@ let next = Math.floor(Math.random() * portsPerWorker);
 /**
  * Returns a free port of 127.0.0.1 for a process that will be restarted on it. Neither the system
  * nor another worker of the run takes the port in the meantime: up to `workersMax` workers have
- * their own ports.
+ * their own ports. Throws if all ports of this worker are in use.
  */
 export async function lastingPort(): Promise<number> {
   for (let tried = 0; tried < portsPerWorker; tried += 1) {

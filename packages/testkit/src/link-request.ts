@@ -57,7 +57,10 @@ export function linkRequest({ link, nodeId, secret, ca }: NodeIdentity): LinkReq
   };
 }
 
-/** Opens a WebSocket. Throws `LinkRefused` if the upgrade is refused. */
+/**
+ * Opens a WebSocket. Throws `LinkRefused` if the upgrade is refused, and another error if there is
+ * no connection.
+ */
 export async function openLinkSocket(request: LinkRequest): Promise<WebSocket> {
   const socket = new WebSocket(request.url, [...request.subprotocols], {
     headers: { ...request.headers },

@@ -23,7 +23,10 @@ export interface ScriptedNodeOptions extends NodeIdentity {
   readonly instanceId?: string | undefined;
 }
 
-/** How an autopilot behaves. By default it accepts each offer, and completes it after `begin`. */
+/**
+ * How an autopilot behaves. By default it accepts each offer, starts each assignment, and reports
+ * `completed` after `begin`. It answers each `cancel` with `stopped`.
+ */
 export interface AutoPilot {
   /** `silent` leaves the offer unanswered. */
   readonly answer?: (offer: FrameToNodeOf<'offer'>) => 'accept' | 'decline' | 'silent';
@@ -86,7 +89,8 @@ interface Frames {
 }
 
 /**
- * Connects, sends `hello` and waits for the `welcome`. Throws `LinkRefused` if the link is refused.
+ * Connects, sends `hello` and waits for the `welcome`. Throws `LinkRefused` if the link is refused,
+ * and another error if no `welcome` arrives within 5 s.
  */
 export async function connectScriptedNode(options: ScriptedNodeOptions): Promise<ScriptedNode> {
   const socket = await openLinkSocket(linkRequest(options));

@@ -50,9 +50,15 @@ export interface TestStack {
    * armed in the new process.
    */
   restart(service: ServiceName | 'node', index?: number): Promise<void>;
-  /** Arms a failpoint: the first process of the service that reaches it stops there. */
+  /**
+   * Arms a failpoint: the first process of the service that reaches it stops there. Later ones
+   * continue.
+   */
   armFailpoint(service: ServiceName, name: string): Promise<void>;
-  /** Resolves with the index of the process at the failpoint. */
+  /**
+   * Resolves with the index of the process at the failpoint. Throws after `timeoutMs` (10 s by
+   * default).
+   */
   failpointReached(
     service: ServiceName,
     name: string,

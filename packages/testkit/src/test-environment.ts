@@ -58,7 +58,10 @@ export function bareEnvironment(): NodeJS.ProcessEnv {
   return { ...cleanEnvironment(), ...testServers().childEnvironment };
 }
 
-/** The base environment of processes that are started outside a test. */
+/**
+ * The variables of this process that any process needs, and the variable of Node's compile cache.
+ * Processes that are started outside a test get only these.
+ */
 export function cleanEnvironment(): NodeJS.ProcessEnv {
   const names = ['PATH', 'HOME', 'TMPDIR', 'LANG', 'LD_LIBRARY_PATH'];
   const given = names.map((name) => [name, process.env[name]]);

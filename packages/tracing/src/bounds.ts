@@ -1,7 +1,6 @@
 /**
- * The most milliseconds by which the clock that `wallClock` makes may differ from the wall clock.
- * If it differs by more, for example because somebody has set the wall clock, it is set to the wall
- * clock.
+ * If the clock of `wallClock` differs from the wall clock by more than this, it is set to the wall
+ * clock. This happens, for example, after somebody has set the wall clock.
  */
 const driftMsMax = 50;
 

@@ -20,7 +20,6 @@ type Belongs =
       readonly parent?: TraceContext | undefined;
     };
 
-/** A span that has ended. */
 export interface EndedSpan {
   readonly name: string;
   readonly kind: SpanKindName;

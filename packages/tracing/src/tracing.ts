@@ -26,7 +26,7 @@ export interface StepSpan extends StepRef, Took {
 
 /**
  * Work that several members shared, such as a job or a statement. The span of the work links to the
- * spans of the members.
+ * spans of the traced members, at most 128.
  */
 export interface BatchSpan extends Took {
   readonly name: string;
@@ -34,7 +34,6 @@ export interface BatchSpan extends Took {
   readonly members: readonly StepRef[];
 }
 
-/** The end of a request. */
 export interface RequestEnd {
   readonly method: string;
   /** The pattern of the route. Undefined if no route matched. */
@@ -71,14 +70,14 @@ export interface Tracing {
   request(headers: OfferedHeaders): RequestTrace;
   /** Records a step, if its subject is traced. */
   record(span: StepSpan): void;
-  /** Records shared work of several members, if at least one of them is traced. */
+  /** Records shared work of two or more members, if at least one of them is traced. */
   recordBatch(span: BatchSpan): void;
   /**
    * The headers of a request that continues the trace of a step at another server. Empty if the
    * step is not traced, or if its context cannot be loaded in time.
    */
   headersOf(ref: StepRef): Promise<Readonly<Record<string, string>>>;
-  /** Exports the recorded spans. Waits for the collector only for a limited time. */
+  /** Exports the recorded spans. Waits for the collector at most 1.5 s. */
   close(): Promise<void>;
 }
 

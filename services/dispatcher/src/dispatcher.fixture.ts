@@ -256,7 +256,6 @@ async function newNode(store: Store, slotsMax = slotsMaxMax): Promise<Credential
   return { nodeId: toWireId('nod', id), secret };
 }
 
-/** The types of all frames that the node received. */
 export function frameTypesOf(node: ScriptedNode): string[] {
   return node.frames.map(({ type }) => type);
 }

@@ -11,7 +11,8 @@ const reconnectMsMax = 1_000;
  * Hands all nodes to other dispatchers (CONTRACT 7). The caller first waits for the submissions
  * that this dispatcher coordinates. If Redis knows another dispatcher, this one closes half of the
  * links first. The other half still takes offers while the nodes of the first half connect again,
- * and is closed after `reconnectMsMax`.
+ * and is closed after `reconnectMsMax`. Without another dispatcher, or if Redis is unreachable, all
+ * links are closed together.
  */
 export async function handBackLinks(dispatcher: Dispatcher): Promise<void> {
   const { fleet, links, timers } = dispatcher;

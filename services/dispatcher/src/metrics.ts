@@ -11,7 +11,6 @@ import type { DispatcherObserver } from './observer.ts';
 
 export type DispatcherMetrics = ReturnType<typeof createDispatcherMetrics>;
 
-/** The metrics of one dispatcher. */
 export function createDispatcherMetrics() {
   const registry = createMetrics('dispatcher');
   const setSurge = createGauge(registry, 'svc_surge_multiplier');

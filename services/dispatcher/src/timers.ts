@@ -12,7 +12,6 @@ export interface Timers {
   after(delayMs: number, run: () => void): Timer;
 }
 
-/** Timers of Node.js. */
 export const systemTimers: Timers = {
   after(delayMs, run) {
     const timeout = setTimeout(run, delayMs).unref();

@@ -178,7 +178,10 @@ export async function sendBytesTo(
   return Buffer.concat(received).toString('utf8');
 }
 
-/** The code of a problem answer. Throws if the answer does not match the schema of problems. */
+/**
+ * The code of a problem answer. Throws if the body does not match the schema of problems, or if the
+ * content type is another one. Also throws if `status` or `requestId` differs from the response.
+ */
 export function codeOf(response: RawResponse): string {
   const validation = validateProblem(response.json());
   if (validation.kind === 'invalid') throw new Error(JSON.stringify(validation.errors));

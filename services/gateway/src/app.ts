@@ -30,8 +30,8 @@ export interface AppOptions extends SignedOptions, RequestObserver {
 
 /**
  * The tenant API over HTTP. The checks run in the order of CONTRACT 3: unparsable request, route
- * and method, size, signature, query parameters. The checks of the endpoint itself follow. In
- * production behind a proxy, the first check also refuses a request without TLS.
+ * and method, size, signature, rate limit and scope, query parameters. The checks of the endpoint
+ * itself follow. In production behind a proxy, the first check also refuses a request without TLS.
  */
 export function createApp(options: AppOptions): Express {
   const app = express();

@@ -18,7 +18,7 @@ export interface GatewayDeps {
   readonly environment: EnvironmentName;
   /** If true, webhook URLs may use `http` and may have a private host. */
   readonly allowPrivateNetworks: boolean;
-  /** The most tenants that may sign up from one address in an hour. */
+  /** The most tenants that may sign up from one group of addresses in an hour. */
   readonly signupsPerHour: number;
   /** The most webhook attempts in an hour for each tenant that signed up. */
   readonly signupWebhookAttemptsPerHour: number;

@@ -17,8 +17,9 @@ interface Entry<Value> {
 /**
  * Caches loaded values, at most `entriesMax` of them. The least recently used value is removed
  * first. Callers share a load in flight if it began recently enough for their `ageMsMax`. The age
- * of a value counts from the start of its load. Absent values have a separate cache with at most
- * `absentMax` entries, so that they cannot evict present ones.
+ * of a value counts from the start of its load. A value is absent if `isAbsent` returns true for it
+ * (default: never). Absent values have a separate cache with at most `absentMax` entries, so that
+ * they cannot evict present ones.
  */
 export function createExpiringCache<Value>({
   load,

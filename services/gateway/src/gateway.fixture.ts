@@ -38,8 +38,10 @@ import { gatewayConfig } from './config.ts';
 import { run } from './run.ts';
 
 /**
- * How the fake dispatcher handles a submission. `accept_look` replies `look` instead of
- * `dispatched` after the commit. `accept_silently` sends no reply. `ignore` does nothing.
+ * How the fake dispatcher handles a submission. `accept` commits `dispatched` and replies
+ * `dispatched`. `accept_look` replies `look` after this commit, and `accept_silently` sends no
+ * reply. `look` makes the gateway read Postgres. `reject` rejects the submission and replies
+ * `look`. `ignore` does nothing.
  */
 type Dispatching = 'accept' | 'accept_look' | 'accept_silently' | 'reject' | 'ignore';
 
@@ -77,7 +79,6 @@ export interface GatewayFixture {
    * fixture itself connects directly.
    */
   readonly gate: DatabaseGate;
-  /** Stops the Redis server. */
   endRedis(): Promise<void>;
   close(): Promise<void>;
 }

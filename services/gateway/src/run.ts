@@ -185,9 +185,9 @@ function pricingOf(store: Store, loadSurgeMicros: () => Promise<bigint>, clock: 
 }
 
 /**
- * Waits until the reply channel is subscribed, at most `redisWaitMsMax`. A reply that arrives
- * before the subscription is lost. The creation that waits for it is then answered up to a second
- * later.
+ * Waits until the reply channel is subscribed, at most `redisWaitMsMax`. After that time the
+ * gateway starts without the subscription. A reply that arrives before the subscription is lost.
+ * The creation that waits for it is then answered up to a second later.
  */
 async function waitForReplies(replies: ReplyListener, clock: Clock): Promise<void> {
   const giveUpAtMs = clock.monotonicMs() + redisWaitMsMax;

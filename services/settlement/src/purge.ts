@@ -14,14 +14,11 @@ export interface PurgeDeps {
   readonly logger: Logger;
   readonly retentionDays: number;
   readonly countPurged: (count: number) => void;
-  /** The most submissions in one transaction. */
+  /** The most submissions in one transaction. Default: `purgePageMax`. */
   readonly pageMax?: number;
 }
 
-/**
- * The most pages in one pass. The limit gives other work a turn. Later passes purge the rest of a
- * backlog.
- */
+/** The most pages in one pass. Later passes purge the rest of a backlog. */
 const pagesMax = 200;
 
 const expired = { reconciler: 'purge', kind: 'expired' } as const;

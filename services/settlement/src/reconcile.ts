@@ -118,7 +118,10 @@ async function recordFailures(
   );
 }
 
-/** Reconciles one submission. Returns true if it must be settled next. */
+/**
+ * Reconciles one submission. Returns true if it must be settled next. Returns false if it has
+ * ended, or if it is not overdue.
+ */
 async function reconcileOne(deps: ReconcileDeps, overdue: OverdueCandidate): Promise<boolean> {
   const { subjectId: submissionId, kind } = overdue;
   switch (kind) {

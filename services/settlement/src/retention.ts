@@ -9,10 +9,7 @@ import {
 } from '@svc/store';
 
 const intervalMs = 600_000;
-/**
- * The most pages of events in one pass. The limit gives other work a turn. Later passes delete the
- * rest of a backlog.
- */
+/** The most pages of events in one pass. Later passes delete the rest of a backlog. */
 const eventPagesMax = 2_000;
 
 export interface RetentionDeps extends Retention {
@@ -38,7 +35,8 @@ export function startRetention(deps: RetentionDeps, lifecycle: Lifecycle): void 
 
 /**
  * Runs one pass; exported for its test. Drops old partitions, then deletes the old events that have
- * no delivery left. Throws if a partition could not be dropped or events could not be deleted.
+ * no delivery left. An old partition stays while a delivery or a run that needs it has not ended.
+ * Throws if a partition could not be dropped or events could not be deleted.
  */
 export async function retain(deps: RetentionDeps): Promise<void> {
   const { store, logger, usageDays, deliveryDays, setPartitionsOverdue } = deps;

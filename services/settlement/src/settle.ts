@@ -4,7 +4,6 @@ import { failpoint, type Logger } from '@svc/runtime';
 import { settle, type Ended, type Store } from '@svc/store';
 import { traced, type Tracing } from '@svc/tracing';
 
-/** The dependencies of settling. */
 export interface SettleDeps {
   readonly store: Store;
   readonly producer: Producer;

@@ -1,4 +1,4 @@
-import { attemptsMax, webhookRequestsDefault } from '@svc/domain';
+import { attemptsMax, toWireId, webhookRequestsDefault } from '@svc/domain';
 import { claimDue, type ClaimedAttempt, type EndpointClaim } from '@svc/store';
 import { deliverStep } from './attempt-trace.ts';
 import { makeAttempt, recordMade, type AttemptDeps, type MadeAttempt } from './attempt.ts';
@@ -65,12 +65,12 @@ export class Deliverer {
     this.#pump();
   }
 
-  /** Attempts that are being claimed, sent or recorded. */
+  /** The number of attempts that are being claimed, sent or recorded. */
   get inFlight(): number {
     return this.#schedule.inFlight;
   }
 
-  /** Endpoints whose breaker allows only probes. */
+  /** The number of endpoints whose breaker allows only probes. */
   get breakersOpen(): number {
     return this.#schedule.breakersOpen;
   }
@@ -161,7 +161,7 @@ export class Deliverer {
       }
     } catch (error) {
       // The claim expires, and the attempt counts as made.
-      const { deliveryId } = attempt;
+      const deliveryId = toWireId('dlv', attempt.deliveryId);
       this.#deps.logger.error({ err: error, deliveryId }, 'could not record an attempt');
     }
     if (isGone) this.#answered(endpoint, made);

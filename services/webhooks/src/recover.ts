@@ -40,11 +40,12 @@ const aged = { reconciler: 'webhook', kind: 'aged_delivery' } as const;
 
 /**
  * Creates the reconciler of deliveries. Each pass finds in Postgres the deliveries that are due and
- * not in flight, such as retries without a timer and deliveries whose wake-up job was lost. The
- * pass wakes their endpoints. An unnecessary wake does no harm. The pass also ends due deliveries
- * whose round began at least 72 hours ago. Each pass continues where the last one stopped, and
- * works without Redis. Deliveries that cannot be ended are retried with backoff and block no
- * others. A pass throws if Postgres does not answer, or if a delivery could not be ended.
+ * not in flight. Examples are deliveries whose wake-up job was lost, and retries for which
+ * `Schedule` set no timer. The pass wakes their endpoints. An unnecessary wake does no harm. The
+ * pass also ends due deliveries whose round began at least 72 hours ago. Each pass continues where
+ * the last one stopped, and works without Redis. Deliveries that cannot be ended are retried with
+ * backoff and block no others. A pass throws if Postgres does not answer, or if a delivery could
+ * not be ended.
  */
 export function createRecovery({ store, producer, deliverer, logger }: RecoverDeps) {
   let afterTenantId: string | null = null;

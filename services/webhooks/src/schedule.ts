@@ -61,8 +61,9 @@ const timerMarginMs = 25;
 
 /**
  * Decides which endpoint is next (docs/decisions/0013). Endpoints that may have due deliveries take
- * turns, each with a limited number of requests. Endpoints whose attempts are postponed are
- * skipped. The state is in memory and may be lost, because Postgres has the due deliveries.
+ * turns, each with a limited number of requests. Endpoints are skipped while their breaker is open,
+ * or while the attempts of their tenant for this hour are used up. The state is in memory and may
+ * be lost, because Postgres has the due deliveries.
  */
 export class Schedule {
   readonly #options: ScheduleOptions;
@@ -82,12 +83,12 @@ export class Schedule {
     this.#reserved = Math.floor(options.requestsMax * reservedShare);
   }
 
-  /** Attempts that are being claimed, sent or recorded. */
+  /** The number of attempts that are being claimed, sent or recorded. */
   get inFlight(): number {
     return this.#inFlight;
   }
 
-  /** Endpoints whose breaker allows only probes. */
+  /** The number of endpoints whose breaker allows only probes. */
   get breakersOpen(): number {
     let count = 0;
     for (const { breaker } of this.#endpoints.values()) count += Number(isProbed(breaker));

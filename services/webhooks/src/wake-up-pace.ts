@@ -1,7 +1,7 @@
 /**
- * Above this rate the deliverer pauses after a job. Tenants that get deliveries during the pause
- * then share one claim. At lower rates a pause would only delay webhooks
- * (docs/lab/what-holds-the-goals.md).
+ * If wake-up jobs name more tenants per second than this, the deliverer pauses after a job. Tenants
+ * that get deliveries during the pause then share one claim. At lower rates a pause would only
+ * delay webhooks (docs/lab/what-holds-the-goals.md).
  */
 const tenantsPerSecond = 150;
 /** The most tenants that may come at once without a pause. */

@@ -53,7 +53,7 @@ export function work<Job>({ name }: Hop<Job>, run: (job: Job) => Promise<unknown
   worker.on('failed', (_job, error) => console.error(error));
 }
 
-/** `startServiceProcess` waits for this line. */
+/** Prints the line for which `startServiceProcess` waits. */
 export function sayReady(ready: { port?: number } = {}): void {
   process.stdout.write(`${JSON.stringify({ msg: 'ready', ...ready })}\n`);
 }

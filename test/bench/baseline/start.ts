@@ -32,7 +32,7 @@ const micros = 1_000_000;
  * what the product commits: hold, dispatched, outcome, settlement with its event, delivered. It
  * omits sealing, outbox, delivery log, leases and reconcilers.
  *
- * It must not change, because every figure of the bench is a ratio to it.
+ * It must not change, because many figures of the bench are ratios to it.
  */
 export async function startBaseline(servers: {
   readonly databaseUrl: string;

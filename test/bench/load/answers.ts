@@ -13,7 +13,10 @@ export class Answers {
     this.#load = load;
   }
 
-  /** Sends the request with this index, and records its answer. */
+  /**
+   * Sends the request with this index, and records its answer. Without `dueAtMs`, the request is
+   * due at the instant at which it is sent.
+   */
   async post(connection: Connection, index: number, dueAtMs?: number): Promise<void> {
     const { tenants } = this.#load;
     const tenant = tenants[index % tenants.length];

@@ -80,9 +80,12 @@ export interface WorldCounts {
   readonly webhookUrl: string;
   readonly connected: number;
   readonly acknowledged: number;
-  /** Distinct deliveries: a repeated delivery counts once. */
+  /**
+   * Distinct deliveries: a repeated delivery counts once, unless an `arrivals` request came in
+   * between.
+   */
   readonly webhooks: number;
-  /** The time of the last acknowledged webhook, in Unix ms. */
+  /** The time of the last webhook that `webhooks` counted, in Unix ms. 0 before the first. */
   readonly lastWebhookAtMs: number;
   /** Set only in the answer to `arrivals`. */
   readonly arrivals?: readonly Arrival[];

@@ -33,8 +33,8 @@ export function compared(shapes: readonly Shape[], systems: readonly System[]): 
 }
 
 /**
- * Runs every shape against every system, in turns. The first round warms up. Results keep the order
- * of the systems.
+ * Runs every shape against every system, in turns. The first round warms up, and is not among the
+ * `rounds` of the results. Results keep the order of the systems.
  */
 export async function measureShapes(
   driver: Driver,

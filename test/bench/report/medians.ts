@@ -1,7 +1,10 @@
 import { median } from '../quantile.ts';
 import { isHeld, type Percentiles, type Sample } from '../sample.ts';
 
-/** The median of each figure by itself. The memory is that of the last sample. */
+/**
+ * The median of each figure by itself. The memory is that of the last sample. `isAbandoned` is true
+ * if more than half of the samples were abandoned.
+ */
 export function medianOf(samples: readonly Sample[]): Sample {
   const of = (figure: (sample: Sample) => number): number => median(samples.map(figure));
   const last = samples.at(-1);

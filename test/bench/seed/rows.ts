@@ -1,11 +1,11 @@
 /**
  * The SQL that writes rows as months of operation leave them. Each statement writes the rows from
  * number `$2` to number `$3`, of `$4` in all. The tenants take turns: `$1` are their ids, and `$6`
- * is their number. Each began with `$5` micros. `$7` is the present time.
+ * is their number. Each tenant began with `$5` micros. `$7` is the present time.
  *
  * Each hundred submissions of a tenant contain eight failed, two cancelled and ninety submitted
- * ones. Each held 200 credits and, unless it failed, was charged 30.5 of them. Payloads, results
- * and offers have been purged.
+ * ones. Each submission held 200 credits and, unless it failed, was charged 30.5 of them. Payloads,
+ * results and offers have been purged.
  */
 
 const holdMicros = 200_000_000;

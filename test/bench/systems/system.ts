@@ -19,8 +19,8 @@ export interface System {
   /** The number of submissions that have not ended yet. */
   inFlight(): Promise<number>;
   /**
-   * The submissions created since `sinceMs` (Unix ms) that have ended: their count, and the first
-   * and the last end time.
+   * The submissions created since `sinceMs` that have ended: their count, and the first and the
+   * last end time. All times are in Unix ms.
    */
   endedSince(sinceMs: number): Promise<Span>;
   /**

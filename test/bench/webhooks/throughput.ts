@@ -16,8 +16,8 @@ type Say = (line: string) => void;
 
 /**
  * Measures how fast this service and a plain BullMQ worker process a backlog of 10,000 deliveries
- * to one receiver, in turns. A rate counts from the first arrival to the last. Returns the rate of
- * this service over many tenants.
+ * to one receiver, in turns. A rate is in deliveries per second, from the first arrival to the
+ * last. Returns the rate of this service over many tenants.
  */
 export async function measureThroughput(world: World, rounds: number, say: Say): Promise<number> {
   const receiver = await world.program('receiver');

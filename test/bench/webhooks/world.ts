@@ -29,7 +29,8 @@ export interface World {
 }
 
 /**
- * The interval of the reconciler. The deliverer reads at this interval whether the queue is paused.
+ * The interval of the reconciler. At this interval, the deliverer also reads whether the queue is
+ * paused.
  */
 const reconcileIntervalMs = 100;
 

@@ -28,6 +28,7 @@ export interface Lane {
   killBrowsers(): void;
   /**
    * Calls `act` at each application that an employer receives, until the next call of `onReceipt`.
+   * With undefined, nothing is called.
    */
   onReceipt(act: (() => void) | undefined): void;
   close(): Promise<void>;
@@ -35,7 +36,8 @@ export interface Lane {
 
 /**
  * Starts the employers, the service's end of the link, and the agent with `slots` slots. The agent
- * starts from `bundle`, or from its source if `bug` is given.
+ * starts from `bundle`, or from its source if `bug` is given. Throws with the agent's log if the
+ * agent does not start.
  */
 export async function openLane({
   binary,

@@ -6,10 +6,12 @@ import { runTrial } from './trial.ts';
 
 /**
  * `pnpm executor:faults [--runs N] [--seed S] [--lanes L] [--slots N] [--bug NAME | --bugs]`: kills
- * the agent, the browser, both or the link at random moments of each run. `--slots` is the number
- * of runs of each agent at a time, which are struck at once. Prints each violation, the ends of the
- * runs and a verdict. With `--bugs`, it puts each injected bug into the agent, and makes runs until
- * it is caught, or N runs.
+ * the agent, the browser, both or the link at random moments of each run. `--lanes` is the number
+ * of agents. `--slots` is the number of runs that share an agent at a time. Each kill hits all of
+ * them. Prints each violation, the ends of the runs and a verdict.
+ *
+ * `--bugs` puts each injected bug into the agent, one after another, and `--bug` only one. Each bug
+ * gets at most `--runs` runs, and fewer if it is caught earlier.
  */
 const { values } = parseArgs({
   options: {

@@ -1,7 +1,10 @@
 import { createRandom, type Random } from '../../simulation/random.ts';
 import type { Ats, Behaviour } from '../employers/behaviours.ts';
 
-/** The victims of a strike. A killed link is cut without a close frame. */
+/**
+ * The targets of a strike, which kills them. `none` leaves the run undisturbed. `both` is the agent
+ * and the browser. A killed link is cut without a close frame.
+ */
 export const targets = ['none', 'agent', 'browser', 'both', 'link'] as const;
 type Target = (typeof targets)[number];
 
@@ -20,12 +23,14 @@ export interface RunPlan {
   readonly ats: Ats;
   readonly target: Target;
   readonly moment: Moment;
-  /** The agent is killed again this long after each restart. */
+  /**
+   * For each number, the agent starts again and is killed after this many milliseconds, or earlier
+   * as soon as it has a link. At the end it starts once more.
+   */
   readonly againAfterMs: readonly number[];
   /**
-   * The delay of the assignment, unless this run is the first one of those that share an agent at
-   * the same time. The strike of the first run hits the others, too, whatever they do at that
-   * moment.
+   * The milliseconds until this run's submission is assigned. The first of the runs that share an
+   * agent is assigned at once. Its strike hits the others, too, whatever they do at that moment.
    */
   readonly assignedAfterMs: number;
 }

@@ -12,7 +12,6 @@ import type { Lane } from './lane.ts';
 import type { Ended } from './link-end.ts';
 import type { RunPlan } from './plan.ts';
 
-/** A run with its plan. */
 export interface PlannedRun {
   readonly plan: RunPlan;
   /** Distinguishes the applicant from those of other runs. */
@@ -128,7 +127,6 @@ async function endedInTime(lane: Lane, submissionId: string): Promise<Ended | un
   }
 }
 
-/** A planned run with its submission. */
 interface Prepared extends PlannedRun {
   readonly employer: Employer;
   readonly applicant: Applicant;

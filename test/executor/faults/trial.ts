@@ -30,7 +30,9 @@ export interface TrialReport {
   readonly received: number;
 }
 
-/** The assumed duration of a run, until the first undisturbed run has been timed. */
+/**
+ * The assumed duration of a run, until a lane has timed an undisturbed run with the same system.
+ */
 const usualMsDefault = 2_500;
 
 export function describeEnd(ended: Ended): string {
@@ -39,7 +41,7 @@ export function describeEnd(ended: Ended): string {
   return submitted === false ? `${code}, not submitted` : code;
 }
 
-/** Runs submissions and strikes at them (CONTRACT 10, "At most once"). */
+/** Runs submissions, and strikes at them as their plans say: CONTRACT 10, "At most once". */
 export async function runTrial(options: TrialOptions): Promise<TrialReport> {
   const { runs, seed, lanes, slots } = options;
   const reports = new Map<number, RunReport>();

@@ -10,7 +10,7 @@ import { selfSigned } from '../../../packages/testkit/src/self-signed.ts';
 export const protocols = ['http1', 'http1-tls', 'http2-tls'] as const;
 export type Protocol = (typeof protocols)[number];
 
-/** The number of bytes in one direction after which the relay cuts a connection. */
+/** The relay cuts a connection after this number of bytes in one direction. */
 export type Cut =
   | { readonly kind: 'none' }
   /** Cuts the answer. Counts from the arrival of a submission request on the connection. */
@@ -48,7 +48,10 @@ const page = `<!doctype html><title>Apply</title>
 
 const credentials = selfSigned('p256');
 
-/** The hash by which a browser accepts the certificate of this server (`spki-list`). */
+/**
+ * The SHA-256 of the public key of this server's certificate, in base64. A browser with this hash
+ * in its `spki-list` flag accepts the certificate.
+ */
 export function certificateHash(): string {
   const key = createPublicKey(credentials.cert).export({ type: 'spki', format: 'der' });
   return createHash('sha256').update(key).digest('base64');
@@ -94,7 +97,7 @@ async function listen(server: net.Server): Promise<number> {
 
 /**
  * Counts the bytes of one direction. The returned function returns the part of a chunk that is
- * within `limit`. Without a limit, the whole chunk passes.
+ * within `limit`. Without a limit, the whole chunk passes and is not counted.
  */
 function meterFor(limit: () => number | undefined): (chunk: Buffer) => Buffer {
   let passed = 0;

@@ -16,8 +16,8 @@ const { values, positionals } = parseArgs({
 });
 const every = Number(values.every);
 /**
- * The most bytes of a request, including the TLS handshake. The trials cut at every
- * `requestStepBytes` of them.
+ * The most bytes of a request, including the TLS handshake. The trials cut the request after each
+ * multiple of `requestStepBytes` times `--every`.
  */
 const requestBytesMax = 3_000;
 const requestStepBytes = 37;

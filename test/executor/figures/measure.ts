@@ -5,7 +5,6 @@ import { startEmployer } from '../employers/employer.ts';
 import type { Ask } from '../employers/fields.ts';
 import { payloadTextOf, runJobInAgent, withStateDir } from '../run-job.ts';
 
-/** The figures of one job. */
 export interface Figures {
   readonly seconds: number;
   readonly cpuSeconds: number;

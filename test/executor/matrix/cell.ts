@@ -16,7 +16,7 @@ export interface CellReport extends Cell {
   readonly seconds: number;
 }
 
-/** The cells of the matrix: each adapter with each behaviour that its system can show. */
+/** The cells of the matrix: each system with each behaviour that it can show. */
 export const cells: readonly Cell[] = atsNames.flatMap((ats) =>
   behaviours
     .filter((behaviour) => whyNotShown(ats, behaviour) === undefined)

@@ -8,8 +8,8 @@ export type Expected =
       readonly kind: 'failed';
       readonly code: Failure['code'];
       /**
-       * True if the employer received the application. Otherwise the failure must prove that
-       * nothing was sent.
+       * True if the employer received the application. If false, the failure must say that nothing
+       * was submitted.
        */
       readonly isReceived: boolean;
       /** A label that the message must contain. */

@@ -3,9 +3,9 @@ import { chromiumBinary } from '@svc/local';
 import { type Cell, cells, notShown, runCell } from './cell.ts';
 
 /**
- * `pnpm executor:matrix [--at-once N] [--only TEXT]`: runs every adapter with every behaviour of an
- * employer that its system can show. Prints the result of each cell, the combinations that do not
- * exist, and a verdict.
+ * `pnpm executor:matrix [--at-once N] [--only TEXT]`: runs a job against every system with every
+ * behaviour that the system can show. `--only` chooses the cells whose names contain the text.
+ * Prints the result of each cell, the combinations that do not exist, and a verdict.
  */
 const { values } = parseArgs({
   options: {

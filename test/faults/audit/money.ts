@@ -50,7 +50,8 @@ const signs: Readonly<Record<string, bigint>> = {
 
 /**
  * Checks the statement from its oldest line on: each line adds its signed amount to the previous
- * balance. A hold or a release does not change the balance.
+ * balance. A hold or a release does not change the balance. The newest line must lead to the
+ * balance that the tenant reads.
  */
 function auditStatement(findings: Findings, { tenant, balance, statement }: TenantBooks): void {
   let expected = 0n;
@@ -107,8 +108,8 @@ const weights: Readonly<Record<string, bigint>> = {
 const tierTenths: Readonly<Record<string, bigint>> = { standard: 10n, priority: 15n, instant: 25n };
 
 /**
- * The price of the default rate card: `clamp(base + Σ weight × usage, min, max) × tier × surge`,
- * rounded half up.
+ * The price of the default rate card, in micros: `clamp(base + Σ weight × usage, min, max) × tier ×
+ * surge`, rounded half up.
  */
 function chargeOf({ usage, tier, surgeMicros }: FinalRecord): bigint {
   let sum = 20n * trillion;

@@ -1,6 +1,6 @@
 /**
  * A JSON object with unknown members. The functions below do not throw if a value has the wrong
- * type. They return a substitute.
+ * type. `objectOf` then returns `{}`, `listOf` `[]`, `textOf` null and `microsOf` -1.
  */
 export type Json = Readonly<Record<string, unknown>>;
 
@@ -17,8 +17,8 @@ export function textOf(value: unknown): string | null {
 }
 
 /**
- * Converts credits to micros. Returns -1 if the value is not a number; the checks then find a wrong
- * amount. Exact for amounts below 10⁹ credits with six decimals.
+ * Converts credits to micros. Exact for amounts below 10⁹ credits with six decimals. Returns -1 if
+ * the value is not a number. The checks then find a wrong amount.
  */
 export function microsOf(value: unknown): bigint {
   return typeof value === 'number' ? BigInt(Math.round(value * 1e6)) : -1n;

@@ -21,9 +21,9 @@ export interface LoadOptions {
 }
 
 /**
- * The limit of applications in flight is `perSecond` multiplied by this. At the limit, new
- * applications are skipped. Otherwise the backlog of an outage would arrive at once at the end of
- * the outage, and a busy machine would never recover.
+ * The limit of work in flight is `perSecond` multiplied by this. At the limit, new applications are
+ * skipped. Otherwise the backlog of an outage would arrive at once at the end of the outage, and a
+ * busy machine would never recover.
  */
 const inFlightSecondsMax = 10;
 const triesMax = 12;
@@ -36,7 +36,8 @@ const poorGrantCredits = 150;
 
 /**
  * Starts a steady stream of applications. Each is begun on time or skipped, and does not wait for
- * earlier ones.
+ * earlier ones. With some of them, the load also grants credits to a poor tenant, reads a balance
+ * or sends a request of `observe`.
  */
 export function startLoad(world: LoadWorld, options: LoadOptions): Load {
   const { perSecond, random } = options;
@@ -252,7 +253,8 @@ async function grantToPoor(world: LoadWorld, number: number, random: Random): Pr
 }
 
 /**
- * Grants credits. Sends the request until it succeeds, at most `2 × triesMax` times. All requests
+ * Grants credits. Sends the request until it succeeds, at most `2 × triesMax` times, and then
+ * resolves without an error. A refusal that is decisive (`isDecisive`) is a complaint. All requests
  * have the same reference, so the credits are granted at most once.
  */
 export async function grant(

@@ -3,9 +3,10 @@ import { isDecisive } from './http.ts';
 import { gatewayOf, type LoadWorld } from './load-world.ts';
 
 /**
- * Sends one random request that gives the history more to compare. A tenant reads its newest
- * submissions, its balance or its statement, posts a used key with another body, or moves its
- * endpoint to another path. The request is not repeated.
+ * Sends at most one random request that gives the history more to compare. A tenant reads its
+ * newest submissions, its balance or its statement, posts a used key with another body, or moves
+ * its endpoint to another path. Sends nothing if no key is used yet or the tenant has no endpoint.
+ * The request is not repeated.
  */
 export async function observe(world: LoadWorld, number: number, random: Random): Promise<void> {
   const tenant = random.pick(world.tenants);

@@ -37,7 +37,7 @@ export function openNodeLog(file: string): (line: NodeLine) => void {
   return (line) => void writeSync(handle, `${JSON.stringify({ ...line, atMs: Date.now() })}\n`);
 }
 
-/** All lines of one node's log, oldest first. */
+/** All lines of one node's log, oldest first. Empty if the node has no log file yet. */
 export function readNodeLog(node: string, file: string): Logged<NodeLine>[] {
   if (!existsSync(file)) return [];
   const lines = readFileSync(file, 'utf8').split('\n');

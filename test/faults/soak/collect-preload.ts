@@ -3,11 +3,12 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 /**
- * Loaded into each process of a soak before its own code. At SIGUSR2 it runs the garbage collector
- * and writes the number of remaining bytes into its file.
+ * Loaded into each process of a soak before its own code. At SIGUSR2 it runs the garbage collector.
+ * It then writes the number of bytes that remain on the heap into the file that
+ * `FAULTS_MEMORY_FILE` names.
  *
- * Without this collection, the number would include garbage. An idle process may not collect
- * garbage for more than an hour.
+ * Without this collection, the number would include garbage: an idle process may run for more than
+ * an hour without a collection.
  */
 const file = process.env['FAULTS_MEMORY_FILE'];
 setFlagsFromString('--expose-gc');

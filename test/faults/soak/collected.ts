@@ -13,7 +13,10 @@ export const collectPreload = pathToFileURL(path.join(import.meta.dirname, 'coll
 const lookEveryMs = 20;
 const boundMs = 20_000;
 
-/** Makes a process collect its garbage. Resolves with the bytes that remain. */
+/**
+ * Makes a process collect its garbage. Resolves with the bytes that remain on its heap. Throws if
+ * the process does not report them within `boundMs`.
+ */
 export async function collectedBytes(dir: string, name: string, pid: number): Promise<number> {
   const file = fileOf(dir, name);
   rmSync(file, { force: true });

@@ -6,7 +6,10 @@ import { soak } from './soak.ts';
 
 endEarlyInOrder();
 
-/** `pnpm soak --minutes M [--rate R] [--seed S]` */
+/**
+ * `pnpm soak --minutes M [--rate R] [--seed S]`: M minutes of load without faults, with R
+ * applications begun per second. Prints the trend of each figure. The last line is the verdict.
+ */
 const { values } = parseArgs({
   options: {
     minutes: { type: 'string', default: '60' },

@@ -8,8 +8,9 @@ type Figure = Omit<Series, 'points'> & { readonly value: number };
 const kibPerMb = 1024;
 
 /**
- * Measures the figures that could grow without a bound: the heap and the resident memory of each
- * process after a garbage collection, file descriptors, connections and keys.
+ * Measures the figures that could grow without a bound. For each process, these are the heap after
+ * a garbage collection, the resident memory and the file descriptors. For the servers, they are
+ * Redis's memory and keys, and the connections to Redis and Postgres.
  */
 export async function measure(world: World): Promise<Figure[]> {
   const figures: Figure[] = [];

@@ -10,9 +10,9 @@ export interface Trend {
   readonly unit: 'MB' | '';
   readonly first: number;
   readonly last: number;
-  /** The slope of the least-squares line through all points. */
+  /** The slope of the least-squares line through all points, in the unit of the figure per hour. */
   readonly perHour: number;
-  /** The rise of that line over the observed time. */
+  /** The rise of that line from the first to the last point, in the unit of the figure. */
   readonly growth: number;
   readonly isFlat: boolean;
 }
@@ -25,7 +25,7 @@ const secondsPerHour = 3_600;
 const toleranceShare = 0.1;
 const tolerance = { MB: 12, '': 6 } as const;
 
-/** Decides whether a figure grows, from its points after the warm-up. */
+/** Decides if a figure grows. `points` must have only the points after the warm-up. */
 export function trendOf({ name, unit, points }: Series): Trend {
   const count = Math.max(1, points.length);
   const meanAt = points.reduce((sum, { atSeconds }) => sum + atSeconds, 0) / count;

@@ -2,9 +2,10 @@ import { readFileSync } from 'node:fs';
 
 /**
  * Loaded into a service before its own code (`node --import`). Moves the clock of this one process
- * by the offset in a file. The process reads the file at its start and at SIGUSR2. The clock can
- * therefore jump while the process runs, as on a host that has lost its time server.
- * `performance.now()` is unchanged, because a monotonic clock does not jump.
+ * by the milliseconds in the file that `FAULTS_CLOCK_FILE` names. Without this file, the clock is
+ * right. The process reads the file at its start and at SIGUSR2. The clock can therefore jump while
+ * the process runs, as on a host that has lost its time server. `performance.now()` is unchanged,
+ * because a monotonic clock does not jump.
  */
 const file = process.env['FAULTS_CLOCK_FILE'];
 const RealDate = Date;

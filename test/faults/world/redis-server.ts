@@ -14,7 +14,10 @@ export interface RedisUnderTest {
   clusterUrl?(): string;
   /** Ends Redis with `kill -9`. Writes that are not in its file yet are lost. */
   kill(): Promise<void>;
-  /** Starts Redis. With `empty`, it starts without its file, like a replaced machine. */
+  /**
+   * Starts Redis. With `empty`, it starts without its file, like a replaced machine. Does nothing
+   * if Redis is up.
+   */
   start(options?: { readonly empty?: boolean }): Promise<void>;
   /** Sends one command. Resolves with the raw answer. Throws if no answer comes. */
   command(line: string): Promise<string>;

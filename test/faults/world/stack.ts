@@ -38,8 +38,8 @@ function placeOf(world: World, name: string) {
 }
 
 /**
- * Starts a service process with its own wires to Postgres and to Redis. A gateway also has a wire
- * to tenants.
+ * Starts a service process with its own wires to Postgres and to Redis. It connects to a cluster
+ * directly, without its wire. A gateway also has a wire to tenants, except with `hosts.direct`.
  */
 export async function startService(
   world: World,
@@ -82,8 +82,8 @@ function portOf({ ready }: { ready: { port?: number } }): { port: number } | und
 }
 
 /**
- * Starts a node. Each connection of the node goes to the next dispatcher, as through a load
- * balancer.
+ * Starts a node. Each connection of the node goes to the next dispatcher that is up, as through a
+ * load balancer. With `hosts.direct`, it may also go to one that is down.
  */
 export async function startNode(
   world: World,

@@ -39,7 +39,10 @@ export class Activity {
     this.#mail.delete(dispatcherId);
   }
 
-  /** Resolves when nothing is in flight, except what waits for the clock to advance. */
+  /**
+   * Resolves when nothing is in flight, except what waits for the clock to advance. Throws after
+   * `stuckAfterMs`.
+   */
   async settled(): Promise<void> {
     const startedMs = performance.now();
     for (let quiet = 0; quiet < quietTurns;) {

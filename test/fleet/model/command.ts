@@ -12,7 +12,8 @@ export interface Playground {
 /**
  * One possible step, as a fast-check command. It picks its target from the state when it runs, and
  * does nothing without a target. If `isAwaited`, it ends when all its effects have happened.
- * Otherwise the next command races with these effects.
+ * Otherwise the next command races with these effects. It throws the first violation of the
+ * auditor.
  */
 export class Command<World extends Playground> implements fc.AsyncCommand<object, World> {
   readonly #name: string;

@@ -171,7 +171,7 @@ export class ModelDispatcher {
 
   /**
    * Stops as after SIGTERM, in the order of `run.ts`. `passTime` advances the clock by the dispatch
-   * deadline.
+   * deadline. Throws if a job is left after the first `passTime`.
    */
   async drain(passTime: () => Promise<void>): Promise<void> {
     await passTime();

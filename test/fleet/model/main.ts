@@ -9,7 +9,10 @@ import { Client } from 'pg';
 import { checkFleet } from './property.ts';
 import { openRig } from './rig.ts';
 
-/** `pnpm fleet:model --runs N --seed S`: the property test of the fleet with any number of runs. */
+/**
+ * `pnpm fleet:model --runs N --seed S [--path PATH] [--shrink]`: the property test of the fleet
+ * with any number of runs. PATH repeats one run of the seed.
+ */
 const { values } = parseArgs({
   options: {
     runs: { type: 'string', default: '2000' },

@@ -41,12 +41,18 @@ export class Mortal {
     await Promise.race([work, this.#death.promise]);
   }
 
-  /** Kills the process before or after statement number `calls`, counted from now. */
+  /**
+   * Kills the process before or after statement number `calls`. The next statement has the number
+   * 1. Replaces an earlier planned fault.
+   */
   dieAt(calls: number, moment: Moment): void {
     this.strikeAt(calls, moment, () => this.die());
   }
 
-  /** Calls `strike` before or after statement number `calls`, counted from now. */
+  /**
+   * Calls `strike` before or after statement number `calls`, as `dieAt` counts. Replaces an earlier
+   * planned fault.
+   */
   strikeAt(calls: number, moment: Moment, strike: () => void): void {
     this.#fuse = { calls, moment, strike };
   }

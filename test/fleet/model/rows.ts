@@ -22,7 +22,10 @@ export interface Row {
   readonly actions: number | null;
   /** True if the node reported more than the cap for the run time. */
   readonly is_capped: boolean;
-  /** The price of the usage by the default rate card, in micros, without the base price. */
+  /**
+   * The price of the usage by the default rate card, in micros. It leaves out the base price, the
+   * tier and surge.
+   */
   readonly used: string;
   readonly surge: string;
   readonly max: string;
@@ -53,7 +56,10 @@ export async function readRows(query: Query, tenantId: string): Promise<Map<stri
 
 const ended = new Set(['submitted', 'failed', 'cancelled', 'rejected']);
 
-/** Checks one submission: it has ended as its node reported, at the right price. */
+/**
+ * Checks one submission. It has ended as its node reported, at the right price, and with one end
+ * event. It was dispatched in time, and only to the node in its row.
+ */
 export function compareRow(auditor: Auditor, wireId: string, row: Row): void {
   const seen = auditor.of(wireId);
   const complain = (what: string): void => auditor.complain(wireId, what);
@@ -71,7 +77,10 @@ export function compareRow(auditor: Auditor, wireId: string, row: Row): void {
   compareCharge(row, complain);
 }
 
-/** Checks that an acknowledged outcome is stored and that a stored outcome was reported. */
+/**
+ * Checks that an acknowledged outcome is stored, and that the stored outcome and the stored actions
+ * were reported.
+ */
 function compareOutcome(auditor: Auditor, wireId: string, row: Row): void {
   const { outcomes, acknowledged, actionsReported } = auditor.of(wireId);
   const complain = (what: string): void => auditor.complain(wireId, what);

@@ -10,8 +10,8 @@ const slotsBackMs = 31_000;
 
 /**
  * Checks the registry during a run. If a submission takes a slot of a node, the node's link must
- * know the submission. Submissions that were offered only on an older link are left out. The
- * registry is corrected when the dispatcher enters the link in it again.
+ * know the submission. Submissions that were offered only on an older link are left out, because
+ * the registry keeps their slots until the dispatcher enters the link in it again.
  */
 export async function compareTaken(world: World): Promise<void> {
   await world.settled();
@@ -32,7 +32,10 @@ export async function compareTaken(world: World): Promise<void> {
   }
 }
 
-/** Checks, with nothing in flight, that every slot is free at its link and in the registry. */
+/**
+ * Advances the clock until every slot must be free. Checks this at each link and in the registry,
+ * and checks that no node has two links.
+ */
 export async function compareSlots(world: World): Promise<void> {
   await world.advance(slotsBackMs);
   await world.advance(fleetRefreshIntervalMs);

@@ -11,9 +11,11 @@ import type { World } from './world.ts';
 const waitsMs = [6_001, 60_001, 1_800_001];
 
 /**
- * Advances the clock until every submission has ended and every slot is free. Then the rows must
- * agree with what the auditor saw. With `isHealed`, the nodes already reconnect before the clock
- * advances. Without it, they reconnect only afterwards.
+ * Advances the clock by `waitsMs`. Then every submission must have ended, every slot must be free,
+ * and the rows must agree with what the auditor saw. Returns the violations.
+ *
+ * With `isHealed`, the nodes reconnect before the clock advances and again afterwards. Without it,
+ * they reconnect only afterwards.
  */
 export async function passVerdict(
   world: World,

@@ -19,7 +19,11 @@ const endsWithinMs = 30_000;
  */
 const slotsBackWithinMs = 45_000;
 
-/** The verdict of the model, but for real processes. Their reconcilers run by themselves. */
+/**
+ * Like `passVerdict` of the model, but for real processes, whose reconcilers run by themselves.
+ * Returns the violations. Throws if a submission does not end in time, or if slots are not free in
+ * time.
+ */
 export async function passVerdict(
   world: ProcessWorld,
   expected: { readonly fleet: Fleet; readonly agentSlots: number; readonly grantedMicros: bigint },

@@ -17,7 +17,8 @@ export interface ScriptedCredentials {
 
 /**
  * The auditor counts an offer as open for only 1 s of its 2 s. Frames of two sockets arrive in any
- * order. So it may see the end of an offer late, and would count it as open for too long.
+ * order, so the auditor may see the end of one offer after the begin of another. With 2 s, it would
+ * then count too many open offers.
  */
 const openForMs = 1_000;
 /** The time for the processes to react to an awaited command before the next one. */

@@ -39,7 +39,7 @@ function textOf(source: string | ArrayBuffer | NodeJS.TypedArray): string {
 
 /**
  * Adds an import of the simulated globals that the module uses. The import goes on the first line,
- * which keeps the line numbers of errors correct.
+ * which keeps the line numbers of errors correct. A module that begins with `#!` stays as it is.
  */
 function withSimulatedGlobals(text: string): string {
   if (text.startsWith('#!')) return text;

@@ -37,7 +37,10 @@ interface Session extends Asking {
 export class GatedStore {
   readonly #process: SimulatedProcess;
   readonly #scheduler: Scheduler;
-  /** Called after each commit. */
+  /**
+   * Called after each transaction that commits, and after each single write to a table that the
+   * auditor reads.
+   */
   readonly #onCommit: () => void;
 
   constructor(process: SimulatedProcess, scheduler: Scheduler, onCommit: () => void) {

@@ -76,7 +76,7 @@ export class Quiet {
     }
   }
 
-  /** Resolves when nothing runs. */
+  /** Resolves when nothing runs. Throws if something still runs after `stuckAfterMs`. */
   async reached(): Promise<void> {
     const startedMs = performance.now();
     for (;;) {

@@ -111,8 +111,8 @@ export class Scheduler {
   }
 
   /**
-   * Ends the faults. After this call no event fails, and no ticket delays its event unless it was
-   * drawn before. A stalled process stays stalled until its step.
+   * Ends the faults. After this call no event fails, no new ticket delays its event, and the events
+   * held so far lose their delays. A stalled process stays stalled until its step.
    */
   heal(): void {
     this.#rates = { stall: 0, fault: 0 };
@@ -132,8 +132,8 @@ export class Scheduler {
   }
 
   /**
-   * Holds an event. Resolves when the seed releases the event. Never resolves if the process is
-   * killed first.
+   * Holds an event. Resolves with the fate of the event when the seed releases it. Never resolves
+   * if the process is killed first.
    */
   hold(
     process: SimulatedProcess,
@@ -173,14 +173,17 @@ export class Scheduler {
     for (const timer of this.#timers) if (timer.process === process) this.#timers.delete(timer);
   }
 
-  /** The time of the next timer. Undefined if there is none. */
+  /** The due time of the next timer, which may be in the past. Undefined if there is none. */
   get nextDueMs(): number | undefined {
     let next: number | undefined;
     for (const { dueMs } of this.#timers) if (next === undefined || dueMs < next) next = dueMs;
     return next;
   }
 
-  /** How far the time may advance before a held event exceeds its limit. */
+  /**
+   * How many milliseconds the time may advance before a held event exceeds its limit. Infinity if
+   * no event is held.
+   */
   get allowanceMs(): number {
     let allowance = Number.POSITIVE_INFINITY;
     for (const { sinceMs, process } of this.#held) {
@@ -200,9 +203,10 @@ export class Scheduler {
   }
 
   /**
-   * Releases one event that can happen now, picked by the seed. Returns false if there is none.
-   * Delayed events count only with `thaws`. While a statement waits for a lock, no other statement
-   * that may wait is sent. Otherwise Postgres, and not the seed, would decide which of the two goes
+   * Releases one held event or runs one timer that is due. The seed picks among those that can
+   * happen at this moment. Returns false if there is none. Delayed events, and those of stalled
+   * processes, count only with `thaws`. While a statement waits for a lock, no other statement that
+   * may wait is sent. Otherwise Postgres, and not the seed, would decide which of the two goes
    * first.
    */
   releaseOne({ thaws }: { readonly thaws: boolean }): boolean {

@@ -3,7 +3,7 @@ import { createRandom } from '../../simulation/random.ts';
 /** How one run treats all events of one name. Most names are `plain`. */
 type Treatment = 'slow' | 'failing' | 'plain';
 
-/** On average, one name in `treatedOneIn` is slow, and one is failing. */
+/** On average, one name in this many is slow, and one name in this many is failing. */
 const treatedOneIn = 8;
 
 /** The treatment of each name, drawn from the seed only. */

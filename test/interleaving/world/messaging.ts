@@ -31,9 +31,10 @@ const jobAttemptsMax: Readonly<Record<QueueKey, number>> = {
 
 /**
  * Queues and channels that behave like those of the queue room, at moments that the seed decides. A
- * job is delivered at least once and in any order, unless it is lost. The messages of a channel
- * reach its current subscriber in order, and any of them may be lost. BullMQ cannot be used,
- * because its workers wait inside Redis, where the seed decides nothing.
+ * job is delivered at least once and in any order, unless it is lost. Webhook jobs are dropped,
+ * because a run has no webhook service. The messages of a channel reach its current subscriber in
+ * order, and any of them may be lost. BullMQ cannot be used, because its workers wait inside Redis,
+ * where the seed decides nothing.
  */
 export class Messaging {
   readonly #scheduler: Scheduler;

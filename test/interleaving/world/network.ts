@@ -109,7 +109,7 @@ export class Network implements Dialer {
    * list.
    */
   readonly #upgraded: Connection[] = [];
-  /** Called when the next hello has reached its dispatcher. */
+  /** Called once, when the next hello has reached its dispatcher. Then it is undefined again. */
   atNextHello: ((connection: Connection) => void) | undefined;
   onError: (error: unknown) => void = () => {};
 

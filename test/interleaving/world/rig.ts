@@ -19,7 +19,7 @@ import { Client, type QueryResultRow } from 'pg';
 export interface Rig {
   readonly store: Store;
   readonly redis: ReturnType<typeof connectRedis>;
-  /** The start time of the next run. */
+  /** The start time of the next run, in Unix milliseconds. Each call gives a later time. */
   nextStartMs(): number;
   setTime(nowMs: number): Promise<void>;
   query<Row extends QueryResultRow>(text: string, values: readonly unknown[]): Promise<Row[]>;

@@ -199,9 +199,10 @@ const columns: Generator = (tokens, at) => {
 const generators = [conditions, checks, bounds, uniques, locks, orders, conflicts, columns];
 
 /**
- * The mutants of a text of SQL: one for each conjunct of each WHERE, ON, HAVING, IF, WHEN and
- * CHECK, and for each bound, unique key, row lock, ORDER BY, ON CONFLICT DO NOTHING and column of
- * an UPDATE. `isFragment`: other code appends the text to a WHERE.
+ * The mutants of a text of SQL: one for each conjunct and each side of an OR in each WHERE, ON,
+ * HAVING, IF, WHEN and CHECK. Also one for each bound, unique key, row lock, ORDER BY, DESC, ON
+ * CONFLICT DO NOTHING and column of an UPDATE. `isFragment` is true if other code appends the text
+ * to a WHERE.
  */
 export function sqlEdits(text: string, isFragment = false): SqlEdit[] {
   const tokens = readSql(text);

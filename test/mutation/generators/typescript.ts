@@ -36,7 +36,7 @@ function textOf(text: string, node: SyntaxNode): string {
   return text.slice(node.start, node.end);
 }
 
-/** Negates the condition of an if, a loop or a conditional expression. */
+/** Negates the condition of an `if`, a `while`, a `do … while` or a conditional expression. */
 const conditions: Generator = ({ node }, text) => {
   const tested = ['IfStatement', 'ConditionalExpression', 'WhileStatement', 'DoWhileStatement'];
   const test = tested.includes(node.type) ? nodeIn(node, 'test') : undefined;
@@ -82,7 +82,7 @@ function isTextual(node: SyntaxNode | undefined): boolean {
   return node?.type === 'TemplateLiteral' || typeof node?.['value'] === 'string';
 }
 
-/** Adds one to a number that is compared, added or passed. */
+/** Adds one to a whole number that is an operand, an argument or an assigned value. */
 const numbers: Generator = ({ node, parent }, text) => {
   if (node.type !== 'Literal' || parent === undefined) return [];
   const places = ['BinaryExpression', 'CallExpression', 'AssignmentExpression'];

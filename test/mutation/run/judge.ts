@@ -6,6 +6,7 @@ import { checkout, type FileEnd } from './test-files.ts';
 import { type Worker, WorkerLost } from './workers.ts';
 
 export type Verdict =
+  /** `testFile` is empty if the database refused the mutant of a migration. */
   | { readonly kind: 'killed'; readonly by: string; readonly testFile: string }
   /** A test timed out. The mutant counts as killed. */
   | { readonly kind: 'timeout'; readonly by: string; readonly testFile: string }
@@ -32,7 +33,7 @@ const spareMs = 30_000;
 /**
  * Runs the tests in the order of `plans` against the mutant, until one fails. A failure that a busy
  * machine may have caused counts only if the same test passes without the mutant and fails with it
- * again.
+ * again. Otherwise the verdict is `unclear`.
  */
 export async function judge(
   worker: Worker,

@@ -4,7 +4,7 @@ import { functionBodies } from '../generators/typescript.ts';
 export interface Reach {
   /** `file#n` of each function that was entered (see `Edit.reach`). */
   readonly functions: readonly string[];
-  /** Each text that was sent to Postgres. */
+  /** The texts that were sent to Postgres, except very long ones. `setup.ts` has the limits. */
   readonly statements: readonly string[];
 }
 

@@ -134,8 +134,9 @@ interface Candidates {
 }
 
 /**
- * Runs the tests that reach the mutant, the nearest first. A baseline is measured only when its
- * turn comes.
+ * Runs the tests that reach the mutant, the nearest first, until one gives another verdict than
+ * `survived`. Leaves out tests that fail without the mutant, take longer than `slowMs`, or do not
+ * fit into `msMax`. A baseline is measured only when its turn comes.
  */
 async function judgeBy(
   worker: Worker,

@@ -57,7 +57,10 @@ export class LocalChain {
   #slot = 1_000;
   #finalizesAtOnce = true;
 
-  /** If false, transactions stay `confirmed` until `finalize`. */
+  /**
+   * Decides if later transactions are finalized at once. If not, they stay `confirmed` until
+   * `finalize`.
+   */
   finalizeAtOnce(isOn: boolean): void {
     this.#finalizesAtOnce = isOn;
   }

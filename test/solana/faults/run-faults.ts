@@ -3,8 +3,8 @@ import { auditLedger, type PurchaseIntent } from '@svc/store';
 import type { SolanaWorld } from '../world.ts';
 
 /**
- * Returns a function that gives a pseudorandom number from 0 to 1 at each call. The same seed gives
- * the same numbers.
+ * Returns a function that gives a pseudorandom number, at least 0 and less than 1, at each call.
+ * The same seed gives the same numbers.
  */
 function randomOf(seed: number): () => number {
   let state = seed >>> 0;
@@ -24,7 +24,10 @@ export interface FaultsVerdict {
   readonly payments: number;
   readonly granted: number;
   readonly faults: Readonly<Record<string, number>>;
-  /** Empty if every finalized payment was credited exactly once and nothing else was. */
+  /**
+   * Empty if each payment is recorded once, and credits are granted once for each intent that is
+   * paid in full, and for nothing else.
+   */
   readonly violations: readonly string[];
 }
 

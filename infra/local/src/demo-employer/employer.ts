@@ -24,7 +24,7 @@ export interface DemoEmployer {
   /** The address of the page that shows the applications to people. */
   readonly url: string;
   readonly port: number;
-  /** Newest first. */
+  /** Newest first, at most `applicationsMax`. */
   readonly applications: readonly Application[];
   close(): Promise<void>;
 }
@@ -42,9 +42,9 @@ interface Answer {
 
 /**
  * Starts the demo employer on 127.0.0.1: an application form, and a page that shows what has
- * arrived. It keeps everything in memory. It refuses requests for other host names than its own.
- * Otherwise another web site could read the applications through a visitor's browser. `port` 0
- * takes any free port.
+ * arrived. It keeps everything in memory. It refuses requests for other host names, and requests
+ * from pages of other web sites. Such a page could otherwise read the applications through a
+ * visitor's browser. `port` 0 takes any free port.
  */
 export async function startDemoEmployer({ port = 0 } = {}): Promise<DemoEmployer> {
   const applications: Application[] = [];

@@ -69,8 +69,8 @@ export interface Answer {
 const valueLengthMax = 2_000;
 
 /**
- * The answers of a submitted form without its file, and the labels of required fields that are
- * empty.
+ * The answers of a submitted form, without its file and without empty fields. `missing` are the
+ * labels of required fields that are empty.
  */
 export function readAnswers(form: FormData): { answers: Answer[]; missing: string[] } {
   const given = fields.map((field) => ({ field, value: valueIn(form, field.name) }));
@@ -87,7 +87,10 @@ export function readAnswers(form: FormData): { answers: Answer[]; missing: strin
   };
 }
 
-/** The text of a field, or the name of its file. */
+/**
+ * The text of a field, or the name of its file. Empty if the form has no text or file for the
+ * field.
+ */
 function valueIn(form: FormData, name: string): string {
   const value = form.get(name);
   if (value === null || typeof value === 'string') return value ?? '';

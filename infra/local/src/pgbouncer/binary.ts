@@ -31,8 +31,9 @@ const fetchedFile = path.join(fetchedDir, 'run');
 const advice = 'Install PgBouncer 1.21 or newer (Debian 13: apt-get install pgbouncer).';
 
 /**
- * Finds a PgBouncer of at least `versionMin` on the PATH. Without one, downloads Debian's package
- * and unpacks it below .local. Throws StartError if that fails, too.
+ * Finds a PgBouncer of at least `versionMin` on the PATH. Without one, calls `onFetch`, downloads
+ * Debian's package and unpacks it below .local. Throws StartError if the download fails or the
+ * machine has no `apt-get`.
  */
 export async function pgbouncerBinary(onFetch: () => void = () => {}): Promise<string> {
   const installed = onPath('pgbouncer');
@@ -59,8 +60,8 @@ function isNewEnough(versionText: string): boolean {
 
 /**
  * Writes a script that starts the unpacked PgBouncer with its libraries. The script calls the
- * unpacked loader, because the loader and the C library must be of the same release. PgBouncer
- * replaces the shell and keeps its process id.
+ * unpacked loader, because the loader and the C library must be of the same release. The script
+ * ends with `exec`, so PgBouncer has the process id of the script.
  */
 function writeStarter(unpacked: string): void {
   const libraries = libraryPath(unpacked).LD_LIBRARY_PATH.replaceAll(unpacked, '$root');

@@ -39,7 +39,6 @@ async function doctor(context: Context, options: CommandOptions): Promise<void> 
   for (const finding of findings) printFinding(finding);
 }
 
-/** All findings about a deployment. */
 export function findingsOf(deployment: Deployment): Finding[] {
   return [
     ...checkServices(deployment),

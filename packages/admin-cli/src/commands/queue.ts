@@ -92,7 +92,7 @@ const reconcilersOf: Partial<Record<QueueKey, readonly ReconcilerName[]>> = {
 
 /**
  * Ends the backoff of all rows that the reconcilers of the queue could not repair. The next pass
- * tries these rows again. `madeDue` is their number.
+ * tries these rows again. `madeDue` is their number, and is missing if the queue has no reconciler.
  */
 async function retryPutOff({ store }: Context, key: QueueKey): Promise<{ madeDue?: number }> {
   const reconcilers = reconcilersOf[key];

@@ -34,7 +34,10 @@ export function statusRecord(status: ServiceStatus): object {
   };
 }
 
-/** The status as tables that fit `widthMax`, for people. */
+/**
+ * The status as tables for people, at most `widthMax` columns wide. Without `widthMax` the width is
+ * not limited.
+ */
 export function statusLines(status: ServiceStatus, widthMax?: number): string[] {
   return [
     headLine(status),

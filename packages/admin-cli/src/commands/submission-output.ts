@@ -3,7 +3,10 @@ import { toWireId, wireStatus } from '@svc/domain';
 import type { OperatorSubmission } from '@svc/store';
 import type { Row } from '../output.ts';
 
-/** True if a record shows personal data reported by a node. Reading such a record is audited. */
+/**
+ * True if the record shows a result or a failure message of a node, which may contain personal
+ * data. Reading such a record is audited.
+ */
 export function hasPersonalData({ result, failure }: OperatorSubmission): boolean {
   return result !== null || (failure !== null && failure.message !== '');
 }

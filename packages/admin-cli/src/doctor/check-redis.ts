@@ -5,7 +5,6 @@ import { type Deployment, fault, type Finding, isLocal, ok, warning } from './fi
 const versionMin = 6.2;
 const memoryWarningPart = 0.8;
 
-/** The checks of Redis. */
 export function checkRedis({ redis, redisUrl, environment }: Deployment): Finding[] {
   if (redis === null) {
     const found = redisUrl === undefined ? 'REDIS_URL is not set' : 'Redis cannot be reached';

@@ -1,7 +1,7 @@
 import { type Deployment, fault, type Finding, ok, warning } from './finding.ts';
 
 const services = ['gateway', 'dispatcher', 'settlement', 'webhooks'];
-/** The most connections of `svc` at once. */
+/** The most connections to Postgres that one call of `svc` opens. */
 const svcPoolMax = 4;
 const skewWarningMs = 1_000;
 const skewFaultMs = 60_000;
@@ -61,8 +61,8 @@ function versions({ redis, build }: Deployment): Finding {
 }
 
 /**
- * Compares the connections that Postgres allows with the sum of all pools. All processes may fill
- * their pools at the same moment.
+ * Compares the connections that Postgres allows with the sum of all pools and `svcPoolMax`. All
+ * processes may fill their pools at the same moment.
  */
 function pools({ redis, database }: Deployment): Finding {
   const unknown = redis?.services.filter(({ facts }) => facts === undefined).length ?? 0;
@@ -90,7 +90,10 @@ function pools({ redis, database }: Deployment): Finding {
   return ok('pools', found);
 }
 
-/** Compares the clocks of this machine, of Redis and of the services with the clock of Postgres. */
+/**
+ * Compares the clocks of this machine, of Redis and of the services with the clock of Postgres.
+ * Without Redis, only the clock of this machine is compared.
+ */
 function clocks({ databaseClock, redis }: Deployment): Finding[] {
   const hereAheadMs = databaseClock.askedMs - databaseClock.now.getTime();
   const here = { name: 'this machine', aheadMs: hereAheadMs };

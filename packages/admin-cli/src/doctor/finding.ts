@@ -3,7 +3,7 @@ import type { DatabaseHealth, LedgerAuditStatus } from '@svc/store';
 
 type FindingState = 'ok' | 'warning' | 'fault';
 
-/** The result of one check. `remedy` says what to do, unless the state is `ok`. */
+/** The result of one check. `remedy` says what to do. It is null if the state is `ok`. */
 export interface Finding {
   readonly check: string;
   readonly state: FindingState;

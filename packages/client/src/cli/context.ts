@@ -14,7 +14,6 @@ export interface CommandContext {
   readonly now: () => number;
   /** Rejects if the signal aborts. */
   readonly pause: (milliseconds: number, signal?: AbortSignal) => Promise<void>;
-  /** Writes one line. */
   readonly write: (line: string) => void;
   readonly isJson: boolean;
   /** The folder for the cursors of named listeners. */

@@ -94,7 +94,10 @@ function backoffMs(failures: number): number {
   return Math.min(pauseFirstMs * 2 ** failures, pauseMaxMs);
 }
 
-/** Prints an event, and forwards it until the address accepts it. */
+/**
+ * Prints an event, and forwards it until the address accepts it. Without an address, only prints
+ * it.
+ */
 async function handle(
   context: CommandContext,
   url: URL | undefined,

@@ -40,7 +40,9 @@ async function contextOf(values: OptionValues): Promise<CommandContext> {
   };
 }
 
-/** Runs `listen` until SIGINT or SIGTERM. A second signal ends the process at once. */
+/**
+ * Runs `listen` until SIGINT or SIGTERM. A second signal of the same kind ends the process at once.
+ */
 export async function runListen(values: OptionValues): Promise<void> {
   const controller = new AbortController();
   const stop = () => controller.abort();

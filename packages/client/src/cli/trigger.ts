@@ -46,7 +46,6 @@ const triggers: Readonly<Record<string, Trigger>> = {
   'webhook.test': { does: 'a test of each webhook endpoint', run: ({ client }) => testAll(client) },
 };
 
-/** Lists the events that can be caused. */
 export function listTriggers({ write, isJson }: Pick<CommandContext, 'isJson' | 'write'>): void {
   const list = Object.entries(triggers).map(([event, { does }]) => ({ event, does }));
   if (isJson) return write(JSON.stringify(list, null, 2));
@@ -55,7 +54,7 @@ export function listTriggers({ write, isJson }: Pick<CommandContext, 'isJson' | 
 
 /**
  * Causes an event in the sandbox by a real submission or change. Throws `CommandError` outside of a
- * sandbox.
+ * sandbox, and for an event that is not in `triggers`.
  */
 export async function trigger(context: CommandContext, event: string | undefined): Promise<void> {
   const chosen = event === undefined ? undefined : triggers[event];

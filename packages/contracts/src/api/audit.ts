@@ -4,12 +4,22 @@ import { Nullable, pageParameters, PageOf, Time, WireId } from './common.ts';
 
 /** Who made a change: a key of the tenant, or an operator of the service (CONTRACT 12). */
 export const ChangeAuthor = Type.Object({
-  /** Null if no key with an id signed the change, as in old entries. */
+  /**
+   * Null if no key with an id signed the change, as in old entries. Omitted if an operator made the
+   * change.
+   */
   keyId: Type.Optional(Nullable(WireId('key'))),
+  /**
+   * An operator's id, or `local` for a program with the master key. Omitted if a tenant made the
+   * change.
+   */
   operator: Type.Optional(Type.String()),
 });
 
-/** The members that changed, with names as on the wire. */
+/**
+ * The members that changed, with names as on the wire. For a creation `before` is null, and for a
+ * deletion `after` is null.
+ */
 const ChangedMembers = Nullable(Type.Object({}));
 
 /** One change of the settings, webhook endpoints or keys of a tenant (CONTRACT 12). */

@@ -82,5 +82,4 @@ export function PageOf<Item extends TSchema>(item: Item) {
   return Type.Object({ data: Type.Array(item), nextCursor: Nullable(Type.String()) });
 }
 
-/** A query without parameters. */
 export const NoQuery = Type.Object({}, { additionalProperties: false });

@@ -11,7 +11,7 @@ const keyMembers = {
   addresses: Type.Array(Type.String()),
   createdAt: Time,
   expiresAt: Nullable(Time),
-  /** The minute of the last use. */
+  /** The minute of the last use. Null before the first use. */
   lastUsedAt: Nullable(Time),
 };
 
@@ -23,7 +23,7 @@ export type Key = Static<typeof Key>;
 export const KeyList = Type.Object({ data: Type.Array(Key) });
 export type KeyList = Static<typeof KeyList>;
 
-/** The body of `POST /v1/keys`. */
+/** The body of `POST /v1/keys`. Default: all scopes, any address, no expiry. */
 export const KeyRequest = Type.Object(
   {
     scopes: Type.Optional(Type.Array(Type.Enum(keyScopes), { minItems: 1, uniqueItems: true })),

@@ -90,7 +90,8 @@ export function compileSchema<Schema extends TSchema>(
 }
 
 /**
- * Makes a violation. Endpoints also call it for rules that no schema describes. Cuts a long path.
+ * Makes a violation. Endpoints also call it for rules that no schema describes. Cuts a path of more
+ * than `pathLengthMax` characters and adds `…`.
  */
 export function fieldErrorAt(path: string, message: string, keyword: string): FieldError {
   const cut = path.length > pathLengthMax ? `${path.slice(0, pathLengthMax)}…` : path;

@@ -171,7 +171,6 @@ export const ApplicantProfile = Type.Object({
   ),
 });
 export type ApplicantProfile = Static<typeof ApplicantProfile>;
-/** One file of the profile. */
 export type ApplicantFile = Static<typeof File>;
 
 export const applicantProfileSchemaPath = '/schemas/ats-application-profile.json';

@@ -3,7 +3,10 @@ import { itemsOf, memberOf } from './reading/read-json.ts';
 /** A list of values: an `enum`, a `const`, or a union of constants. */
 export interface ValueList {
   readonly values: readonly unknown[];
-  /** True if the schema also allows any other string. Answers may then get new values. */
+  /**
+   * True if the schema also allows any other string. Answers may then get new values. False for a
+   * closed list.
+   */
   readonly isOpen: boolean;
 }
 

@@ -20,6 +20,7 @@ export type LinkAnswer =
        */
       readonly aheadSeconds: number | undefined;
     })
+  /** `code` is the code of the network error, such as `ENOTFOUND`; `unknown` if it has none. */
   | { readonly kind: 'unreachable'; readonly code: string };
 
 const timeoutMs = 10_000;
@@ -39,8 +40,9 @@ function codeOf(error: unknown): string {
 }
 
 /**
- * Sends a signed request to the path of the link, but without an upgrade. An upgrade would end the
- * link of a running agent. A service that accepts the signature answers 400.
+ * Sends a signed request to the path of the link, but without an upgrade. An upgrade would open a
+ * newer link, which ends the link of a running agent. A service that accepts the signature answers
+ * 400.
  */
 export async function askLink(question: LinkQuestion): Promise<LinkAnswer> {
   const url = new URL(nodeLinkPath, question.link.replace(/^ws/i, 'http'));

@@ -7,7 +7,8 @@ import type { NodeOptions } from '../options.ts';
 import { type Finding, fail, pass } from './finding.ts';
 
 /**
- * The least free space. The profile directory, the cache and the uploads of a browser need less.
+ * The least free space on the disk of the state directory. The profile directory, the cache and the
+ * uploads of a browser need less.
  */
 const freeBytesMin = 1024 ** 3;
 const bytesPerGb = 1e9;
@@ -77,7 +78,10 @@ async function launchProblem(binary: string, options: NodeOptions): Promise<stri
   }
 }
 
-/** Asks the guarded proxy for a tunnel, as a browser does. Returns the status line. */
+/**
+ * Asks the egress proxy for a tunnel, as a browser does. Returns the status line of the answer.
+ * Rejects if the proxy closes the connection, or if 15 s pass without an answer.
+ */
 async function openTunnel(proxyUrl: string, target: string): Promise<string> {
   const { hostname, port } = new URL(proxyUrl);
   return await new Promise((resolve, reject) => {
@@ -95,7 +99,10 @@ async function openTunnel(proxyUrl: string, target: string): Promise<string> {
   });
 }
 
-/** Checks that a public site can be reached through the guarded proxy. */
+/**
+ * Checks that a public site can be reached through the egress proxy. All traffic of the pages of a
+ * job passes through such a proxy.
+ */
 export async function checkEgress({ hostMap }: NodeOptions): Promise<Finding> {
   const proxy = await startEgressProxy({ hostMap });
   try {

@@ -11,7 +11,7 @@ function lineOf({ check, passed, text }: Finding): string {
 
 /**
  * Checks what a node needs, and prints one line for each check. Returns the exit code: 1 if a check
- * fails (CONTRACT 10).
+ * fails, otherwise 0 (CONTRACT 10).
  */
 export async function doctor(options: NodeOptions): Promise<number> {
   const findings: Finding[] = [];

@@ -2,7 +2,7 @@
 export interface Finding {
   readonly check: string;
   readonly passed: boolean;
-  /** The finding, or the advice to the node owner. */
+  /** The result in words. If the check failed, usually with advice to the node owner. */
   readonly text: string;
 }
 

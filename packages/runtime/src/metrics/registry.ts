@@ -6,7 +6,8 @@ import type { MetricDefinition, MetricService } from './definition.ts';
 export function createMetrics(service: MetricService): Registry {
   const registry = new Registry();
   registry.setDefaultLabels({ service });
-  // The default precision of 10 ms would wake an idle process a hundred times a second.
+  // `eventLoopMonitoringPrecision` is the interval, in milliseconds, at which the delay of the event
+  // loop is measured. The default of 10 would wake an idle process a hundred times a second.
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 100 });
   return registry;
 }

@@ -14,6 +14,7 @@ const findNotOpen = statement(
 
 /**
  * Returns the ids of those submissions that are not open: an outcome is stored, or they have ended.
+ * Leaves out unknown ids.
  */
 export async function findEnded(store: Store, submissionIds: readonly string[]): Promise<string[]> {
   const rows = await findNotOpen<{ id: string }>(store.query, {

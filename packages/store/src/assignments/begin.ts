@@ -10,8 +10,11 @@ export type RunCommit = { kind: 'running'; requestId: string } | { kind: 'refuse
  * is accepted, too, if the same instance of the agent began it. Such a repeat renews the lease. It
  * is safe, because the instance has stored that it began. Another instance is refused, because it
  * cannot know what the first one has done. An agent without an instance id may begin once
- * (CONTRACT 7, "Instances"). `refused`: the submission has ended, belongs to another node, or was
- * begun by another instance. Calls that wait at the same time share one statement.
+ * (CONTRACT 7, "Instances").
+ *
+ * `refused`: the submission is not assigned to this node, has an outcome or has ended. Or it is
+ * `running` and this is not a repeat by the same instance. Calls that wait at the same time share
+ * one statement.
  */
 export function commitRunning(store: Store, begin: Begin): Promise<RunCommit> {
   return beginInBatch(store, begin);

@@ -122,10 +122,9 @@ const dispatchInBatch = batched<Dispatch, DispatchCommit>({
  * may send the payload to the node only after this has returned `dispatched`. `offers`: the offers
  * of the submission, with their answers.
  *
- * Calls that wait at the same time share one statement; each gets its own outcome. If the answer is
- * lost, the batch runs again. A call with `offers` then finds out whether its first run was
- * committed. A call is answered or rejected within `acceptedOfferVoidAfterMs`, while the node still
- * keeps its accepted offer.
+ * Calls that wait at the same time share one statement. If the answer is lost, the batch runs
+ * again. If its first run was committed, only a call with an accepted offer in `offers` still gets
+ * `dispatched`. A call is answered or rejected within `acceptedOfferVoidAfterMs`.
  */
 export function commitDispatched(store: Store, dispatch: Dispatch): Promise<DispatchCommit> {
   return dispatchInBatch(store, dispatch);

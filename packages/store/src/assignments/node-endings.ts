@@ -1,6 +1,6 @@
 import { errorsBeforeQuarantine, quarantineMs, unfinishedBeforeQuarantine } from '@svc/domain';
 
-/** The lengths of successive quarantines, in milliseconds. */
+/** The lengths of successive quarantines, in milliseconds. The last length repeats. */
 const stepsSql = `ARRAY[${quarantineMs.join(', ')}]`;
 
 /**

@@ -31,9 +31,9 @@ const recordInBatch = batched<UsageReport, true | null>({
 });
 
 /**
- * Records a cumulative report and renews the lease. Stored usage never decreases, and `nodeSeconds`
- * never exceeds the time since `begin` by the database's clock (CONTRACT 4). Calls that
- * wait at the same time share one statement.
+ * Records a cumulative report and renews the lease, while the submission is `running`. Stored usage
+ * never decreases. `nodeSeconds` are cut to the time since `begin` by the database's clock, and the
+ * other units to their caps (CONTRACT 4). Calls that wait at the same time share one statement.
  */
 export async function recordUsage(store: Store, report: UsageReport): Promise<UsageOutcome> {
   if ((await recordInBatch(store, report)) !== null) return { kind: 'recorded' };

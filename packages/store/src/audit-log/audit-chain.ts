@@ -53,7 +53,8 @@ const insertedMax = 100;
 const headOverdueMinutes = 10;
 
 /**
- * SQL for the text of an entry `l` that is hashed. It must equal the result of `svc_audit_text`.
+ * SQL for the text of the entry `l` that its hash covers. It must equal the result of the
+ * database's function `svc_audit_text`.
  */
 const textSql = `jsonb_build_array(l.id, (extract(epoch FROM l.at) * 1000)::bigint, l.actor_kind,
   l.actor_id, l.actor_name, l.action, l.subject_kind, l.subject_id, l.before, l.after, l.request_id)::text`;
@@ -183,7 +184,7 @@ function faultOf(entry: ChainEntry, previous: Uint8Array | null): AuditFault | n
 
 /**
  * Reads a page of the chain with the texts of its entries. An entry and its row in the chain are
- * committed together, so a page has both or neither.
+ * committed together. If a row has no entry, the entry was therefore removed.
  */
 async function readPage(store: Store, after: bigint): Promise<ChainEntry[]> {
   const rows = await store.query<{
@@ -201,8 +202,8 @@ async function readPage(store: Store, after: bigint): Promise<ChainEntry[]> {
 }
 
 /**
- * Finds entries that are in the log but not in the chain. With `after`, it checks only entries that
- * are numbered after the entry at that position.
+ * Finds up to `insertedMax` entries that are in the log but not in the chain. With `after`, it
+ * checks only entries that are numbered after the entry at that position.
  */
 async function findInserted({ query }: Store, after = 0n): Promise<AuditFault[]> {
   const rows = await query<{ id: bigint }>(

@@ -4,7 +4,8 @@ import type { AuditEntry, Prisma } from '../generated/client.ts';
 /**
  * A change as the audit log records it. `actorId` is a UUID, and `subjectId` is in wire form.
  * `actorName` is the current name of the operator or tenant, or the name of a `local` actor
- * (`audit.ts`). `keyId` is the tenant's key that signed the request, in wire form.
+ * (`audit.ts`). `keyId` is the tenant's key that signed the request, in wire form. Both are null if
+ * there is none.
  */
 export interface AuditRecord extends AuditEntry {
   keyId: string | null;
@@ -66,7 +67,8 @@ function isTenant({ actorKind }: Pick<AuditEntry, 'actorKind'>): boolean {
 function conditionsOf(filter: AuditFilter): Prisma.AuditEntryWhereInput {
   const { actorId, action, subjectId, since, until, beforeId } = filter;
   return {
-    // The condition lists all kinds, because the indexes begin with the kind.
+    // Each condition lists the kinds, because the indexes begin with the kind. Only operators and
+    // tenants have an `actorId`.
     ...(actorId === null ? {} : { actorKind: { in: ['operator', 'tenant'] }, actorId }),
     ...(action === null ? {} : { action }),
     ...(subjectId === null ? {} : { subjectKind: { in: subjectKinds }, subjectId }),

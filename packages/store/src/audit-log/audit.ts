@@ -2,9 +2,9 @@ import { toWireId } from '@svc/domain';
 import type { Query } from '../connection/query.ts';
 
 /**
- * Who makes a change: an operator, a tenant, a person who signs up, or `local`: a program that has
- * the master key, such as `svc` without an operator's key. `name` is then its user or its service.
- * Ids are UUIDs.
+ * Who makes a change. Ids are UUIDs. `local` is a program that has the master key, such as `svc`
+ * without an operator's key. Its `name` is that of the user who runs it, or of the service.
+ * `signup` is a person who signs up.
  */
 export type Actor =
   | { readonly kind: 'operator'; readonly id: string }
@@ -14,8 +14,8 @@ export type Actor =
   | { readonly kind: 'signup' };
 
 /**
- * The actor and the request. A function that changes something for an actor has an `Author`
- * parameter.
+ * The actor of a change, and the id of the request that asked for it. `requestId` is null for a
+ * change without a request.
  */
 export interface Author {
   readonly actor: Actor;

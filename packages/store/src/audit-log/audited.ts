@@ -31,8 +31,8 @@ const read = { before: null, after: null } as const;
 
 /**
  * Writes the audit entry of a change outside Postgres, for example in Redis. The entry is committed
- * after `act` succeeds, and is not written if `act` throws. A transaction stays open during `act`,
- * so `act` must be short.
+ * after `act` succeeds, and is not written if `act` throws. If the commit fails, the change stays
+ * without an entry. A transaction stays open during `act`, so `act` must be short.
  */
 export async function withAudit<T>(
   store: Store,

@@ -15,9 +15,10 @@ export interface TenantChange {
   readonly tenantId: string;
   readonly action: TenantAction;
   /**
-   * The changed members before and after the change, with names as on the wire. The tenant reads
-   * both. They contain no secrets. A URL is shown without its query (`withoutQuery`). An endpoint
-   * or key is identified by `endpointId` or `keyId`.
+   * The changed members before and after the change, with names as on the wire. `before` is null
+   * for a creation, and `after` is null for a deletion. The tenant reads both. They contain no
+   * secrets. A URL is shown without its query (`withoutQuery`). An endpoint or key is identified by
+   * `endpointId` or `keyId`.
    */
   readonly before: object | null;
   readonly after: object | null;
@@ -39,7 +40,7 @@ export async function recordTenantChange(
 
 /**
  * The author of a change, as the tenant sees it. The operator `local` is a program that has the
- * master key (`Actor`).
+ * master key (`Actor`). `keyId` is null for a sign-up and for a tenant's change without a request.
  */
 export function changedBy(actor: Actor): SettingsChangedBy {
   if (actor.kind === 'operator') return { operator: toWireId('op', actor.id) };
@@ -59,8 +60,8 @@ export interface TenantAuditEntry {
 }
 
 /**
- * A page of a tenant's changes, newest first, older than the entry `beforeId`. Reads one range of
- * the index by subject.
+ * A page of a tenant's changes, newest first, older than the entry `beforeId` if it is not null.
+ * Reads one range of the index by subject.
  */
 export async function listTenantChanges(
   { query }: Store,

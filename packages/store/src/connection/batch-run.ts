@@ -39,7 +39,7 @@ export async function runBatch<Input, Output>(
 
 /**
  * Runs the calls together. If the answer to them was lost for good, rejects them and returns the
- * error.
+ * error. Otherwise returns undefined, also if the server refused calls.
  */
 async function attemptBatch<Input, Output>(
   run: Run<Input, Output>,
@@ -77,7 +77,7 @@ function resolveAll<Input, Output>(
 
 /**
  * Runs the calls one by one. As soon as an answer is lost, the remaining calls are rejected without
- * being sent.
+ * being sent, and the error is returned. Otherwise returns undefined.
  */
 async function attemptOneByOne<Input, Output>(
   run: Run<Input, Output>,

@@ -11,7 +11,7 @@ import type { Store } from './store.ts';
  * than a longer wait.
  */
 const batchShareMin = 16;
-/** The most inputs that wait in memory. Further calls are rejected with `BatchOverflow`. */
+/** The most inputs that wait in one batcher. Further calls are rejected with `BatchOverflow`. */
 export const batchWaitingMax = 10_000;
 /**
  * A call is answered or rejected within this time, unless its batcher has another limit. Postgres
@@ -26,7 +26,10 @@ interface BatchOptions {
    * One batch would take all their inputs, and the other batches would have none.
    */
   readonly inFlightMax?: number;
-  /** The most inputs in one statement. The default is the `batchMax` of the store. */
+  /**
+   * The most inputs in one statement. The default is the `batchMax` of the store, or
+   * `databaseBatchMaxDefault` if `createBatcher` is called directly.
+   */
   readonly sizeMax?: number;
   /** A call is answered or rejected within this time; default 10 s. */
   readonly answerMsMax?: number;
@@ -67,12 +70,13 @@ export function batched<Input, Output>(
 }
 
 /**
- * Coalesces calls into batches. Calls of one turn of the event loop form a batch. A call that
- * arrives while `inFlightMax` batches run waits for the next batch. Without a batch in flight, a
- * call waits one turn. A call that comes alone is a batch of one.
+ * Coalesces calls into batches. A batch starts one turn of the event loop after its first call. It
+ * takes the calls that wait then, within the limits of `BatchOptions`. A call that arrives while
+ * `inFlightMax` batches run waits for a later batch. A call that comes alone is a batch of one.
  *
  * A call resolves with the output for its own input. It rejects if the statement failed. It rejects
- * with `AnswerOverdue` after `answerMsMax`. The database may then have processed the input, or may
+ * with `BatchOverflow` at once if `batchWaitingMax` calls wait. It rejects with `AnswerOverdue`
+ * after `answerMsMax`. After `AnswerOverdue`, the database may have processed the input, or may
  * still process it.
  */
 export function createBatcher<Input, Output>(
@@ -94,9 +98,9 @@ export function createBatcher<Input, Output>(
 
   async function drain(): Promise<void> {
     inFlight += 1;
-    // The turn lets all received socket data arrive before a batch starts. That includes the
-    // answers to the last batch, whose callers may call again. Without this turn, batches were half
-    // as large.
+    // During this turn of the event loop, the process handles the socket data that it has received.
+    // That includes the answers to the last batch, whose callers may call again. Without this turn,
+    // batches were half as large.
     await nextTurn();
     while (waiting.length > 0) {
       const share = Math.ceil(waiting.length / (inFlightMax - running));

@@ -1,7 +1,7 @@
 /**
- * All parts as one value, with the byte offsets at which each part begins and ends. A statement
- * takes a part out with `substring`. One binary parameter is cheaper than an array, because `pg`
- * sends the elements of an array as text.
+ * All parts as one value. A part begins at the byte offset `from`, counted from 0, and ends before
+ * the offset `to`. A statement takes a part out with `substring`. One binary parameter is cheaper
+ * than an array, because `pg` sends the elements of an array as text.
  */
 export function concatenated(parts: readonly Uint8Array[]) {
   const from: number[] = [];

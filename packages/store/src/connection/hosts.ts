@@ -16,7 +16,8 @@ export function urlsOfHosts(databaseUrl: string): readonly [string, ...string[]]
 
 /**
  * A pool on the hosts of `databaseUrl`. With several hosts, every new connection goes to a host
- * that accepts writes, as with `target_session_attrs=read-write` of libpq.
+ * that accepts writes, as with `target_session_attrs=read-write` of libpq. A single host is not
+ * checked.
  */
 export function createPool(databaseUrl: string, config: PoolConfig): Pool {
   const urls = urlsOfHosts(databaseUrl);
@@ -27,7 +28,8 @@ export function createPool(databaseUrl: string, config: PoolConfig): Pool {
 /**
  * Connects to the first host of `databaseUrl` that accepts writes. If the URL has only one host,
  * that host is not checked. `configOf` makes the configuration from the URL of a host. The caller
- * ends the client.
+ * ends the client. Throws the error of the only host, or an `AggregateError` with the error of each
+ * host.
  */
 export async function connectClient(
   databaseUrl: string,

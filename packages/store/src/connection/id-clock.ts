@@ -1,8 +1,6 @@
-/**
- * The age at which a reading of the database's clock is replaced. After a failure the next reading
- * begins after `retryMs`.
- */
+/** A reading of the database's clock that is older than this is replaced. */
 const readingMsMax = 60_000;
+/** The shortest time from the start of a reading that failed to the start of the next one. */
 const retryMs = 1_000;
 
 export interface IdClock {

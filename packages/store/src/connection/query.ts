@@ -4,7 +4,10 @@ import { DatabaseError, type Pool, type PoolClient, type QueryResultRow } from '
 import { TransactionExpired } from './errors.ts';
 
 export interface TransactionOptions {
-  /** True: all statements read the same snapshot, and none may write. */
+  /**
+   * True: all statements read the same snapshot, and none may write. Default false: each statement
+   * reads what is committed when it begins.
+   */
   readonly isSnapshot?: boolean;
   /**
    * True: BEGIN is sent together with the first statements, which saves one round trip. The
@@ -12,7 +15,7 @@ export interface TransactionOptions {
    * transaction if BEGIN fails. `work` gets their answers only if the transaction has begun.
    */
   readonly opensWithReads?: boolean;
-  /** The time limit; default 10 s. */
+  /** No statement of `work` begins later than this after the start; default 10 s. */
   readonly timeoutMs?: number;
 }
 
@@ -60,8 +63,9 @@ function isRefusal(error: unknown): boolean {
 const beginSnapshot = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
 
 /**
- * Runs `work` in a transaction on `client`, and then returns `client` to the pool. If the
- * connection may still be busy or cannot be rolled back, it is closed, and the server rolls back.
+ * Runs `work` in a transaction on `client`, and then returns `client` to the pool. Commits if
+ * `work` resolves, and rolls back if it rejects. If the connection may still be busy or cannot be
+ * rolled back, it is closed, and the server rolls back.
  */
 export async function inTransaction<Result>(
   client: PoolClient,

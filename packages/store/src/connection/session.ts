@@ -6,11 +6,12 @@ import { statementName } from './query.ts';
  * The settings of the services' role in every session. `svc migrate` sets them on the role. A store
  * sends none of them, because a pooler in transaction mode refuses settings that a client sends.
  *
- * One plan serves all values. With `… IS NULL OR id > …`, an index scan would therefore begin at
- * the first row. With `id > COALESCE(…)`, it begins at that id. A statement that finds rows by
- * their ids takes the states as a parameter and has no condition on the payload. With the condition
- * of a partial index, the planner might read that whole index, because it was small when the table
- * was last analysed.
+ * Postgres keeps one plan of a statement for all values of its parameters. Two rules follow:
+ *
+ * - A page after an id has the condition `id > COALESCE(…)`. With `… IS NULL OR id > …`, an index
+ *   scan would begin at the first row.
+ * - A statement with ids takes the states as a parameter and has no condition on the payload. With
+ *   the condition of a partial index, the planner might read that whole index.
  */
 export const roleSettings: Readonly<Record<string, string>> = {
   // The typed client ignores the offset of a time, and arithmetic with days uses the time zone of
@@ -76,7 +77,7 @@ export interface SessionCheck {
   readonly isPooled: boolean;
   /**
    * False if a pooler sends the names of statements to Postgres unchanged. Two clients that use the
-   * same name would then collide in a session of Postgres.
+   * same name would then collide in a session of Postgres. True without a pooler.
    */
   readonly keepsStatements: boolean;
 }

@@ -29,10 +29,15 @@ export interface Place {
   readonly row: string;
 }
 
-/** How far the values of a database are sealed for their complete places (`sealing-phase.ts`). */
+/**
+ * How far the values of a database are sealed for their complete places (`sealing-phase.ts`).
+ * `previous`: new values are bound to table, column and row only. `resealing`: new values are bound
+ * to their complete places, and old ones still open. `bound`: only values that are bound to their
+ * complete places open.
+ */
 export type SealingPhase = 'previous' | 'resealing' | 'bound';
 
-/** Seals values. A value is sealed for its place and cannot be opened for another one. */
+/** Seals values for their places. `unseal` throws for a value of another place or unknown key. */
 export interface Sealer {
   /** The first bytes of a value that is sealed for its complete place under the current key. */
   readonly prefix: Uint8Array;
@@ -102,11 +107,10 @@ export interface Store {
     work: (query: Query) => Promise<Result>,
     options?: TransactionOptions,
   ): Promise<Result>;
-  /** The state of the pool at this moment. */
   readonly poolFigures: (this: void) => PoolFigures;
   /** The number of batches since the start (`batched`), and of the calls in them. */
   readonly batches: { count: number; calls: number };
-  /** Checks the settings of one session. */
+  /** Checks the settings of one session, and whether it goes through a pooler. */
   readonly checkSession: () => Promise<SessionCheck>;
   close(): Promise<void>;
 }

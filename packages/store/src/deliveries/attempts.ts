@@ -33,11 +33,11 @@ export interface AttemptRecord {
   verdict: AttemptVerdict;
 }
 
-/**
- * The status of the delivery after this attempt. Null if the attempt did not change the delivery,
- * because it was claimed again in the meantime or has ended.
- */
 export interface RecordedAttempt {
+  /**
+   * The status of the delivery after this attempt. Null if the attempt did not change the delivery,
+   * because the delivery was claimed again in the meantime or has ended.
+   */
   status: DeliveryStatus | null;
 }
 
@@ -53,8 +53,9 @@ const recordInBatch = batched<AttemptRecord, RecordedAttempt>({
  * Records the result of an attempt and moves the delivery accordingly. If the delivery was claimed
  * again in the meantime or has ended, the attempt is logged and the delivery does not change. If
  * the retry would come 72 hours or more after the round began, the delivery is exhausted instead
- * (CONTRACT 6). If the endpoint answered 410, the URL is disabled and its pending deliveries are
- * dropped. Calls that wait at the same time share one statement.
+ * (CONTRACT 6). If the endpoint answered 410, this delivery is dropped. The URL is then disabled
+ * and its other pending deliveries are dropped, unless the tenant has set another URL since. Calls
+ * that wait at the same time share one statement, except those with a 410.
  */
 export async function recordAttempt(
   store: Store,

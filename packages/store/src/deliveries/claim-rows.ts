@@ -4,7 +4,7 @@ import { attemptClaimMs } from './deliveries.ts';
 
 /**
  * A row of a claim: a claimed delivery with its destination, or only a destination if none was
- * claimed. `id` is then null.
+ * claimed. In the second case, `id` and all fields below it are null.
  */
 export interface ClaimedRow {
   /** The tenant's id for the URL of the settings, otherwise the id of the endpoint's row. */
@@ -14,7 +14,7 @@ export interface ClaimedRow {
   asked: number;
   room: number;
   picked: number;
-  /** True if the attempts of this hour are used up. */
+  /** True if the tenant's attempts of this clock hour are used up after this claim. */
   spent: boolean;
   hour_left_ms: number;
   url: string | null;
@@ -47,9 +47,9 @@ interface ClaimedAt {
 }
 
 /**
- * SQL of a claim. A claimed delivery changes in no indexed column: `due_at` stays, and
- * `next_attempt_at`, which no index has, moves into the future. Other claims read the delivery by
- * an index and skip it. They skip few rows: as many as there are attempts in flight.
+ * SQL of a claim. A claim changes no indexed column of a delivery: `due_at` stays, and
+ * `next_attempt_at`, which no index has, moves into the future. Another claim therefore still finds
+ * the delivery by the index on `due_at`, and skips it. It skips one row per attempt in flight.
  *
  * Rows with a known id are found by a condition on those ids or by a lateral join of one row. With
  * a plain join, a plan that was made for a small table reads the whole table after it has grown.
@@ -103,8 +103,8 @@ const claimSql = (at: ClaimedAt): string => `
     LEFT JOIN LATERAL (SELECT body_sealed, request_id FROM events WHERE id = c.event_id LIMIT 1) v ON true`;
 
 /**
- * SQL for the endpoints of the tenant that have due deliveries. Most tenants have no endpoints. For
- * them, the SQL searches nothing.
+ * SQL for the ids of the tenant's `push` endpoints that have due deliveries. Most tenants have no
+ * endpoints. For them, the SQL searches nothing and gives null.
  */
 const dueTargets = `CASE WHEN t.webhook_endpoint_count > 0 THEN ARRAY(
   SELECT w.id FROM webhook_endpoints w

@@ -18,9 +18,9 @@ import {
 export const attemptClaimMs = 2 * webhookTimeoutMs;
 
 /**
- * The status of a delivery in the database. `pending`, `queued` and `waiting` are all pending for
- * the tenant: to send to the URL of the settings, to send to an endpoint's URL, or to be read by
- * the tenant.
+ * The status of a delivery in the database. `pending`: to send to the URL of the settings.
+ * `queued`: to send to an endpoint's URL. `waiting`: the tenant reads it. Tenants see all three as
+ * `pending`.
  */
 export type StoredDeliveryStatus = DeliveryStatus | 'queued' | 'waiting';
 
@@ -30,9 +30,10 @@ export function deliveryStatusOf(stored: StoredDeliveryStatus): DeliveryStatus {
 
 /**
  * Tenants with a delivery to the URL of their settings that is due and not in flight. They are in
- * the order of their ids, after `afterTenantId`. `nextAfterTenantId` is where the next call
- * continues; null at the end. The statement steps from tenant to tenant along the index of pending
- * deliveries. Its cost depends on the number of tenants, not on the number of deliveries.
+ * the order of their ids, after `afterTenantId`; null begins at the first tenant. The call looks at
+ * up to `limit` tenants with pending deliveries, due or not. `nextAfterTenantId` is where the next
+ * call continues; null at the end. The statement steps from tenant to tenant along the index of
+ * pending deliveries. Its cost depends on the number of tenants, not on the number of deliveries.
  */
 export async function findDueEndpoints(
   store: Store,

@@ -63,7 +63,8 @@ export async function countRecoverable(store: Store, recovery: Recovery): Promis
  * round of attempts under the same id. The audit entry is written in the same transaction. The
  * webhooks service finds the deliveries within a second. An interrupted recovery can be run again,
  * because a recovered delivery is not found again. A delivery with an attempt in flight is skipped.
- * Returns null if no delivery is left.
+ * Returns the number of recovered deliveries and the place of the last one, which is `after` of the
+ * next call. Returns null if no delivery is left.
  */
 export async function recoverDeliveries(
   store: Store,

@@ -126,8 +126,9 @@ export type WebhookTestOutcome =
   | { kind: 'too_soon'; retryInMs: number };
 
 /**
- * Writes a `webhook.test` event with its delivery, at most one per minute for a tenant by the
- * database's clock (CONTRACT 5). The caller announces the delivery afterwards.
+ * Writes a `webhook.test` event with a delivery to the URL of the settings (CONTRACT 5). A tenant
+ * gets at most one per minute by the database's clock. The caller announces the delivery
+ * afterwards.
  */
 export async function queueWebhookTest(
   store: Store,

@@ -18,7 +18,10 @@ import { writeEndings } from './writes.ts';
 const transientAttemptsMax = 3;
 
 export interface EndingScope {
-  /** Only submissions of this tenant are ended. Others are treated as unknown. */
+  /**
+   * Only submissions of this tenant are ended; others are treated as unknown. Null or omitted:
+   * submissions of any tenant.
+   */
   readonly tenantId?: string | null;
   /** Writes more rows in the same transaction, such as an audit entry. */
   readonly alsoWrite?: (query: Query, ended: readonly Ended[]) => Promise<void>;
@@ -26,8 +29,8 @@ export interface EndingScope {
 
 /**
  * Ends the submissions that the request can end. Returns the resulting state of every known
- * submission. Runs a transaction again after a deadlock or a serialization failure, up to
- * `transientAttemptsMax` times in all.
+ * submission, in the order of their ids. Runs a transaction again after a deadlock or a
+ * serialization failure, up to `transientAttemptsMax` times in all.
  */
 export async function endSubmissions(
   store: Store,

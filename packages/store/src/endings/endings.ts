@@ -29,8 +29,9 @@ const settleInBatch = batched<string, Ended | null>({
 });
 
 /**
- * Settles stored outcomes (CONTRACT 4). A repeated call changes nothing. Calls that wait at the
- * same time share a transaction. The result leaves out unknown ids.
+ * Settles stored outcomes (CONTRACT 4). A submission without an outcome does not change, and a
+ * repeated call changes nothing; both give `kept`. Calls that wait at the same time share a
+ * transaction. The result leaves out unknown ids.
  */
 export async function settle(store: Store, submissionIds: readonly string[]): Promise<Ended[]> {
   const ended = await Promise.all(submissionIds.map((id) => settleInBatch(store, id)));
@@ -39,9 +40,10 @@ export async function settle(store: Store, submissionIds: readonly string[]): Pr
 
 /**
  * Rejects a submission for which no node was found. Its hold is released, and its idempotency key
- * is free again. The tenant sees neither the submission nor its hold (CONTRACT 3). `onlyOverdue`:
- * rejects only after the dispatch deadline and `dispatchGraceMs`. `offers`: the offers of the
- * submission, with their answers.
+ * is free again. The tenant sees neither the submission nor its hold (CONTRACT 3). `offers`: the
+ * offers of the submission, with their answers. `onlyOverdue`: rejects only after the dispatch
+ * deadline and `dispatchGraceMs`. An earlier call returns `not_pending` with the state `pending`.
+ * For an unknown submission, the state is null.
  */
 export async function rejectPending(
   store: Store,
@@ -77,7 +79,9 @@ export type CancelOutcome =
 
 /**
  * Cancels a tenant's submission (CONTRACT 5). If an outcome is already stored, the call settles
- * that outcome instead. It then returns `terminal`, with the deliveries of the settlement.
+ * that outcome instead. It then returns `terminal`, with the deliveries of the settlement. If the
+ * submission has ended before, it returns `terminal` without deliveries. Returns `not_found` for an
+ * unknown or rejected submission, and for another tenant's.
  */
 export async function cancelSubmission(
   store: Store,

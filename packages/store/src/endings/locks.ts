@@ -27,13 +27,13 @@ export interface LockedSubmission {
   usage: Record<UsageUnit, string | null>;
   outcomeKind: 'completed' | 'failed' | null;
   failureCode: FailureCode | null;
-  /** Null if the code of the failure decides (`statedRetriable` of the domain). */
+  /** Null if the failure code alone decides (`statedRetriable` of the domain). */
   statedRetriable: boolean | null;
   outcomeSealed: Uint8Array | null;
   chargedMicros: bigint | null;
   usageCapped: boolean;
   requestId: string;
-  /** The tenant's settings, read while its account is locked. */
+  /** This and the next two fields are the tenant's settings, read while its account is locked. */
   rebateMillionths: number;
   notified: boolean;
   endpoints: Destinations['endpoints'];

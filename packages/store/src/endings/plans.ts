@@ -19,7 +19,7 @@ import type { LockedAccount, LockedSubmission } from './locks.ts';
 export interface Ended {
   submissionId: string;
   tenantId: string;
-  /** `moved`: this call ended the submission. `kept`: its state did not allow this request. */
+  /** `moved`: this call ended the submission. `kept`: the request did not change its state. */
   kind: 'moved' | 'kept';
   state: SubmissionState;
   nodeId: string | null;

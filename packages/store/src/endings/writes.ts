@@ -21,11 +21,11 @@ export interface EndingWrites {
 }
 
 /**
- * One statement writes states, accounts, ledger entries, events, deliveries and the usage totals
- * for `quote.estimated`. The totals include only completed work whose usage was not cut. The caller
- * has locked the submissions and the accounts. Rows are found by a condition on ids instead of a
- * join, so that the planner can only use the primary keys. The parameters of a row are at the
- * position of its id. Ledger entries are numbered in the order given.
+ * One statement writes states, accounts, ledger entries, events, deliveries and the usage totals of
+ * each job type. `quote.estimated` is computed from these totals. They include only completed work
+ * whose usage was not cut. The caller has locked the submissions and the accounts. Rows are found
+ * by a condition on ids instead of a join, so that the planner can only use the primary keys. The
+ * parameters of a row are at the position of its id. Ledger entries get numbers in the order given.
  */
 const writeRows = statement(
   {

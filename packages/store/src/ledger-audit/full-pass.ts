@@ -30,8 +30,9 @@ export interface FullLimits {
 }
 
 /**
- * Reads the next part of the full pass. Returns when the pass has read enough rows for its age,
- * after `pagesMax` pages, or when the pass ends. The next call begins the next pass.
+ * Reads the next part of the full pass, up to `pagesMax` pages. Returns earlier if the pass ends,
+ * or if it has read enough rows for its age and `pagesMin` pages. The call after the end of a pass
+ * begins the next pass.
  */
 export async function auditNextPart(
   store: Store,

@@ -32,11 +32,11 @@ const defaultLimits: AuditLimits = {
 export interface LedgerAuditRun {
   /** The name of this process. It must be unique. */
   readonly holder: string;
-  /** True: audits only if the interval since the last audit is over. */
+  /** True: audits only if the interval since the last audit is over. Default: false. */
   readonly isDueOnly?: boolean;
   /**
    * The last step that this process has seen (`LedgerAuditStatus`). If the stored step is older, an
-   * earlier state was put back.
+   * earlier state was put back. Null: not compared.
    */
   readonly notedStep?: bigint | null;
   readonly limits?: Partial<AuditLimits>;

@@ -52,10 +52,10 @@ const scanRowsMax = 1_000;
 const scansMax = 5;
 
 /**
- * A page of a tenant's statement, newest first (CONTRACT 5). The holds and releases of rejected
- * submissions are hidden. They are skipped while reading, because ledger entries are never deleted
- * or marked. A page reads at most `scansMax * scanRowsMax` rows. After very many hidden entries it
- * may therefore be shorter than its limit.
+ * A page of a tenant's statement, newest first (CONTRACT 5), without accruals of rebates. The holds
+ * and releases of rejected submissions are hidden. They are skipped while reading, because ledger
+ * entries are never deleted or marked. A page reads at most `scansMax * scanRowsMax` rows. After
+ * very many hidden entries it may therefore be shorter than its limit although `nextAfter` is set.
  */
 export async function readStatement(
   store: Store,

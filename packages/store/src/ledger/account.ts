@@ -21,8 +21,8 @@ export async function readBalance(store: Store, tenantId: string): Promise<Balan
 }
 
 /**
- * Locks and returns a tenant's account. Every transaction that moves the tenant's credits takes
- * this lock first.
+ * Locks and returns a tenant's account. Null for an unknown tenant. Every transaction that moves
+ * the tenant's credits takes this lock first.
  */
 export async function lockAccount(query: Query, tenantId: string): Promise<AccountFigures | null> {
   const [row] = await query<AccountFigures>(

@@ -106,7 +106,7 @@ export interface AuditedAccount {
 
 /**
  * Audits up to `limit` entries of each tenant after its place. Checks the account of a tenant only
- * if all its entries were read.
+ * if all its entries were read. `submissionIds` are the submissions of the entries that were read.
  */
 export async function auditAfter(
   query: Query,

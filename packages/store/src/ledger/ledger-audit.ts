@@ -11,14 +11,14 @@ export interface LedgerAudit {
   faults: LedgerFault[];
 }
 
+/** The most entries, accounts and submissions that are checked in one snapshot. */
 export interface LedgerAuditOptions {
-  /** The most entries, accounts and submissions that are checked in one snapshot. */
   entriesPerPage?: number;
   accountsPerPage?: number;
   submissionsPerPage?: number;
 }
 
-/** These defaults are far below what a statement can read within the store's time limit. */
+/** These three defaults are far below what a statement can read within the store's time limit. */
 export const entriesPerPageDefault = 5_000;
 export const accountsPerPageDefault = 500;
 export const submissionsPerPageDefault = 1_000;
@@ -77,7 +77,10 @@ interface Page {
   faults: LedgerFault[];
 }
 
-/** Audits up to `limit` submissions after the id `after`, and entries without a submission. */
+/**
+ * Audits up to `limit` submissions after the id `after`, and returns their ids. Entries in the same
+ * range of ids whose submission does not exist are faults. An empty list of ids is the end.
+ */
 export async function auditSubmissions(query: Query, after: string, limit: number): Promise<Page> {
   const rows = await query<{ id: string }>(
     'SELECT id FROM submissions WHERE id > $1::uuid ORDER BY id LIMIT $2',

@@ -8,8 +8,8 @@ import { lockNode, type NodeRecord } from './nodes.ts';
 
 /**
  * Changes of a node by an operator. Each change and its audit entry are written together. A node
- * that already has the wanted settings does not change. The dispatcher of the node's link is
- * notified afterwards; it also polls for changes.
+ * that already has the wanted settings does not change. After the commit, the caller notifies the
+ * dispatcher of the node's link. Dispatchers also poll for changes.
  */
 
 /**

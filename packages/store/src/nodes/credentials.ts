@@ -64,8 +64,8 @@ export interface NodeSettings {
   readonly quarantinedUntil: Date | null;
   readonly secretVersion: number;
   /**
-   * The end of the previous secret's validity, by the database's clock. Null before the first
-   * rotation.
+   * The end of the previous secret's validity, by the database's clock. It may have passed. Null
+   * before the first rotation.
    */
   readonly previousSecretExpiresAt: Date | null;
 }
@@ -77,8 +77,8 @@ const commitDelayMsMax = 30_000;
 const changesMax = 10_000;
 
 /**
- * The nodes that changed after `since` or up to `commitDelayMsMax` before it, and the database's
- * time. With `since` null, the database's time counts as `since`.
+ * The nodes that changed after `since` or up to `commitDelayMsMax` before it, at most `changesMax`,
+ * and the database's time. With `since` null, the database's time counts as `since`.
  */
 export async function findChangedNodes(
   store: Store,

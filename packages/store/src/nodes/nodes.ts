@@ -31,7 +31,7 @@ export interface NewNode {
   readonly id: string;
   readonly name: string;
   readonly secret: string;
-  /** 1 to 200. */
+  /** 1 to 200. Default: `slotsMaxDefault`. */
   readonly slotsMax?: number;
 }
 
@@ -53,7 +53,10 @@ export async function createNode(store: Store, node: NewNode, by: Author): Promi
   });
 }
 
-/** Updates `last_seen_at` of the nodes that a dispatcher is connected to, for operators. */
+/**
+ * Sets `last_seen_at` of these nodes to the database's time. A dispatcher calls it for its
+ * connected nodes. Operators see the time.
+ */
 export async function touchNodes(store: Store, nodeIds: readonly string[]): Promise<void> {
   await store.query('UPDATE nodes SET last_seen_at = svc_now() WHERE id = ANY($1::uuid[])', [
     nodeIds,

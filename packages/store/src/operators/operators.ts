@@ -6,10 +6,7 @@ import type { Store } from '../connection/store.ts';
 import type { Prisma } from '../generated/client.ts';
 import { operatorSecretPlace, unsealText } from '../sealing/sealed.ts';
 
-/**
- * The credentials that authenticate an operator's request (CONTRACT 1,
- * `X-SVC-Operator`).
- */
+/** The credentials that authenticate an operator's request (CONTRACT 1, `X-SVC-Operator`). */
 export interface OperatorCredentials {
   operatorId: string;
   disabled: boolean;

@@ -23,6 +23,7 @@ export interface ServiceFigures {
   /** 0 if none is due. */
   readonly oldestDueAgeSeconds: number;
   readonly nodes: {
+    /** Nodes that were seen in the last day. */
     readonly seen: number;
     readonly draining: number;
     readonly disabled: number;
@@ -38,8 +39,8 @@ interface StateRow {
 }
 
 /**
- * The age of a submission counts from the beginning of its state, which is the latest of these
- * times.
+ * The age of a submission counts from the latest of its times: the outcome, the start, the dispatch
+ * or the creation. At that time, its state began.
  */
 const submissionsSql = `SELECT state, count(*)::int AS count,
   COALESCE(max(GREATEST(extract(epoch FROM svc_now()

@@ -5,11 +5,9 @@ import { inFlightIds } from '../schema/submission-states.ts';
 export interface InFlightCounts {
   /** The number of submissions by state. States without submissions are left out. */
   submissions: Partial<Record<SubmissionState, number>>;
-  /**
-   * Deliveries that have not ended, and those of them that are due. Events that a tenant reads itself
-   * are not counted.
-   */
+  /** Deliveries that have not ended. Events that a tenant reads itself are not counted. */
   deliveriesPending: number;
+  /** The part of `deliveriesPending` whose next attempt is due. */
   deliveriesDue: number;
 }
 

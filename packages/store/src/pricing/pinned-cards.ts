@@ -5,7 +5,7 @@ import type { Store } from '../connection/store.ts';
 
 /**
  * The most rate cards that are kept in memory for one store. Each version of each tenant's card
- * counts.
+ * counts. Beyond this number, all kept cards are dropped.
  */
 const knownCardsMax = 1_000;
 
@@ -14,7 +14,8 @@ const knownCards = new WeakMap<Store, Map<number, RateCard>>();
 const cardsSql = 'SELECT version, card FROM rate_cards WHERE version = ANY($1::int[])';
 
 /**
- * The rate card of one version. It is read and parsed once. Throws if the version does not exist.
+ * The rate card of one version, from memory if it is kept there. Throws if the version does not
+ * exist.
  */
 export async function rateCardOfVersion(store: Store, version: number): Promise<RateCard> {
   const known = knownCards.get(store)?.get(version);
@@ -24,8 +25,9 @@ export async function rateCardOfVersion(store: Store, version: number): Promise<
 }
 
 /**
- * The rate cards of these versions. Each is read and parsed once, because a version never changes;
- * the database refuses an edit. The returned function throws if the version does not exist.
+ * The rate cards of these versions. They are kept in memory after the first read, because a version
+ * never changes; the database refuses an edit. The returned function throws if the version does not
+ * exist.
  */
 export async function pinnedCards(
   store: Store,

@@ -63,8 +63,8 @@ export const typicalUsageSettledMin = 20;
 
 /**
  * The average usage of a submission of this job type, rounded to thousandths of each unit. It comes
- * from the totals that settlement maintains for completed work whose usage was not cut. Null if
- * they include fewer than `typicalUsageSettledMin` submissions.
+ * from the totals that settlement maintains for completed work whose usage did not exceed the cap.
+ * Null if they include fewer than `typicalUsageSettledMin` submissions.
  */
 export async function typicalUsage(store: Store, jobType: string): Promise<Usage | null> {
   const asked = store.query<Record<string, string>>(
@@ -82,7 +82,7 @@ export async function typicalUsage(store: Store, jobType: string): Promise<Usage
 
 /**
  * The usage from columns that were read as text. A null column means that the unit was not
- * reported.
+ * reported. A negative amount counts as 0. Throws if a text is not a decimal.
  */
 export function usageOfText(row: Record<string, string | null | undefined>): Usage {
   const usage: Usage = {};

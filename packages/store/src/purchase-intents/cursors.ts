@@ -3,8 +3,8 @@ import type { Store } from '../connection/store.ts';
 import { holdFence } from './lease.ts';
 
 /**
- * A position in the signatures of a token account. All signatures up to this one were read or noted
- * as unread.
+ * A position in the signatures of a token account. All signatures up to this one were handled:
+ * read, noted as unread, or skipped because their transaction failed.
  */
 export interface CursorPosition {
   readonly tokenAccount: string;
@@ -73,7 +73,10 @@ export async function findWatchedAccounts(store: Store): Promise<WatchedAccount[
   }));
 }
 
-/** Creates the cursor of an account at this position. Earlier signatures are not read. */
+/**
+ * Creates the cursor of an account at this position. Earlier signatures are not read. Does nothing
+ * if the account has a cursor.
+ */
 export async function openCursor(
   store: Store,
   epoch: bigint,
@@ -112,7 +115,7 @@ export async function advanceCursor(query: Query, to: CursorPosition): Promise<v
 
 /**
  * Records that a complete list of the account began at `at`: the list reached the cursor, and all
- * its signatures were read or noted as unread. Writes nothing if another watcher has taken over.
+ * its signatures were handled (`CursorPosition`). Writes nothing if another watcher has taken over.
  */
 export async function noteListed(
   store: Store,
@@ -172,7 +175,7 @@ export async function noteUnread(
   });
 }
 
-/** The unread signatures that are due, the longest due first. */
+/** Up to `limit` unread signatures that are due, the longest due first. */
 export async function findUnreadDue(store: Store, limit: number): Promise<UnreadSignature[]> {
   const rows = await store.query<{
     token_account: string;

@@ -55,7 +55,8 @@ export async function holdFence(query: Query, epoch: bigint): Promise<void> {
 
 /**
  * Records the state that `svc solana status` and readiness show. `problem` is null if there is
- * none.
+ * none. With `rpcAnswered` false, the time of the last answer stays. Writes nothing if another
+ * watcher has taken over.
  */
 export async function noteWatcherState(
   store: Store,

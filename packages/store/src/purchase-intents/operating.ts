@@ -15,6 +15,7 @@ import { type IntentRow, type PurchaseIntent, withPayments } from './intents.ts'
  * The view and the actions of operators (CONTRACT 8 and 9, `svc purchase-intent` and `svc solana`).
  */
 
+/** A null field does not filter. */
 export interface IntentFilter {
   readonly tenantId: string | null;
   readonly status: IntentStatus | null;
@@ -23,7 +24,7 @@ export interface IntentFilter {
   readonly limit: number;
 }
 
-/** Purchase intents of all tenants, the newest first. */
+/** Up to `limit` purchase intents that match the filter, the newest first. */
 export async function listPurchaseIntents(
   store: Store,
   { tenantId, status, isOverpaid, limit }: IntentFilter,
@@ -139,7 +140,7 @@ export interface WatcherFigures {
   readonly lagSeconds: number;
 }
 
-/** Reads the watcher's figures for the metrics. */
+/** Reads the watcher's figures for the metrics. At most 1,000 unexplained payments are counted. */
 export async function readWatcherFigures(store: Store): Promise<WatcherFigures> {
   const [row] = await store.query<WatcherFigures>(
     `SELECT (SELECT count(*) FROM purchase_intents WHERE closed_at IS NULL)::int AS "openIntents",

@@ -50,11 +50,11 @@ export type RecordOutcome =
   | { readonly kind: 'balance_too_large'; readonly reference: string };
 
 /**
- * Records the payments of a transaction (CONTRACT 8). If they complete an intent, the same
- * transaction of Postgres confirms the intent and grants the credits. It also moves the cursor to
- * `cursor`, if that is not null. A signature that is already recorded grants nothing again. Throws
- * `LeaseLost` if another watcher has taken over. The caller announces the tenant's delivery after
- * the commit.
+ * Records the payments of a transaction (CONTRACT 8), in one transaction of Postgres. The same
+ * transaction removes the signature from the unread ones, and moves the cursor to `cursor`, if that
+ * is not null. If the payments complete an intent, it also confirms the intent and grants the
+ * credits. A signature that is already recorded grants nothing again. Throws `LeaseLost` if another
+ * watcher has taken over. The caller announces the tenant's delivery after the commit.
  */
 export function recordTransaction(
   store: Store,

@@ -12,7 +12,9 @@ export interface DueQuestion {
   readonly before: 'expiry' | 'end_of_grace';
 }
 
-/** The due questions, the most urgent first. */
+/**
+ * Up to `limit` due questions, the most urgent first. Leaves out intents with an unread signature.
+ */
 export async function findDueQuestions(store: Store, limit: number): Promise<DueQuestion[]> {
   const rows = await store.query<{
     reference: string;
@@ -43,7 +45,7 @@ export async function findDueQuestions(store: Store, limit: number): Promise<Due
 
 /**
  * Records that a question was answered and that all transactions of the answer were read. Does
- * nothing while a signature of the reference is unread.
+ * nothing while a signature of the reference is unread, or after the intent is closed.
  */
 export async function noteAnswered(
   store: Store,
@@ -64,10 +66,10 @@ export async function noteAnswered(
 const stepsMax = 1_000;
 
 /**
- * Expires the due intents and closes those whose grace has ended (CONTRACT 8). An intent expires
- * only after its first question was answered, and is closed only after the second one. Two more
- * conditions hold for closing: a complete list of the intent's token account began after the end of
- * the grace, and no signature that was seen before that end is unread.
+ * Expires the due intents and closes those whose grace has ended (CONTRACT 8), up to `stepsMax`
+ * each. An intent expires only after its first question was answered, and is closed only after the
+ * second one. Two more conditions hold for closing. A complete list of the intent's token account
+ * began after the end of the grace. No signature that was seen before that end is unread.
  */
 export async function endDueIntents(
   store: Store,

@@ -13,7 +13,10 @@ export interface Receipt {
   readonly requestId: string;
   readonly jobType: string;
   readonly tier: string;
-  /** Amounts are decimal texts of micros. */
+  /**
+   * `estimated`, `max` and `availableAfter` are micros, and `surge` is in millionths, all as
+   * decimal texts.
+   */
   readonly estimated: string;
   readonly max: string;
   readonly surge: string;
@@ -40,8 +43,8 @@ export function sealReceipt(sealer: Sealer, assigned: Assigned, text: string): s
 }
 
 /**
- * Opens a receipt. Null if it is for another node or submission, or sealed under a key that was
- * dropped.
+ * Opens a receipt. Null if it is malformed, belongs to another node or submission, or is sealed
+ * under a key that was dropped.
  */
 export function openReceipt(sealer: Sealer, assigned: Assigned, receipt: string): Receipt | null {
   try {

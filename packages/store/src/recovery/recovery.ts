@@ -30,7 +30,10 @@ export interface RecoveryStatus {
   readonly open: readonly OpenReport[];
 }
 
-/** A report that could not be applied. Ids are UUIDs. */
+/**
+ * A report that could not be applied. Ids are UUIDs. `tenantId` is null if the receipt is
+ * unreadable.
+ */
 export interface OpenReport {
   readonly submissionId: string;
   readonly nodeId: string;

@@ -20,8 +20,11 @@ export interface JournalReport {
 /**
  * The result of a report. `known`: the database has the submission, assigned to this node.
  * `advanced`: the database had it in an earlier state. `restored`: it was inserted again, with its
- * hold. `not_this_nodes`: the database has it, but not assigned to this node. With the other
- * findings, the submission stays out of the database.
+ * hold. `not_this_nodes`: the database has it, but not assigned to this node.
+ *
+ * With the other findings, the submission stays out of the database. `waits_for_credits`: the
+ * balance is too low for its hold. `key_taken`: another submission has its idempotency key.
+ * `unreadable`: its receipt cannot be opened.
  */
 export type ReportFinding =
   | 'known'
@@ -85,7 +88,10 @@ const runDeadline = `svc_now() + interval '1 millisecond' * CASE tier
 const { to: running } = transitions.begin;
 const { to: dispatched } = transitions.dispatch;
 
-/** Advances a submission to the state of the report. Null if the database does not have it. */
+/**
+ * Advances a submission to the state of the report, if it is in an earlier one. Otherwise returns
+ * `known` or `not_this_nodes`. Null if the database does not have the submission.
+ */
 async function advance(query: Query, report: JournalReport): Promise<ReportFinding | null> {
   const { submissionId, nodeId, isBegun, instanceId } = report;
   const [row] = await query<{ state: string; node_id: string | null }>(
@@ -110,7 +116,10 @@ async function advance(query: Query, report: JournalReport): Promise<ReportFindi
   return 'advanced';
 }
 
-/** Inserts a submission from its receipt, with its hold. */
+/**
+ * Inserts a submission from its receipt, with its hold. Returns `restored`, or why it is not
+ * inserted.
+ */
 async function insert(
   store: Store,
   query: Query,

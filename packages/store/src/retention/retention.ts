@@ -21,8 +21,8 @@ export interface Retention {
 export interface RetentionRound {
   readonly dropped: readonly PartitionRange[];
   /**
-   * Partitions that are old enough but stay, because a delivery is pending or a submission is in
-   * flight.
+   * Partitions that are old enough but stay. One of their deliveries is pending, a delivery of
+   * their attempts still exists, or a submission of their usage reports is in flight.
    */
   readonly needed: readonly PartitionRange[];
   /** The error of each partition that could not be dropped. */
@@ -37,7 +37,7 @@ export interface LockPauses {
 
 /**
  * The attempts at one lock. An attempt waits at most 15 ms for the lock. If all attempts fail, the
- * next call tries again.
+ * step fails, and the next call tries again.
  */
 const lockPauses: LockPauses = { attemptsMax: 20, pauseMs: 500 };
 
@@ -96,7 +96,10 @@ async function dropOne(store: Store, { table, from, to }: PartitionRange): Promi
 
 export interface EventPage {
   readonly deleted: number;
-  /** Where the next page begins. Null after the last page. */
+  /**
+   * The last event of this page: the next page begins after it. Null after the last page, or if
+   * another process deletes events.
+   */
   readonly next: string | null;
 }
 
@@ -135,8 +138,8 @@ export async function deleteExpiredEvents(
 }
 
 /**
- * Runs `work` again if it gave up waiting for a lock. Each attempt waits only briefly, because
- * other statements queue behind one that waits for a lock.
+ * Runs `work` again if it gave up waiting for a lock. Throws the error of the last attempt. Each
+ * attempt waits only briefly, because other statements queue behind one that waits for a lock.
  */
 async function withLockRetries<Result>(
   work: () => Promise<Result>,

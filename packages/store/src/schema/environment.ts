@@ -39,7 +39,8 @@ const requestHashKeyBytes = 32;
  * Checks before a service starts that it may use the database, and returns the first fault that it
  * finds (CONTRACT 0). For example, the schema may not fit this build, or the database may belong to
  * another environment. The first service writes the environment row, with a new key for request
- * hashes. The environment's name in that row never changes.
+ * hashes. The environment's name in that row never changes. The call also reads the database's
+ * clock for new ids, and sets the sealing phase of `store`.
  */
 export async function assertReady(
   store: Store,
@@ -97,7 +98,10 @@ export type OpenedStore =
   /** The fault and the remedy, in sentences for an operator. */
   | { kind: 'refused'; reason: string };
 
-/** Opens a store and checks that this build may use it. If not, the store is closed again. */
+/**
+ * Opens a store and checks that this build may use it. If not, or if the database is unavailable,
+ * closes the store and returns `refused`. Throws any other error.
+ */
 export async function openReadyStore(
   options: StoreOptions & ReadinessOptions & { environment: EnvironmentName },
 ): Promise<OpenedStore> {
@@ -118,7 +122,7 @@ export async function openReadyStore(
   }
 }
 
-/** Returns the same store, which follows the sealing phase until it is closed. */
+/** Returns a copy of the store that follows the sealing phase until the copy is closed. */
 function following(store: Store): Store {
   const stop = followPhase(store);
   return {

@@ -22,7 +22,7 @@ export interface DatabaseHealth {
   readonly sessions: number;
   /** False if this connection is not encrypted. */
   readonly isEncrypted: boolean;
-  /** Standby servers that are connected. */
+  /** Connections that stream WAL from this server: standbys, and backups while they run. */
   readonly standbys: number;
   /** Replication slots that keep WAL while nobody reads them. */
   readonly idleSlots: readonly string[];

@@ -65,8 +65,8 @@ const advisoryPauseMs = 100;
  * is none. Then it grants the role of `serviceUrl` its privileges (`roles.ts`). It records
  * migrations in `_prisma_migrations` as `prisma migrate deploy` does, so that either can apply
  * them. Refuses if a migration was changed after it was applied, or if this build does not work
- * with the schema (`migrations/status.ts`). The process may be stopped at any point. The next run
- * then continues.
+ * with the schema (`migrations/status.ts`). Also refuses if the owner's role lacks a privilege. The
+ * process may be stopped at any point. The next run then continues.
  */
 export async function migrate(
   ownerUrl: string,

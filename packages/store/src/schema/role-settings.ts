@@ -11,8 +11,8 @@ export interface SettingsTarget {
   /** The URL with which services connect as this role. The role may change its own settings. */
   readonly serviceUrl: string;
   /**
-   * `database`: the settings apply only in this database, because the role owns its tables and may
-   * also be used for other databases.
+   * `role`: the settings apply in every database. `database`: they apply only in this one, because
+   * the role owns its tables and may also be used for other databases.
    */
   readonly scope: 'role' | 'database';
 }
@@ -41,7 +41,7 @@ export async function giveSettings(owner: Client, target: SettingsTarget): Promi
   }
 }
 
-/** The statements that set what the role lacks. */
+/** SQL that gives the role the settings that it lacks. Empty if it has all of them. */
 async function missingSettings(owner: Client, { role, scope }: SettingsTarget): Promise<string> {
   const { rows } = await owner.query<{ database: string; settings: string[] }>(
     `SELECT current_database() AS database, ARRAY(

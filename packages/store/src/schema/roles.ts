@@ -262,7 +262,8 @@ export async function excessPrivileges(store: Store): Promise<string[]> {
 
 /**
  * The privileges of `servicePrivileges` that the connected role lacks, such as `INSERT on
- * ledger_entries`. Privileges on single columns are not checked.
+ * ledger_entries`. Privileges on single columns are not checked. A table that does not exist is
+ * left out.
  */
 export async function missingPrivileges(store: Store): Promise<string[]> {
   const wanted = Object.entries(servicePrivileges).flatMap(([table, privileges]) =>

@@ -8,7 +8,7 @@ export interface SealedColumn {
   readonly boundTo?: string;
   /** The row's key columns with their types. Default: `id`, a UUID. */
   readonly key?: readonly (readonly [name: string, type: string])[];
-  /** SQL for the tenant and the kind of the place (`sealed.ts`). */
+  /** SQL for the tenant and the kind of the place (`sealed.ts`). Default: null. */
   readonly tenant?: string;
   readonly kind?: string;
 }

@@ -86,8 +86,10 @@ export async function beginReseal(store: Store): Promise<number> {
 }
 
 /**
- * Sets the mark. Each service then refuses values that are sealed for their row only, within a
- * second. Call this function after a whole pass has found no such value.
+ * Sets the mark: seals the key of request hashes for its complete place. Within a second, each
+ * service then refuses values that are sealed for their row only. Call this function after a whole
+ * pass has found no such value. Does nothing if the mark is set, or if no service has ever started
+ * on the database.
  */
 export async function endReseal(store: Store): Promise<void> {
   const row = await readEnvironment(store);

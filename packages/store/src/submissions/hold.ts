@@ -70,6 +70,9 @@ export function holdSubmission(store: Store, submission: NewSubmission): Promise
  * deadlock. A tenant's holds are granted in the order given, if its credits and its limit in flight
  * allow it. A smaller hold after a refused larger one can be granted. If a key occurs twice, the
  * second hold gets `key_taken`, also when the first one is refused.
+ *
+ * With two or more holds, throws a unique violation if another statement takes one of their keys at
+ * the same moment. With one hold, the outcome is then `key_taken`.
  */
 export async function holdSubmissions(
   store: Store,
@@ -138,18 +141,18 @@ function outcomeOf(row: HoldRow | undefined): HoldOutcome {
 // `EXISTS` or `IN` the planner hashed the whole table: a plan that is made for a small table is
 // kept when the table grows. The look-up of a key takes the first key that is equal or greater, in
 // the order of the key index. With a plain equality the planner may choose any index that begins
-// with the tenant. It would later read all submissions of the tenant.
+// with the tenant. Each look-up would then read all submissions of the tenant.
 
 /**
- * `checked` is the input, with `key_taken` for each row. `walk` locks each tenant's account and
- * goes through its holds in turn. Only the columns that decide pass through these two; granted
- * holds read the others from the parameters. The bytes of all rows are in one binary parameter,
- * because in JSON each payload would be parsed and copied several times.
+ * The CTE `checked` is the input, with `key_taken` for each row. The CTE `walk` locks each tenant's
+ * account and decides its holds one after another. Both have only the columns that decide. The
+ * other columns of granted holds are read from the parameters. The bytes of all rows are in one
+ * binary parameter, because in JSON each payload would be parsed and copied several times.
  *
  * The statement sets the account to values computed from the balances that were read under its
- * lock. It does not add to the stored columns. Postgres would check the CHECK of such a sum on the
- * row as of the statement's start, without the changes of other transactions. It could refuse a
- * hold that fits.
+ * lock. It does not add to the stored columns. Postgres would first compute such a sum on the row
+ * as of the statement's start, without later commits of other transactions. The table's CHECK could
+ * then refuse a hold that fits.
  */
 const placeHolds = statement(
   {
@@ -253,8 +256,8 @@ function insertHeld(store: Store, submissions: readonly NewSubmission[]): Promis
 }
 
 /**
- * Numbers the submissions of each tenant from 1, in their order. Also returns the ids of the tenants
- * in ascending order.
+ * Numbers the submissions of each tenant from 1, in their order. Also returns the ids of the
+ * tenants in ascending order.
  */
 function turnsOf(submissions: readonly NewSubmission[]) {
   const last = new Map<string, number>();

@@ -25,8 +25,8 @@ import { eventPlace, unsealText } from '../sealing/sealed.ts';
 export const purgePageMax = 500;
 
 /**
- * A page of submissions that ended longer ago than `retentionDays` and are not purged, the oldest
- * first.
+ * A page of submissions that ended at least `retentionDays` ago and are not purged. The page is in
+ * the order of creation, the oldest first.
  */
 export async function findExpired(
   store: Store,
@@ -123,7 +123,10 @@ interface PurgedSubmission {
   state: SubmissionState;
 }
 
-/** Purges one ended submission immediately and writes the audit entry. */
+/**
+ * Purges one ended submission immediately and writes the audit entry. If it was purged before, the
+ * call writes nothing.
+ */
 export async function purgeSubmission(
   store: Store,
   submissionId: string,

@@ -1,12 +1,12 @@
 import type { Store } from '../connection/store.ts';
 
 /**
- * The tenant of a submission never changes, so a process remembers it when it commits a dispatch.
- * An outcome is sealed for its tenant. With the remembered tenant, the process can store an outcome
- * without another read.
+ * The tenant of a submission never changes, so a process remembers it when it commits a dispatch
+ * or reads the tenant here. An outcome is sealed for its tenant. With the remembered tenant, the
+ * process can store an outcome without another read.
  */
 
-/** The most submissions whose tenant is remembered for one store. The oldest is forgotten first. */
+/** The most submissions whose tenant is remembered per store. The earliest is forgotten first. */
 const rememberedMax = 20_000;
 
 const remembered = new WeakMap<Store, Map<string, string>>();

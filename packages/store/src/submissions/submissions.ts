@@ -27,8 +27,8 @@ export interface KeyedSubmission {
   tenantId: string;
   state: SubmissionState;
   /**
-   * True if the submission was ever assigned to a node. If not, a cancelled submission ended before
-   * its creation was answered.
+   * True if the submission was ever assigned to a node. If a submission is cancelled and this is
+   * false, the cancel came before the creation was answered.
    */
   dispatched: boolean;
   requestHash: Uint8Array;
@@ -124,9 +124,9 @@ const readByIds = statement(
 );
 
 /**
- * The current state of a submission, also if it was rejected. The gateway that waits for the
- * dispatch reads it after each wake-up. The answer includes everything that was committed before
- * the call. Calls that wait at the same time share one statement.
+ * The current state of a submission, also if it was rejected. Null for an unknown id. The gateway
+ * that waits for the dispatch reads the state after each wake-up. The answer includes everything
+ * that was committed before the call. Calls that wait at the same time share one statement.
  */
 export function readDispatchOutcome(store: Store, id: string): Promise<KeyedSubmission | null> {
   return readInBatch(store, id);

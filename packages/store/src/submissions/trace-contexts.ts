@@ -13,7 +13,10 @@ const keptDays = 7;
 /** Each insert deletes up to this many expired rows, so that the table needs no other clean-up. */
 const deletedMax = 16;
 
-/** Stores one context. A submission id is a UUIDv7, so the primary key orders the rows by time. */
+/**
+ * Stores one context and deletes expired ones. A submission id is a UUIDv7, which begins with its
+ * time. The statement therefore finds the oldest rows by the primary key.
+ */
 const storeOne = statement(
   { id: 'uuid', trace_id: 'text', span_id: 'text', tracestate: 'text' },
   `
@@ -29,7 +32,7 @@ const storeOne = statement(
   VALUES ($id, $trace_id, $span_id, $tracestate) ON CONFLICT DO NOTHING`,
 );
 
-/** Stores the context of a traced submission (CONTRACT 3). */
+/** Stores the context of a traced submission (CONTRACT 3). A stored context is not replaced. */
 export async function storeTraceContext(
   store: Store,
   submissionId: string,

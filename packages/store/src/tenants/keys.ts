@@ -25,7 +25,10 @@ export interface KeyRecord {
   addresses: string[];
   createdAt: Date;
   expiresAt: Date | null;
-  /** The last use, to the minute. A use becomes visible within a minute. */
+  /**
+   * The last use, rounded down to the minute. Null if no use is known. A use becomes visible within
+   * a minute.
+   */
   lastUsedAt: Date | null;
 }
 

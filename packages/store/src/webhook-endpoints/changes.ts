@@ -189,7 +189,7 @@ export async function rotateEndpointSecret(
 
 /**
  * Locks the account, as an ending does, and then the tenant. No event can therefore be written for
- * destinations that change at the same time.
+ * destinations that change at the same time. Returns the number of the tenant's endpoints.
  */
 async function lockTenant(query: Query, tenantId: string): Promise<{ count: number }> {
   await query('SELECT 1 FROM credit_accounts WHERE tenant_id = $1::uuid FOR UPDATE', [tenantId]);

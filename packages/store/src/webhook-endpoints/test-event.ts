@@ -14,7 +14,7 @@ export type EndpointTestOutcome =
 /**
  * Writes a `webhook.test` event for one endpoint, at most one per minute (CONTRACT 12). The
  * endpoint's filter of events does not apply. If `announced` is true, the caller announces the
- * delivery after the commit.
+ * delivery. It is false for an endpoint that the tenant reads.
  */
 export async function queueEndpointTest(
   store: Store,

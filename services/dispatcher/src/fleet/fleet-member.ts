@@ -49,9 +49,10 @@ async function enterAll(dispatcher: Dispatcher, links: readonly NodeLink[]): Pro
 }
 
 /**
- * Sends the heartbeat of this dispatcher, and enters its links into the registry. It enters all
- * links if the registry does not know this dispatcher, otherwise only the links that are due. For
- * due links it also records in Postgres that their nodes were seen. Throws if Redis is unreachable.
+ * Sends the heartbeat of this dispatcher, and enters its links into the registry. If the registry
+ * does not know this dispatcher, all links are entered. Otherwise only due links are entered, and
+ * Postgres then records that their nodes were seen. A link is due if it is not in the registry yet,
+ * or if its last entry is `enterAgainAfterMs` old. Throws if Redis is unreachable.
  */
 export async function refreshFleet(dispatcher: Dispatcher): Promise<void> {
   const links = [...dispatcher.links.byNode.values()];

@@ -13,8 +13,8 @@ import type { NodeLink } from '../links/links.ts';
 type LostBy = Pick<NodeLink, 'nodeId' | 'logger'>;
 
 /**
- * Ends submissions that the `hello` of this link did not name. If the node has a newer link, ends
- * nothing and returns false.
+ * Ends submissions that the `hello` of this link did not name, and returns true. If the node has a
+ * newer link, ends nothing and returns false.
  */
 export async function giveUpUnnamed(
   dispatcher: Dispatcher,

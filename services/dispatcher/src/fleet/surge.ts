@@ -24,7 +24,8 @@ interface Remembered {
 }
 
 /**
- * Computes one step of the smoothing, from the last value towards the target for the use of slots.
+ * Computes one step of the smoothing, from the last value `after` towards the target of
+ * `surgeTarget`. The share of busy slots decides the target.
  */
 export function nextSurge(
   { slots, free }: { readonly slots: number; readonly free: number },

@@ -8,7 +8,10 @@ import type { Clock } from '@svc/runtime';
  */
 const perSecondBase = 1_000;
 const perSecondPerSlot = 50;
-/** The burst is large because a node that connects again repeats the frames of all its runs. */
+/**
+ * The burst is the limit of `burstSeconds`, plus `burstPerRunning` frames for each running
+ * submission. It is large because a node that connects again repeats the frames of all its runs.
+ */
 const burstSeconds = 2;
 const burstPerRunning = 4;
 /** A frame costs one token, and one more for each full block of this many bytes. */

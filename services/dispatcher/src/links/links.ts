@@ -36,7 +36,10 @@ export interface LinkRun {
    * `dispatched` or `running`.
    */
   requestId?: string;
-  /** The time at which `begin` was sent on this link, by the clock of the traces. */
+  /**
+   * The time at which `begin` was sent, by the clock of the traces. Undefined if it was not sent on
+   * this link.
+   */
   begunAtMs?: number;
   /** False while the commit of `dispatched` is in progress. The node then has no payload yet. */
   isAssigned: boolean;
@@ -63,7 +66,10 @@ export interface NodeLink {
   readonly work: OrderedWork;
   /** `greeting` lasts from `hello` to `welcome`. Frames of an ended link are ignored. */
   state: 'connected' | 'greeting' | 'open' | 'ended';
-  /** Resolves when the `welcome` is sent or the link has ended. */
+  /**
+   * Resolves when the `welcome` is sent or the link has ended. Before the `hello` arrives, this is
+   * a resolved promise.
+   */
   greeted: Promise<void>;
   readonly rate: FrameRate;
   badFrames: number;
@@ -89,11 +95,17 @@ export interface NodeLink {
   slotsRequested: number;
   slotsMax: number;
   slots: number;
-  /** The node gets no more offers: the node or an operator drains it, or this dispatcher stops. */
+  /**
+   * True if the node gets no more offers, because the node or an operator drains it or this
+   * dispatcher stops.
+   */
   draining: boolean;
-  /** The node gets no offers until this time of the database's clock (CONTRACT 7). */
+  /**
+   * The node gets no offers until this time of the database's clock (CONTRACT 7). Null if the node
+   * is not in quarantine.
+   */
   quarantinedUntil: Date | null;
-  /** An operator drains the node; the dispatcher sends `drain`. */
+  /** True if an operator drains the node. The dispatcher then sends `drain`. */
   isDrainOrdered: boolean;
   /** The version of the secret that signed the upgrade. */
   readonly secretVersion: number;

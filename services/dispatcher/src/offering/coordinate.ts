@@ -163,7 +163,7 @@ function withEvent(offering: Offering, event: OfferingEvent, atMs: number): Offe
 
 /**
  * Builds the result of an offering that ended with `event`. The commit of an accept has recorded
- * only the offers that ended before the accepted offer was made. If there were other offers,
+ * only the accepted offer and the offers that ended before it was made. If there were other offers,
  * `isRecorded` is false.
  */
 function settled(before: Offering, event: OfferingEvent, after: Offering): Ended {

@@ -143,8 +143,8 @@ function recordsWith(
 
 /**
  * Assigns the submission to the node: first commits `dispatched`, then sends the payload. Answers
- * `revoke` if the accept is too late or the submission is not pending. Answers `revoke` and throws
- * if the commit fails.
+ * `revoke` if the accept is too late, if the submission is not pending, or if it was cancelled
+ * during the commit. Answers `revoke` and throws if the commit fails.
  */
 export async function onAccept(
   dispatcher: Dispatcher,

@@ -7,7 +7,7 @@ import { stopRun } from './runs.ts';
 /**
  * The interval of polls for runs that have ended elsewhere. Usually a bus message or the next frame
  * about the run causes the `cancel`. If the message is lost and no frame arrives, only a poll finds
- * the ended run. Otherwise the node would work on and keep its slot until its link ends. A poll
+ * the ended run. Without polls the node would work on and keep its slot until its link ends. A poll
  * leaves out runs that were checked in the last `leaseMs`, because most runs end within this time.
  */
 const pollIntervalMs = 5_000;

@@ -167,7 +167,8 @@ function resultOf({ confirmationId, confirmationUrl, details }: JobResult): JobR
 /**
  * Stores the outcome, enqueues its settlement, and sends `ack`. A failure of Redis does not prevent
  * the `ack`, because the reconciler settles stored outcomes that nobody enqueued. An outcome of a
- * submission that the node does not have gets `ack` too.
+ * submission that the node does not have gets `ack` too. An outcome before `begin` or with invalid
+ * usage is `unexpected` and gets no `ack`.
  */
 export async function onOutcome(
   dispatcher: Dispatcher,
@@ -220,7 +221,10 @@ export async function onOutcome(
   return isForeign ? foreign : handled;
 }
 
-/** Handles the answer to `cancel`, or to `stop` in the `welcome`. Always acknowledges it. */
+/**
+ * Handles the answer to `cancel`, or to `stop` in the `welcome`. Always acknowledges it. Frees the
+ * slot if the node was asked to stop.
+ */
 export function onStopped(
   dispatcher: Dispatcher,
   link: NodeLink,

@@ -54,9 +54,9 @@ function closeSuperseded(dispatcher: Dispatcher, link: NodeLink): void {
 }
 
 /**
- * Makes this link the link of its node in this dispatcher, and closes an older one (4001). If this
- * link is the older one, closes it and returns false: its `hello` may arrive after that of the
- * newer link.
+ * Makes this link the link of its node in this dispatcher, closes an older one (4001), and returns
+ * true. If this link is the older one, closes it and returns false. This happens if its `hello`
+ * arrives after the `hello` of the newer link.
  */
 function takeOver(dispatcher: Dispatcher, link: NodeLink): boolean {
   const { byNode } = dispatcher.links;

@@ -14,7 +14,7 @@ import type { AcceptedNode, UpgradeDecision, UpgradeRefusal } from './upgrade.ts
 
 export interface LinkServer {
   readonly port: number;
-  /** Refuses new links from this call on. */
+  /** Refuses new links from this call on. Links that are open stay open. */
   stopListening(): void;
   /** Waits up to one second for the closing handshakes, then cuts the connections that are left. */
   close(): Promise<void>;

@@ -23,8 +23,8 @@ export interface LinkSocket {
 }
 
 /**
- * Returns a function that collects the writes to `connection` until the end of this turn of the
- * event loop. The frames of one turn then leave in one write.
+ * Returns a function to call before each write to `connection`. It holds back all writes until the
+ * next `setImmediate` callback. The frames sent until then leave in one write.
  */
 function createTurnCork(connection: Duplex): () => void {
   let isCorked = false;

@@ -66,8 +66,8 @@ function subprotocolsOf(request: IncomingMessage): string[] {
 }
 
 /**
- * The value of a header. The values of a repeated header are joined with commas, as HTTP defines
- * it.
+ * The value of a header. Undefined if the request does not have it. The values of a repeated header
+ * are joined with commas, as HTTP defines it.
  */
 function headerOf(request: IncomingMessage, name: string): string | undefined {
   return request.headersDistinct[name]?.join(', ');

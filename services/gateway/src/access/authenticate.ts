@@ -23,8 +23,8 @@ export type Principal =
       /** The key that signed the request, a UUID. */
       readonly keyId: string;
       /**
-       * True if the credentials are recent enough to decide without a hold. False if a hold must
-       * compare their epoch.
+       * True if the credentials were loaded less than `keysTtlMs` ago. If false, an answer may be
+       * sent only after a hold or recent credentials have confirmed their epoch.
        */
       readonly isRecent: boolean;
     }
@@ -43,7 +43,7 @@ export type KeyAge = 'any' | 'recent' | 'new';
 
 /**
  * The tenant whose key is looked up. `keyId` is null if the request names no key. Then the first
- * keys of the tenant are looked up (CONTRACT 12).
+ * keys of the tenant are looked up: those of provisioning and of `rotate-secret` (CONTRACT 12).
  */
 export interface AskedKey {
   readonly tenantId: string;

@@ -4,7 +4,8 @@ import type { Authentication, KeyAge, Principal } from './authenticate.ts';
 
 /**
  * The most tries of one request: with keys of any age, with recent keys, with new keys after a hold
- * found stale ones, and one more if the keys change during the request.
+ * found stale ones, and one more if the keys change during the request. After them the answer is
+ * `keysChange`.
  */
 const roundsMax = 4;
 
@@ -14,10 +15,11 @@ const keysChange = unavailable(
 );
 
 /**
- * Answers a request with cached keys that may be old (`firstAge`), so that most requests need no
- * statement for their keys. The answer is sent if a hold compared the epoch of the keys or if the
- * keys are recent. Otherwise recent keys of the same epoch must also verify the request
- * (CONTRACT 1). Old keys alone never refuse an authentication.
+ * Answers a request with cached keys that may be old (`firstAge`), because most requests then need
+ * no read of Postgres for their keys. The answer is sent if a hold compared the epoch of the keys
+ * or if the keys are recent. Otherwise recent keys of the same epoch must also verify the request
+ * (CONTRACT 1). If their epoch differs, the request is handled again with them. Old keys alone
+ * never refuse an authentication.
  */
 export async function answerWithCurrentKeys({
   firstAge,

@@ -5,9 +5,10 @@ import { createExpiringCache } from '../expiring-cache.ts';
 import type { AskedKey, KeyAge, Keys } from './authenticate.ts';
 
 /**
- * The longest time until a rotated secret, a disabled key or a new rate card takes effect. A hold
- * compares the epoch, so for a hold the change takes effect at once. The cache also saves unsealing
- * the secrets for each request.
+ * The longest time until a rotated secret, a disabled key or a new rate card takes effect. Each
+ * such change of a tenant changes the epoch of its account. A hold compares this epoch, so for a
+ * hold the change takes effect at once. The cache also saves unsealing the secrets for each
+ * request.
  */
 const keysTtlMs = 3_000;
 /**

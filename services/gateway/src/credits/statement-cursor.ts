@@ -10,8 +10,9 @@ import type { CursorPosition } from '../http/cursor.ts';
  */
 
 /**
- * The bytes of a hidden number. At a hundred submissions a second with three entries each, 2^40
- * entries last 116 years. 2^40 is below the largest time of a cursor.
+ * The length of a hidden number in bytes. The number is therefore below 2^40, which is below the
+ * largest time of a cursor. At a hundred submissions a second with three entries each, 2^40 entries
+ * last 116 years.
  */
 const hiddenBytes = 5;
 

@@ -55,7 +55,6 @@ export function guideEndpoint(): OpenEndpoint {
   };
 }
 
-/** A page in the index. */
 export interface IndexEntry {
   readonly path: string;
   readonly title: string;

@@ -29,7 +29,9 @@ const maxAgeSeconds = 300;
 /** The caching header for answers that are the same for every reader. */
 export const publicCaching = { 'cache-control': `public, max-age=${maxAgeSeconds}` };
 
-/** The parts of a page. `content` is also served as Markdown. */
+/**
+ * The parts of a page. If the page has no Markdown source, `content` is also served as Markdown.
+ */
 export interface PageContent {
   readonly title: string;
   readonly navigation: Html;

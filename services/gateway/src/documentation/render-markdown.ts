@@ -9,7 +9,7 @@ const languages = [
 ] as const;
 
 export interface RenderedMarkdown {
-  /** The first paragraph without markup. */
+  /** The first paragraph without markup. Empty if there is none. */
   readonly summary: string;
   readonly content: Html;
   readonly sections: readonly { readonly id: string; readonly title: string }[];

@@ -6,10 +6,7 @@ import { Html, html, prose } from './html.ts';
  * shown with its whole path.
  */
 
-/**
- * The deepest level of members that have a row. Deeper members are only shown as the name of their
- * schema.
- */
+/** The deepest level of members that have a row. Members below this level are not shown. */
 const depthMax = 4;
 
 interface Row {

@@ -8,7 +8,10 @@ import type { RequestLines } from './request-lines.ts';
 /** One request and its answer. Collects the fields of the log line. */
 export interface Exchange {
   readonly requestId: string;
-  /** The pattern of the route. The path itself is not logged, because it contains ids. */
+  /**
+   * The pattern of the route. Undefined if no route matches. The path itself is not logged, because
+   * it contains ids.
+   */
   route?: string;
   tenantId?: string;
   operatorId?: string;
@@ -31,7 +34,8 @@ export interface RequestObserver {
   /** Counts a request in flight. */
   readonly begun: () => void;
   /**
-   * Counts an ended request. `route` is the pattern. `status` is undefined if no answer was sent.
+   * Counts an ended request. `route` is the pattern, or undefined if no route matches. `status` is
+   * undefined if no answer was sent.
    */
   readonly observe: (
     request: {

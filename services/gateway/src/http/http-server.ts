@@ -180,7 +180,7 @@ function codeOf(error: NodeJS.ErrnoException): ErrorCode {
   return brokenCodes[error.code ?? ''] ?? 'bad_request';
 }
 
-/** Answers on a socket that has no parsed request, then closes the connection. */
+/** Answers on a socket that has no `ServerResponse`, then closes the connection. */
 function refuseRaw(socket: Duplex, answer: ProblemAnswer, requestId: string): void {
   const headers = [`content-type: ${problemMediaType}`, 'x-content-type-options: nosniff'];
   answerRaw(socket, problemBody(answer, requestId), headers);

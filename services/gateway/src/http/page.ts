@@ -11,8 +11,8 @@ export interface PageRequest {
 }
 
 /**
- * Reads the requested page. A cursor that this list did not issue gets `422` as an invalid query
- * parameter.
+ * Reads the requested page. A text that is not a cursor of this kind of list gets `422` as an
+ * invalid query parameter.
  */
 export function readPage(
   kind: CursorKind,

@@ -6,10 +6,9 @@ export type BodyReading =
   /** The client disconnected or sent malformed HTTP. The caller must send no answer. */
   | { readonly kind: 'aborted' };
 
-/**
- * The limits of `drainBody`: how much of an oversized body it reads and discards, and for how long.
- */
+/** The most bytes of an oversized body that `drainBody` reads and discards. */
 const drainedBytesMax = 4 * 1024 * 1024;
+/** The longest time that `drainBody` reads, in milliseconds. */
 const drainedMsMax = 2_000;
 
 /** True if `Content-Length` is over `bytesMax`. The body then does not need to be read. */

@@ -15,6 +15,7 @@ const fullRetryMs = 5_000;
 /**
  * `GET …/:reference/await` (CONTRACT 8). Answers `200` when the intent is confirmed, or if it is
  * still pending after `timeoutSeconds`. Answers `409` when the intent has expired or failed.
+ * Answers `429` if the request cannot wait.
  */
 export async function awaitIntent(
   store: Store,

@@ -15,8 +15,8 @@ export interface PendingCreation {
 /**
  * Waits until a creation is no longer pending. Rejects it if it is still pending one second after
  * its deadline (CONTRACT 3). `pause` waits until the next read of Postgres and may end early. If it
- * returns the outcome that the committing process reported, Postgres is not read. Returns undefined
- * if the creation does not exist or is still pending after `waitMsMax`.
+ * returns an outcome that a dispatcher reported, Postgres is not read. Returns undefined if the
+ * creation does not exist or is still pending after `waitMsMax`.
  */
 export async function awaitDispatchOutcome<Creation extends PendingCreation, Reported>(steps: {
   readonly read: () => Promise<Creation | null>;

@@ -92,7 +92,7 @@ async function answerUnsent(deps: GatewayDeps, id: string): Promise<Answer> {
 
 /**
  * Waits for the outcome of a pending creation, and answers. If `pause` returns the outcome,
- * Postgres is not read.
+ * Postgres is not read. If no outcome is found in time, the answer is `outcomeUnknown`.
  */
 export async function answerWhenDecided(
   deps: GatewayDeps,

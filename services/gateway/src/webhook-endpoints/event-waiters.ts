@@ -1,7 +1,8 @@
 import type { Logger } from '@svc/runtime';
 
-/** The most requests that wait for events at one gateway: of all tenants, and of one tenant. */
+/** The most requests of all tenants that wait for events at one gateway. */
 const waitersMax = 1_000;
+/** The most requests of one tenant that wait for events at one gateway. */
 const tenantWaitersMax = 10;
 /** The interval at which one statement looks for events of all awaited endpoints. */
 const lookMs = 250;

@@ -15,9 +15,9 @@ import { endpointAt, endpointsPath } from './record.ts';
 const fullRetryMs = 5_000;
 
 /**
- * `GET /v1/webhook-endpoints/:id/events` (CONTRACT 12): lists events, oldest first. With
- * `waitSeconds` the request waits while there is no event. A waiting request occupies no connection
- * to Postgres.
+ * `GET /v1/webhook-endpoints/:id/events` (CONTRACT 12): lists events, oldest first. If there is
+ * none, the request waits up to `waitSeconds` for one, and is answered `429` if it cannot wait. A
+ * waiting request occupies no connection to Postgres.
  */
 export function pollEventsEndpoint(deps: GatewayDeps): TenantEndpoint {
   return tenantEndpoint({

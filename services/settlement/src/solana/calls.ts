@@ -1,6 +1,9 @@
 import type { Unanswered } from '@svc/solana';
 
-/** Thrown if the RPC server is busy, fails or refuses a call. The watcher then backs off. */
+/**
+ * Thrown if the RPC server is busy, fails or refuses a call. The watcher then backs off for at
+ * least `retryAfterMs`, which is 0 if the server named no time.
+ */
 export class RpcUnavailable extends Error {
   override readonly name = 'RpcUnavailable';
   readonly retryAfterMs: number;
@@ -12,8 +15,8 @@ export class RpcUnavailable extends Error {
 }
 
 /**
- * Returns the outcome of a call that the server answered. Throws `RpcUnavailable` for a call that
- * it did not answer.
+ * Returns the outcome of a call that the server answered. Throws `RpcUnavailable` if the server was
+ * busy, failed or refused the call.
  */
 export function answered<Outcome extends { readonly kind: string }>(
   outcome: Outcome | Unanswered,

@@ -23,8 +23,8 @@ export const firstPageMax = 100;
 /** A list stops after this many pages, which is about a million signatures. */
 export const pagesMax = 1_000;
 /**
- * A list also covers this many slots before the cursor, which is about two minutes. If the server
- * lists a signature late, the watcher still reads it.
+ * A list also covers this many Solana slots before the cursor. They last about two minutes. If the
+ * server lists a signature late, the watcher still reads it.
  */
 export const overlapSlots = 300;
 /**

@@ -48,9 +48,9 @@ export function newAccountMemory(): AccountMemory {
 
 /**
  * Creates the cursor of a token account. If no open intent pins the account, the cursor starts at
- * the newest signature. Otherwise the newest page of signatures may contain a payment. The cursor
- * then starts at the oldest signature of this page, or before the first signature of the account if
- * the page has all signatures.
+ * the newest signature. Otherwise the newest page of signatures may contain a payment, and the
+ * cursor starts at the oldest signature of this page. If this page has all signatures of the
+ * account, the cursor has no signature, and reading starts at the first one.
  */
 export async function startCursor(
   deps: WatcherDeps,
@@ -73,8 +73,9 @@ export async function startCursor(
 
 /**
  * Lists the account if its backlog is empty, and then reads at most `most.reads` signatures of the
- * backlog. When all signatures of a list are handled and the list was complete and not cut, notes
- * the time of the list in Postgres.
+ * backlog. Does nothing if the account has no cursor. When all signatures of a list are handled,
+ * notes the time of the list in Postgres. It does not note the time of a list that was incomplete
+ * or cut.
  */
 export async function pollAccount(
   deps: WatcherDeps,

@@ -6,9 +6,10 @@ import { readSignature } from './read-signature.ts';
 
 /**
  * Asks the server which transactions name one reference, and reads those that this process has not
- * read. This finds a payment that the lists of the token account did not show. Then notes that the
- * question is answered, unless a transaction of the reference could not be read. An intent expires
- * only after its first question is answered, and is closed only after its second one.
+ * read. This finds a payment that the lists of the token account did not show. At most
+ * `questionPagesMax` pages are read. Then notes that the question is answered, unless a transaction
+ * of the reference could not be read. An intent expires only after its first question is answered,
+ * and is closed only after its second one.
  */
 export async function askForReference(
   deps: WatcherDeps,

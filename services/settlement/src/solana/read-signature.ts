@@ -21,10 +21,10 @@ export interface SignatureToRead {
 }
 
 /**
- * Reads one transaction and records what it paid. If `cursor` is given, the same transaction of
- * Postgres moves the cursor. If the transaction cannot be read, the function notes it for a later
- * retry, logs it, and returns false. Otherwise it returns true. Throws `RpcUnavailable` if the
- * server does not answer.
+ * Reads one Solana transaction and records what it paid. Unless `cursor` is null, the record and
+ * the new cursor are committed together. If the Solana transaction cannot be read, the function
+ * notes it for a later retry, moves the cursor too, logs a warning, and returns false. If it was
+ * read, the function returns true. Throws `RpcUnavailable` if the server does not answer.
  */
 export async function readSignature(
   deps: WatcherDeps,

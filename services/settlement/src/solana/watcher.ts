@@ -35,7 +35,7 @@ import { readSignature } from './read-signature.ts';
 export interface Watcher {
   /** Looks for work once. If the RPC server does not answer, it backs off and does not throw. */
   tick(): Promise<void>;
-  /** The reason why no payment is credited, or null. */
+  /** The reason why no payment is credited. Null if none is known. */
   problem(): string | null;
   /** Gives the lease back. */
   close(): Promise<void>;
@@ -179,9 +179,9 @@ function withConfigured(
 }
 
 /**
- * Checks all terms until they have passed once, and then only the genesis hash. Returns false if a
- * term is refused. Then no payment is credited. Throws `RpcUnavailable` if the server does not
- * answer.
+ * Checks all terms until they have passed once, and then only the genesis hash. Returns true if the
+ * check passes. Returns false if a term is refused: then no payment is credited. Throws
+ * `RpcUnavailable` if the server does not answer.
  */
 async function checkTerms(deps: WatcherDeps, state: State): Promise<boolean> {
   const { solana, rpc, rail, environment, clock, logger } = deps;
@@ -239,7 +239,7 @@ async function workOpen(
 
 /**
  * Makes at most one call to the server: to create a cursor, to read one signature, or to list one
- * page of an account.
+ * page of an account. Returns false if there is no account.
  */
 async function workIdle(
   deps: WatcherDeps,

@@ -17,7 +17,10 @@ import { greenhouseFields, greenhouseWidget } from './greenhouse-form.ts';
 
 const boardHost = 'job-boards.greenhouse.example';
 const storeHost = 'uploads.greenhouse.example';
-/** The host that takes applications. Its origin differs from the origin of the board's page. */
+/**
+ * The host that takes the applications of the board's page. Its origin differs from the origin of
+ * that page. A board in a frame sends applications to its own host.
+ */
 const submitHost = 'boards.greenhouse.example';
 const careersHost = 'careers.acme.example';
 const jobPath = '/acme/jobs/4000100';

@@ -49,7 +49,7 @@ function invisibleCaptcha(kind: CaptchaKind): string {
 <p class="legal">This site is protected by a captcha, and its privacy policy and terms of service apply.</p>`;
 }
 
-/** The part of a form that belongs to its captcha. */
+/** The part of a form that belongs to its captcha. Empty if the behaviour has no captcha. */
 export function captchaPart(behaviour: Behaviour, kind: CaptchaKind): string {
   if (behaviour === 'visible-challenge') return visibleChallenge(kind);
   if (behaviour === 'invisible-captcha' || behaviour === 'captcha-refused') {
@@ -58,7 +58,7 @@ export function captchaPart(behaviour: Behaviour, kind: CaptchaKind): string {
   return '';
 }
 
-/** Answers for the captcha's frame and script. */
+/** Answers for the captcha's frame and script. Undefined for any other request. */
 export function captchaResource({ path, query }: FixtureRequest): FixtureAnswer | undefined {
   if (path === '/captcha.js') {
     return {

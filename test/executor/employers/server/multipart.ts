@@ -57,7 +57,7 @@ function parameterOf(head: string, name: string): string | undefined {
 
 /**
  * Parses `multipart/form-data`. A file input without a file sends an empty file without a name, and
- * this file is left out.
+ * this file is left out. Throws if the body or the content type is malformed.
  */
 export function parseMultipart(body: Buffer, contentType: string): ReceivedForm {
   const boundary = /boundary="?([^";]+)/iu.exec(contentType)?.[1];

@@ -7,7 +7,7 @@ import type { ReceivedFile, ReceivedForm } from './multipart.ts';
 
 /** An application that the server has received whole, whether it accepts or refuses it. */
 export interface Submission extends ReceivedForm {
-  /** The number in the browser's `visit` cookie. */
+  /** The number in the browser's `visit` cookie. Undefined without the cookie. */
   readonly visit: string | undefined;
 }
 

@@ -48,8 +48,8 @@ function declare(declared: Declared, { name, direction, schema }: NamedType): vo
 }
 
 /**
- * The type of an alias. Python evaluates an alias when the module loads, so its classes must
- * precede it. `text` declares them, and the caller adds the alias after that.
+ * The type of an alias. Python evaluates an alias when the module loads, so the classes that it
+ * names must precede it. `text` declares these classes, and the caller adds the alias after that.
  */
 function runtimeText(declared: Declared, shape: Shape, name: string): string {
   return shape.kind === 'record' ? 'dict[str, Any]' : text(declared, shape, name);

@@ -26,7 +26,10 @@ export const failureMessages: Readonly<Record<Failure['code'], string>> = {
   node_error: 'The simulated node failed.',
 };
 
-/** At the rate that the service allows, this many actions fit into the run limit of every tier. */
+/**
+ * The most actions that a tenant can choose. At the rate that the service allows, this many actions
+ * fit into the run limit of every tier.
+ */
 const actionsMax = 10_000;
 
 export function sandboxOptionsOf(payload: unknown): SandboxOptions {

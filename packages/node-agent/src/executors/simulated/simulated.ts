@@ -35,8 +35,8 @@ function usageAfter(seconds: number): MeteredUsage {
 
 /**
  * The fewest steps of `ms` after which the service accepts this many actions. The service cuts the
- * usage of a run to 100 actions plus 50 per second (CONTRACT 7). For up to 100 actions the result
- * is 0 or less.
+ * usage of a run to 100 actions plus 50 per second (CONTRACT 7). For up to 100 actions, or for
+ * undefined, the result is 0 or less.
  */
 function stepsFor(actions: number | undefined, ms: number): number {
   return Math.ceil((((actions ?? 0) - 100) / 50) * (1_000 / ms));
@@ -77,9 +77,9 @@ function atsTypeOf(payload: unknown): string {
 }
 
 /**
- * Ends each run as `atsType` of the payload says, and applies nowhere (CONTRACT 7). For the sandbox
- * only. The other options of a tenant are in sandbox-options.ts. An offer has no payload, so
- * `sandbox.decline` comes from `sandboxBehaviour` of the offer.
+ * Ends each run as `atsType` of the payload says, and applies nowhere (CONTRACT 7). Only a sandbox
+ * uses this executor. The other options of a tenant are in sandbox-options.ts. An offer has no
+ * payload. Its member `sandboxBehaviour` therefore says if the executor must decline.
  */
 export const simulatedExecutor: Executor = {
   jobType: 'ats.application',

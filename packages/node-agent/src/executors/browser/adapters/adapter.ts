@@ -3,7 +3,7 @@ import type { FieldRole } from '../planner/form-model.ts';
 
 /**
  * How to read the form of an applicant tracking system (ATS). All strings other than roles are CSS
- * selectors. The rules are passed to the page.
+ * selectors. The rules are sent to the page as plain data.
  */
 export interface ReadingRules {
   /** The root of the form. Undefined: the reader looks for the page's only application form. */
@@ -52,20 +52,23 @@ export interface UploadRules {
   readonly failed?: string;
 }
 
-/** The signs that prove that the ATS has the application. */
+/** The signs that the ATS has the application. Each of them is a proof. */
 interface SuccessRules {
   /** Matches the path of the page or of one of its frames. */
   readonly path?: RegExp;
   /** The selector of an element that the page shows. */
   readonly shown?: string;
-  /** True if the answer to the submission request says that the ATS has the application. */
+  /**
+   * True if the answer to the submission request says that the ATS has the application. False
+   * proves nothing.
+   */
   isAccepted?(answer: Answer): boolean;
   /** True if a sentence like "Thank you for applying" suffices, after the form has gone. */
   readonly isSentenceEnough: boolean;
 }
 
 interface ClosedRules {
-  /** Matches the path and the query of the address after all redirects. */
+  /** Matches the path and the query of the page's URL, or of the URL of one of its frames. */
   readonly address?: RegExp;
   readonly shown?: string;
   /** Sentences of the ATS, compared after normalisation. */
@@ -75,8 +78,8 @@ interface ClosedRules {
 export type Answer = SubmissionSent & { readonly kind: 'answered' };
 
 /**
- * The reason why the ATS refused the application. `fields` are names or labels of fields, as the
- * ATS writes them.
+ * The reason why the ATS refused the application. `fields` are names of fields, labels or messages,
+ * as the ATS writes them.
  */
 export type Refusal =
   | { readonly kind: 'captcha' }
@@ -90,7 +93,7 @@ export interface FormToSend {
   readonly url: string;
   /** The absolute URL of the form's `action`; undefined without a `<form>`. */
   readonly action: string | undefined;
-  /** The text values that were filled in. */
+  /** The text values that were filled in. Empty before the form is filled in. */
   readonly values: readonly string[];
 }
 

@@ -35,7 +35,7 @@ export function refusalByStatus(answer: Answer): Refusal | undefined {
   return status === 409 || status === 429 ? { kind: 'rejected' } : undefined;
 }
 
-/** True if a short text of a JSON answer mentions a captcha. */
+/** True if a text of at most 300 characters in a JSON answer mentions a captcha. */
 export function mentionsCaptcha(json: unknown): boolean {
   if (typeof json === 'string') return json.length <= 300 && /captcha/iu.test(json);
   if (typeof json !== 'object' || json === null) return false;
@@ -43,8 +43,8 @@ export function mentionsCaptcha(json: unknown): boolean {
 }
 
 /**
- * The fields that `errors`, `fieldErrors` or `error` of a JSON answer names, as keys or as members
- * of a list.
+ * Reads the first of `errors`, `fieldErrors` and `error` that a JSON answer has. Returns its keys
+ * or, if it is a list, the names of fields in its items.
  */
 function namedFields(json: unknown): string[] {
   const errors =

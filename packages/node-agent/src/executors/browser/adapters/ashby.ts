@@ -38,7 +38,10 @@ function refusalIn(answer: Answer): Refusal | undefined {
   return { kind: 'fields', fields: names };
 }
 
-/** The hosted and embedded form of Ashby. It has no `<form>`, and each question has a path. */
+/**
+ * The hosted and embedded form of Ashby. It has no `<form>`. Each question has the attribute
+ * `data-field-path`.
+ */
 export const ashby: Adapter = {
   name: 'ashby',
   reading: {

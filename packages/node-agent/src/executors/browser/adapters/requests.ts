@@ -23,8 +23,9 @@ export function postTo(path: RegExp): (form: FormToSend) => SubmissionMatcher {
 }
 
 /**
- * Matches the form's own action, and other requests whose body contains a filled value. For a form
- * with the method GET, matches the navigation whose query contains a filled value.
+ * Matches the form's own action, and other requests whose body contains a filled value. Among GET
+ * requests, matches only navigations whose query contains a filled value. Ignores values shorter
+ * than `textLengthMin`. Never matches HEAD and OPTIONS requests.
  */
 export function actionOrFilledValue(form: FormToSend): SubmissionMatcher {
   const needles = form.values.filter(({ length }) => length >= textLengthMin).flatMap(spellings);

@@ -38,7 +38,7 @@ export const proxyBypass = '<-loopback>';
 
 /**
  * Only the pages of the job can reach the network, through the guarded proxy of their context. The
- * browser itself looks up no name, and its own proxy does not exist.
+ * browser itself looks up no name. Its own requests fail, because its proxy does not exist.
  */
 const networkFlags = [
   '--proxy-server=http://none.invalid:1',

@@ -25,7 +25,7 @@ export interface BrowserOptions {
   readonly profileDirectory: string;
   /** The browser closes when this signal is aborted. */
   readonly signal: AbortSignal;
-  /** The default is 1.5 GiB. */
+  /** The most memory (PSS) of the browser's process tree. The default is 1.5 GiB. */
   readonly memoryBytesMax?: number;
 }
 
@@ -42,9 +42,12 @@ export interface OpenBrowser {
   readonly directory: string;
   /** The usage until now, or until the end of the browser. */
   readonly usage: () => Promise<BrowserUsage>;
-  /** Resolves when the browser has ended for any reason. */
+  /** Resolves with the reason when the browser ends. Its processes may run a little longer. */
   readonly whenGone: Promise<BrowserEnd>;
-  /** Kills the process tree and deletes the directory. Further calls wait for the first one. */
+  /**
+   * Kills the process tree and deletes the profile directory. Further calls wait for the first one.
+   * Rejects if a process still runs 5 s after it was killed.
+   */
   readonly close: () => Promise<void>;
 }
 

@@ -102,7 +102,7 @@ function kibOf(text: string | undefined, label: string): number | undefined {
 /**
  * The proportional memory of a process, in bytes. A setuid sandbox hides this figure from the
  * agent. Then the result is the anonymous and the shared memory of the process, and the shared
- * memory counts in full.
+ * memory counts in full. 0 if the process has ended.
  */
 function proportionalBytes(pid: number): number {
   const proportional = kibOf(readProcFile(pid, 'smaps_rollup'), 'Pss');
@@ -113,8 +113,8 @@ function proportionalBytes(pid: number): number {
 }
 
 /**
- * The proportional memory (PSS) of some processes, in bytes. macOS has no such figure. The result
- * is then the resident memory, and memory that the processes share counts several times.
+ * The proportional memory (PSS) of some processes, in bytes. macOS has no such figure. There, the
+ * result is the resident memory, and memory that the processes share counts several times.
  */
 export function memoryBytesOf(pids: readonly number[]): number {
   if (process.platform === 'linux') {

@@ -14,7 +14,7 @@ const privateFile = 0o600;
 const parentName = 'b';
 const nameBytes = 4;
 
-/** The name of the socket of a full Chromium, which does not start if the path is too long. */
+/** The socket of a full Chromium, below TMPDIR. Chromium does not start if its path is too long. */
 const socketName = '/org.chromium.Chromium.XXXXXX/SingletonSocket';
 /** The limit of macOS. Linux allows four bytes more. */
 const socketPathBytesMax = 103;
@@ -25,7 +25,10 @@ export interface ProfileDirectory {
   readonly profile: string;
   readonly home: string;
   readonly temporary: string;
-  /** The directory `temporary`, by a path that is short enough for a socket. */
+  /**
+   * A path of the directory `temporary` that is short enough for a socket. It may be a symbolic
+   * link outside `root`.
+   */
   readonly shortTemporary: string;
 }
 
@@ -49,9 +52,7 @@ export function newProfileDirectory(stateDir: string): string {
   return path.join(stateDir, parentName, randomBytes(nameBytes).toString('hex'));
 }
 
-/**
- * Creates the directory and its content, private to the user. Throws if it exists already.
- */
+/** Creates the directory and its content, private to the user. Throws if it exists already. */
 export async function createProfileDirectory(root: string): Promise<ProfileDirectory> {
   await mkdir(path.dirname(root), { recursive: true, mode: privateDirectory });
   await mkdir(root, { mode: privateDirectory });

@@ -11,7 +11,7 @@ export interface BrowserUsage {
 export interface UsageMeter {
   /** Reads the processes now. */
   read(): BrowserUsage;
-  /** Ends the readings. */
+  /** Ends the periodic readings. `read` still works. */
   stop(): void;
 }
 

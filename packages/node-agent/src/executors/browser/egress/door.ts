@@ -10,7 +10,7 @@ export type Entry =
   | { readonly kind: 'refused' };
 
 export interface Door {
-  /** Waits while the passage is held. */
+  /** Stays pending while the passage is held. */
   enter(passage: Passage): Promise<Entry>;
   seal(to: SealedTo): void;
   /** Ends a seal. Does nothing after `shut`. */

@@ -26,7 +26,7 @@ type FetchFailure =
   | 'too_large'
   | 'hash_mismatch';
 
-/** The limits of CONTRACT 10, "Limits". */
+/** The most bytes of a file (CONTRACT 10, "Limits"). */
 export const fileBytesMax = 25 * 1024 * 1024;
 const fetchTimeoutMs = 60_000;
 const redirectsMax = 5;

@@ -27,11 +27,12 @@ export interface EgressProxy {
   fetchFile(request: FileRequest): Promise<FetchedFile>;
   /**
    * Closes every connection. Until `release`, opens at most one connection: to the destination of
-   * this request. Before it, a CORS preflight over plain HTTP may use another connection. Further
-   * connections wait. They are refused if the one connection ends before `release`.
+   * this request. Further connections wait. They are refused if the one connection ends before
+   * `release`. A CORS preflight over plain HTTP passes until the one connection is taken. Shuts the
+   * proxy if the URL is neither http nor https.
    */
   seal(request: { readonly method: string; readonly url: string }): void;
-  /** Ends the seal. Held connections are opened. */
+  /** Ends the seal, and opens the connections that wait. Does nothing after `shut`. */
   release(): void;
   /** Closes every connection, and refuses all new ones until `seal`. */
   shut(): void;

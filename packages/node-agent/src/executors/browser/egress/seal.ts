@@ -7,7 +7,8 @@ export type Seal =
   | { readonly kind: 'open' }
   /**
    * One connection for the request `to` is let through. Others wait while the slot is `free` or
-   * `used`, and are refused once it is `ended`. A CORS preflight passes without the slot.
+   * `used`, and are refused once it is `ended`. While the slot is `free`, a CORS preflight passes
+   * without it.
    */
   | { readonly kind: 'sealed'; readonly to: SealedTo; readonly slot: 'free' | 'used' | 'ended' }
   | { readonly kind: 'shut' };

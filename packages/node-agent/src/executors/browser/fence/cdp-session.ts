@@ -4,7 +4,7 @@ import { fieldsOf, textOf } from './paused-request.ts';
 type CdpMethod = Parameters<CDPSession['send']>[0];
 type CdpParameters = Parameters<CDPSession['send']>[1];
 
-/** A session of the DevTools protocol with one target. */
+/** A session of the DevTools protocol with one target, such as a page, a frame or a worker. */
 export interface CdpSession {
   /** Rejects if the target refuses or has gone. */
   send(method: CdpMethod, params?: CdpParameters): Promise<unknown>;

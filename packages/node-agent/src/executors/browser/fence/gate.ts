@@ -1,8 +1,9 @@
 /**
- * The phase of the fence. `open`: each request leaves. `armed`: no matching request leaves, except
- * a CORS preflight. `activated`: the first matching request becomes the submission request.
- * `sending`: the submission request is in flight, and all other requests wait. `closed`: no further
- * submission request leaves.
+ * The phase of the fence. A request matches if it carries the application. `open`: each request
+ * leaves. `armed`: no matching request leaves, except a CORS preflight. `activated`: the first
+ * matching request becomes the submission request. `sending`: the submission request is in flight,
+ * and all other requests wait. `closed`: only CORS preflights leave, and GET and HEAD requests that
+ * do not match.
  */
 export type FencePhase = 'open' | 'armed' | 'activated' | 'sending' | 'closed';
 

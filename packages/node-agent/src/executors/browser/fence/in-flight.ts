@@ -1,8 +1,8 @@
 import { fieldsOf, textOf } from './paused-request.ts';
 
 /**
- * Knows the requests of a page that have not ended. It learns them from the events of the Network
- * domain.
+ * Knows the requests of a page that have not ended. It learns them from the events `Network.*` of
+ * the DevTools protocol.
  */
 export class InFlight {
   readonly #open = new Set<string>();
@@ -29,7 +29,7 @@ export class InFlight {
     this.#onChange();
   }
 
-  /** Notes that the gate holds this request. Such a request is not on the network. */
+  /** Notes that the gate holds this request. Until `resume`, `isEmpty` does not count it. */
   pause(networkId: string | undefined): void {
     if (networkId !== undefined) this.#paused.add(networkId);
   }
@@ -38,7 +38,10 @@ export class InFlight {
     if (networkId !== undefined) this.#paused.delete(networkId);
   }
 
-  /** Resolves with true if the page got the whole answer, and with false if it was cut. */
+  /**
+   * Resolves with true if the page got the whole answer, and with false if it was cut. Stays
+   * pending if the page reports no end of the request after this call.
+   */
   isWhole(networkId: string): Promise<boolean> {
     const end = this.#ends.get(networkId) ?? Promise.withResolvers<boolean>();
     this.#ends.set(networkId, end);

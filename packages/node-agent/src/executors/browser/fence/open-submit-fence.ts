@@ -219,8 +219,8 @@ class Fence implements SubmitFence {
   }
 
   /**
-   * True if the page got the whole answer. The gate cannot see that a body was cut, but the page
-   * can.
+   * True if the page got the whole answer, or reports no end of it within `endWaitMs`. The gate
+   * cannot see that a body was cut, but the page can.
    */
   async #isWhole(networkId: string | undefined): Promise<boolean> {
     const noEnd = Promise.withResolvers<boolean>();
@@ -256,7 +256,7 @@ class Fence implements SubmitFence {
     this.#deadline = setTimeout(() => this.stop(), waitMs);
   }
 
-  /** Waits again for the page to become quiet. */
+  /** After the activation, restarts the wait of `quietMs` if no request is in flight. */
   #onActivity(): void {
     clearTimeout(this.#quiet);
     if (this.#phase !== 'activated' || !this.#inFlight.isEmpty()) return;

@@ -2,7 +2,10 @@
 export interface PageRequest {
   readonly method: string;
   readonly url: string;
-  /** The start of the body as text (256 × 1,024 characters). Undefined if there is none. */
+  /**
+   * The start of the body as text (256 × 1,024 characters). Undefined if the browser reports no
+   * body.
+   */
   readonly bodyText: string | undefined;
   /** True if the request replaces the document of a frame, as a form without a script does. */
   readonly isNavigation: boolean;
@@ -18,25 +21,29 @@ export type SubmissionSent =
       readonly status: number;
       readonly url: string;
       /**
-       * The body of the answer, cut to 1,024 × 1,024 characters. Undefined if the only answer is a
-       * redirect.
+       * The body of the answer, cut to 1,024 × 1,024 characters. Undefined if a redirect came, but
+       * no whole answer after it.
        */
       readonly bodyText: string | undefined;
     }
   /** The request left, or may have left, and no answer came. */
   | { readonly kind: 'unanswered' }
-  /** The page made no submission request in time. None can leave after this. */
+  /** The page made no submission request before the fence closed. None can leave after this. */
   | { readonly kind: 'nothing_sent' };
 
 /** Lets at most one submission request leave the machine. The page cannot change this limit. */
 export interface SubmitFence {
-  /** Until `submit`, aborts each request that matches. */
+  /**
+   * Until `submit`, aborts each request that matches, except a CORS preflight. A further call
+   * replaces the matcher. Throws if the fence is activated or closed.
+   */
   arm(matcher: SubmissionMatcher): void;
   /**
    * Records `submitting` in the journal, then calls `activate`, then lets the first matching
    * request out on a fresh connection. Aborts later requests that match, and all later requests
-   * with a method other than GET, HEAD and OPTIONS. Calls `activate` at most once, and not at all
-   * if the journal cannot be written.
+   * with a method other than GET, HEAD and OPTIONS. Calls `activate` at most once. If the journal
+   * cannot be written, rejects without a call of `activate`. Rejects, too, if the fence is not
+   * armed or `submit` was called before.
    */
   submit(activate: () => Promise<void>): Promise<SubmissionSent>;
 }

@@ -10,7 +10,7 @@ const screenshotMsMax = 5_000;
 /**
  * Keeps screenshots of a job in the directory that the node owner named (CONTRACT 10, "Privacy").
  * The screenshots show personal data, so only the user of the agent may read them. A screenshot
- * that fails does not end the job.
+ * that fails does not end the job. If `debugDir` is undefined, none is kept.
  */
 export function screenshotsOf(
   page: Page,
@@ -21,11 +21,12 @@ export function screenshotsOf(
   return async (name) => {
     const file = path.join(debugDir, `${submissionId}-${name}.png`);
     try {
-      // Without `initial` the page would get a style that hides the caret.
+      // By default, Playwright hides the caret with a style that it adds to the page. `initial`
+      // prevents this.
       const options = { fullPage: true, caret: 'initial', timeout: screenshotMsMax } as const;
       await writeFile(file, await page.screenshot(options), { mode: 0o600 });
     } catch {
-      // The page or the directory is gone.
+      // For example, the page or the directory is gone.
     }
   };
 }

@@ -45,7 +45,7 @@ interface Confirmation {
 
 /**
  * Sends the form through the fence, once. Waits for a proof that the site has accepted or refused
- * the application.
+ * the application. Throws `JobFailed` after a refusal, or if no proof comes in time.
  */
 export async function submitForm(
   application: Application,
@@ -213,7 +213,8 @@ function confirmationIn(
   const confirmationId = confirmationIdIn(facts.sentences);
   const isConfirmation = (url: string): boolean =>
     URL.canParse(url) && adapter.success.path?.test(new URL(url).pathname) === true;
-  // The address to which the answer has led, unless the form itself was sent to that address.
+  // The address to which the answer has led, if the frame shows it. `nextUrl` is undefined if the
+  // form itself was sent to that address.
   const shownUrl = frame.url() === nextUrl ? nextUrl : undefined;
   const confirmationUrl = facts.urls.find(isConfirmation) ?? shownUrl;
   return {

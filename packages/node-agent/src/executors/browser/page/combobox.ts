@@ -23,7 +23,7 @@ const settledMs = 700;
 const emptyMs = 250;
 const clickMsMax = 5_000;
 
-/** `part`: the list has some of the wanted options, and these are chosen. */
+/** `part`: the list lacks a wanted option, and the wanted ones before it are chosen. */
 export type Choice = 'chosen' | 'part' | 'no_option';
 
 export interface ComboboxContext {
@@ -36,8 +36,8 @@ export interface ComboboxContext {
 
 /**
  * Opens a combobox and chooses the wanted options one by one. Stops at the first one that the list
- * does not have. Then returns `no_option`, or `part` if it has chosen another one before. Options may
- * load late, or only after typing.
+ * does not have. Then returns `no_option`, or `part` if it has chosen another one before. Options
+ * may load late, or only after typing.
  */
 export async function chooseInCombobox(
   control: ElementHandle<HTMLElement>,

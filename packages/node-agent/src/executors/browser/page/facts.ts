@@ -4,7 +4,7 @@ import { normaliseLabel } from '../planner/index.ts';
 import { challengeInPage, readFactsInPage } from './in-page.ts';
 import type { FrameFacts } from './in-page/reports.ts';
 
-/** All that the frames of a page show. */
+/** The facts of all frames of a page. */
 export interface PageFacts {
   readonly urls: readonly string[];
   readonly challenge: FrameFacts['challenge'];
@@ -23,7 +23,7 @@ export const emptyPage: PageFacts = {
   alerts: [],
 };
 
-/** Reads all frames. A frame that is being replaced shows nothing. */
+/** Reads all frames. A frame that is being replaced is left out. Rejects if the page is closed. */
 export async function readPage(
   page: Page,
   adapter: Adapter,
@@ -93,8 +93,8 @@ const signInPath =
   /\/(?:log-?in|sign-?in|sign_in|sso|auth|account\/login|users\/sign_in)(?:\/|$)/iu;
 
 /**
- * True if the page asks the visitor to sign in. Call it only for a page without an application form,
- * because that form may have a password field, too.
+ * True if the page asks the visitor to sign in. Call it only for a page without an application
+ * form, because that form may have a password field, too.
  */
 export function isSignIn(facts: PageFacts): boolean {
   const [main = ''] = facts.urls;

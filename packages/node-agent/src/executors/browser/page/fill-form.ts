@@ -97,8 +97,8 @@ function isFile({ value }: Fill): boolean {
 }
 
 /**
- * The values that are not in the page yet. Files come first, because some pages fill in fields from
- * a file.
+ * The values that are not in the page yet, except those of skipped fields. Files come first,
+ * because some pages fill in fields from a file.
  */
 function dueIn(
   form: ReadForm,

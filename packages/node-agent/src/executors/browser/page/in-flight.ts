@@ -8,8 +8,9 @@ const requestMsMax = 20_000;
 /** The requests of a page that have no answer yet. */
 export interface InFlight {
   /**
-   * Waits until no request that sends data is in flight, such as an upload or an autosave. Ignores
-   * requests that take longer than `requestMsMax`. Returns true if it had to wait.
+   * Waits until no request that sends data is in flight, such as an upload or an autosave, and none
+   * has started or ended for `quietMs`. Does not wait for a request that takes longer than
+   * `requestMsMax`. Returns true if it had to wait.
    */
   waitUntilNone(signal: AbortSignal): Promise<boolean>;
   /**

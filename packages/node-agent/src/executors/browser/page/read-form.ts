@@ -53,7 +53,7 @@ export async function readForm({ frame, adapter }: FormTarget): Promise<ReadForm
 
 /**
  * Adds the role of a field. The rules of the adapter come first, then `autocomplete`, then a
- * standard label.
+ * standard label. Adds no role of a file to another widget, and no other role to an upload.
  */
 function withRole(report: FieldReport): FieldReport {
   const { field, autocomplete } = report;

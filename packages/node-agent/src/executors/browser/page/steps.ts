@@ -50,8 +50,8 @@ async function press(control: ElementHandle<HTMLElement>): Promise<void> {
 }
 
 /**
- * Presses the control that leads to the next step, and waits for this step. If the page stays on
- * the step and marks fields, it has refused their values.
+ * Presses the control that leads to the next step, and waits for that step. If the page stays on
+ * the present step and marks fields, it has refused their values.
  */
 export async function pressNext(
   target: FormTarget,

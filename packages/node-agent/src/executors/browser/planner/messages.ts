@@ -61,7 +61,10 @@ export function memberName(pointer: string): string {
   return path.join('').replace(/^\./, '');
 }
 
-/** Cuts a text to `lengthMax` code points, because the wire counts code points as characters. */
+/**
+ * Cuts a text to `lengthMax` code points, because the wire counts code points as characters. A text
+ * that was cut ends with "…".
+ */
 export function cutText(text: string, lengthMax: number): string {
   if (text.length <= lengthMax) return text;
   const characters = Array.from(text);

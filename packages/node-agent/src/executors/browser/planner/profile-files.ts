@@ -5,7 +5,10 @@ type FileReading =
   | { readonly kind: 'file'; readonly file: ProfileFile }
   | { readonly kind: 'invalid'; readonly message: string };
 
-/** Decodes a file, or checks its address. The egress decides whether the host is public. */
+/**
+ * Decodes a file, or checks its address. The egress decides whether the host is public. Undefined
+ * if the profile has no such file.
+ */
 export function fileOf(
   member: ProfileFileName,
   file: ApplicantFile | undefined,

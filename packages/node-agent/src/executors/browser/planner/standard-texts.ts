@@ -80,7 +80,7 @@ function present(text: string | undefined): string | undefined {
 
 /**
  * The texts of a location for one field. The first text is typed into a text field. The others may
- * equal an option of a list.
+ * equal an option of a list. Empty without a city.
  */
 function locationForms({ city, region, countryCode }: Location): Texts {
   const [town, area, country] = [city, region, countryCode].map(present);

@@ -93,7 +93,7 @@ export function isRequired(gathered: Gathered, label: string, rules: ReadingRule
 
 /**
  * A key that stays the same if the form is rendered again: the path of the question, the name, the
- * id, or else the place in the form.
+ * id, or else the place in the form. If another field has the key, the place is appended.
  */
 export function keyOf(control: HTMLElement, place: number, used: ReadonlySet<string>): string {
   const path =
@@ -188,8 +188,8 @@ export function indexesOf(select: HTMLSelectElement): number[] {
 }
 
 /**
- * Reads the form. `elements` has the controls of each field. In place of a hidden radio or checkbox
- * it has the visible label.
+ * Reads the form. `report` is undefined if there is none. `elements` has the controls of each
+ * field. In place of a hidden radio or checkbox it has the visible label.
  */
 export function readForm(rules: ReadingRules): {
   report: FormReport | undefined;

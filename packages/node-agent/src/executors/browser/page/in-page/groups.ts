@@ -63,7 +63,7 @@ export function dateFormatOf(control: HTMLElement): string | undefined {
 
 /**
  * True if a person could fill in this control. A trap for programs (honeypot) is hidden or out of
- * the tab order, so it is not reachable.
+ * the tab order, so it is not reachable. A control of `rules.named` may be hidden.
  */
 export function isReachable(control: HTMLElement, shape: Shape, rules: ReadingRules): boolean {
   if (control.matches(':disabled, [aria-disabled="true"]')) return false;

@@ -92,7 +92,7 @@ export function labelOf(control: HTMLElement, rules: ReadingRules): string {
   return '';
 }
 
-/** The legend of a fieldset, or the name of a group, that holds these controls and no others. */
+/** The legend or name of a group that has these controls and no others. Empty if there is none. */
 export function legendOf(controls: readonly HTMLElement[]): string {
   const [first] = controls;
   const group = first && closestAcross(first, 'fieldset, [role="radiogroup"], [role="group"]');

@@ -51,7 +51,7 @@ export interface ListboxReport {
   readonly labels: readonly string[];
 }
 
-/** All that a frame shows besides the form. */
+/** The facts of one frame, other than the fields of its form. */
 export interface FrameFacts {
   readonly url: string;
   /** `checkbox`: a visible captcha without a puzzle. `challenge`: a visible puzzle. */
@@ -59,7 +59,7 @@ export interface FrameFacts {
   readonly hasPasswordField: boolean;
   /** The selectors among `watched` that have a visible element. */
   readonly shown: readonly string[];
-  /** Visible short texts: headings, alerts, statuses and paragraphs. */
+  /** Visible texts of at most 500 characters, such as headings, alerts and paragraphs. */
   readonly sentences: readonly string[];
   /** Visible messages of alerts and errors. */
   readonly alerts: readonly string[];

@@ -9,7 +9,7 @@ declare const isVisible: typeof visibility.isVisible;
 
 /**
  * The root of the form by the adapter's rules. An adapter without such a rule takes the only
- * application form with an upload, or else the only application form.
+ * application form with an upload, or else the only application form. Undefined if there is none.
  */
 export function findRoot(rules: ReadingRules): HTMLElement | undefined {
   if (rules.root !== undefined) return allBelow(document, rules.root).find(isVisible);
@@ -73,7 +73,10 @@ export function addressOf(root: HTMLElement): FormAddress {
   return { url, action: action ?? undefined };
 }
 
-/** Finds the one control that sends the form, and the one that leads to the next step. */
+/**
+ * Finds the one control that sends the form, and the one that leads to the next step. `elements`
+ * has them in this order. A control that is not found is undefined.
+ */
 export function findControls(rules: ReadingRules): {
   report: FormAddress | undefined;
   elements: (HTMLElement | undefined)[];
@@ -119,7 +122,10 @@ export function findSubmit(
   return undefined;
 }
 
-/** The visible link or button that leads from a posting to its form. */
+/**
+ * The visible link or button that leads from a posting to its form. `href` is undefined unless it
+ * is a link to another document.
+ */
 export function findEntry(selectors: readonly string[]): {
   report: { readonly isFound: boolean; readonly href: string | undefined };
   element: HTMLElement | undefined;

@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 /// <reference lib="dom.iterable" />
-/* These functions run in the page. They use nothing but the page and the functions of this folder. */
+/* The functions of this folder run in the page. They use nothing but the page and each other. */
 
 /** True if the element and all its ancestors are rendered. Its size does not matter. */
 export function isRendered(element: Element): boolean {
@@ -12,7 +12,10 @@ export function isConcealed(element: Element): boolean {
   return element.closest('[aria-hidden="true"], [inert]') !== null;
 }
 
-/** True if a person can see the element: rendered, not transparent, on the page, with an area. */
+/**
+ * True if a person can see the element: rendered, not transparent, not clipped away, on the page,
+ * and at least 3 pixels wide and high.
+ */
 export function isVisible(element: Element): boolean {
   if (!element.checkVisibility({ visibilityProperty: true, opacityProperty: true })) return false;
   const box = element.getBoundingClientRect();

@@ -90,7 +90,7 @@ function report(off: readonly Sample[], on: readonly Sample[], offPerLife: numbe
   const median = (ratios[Math.floor(ratios.length / 2)] ?? Number.NaN) - 1;
   const spread = `${percent((ratios[0] ?? Number.NaN) - 1)} to ${percent((ratios.at(-1) ?? Number.NaN) - 1)}`;
   process.stdout.write(
-    `tracing off: the ${callsPerLife} tracing calls of a life take ${offPerLife.toFixed(3)} µs\n` +
+    `tracing off: the ${callsPerLife} tracing calls of one submission take ${offPerLife.toFixed(3)} µs\n` +
       `${median <= shareMax ? 'held' : 'BROKEN'}: tracing on at 1 % costs ${percent(median)} CPU ` +
       `(limit ${percent(shareMax)}), median of ${ratios.length} interleaved rounds, ${spread}\n`,
   );

@@ -127,8 +127,8 @@ async function link(
 
 /**
  * Waits until all runs of a test's node have ended, so the next test does not see them. The loop
- * ends their leases and start deadlines, and the service then ends the runs. A `start` or a report
- * in flight may renew a lease. The loop then ends it once more.
+ * sets their leases and start deadlines to the present, and the service then ends the runs. If a
+ * `start` or a report in flight renews a lease, the loop does so again.
  */
 async function nodeIsGone(store: Store, nodeId: string): Promise<void> {
   await waitUntil(async () => {

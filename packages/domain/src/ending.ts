@@ -21,9 +21,9 @@ export type EndingRequest =
 /** The facts for the decision, read while the submission is locked. */
 export interface EndingFacts {
   readonly state: SubmissionState;
-  /** The rate in the pinned rate card. A charge throws InvariantError if it is undefined. */
+  /** The rate in the rate card of the quote. A charge throws InvariantError if it is undefined. */
   readonly rate: Rate | undefined;
-  /** The surge multiplier that the quote pinned, in millionths. */
+  /** The surge multiplier of the quote, in millionths. */
   readonly surgeMicros: bigint;
   readonly outcomeKind: 'completed' | 'failed' | null;
   readonly usage: Usage;

@@ -9,9 +9,9 @@ export interface Sender {
 }
 
 /**
- * Limits the requests of an address before authentication, but counts only failures. Forged
- * signatures cause hashing and look-ups, and this limit bounds both. After an identity has signed
- * correctly from an address, it is limited there only by failures with that identity.
+ * Makes an address wait after too many failed authentications. This bounds the hashing and the
+ * look-ups that forged signatures cause. An identity that has signed correctly from an address has
+ * a separate count there. Failures of other identities do not block it.
  */
 export interface FailureLimit {
   /** Milliseconds that this sender must wait before it may send again. 0 if it is not limited. */

@@ -60,7 +60,10 @@ export async function startStack(options: StackOptions = {}): Promise<TestStack>
   }
 }
 
-/** Writes a certificate and its key to files. Returns the certificate and the files' variables. */
+/**
+ * Writes a certificate and its key to files. Returns the certificate, and the environment variables
+ * that name the files.
+ */
 function writeCertificate(dir: string): { ca: string; env: Record<string, string> } {
   const { cert, key } = selfSigned();
   const certFile = path.join(dir, 'cert.pem');

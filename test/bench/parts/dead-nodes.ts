@@ -38,8 +38,8 @@ const pollMs = 50;
 const linkedOverMs = 5_000;
 
 /**
- * Suspends the process of the nodes during their runs, and measures when the service notices. The
- * links stay open and send nothing, not even a pong (CONTRACT 7).
+ * Suspends the one process that plays all nodes while they run submissions, and measures when the
+ * service notices. The links stay open and send nothing, not even a pong (CONTRACT 7).
  */
 export async function measureDeadNodes(options: DeadNodesOptions): Promise<DeadNodes> {
   const { stack, driver, gatewayUrl, tenants, nodes } = options;

@@ -68,7 +68,7 @@ function auditStatement(findings: Findings, { tenant, balance, statement }: Tena
     );
   }
   findings.expect(
-    'a statement ends in the balance',
+    'the lines of an account statement add up to the balance',
     expected === microsOf(balance['balance']),
     tenant.name,
     () =>

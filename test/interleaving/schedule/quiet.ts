@@ -23,7 +23,7 @@ export class Quiet {
    * last statement and for its rollback.
    */
   readonly #asking = new Map<Asking, number>();
-  /** Statements seen waiting for a lock since a lock was last released. */
+  /** The statements that were seen waiting for a lock. Emptied when any lock is released. */
   readonly #blocked = new Set<Asking>();
   readonly #countLockWaits: () => Promise<number>;
   #wake: (isAnswered: boolean) => void = () => {};

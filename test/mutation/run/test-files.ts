@@ -41,7 +41,10 @@ const testTimeoutMs = 30_000;
 const ownCode =
   /^(?:packages|services)\/[^/]+\/src\/(?!generated\/)(?!.*(?:\.test|[.-]fixture)\.ts$).*\.ts$/;
 
-/** Starts vitest once. Between two runs, vitest loads only the replaced files again. */
+/**
+ * Starts vitest once for all runs. Each run loads again only the file that it changes, and the file
+ * that the run before it changed.
+ */
 export async function openTestFiles(): Promise<TestFiles> {
   let current: OtherText | undefined;
   const plugin = {

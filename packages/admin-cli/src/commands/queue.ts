@@ -39,7 +39,7 @@ export function addQueueCommands(queue: Command): void {
       withContext((context) => setPaused(context, key, false, options)),
     );
   addCommand(queue, 'retry-failed', {
-    does: 'retry failed jobs, and the dead letters of the reconcilers of the queue',
+    does: 'retry the failed jobs of a queue, and all rows that its reconcilers failed at',
     examples: ['svc queue retry-failed settlement'],
   })
     .argument('<queue>', queueKeys.join(', '), queueArgument)
@@ -84,7 +84,7 @@ function retryFailed(context: Context, key: QueueKey, options: CommandOptions): 
   });
 }
 
-/** The reconcilers whose dead letters `retry-failed` retries, by queue. */
+/** The reconcilers whose failed rows `retry-failed` retries, by queue. */
 const reconcilersOf: Partial<Record<QueueKey, readonly ReconcilerName[]>> = {
   settlement: ['settlement', 'purge'],
   webhook: ['webhook'],

@@ -60,7 +60,7 @@ export async function trigger(context: CommandContext, event: string | undefined
   const chosen = event === undefined ? undefined : triggers[event];
   if (event === undefined || chosen === undefined) {
     const what = event === undefined ? 'Name an event.' : `${plain(event)} cannot be caused.`;
-    throw new CommandError(`${what} \`trigger --list\` shows the events that can.`, 2);
+    throw new CommandError(`${what} \`trigger --list\` shows the events that can be caused.`, 2);
   }
   const { environment } = await context.client.getSettings();
   if (environment !== 'sandbox') {

@@ -18,7 +18,7 @@ export type Readiness =
   | { kind: 'too_privileged'; excess: string[] }
   /** A standby follows, but commits do not wait for it, so a failover may lose them. */
   | { kind: 'async_standby' }
-  /** The role, or a pooler before Postgres, is not set up for services. */
+  /** The role, or a pooler in front of Postgres, is not set up for services. */
   | { kind: 'wrong_session'; faults: string[] }
   /** The sealed values of the database cannot be opened with this master key. */
   | { kind: 'other_key' };

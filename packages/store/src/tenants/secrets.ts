@@ -5,7 +5,7 @@ import { insertSettingsChanged } from '../webhook-endpoints/settings-changed.ts'
 import { insertSecret, lockEpochSql, type TenantSecretKind } from './tenants.ts';
 
 /**
- * The most valid secrets of a kind at a time, while a rotation overlaps (CONTRACT 1).
+ * How many secrets of a kind may be valid at the same time, while a rotation overlaps (CONTRACT 1).
  */
 export const validSecretsMax = 2;
 

@@ -184,8 +184,8 @@ function settles(event: OfferingEvent): boolean {
 
 /**
  * Reserves a slot of a node, and asks the dispatcher that holds the link of this node to make the
- * offer. If no slot is free, notes that the search found nobody. If Redis is unreachable or the
- * registry may lack nodes, postpones the search.
+ * offer. If there is no slot that this submission may take, notes that the search found nobody. If
+ * Redis is unreachable, or the registry is lost or not complete yet, postpones the search.
  */
 async function askNext(
   dispatcher: Dispatcher,

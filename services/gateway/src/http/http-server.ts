@@ -137,7 +137,8 @@ function createServerOf(
 
 function portOf(server: Server | TlsServer): number {
   const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('no port to listen on');
+  if (address === null || typeof address === 'string')
+    throw new Error('the server does not listen on a TCP port');
   return address.port;
 }
 

@@ -18,8 +18,8 @@ import { greenhouseFields, greenhouseWidget } from './greenhouse-form.ts';
 const boardHost = 'job-boards.greenhouse.example';
 const storeHost = 'uploads.greenhouse.example';
 /**
- * The host that takes the applications of the board's page. Its origin differs from the origin of
- * that page. A board in a frame sends applications to its own host.
+ * The host to which a board sends an application if the board is a whole page. This is another
+ * origin than that of the page. A board in a frame sends the application to `boardHost`.
  */
 const submitHost = 'boards.greenhouse.example';
 const careersHost = 'careers.acme.example';

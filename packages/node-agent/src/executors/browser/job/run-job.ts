@@ -23,11 +23,12 @@ export interface JobOptions {
   readonly isSandboxed: boolean;
   readonly stateDir: string;
   /**
-   * The addresses that the node owner sets with `--map-host`, by `name:port`. For sandboxes only.
+   * The addresses that the node owner sets with `--map-host`, by `name:port`. Only for a sandbox
+   * service.
    */
   readonly hostMap: HostMap;
   readonly log: JobLog;
-  /** The directory for screenshots of forms, which show personal data. For sandboxes only. */
+  /** The directory for screenshots of forms, which show personal data. Only for a sandbox service. */
   readonly debugDir?: string | undefined;
 }
 

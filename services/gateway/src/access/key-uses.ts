@@ -2,27 +2,24 @@ import type { Clock, Logger } from '@svc/runtime';
 import { recordKeyUses, type Store } from '@svc/store';
 
 /**
- * Collects the last uses of keys and stores them later. No request waits for that write
- * (CONTRACT 12).
+ * Collects the last uses of keys and stores them later (CONTRACT 12). The only request that waits
+ * for that write is `GET /v1/keys`.
  */
 export interface KeyUses {
-  /** Notes that a key signed a request. */
   used(keyId: string): void;
-  /** Stores the noted uses. A failure is logged, and these uses are lost. */
+  /** A failure to store the uses is logged, and these uses are lost. */
   flush(): Promise<void>;
-  /** Stores the noted uses and stops the timer. */
   close(): Promise<void>;
 }
 
 /**
- * The interval between two statements that store uses. The store keeps uses to the minute, so it
- * writes each row at most once a minute.
+ * The longest time from a use to the statement that stores it. The store keeps uses to the minute,
+ * so it writes each row at most once a minute.
  */
 const flushAfterMs = 20_000;
 /** When uses of this many keys wait to be stored, they are stored at once. */
 const keysMax = 10_000;
 
-/** Stores the last use of each key. A timer runs only while uses wait. */
 export function createKeyUses({
   store,
   clock,
@@ -32,13 +29,21 @@ export function createKeyUses({
   readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly logger: Logger;
 }): KeyUses {
-  /** The time of the last use, by key. */
+  /** The monotonic time of the last use in milliseconds, by key. */
   let pending = new Map<string, number>();
   let timer: NodeJS.Timeout | undefined;
 
-  async function flush(): Promise<void> {
+  /** A promise that resolves after the last write. It never rejects. */
+  let written = Promise.resolve();
+
+  function flush(): Promise<void> {
     clearTimeout(timer);
     timer = undefined;
+    written = written.then(writePending);
+    return written;
+  }
+
+  async function writePending(): Promise<void> {
     if (pending.size === 0) return;
     const uses = [...pending];
     pending = new Map();
@@ -49,7 +54,7 @@ export function createKeyUses({
         uses.map(([keyId, usedAtMs]) => ({ keyId, agoMs: nowMs - usedAtMs })),
       );
     } catch (error) {
-      logger.warn({ err: error }, 'could not store the last uses of keys');
+      logger.warn({ err: error }, 'could not store when keys were last used');
     }
   }
 

@@ -1,27 +1,24 @@
 import { AuditPage, DeliveryPage, KeyCreated, KeyList } from '@svc/contracts';
+import { createLogger, newId, systemClock } from '@svc/runtime';
 import { changeSettings, rotateTenantSecret } from '@svc/store';
 import { advanceDatabaseClock, type RawResponse, testAuthor } from '@svc/testkit';
 import { expect, test } from 'vitest';
+import { createKeyUses } from '../access/key-uses.ts';
 import { bodyOf, problemOf, submission } from '../answers.fixture.ts';
 import { type TestTenant, useGateways } from '../gateway.fixture.ts';
 
-/**
- * Tests keys and the audit of a tenant (CONTRACT 12). The gateways take the client's address from
- * `x-forwarded-for`.
- */
+/** The gateways take the client's address from `x-forwarded-for`. */
 
 const gateways = await useGateways({ TRUST_PROXY: 'loopback' });
 const [one = '', other = ''] = gateways.baseUrls;
 
 interface SignedBy {
-  /** If omitted, the request is signed with the first key of the tenant. */
   readonly key?: { readonly keyId: string; readonly hmacSecret: string } | undefined;
   readonly baseUrl?: string;
   readonly address?: string;
   readonly body?: object;
 }
 
-/** Sends a request such as `GET /v1/keys`, signed by a key. */
 function send(
   tenant: TestTenant,
   request: string,
@@ -282,4 +279,17 @@ test('the audit list has every change, newest first, with its key or operator an
   expect(sent.filter(({ type }) => type === 'settings.changed')).toHaveLength(entries.length);
   for (const secret of ['token', key.hmacSecret, tenant.secret])
     expect(pages.join()).not.toContain(secret);
+});
+
+test('a flush of key uses ends only after the earlier flush', async () => {
+  const logger = createLogger({ service: 'gateway', level: 'silent' });
+  const uses = createKeyUses({ store: gateways.store, clock: systemClock, logger });
+  const ended: string[] = [];
+  const flushes = await gateways.store.transaction(async (query) => {
+    await query('LOCK TABLE tenant_secrets IN EXCLUSIVE MODE', []);
+    uses.used(newId());
+    return ['first', 'second'].map((name) => uses.flush().then(() => ended.push(name)));
+  });
+  await Promise.all(flushes);
+  expect(ended).toEqual(['first', 'second']);
 });

@@ -51,9 +51,9 @@ let actions = 0;
 let reporting: NodeJS.Timeout;
 
 /**
- * Makes the node complete every job immediately, except jobs with the behaviour `sandbox.slow`. The
- * node reports usage of a slow job every 15 s. Without these reports, the leases would end in a
- * long run, and the service would quarantine the node.
+ * The node completes all jobs except the slow ones, and reports their usage every 15 s. Without the
+ * reports, the leases of slow jobs would end in a long run, and the service would quarantine the
+ * node.
  */
 function completeAllButSlow(): void {
   const slow = new Set<string>();
@@ -72,7 +72,7 @@ function completeAllButSlow(): void {
 
 /**
  * `fetch` of Deno and Bun repeats a request if a reused connection closes before the answer. The
- * proxy closes their connections after each answer, so they reuse none.
+ * proxy closes each connection after its answer, so these runtimes reuse none.
  */
 const repeatsByItself = /^(Deno|Bun)/;
 
@@ -138,7 +138,6 @@ describe.each(Object.keys(starters))('%s', (name) => {
   test.each(table.webhooks)('webhook: $name', (row) => expectWebhook(subjectOf(name).driver, row));
 });
 
-/** The share of requests whose connection the proxy breaks. */
 const brokenShare = 0.2;
 const submissions = Number(process.env['CLIENT_SUBMISSIONS'] ?? 40);
 /** With this many retries, about one in a thousand runs of 2,000 submissions fails. */
@@ -231,6 +230,27 @@ describe('the packed commands', () => {
     }
     expect([await listener.ended, listener.errors()]).toEqual([0, '']);
     expect((await client.listWebhookEndpoints()).data.map((one) => one.id)).toEqual([id]);
+  });
+
+  test('trigger causes a low balance even while credits are held', async () => {
+    const tenant = await stack.createTenant({ grantCredits: 1_000 });
+    const { tenantId, hmacSecret: secret } = tenant;
+    const client = createClient({ baseUrl: stack.gatewayUrl, tenantId, secret });
+    const receiver = await startReceiver([204]);
+    try {
+      await client.createWebhookEndpoint({ url: receiver.url, events: ['credits.low_balance'] });
+      await client.submit(application('sandbox.slow'));
+      expect((await client.balance()).held).toBeGreaterThan(1);
+      const trigger = runCommand(program, ['trigger', 'credits.low_balance', '--json'], {
+        SVC_BASE_URL: stack.gatewayUrl,
+        SVC_TENANT_ID: tenantId,
+        SVC_HMAC_SECRET: secret,
+      });
+      expect([await trigger.ended, trigger.errors()]).toEqual([0, '']);
+      await waitUntil(async () => receiver.received.length === 1);
+    } finally {
+      receiver.close();
+    }
   });
 
   test('a missing credential is wrong usage, and names its variable', async () => {

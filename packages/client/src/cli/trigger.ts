@@ -8,7 +8,6 @@ const pollMs = 500;
 type Facts = Readonly<Record<string, unknown>>;
 
 interface Trigger {
-  /** How the event is caused. */
   readonly does: string;
   readonly run: (context: CommandContext) => Promise<Facts>;
 }
@@ -28,14 +27,14 @@ const triggers: Readonly<Record<string, Trigger>> = {
     run: (context) => submitAndCancel(context, {}),
   },
   'submission.late_outcome': {
-    does: 'a cancelled sandbox.slow with ignoresCancel: the event follows within two minutes',
+    does: 'a sandbox.slow that ignores its cancel: the event follows within two minutes',
     run: (context) => submitAndCancel(context, { ignoresCancel: true }),
   },
   'credits.low_balance': {
     does: 'a lowBalanceThreshold above the balance, then the old one again (two settings.changed follow)',
     run: async ({ client }) => {
-      const { available } = await client.balance();
-      return changeThreshold(client, () => available + 1);
+      const { balance } = await client.balance();
+      return changeThreshold(client, () => balance + 1);
     },
   },
   'settings.changed': {
@@ -106,7 +105,6 @@ async function submitAndCancel({ client, pause }: CommandContext, sandbox: Facts
   return { submissionId, status, refund };
 }
 
-/** Changes the threshold and restores it, even if the change fails. */
 async function changeThreshold(
   client: Client,
   changed: (threshold: number) => number,

@@ -6,9 +6,8 @@ import { pick } from './pick.ts';
 export interface Fleet {
   readonly auditor: Auditor;
   readonly nodes: readonly ModelNode[];
-  /** Submissions by their wire ids. */
+  /** The wire ids of the submissions. */
   readonly submissions: readonly string[];
-  /** The live dispatchers, to which nodes can connect. */
   readonly alive: readonly { connect(node: ModelNode): void }[];
   /**
    * Cancels a submission. Without `isAnnounced`, a fleet in memory loses the message to the
@@ -40,9 +39,7 @@ export function answerOffer(fleet: Fleet, n: number, answer: 'accept' | 'decline
   chosen?.node.answer(chosen.offer, answer);
 }
 
-/**
- * Accepts an offer that is no longer open: it was answered, it was revoked, or its link is closed.
- */
+/** Accepts an offer that was answered or revoked, or whose link is closed. */
 export function acceptLate(fleet: Fleet, n: number): void {
   const node = pick(linked(fleet), n);
   if (node === undefined) return;
@@ -56,7 +53,7 @@ export function startRun(fleet: Fleet, n: number): void {
   chosen?.node.send({ type: 'start', submissionId: chosen.run.submissionId });
 }
 
-/** A node asks to begin a submission that may not be its own. */
+/** Lets a node ask to begin any submission. The submission may belong to another node. */
 export function beginNothing(fleet: Fleet, n: number): void {
   const submissionId = pick(fleet.submissions, n >> 2);
   if (submissionId !== undefined) pick(linked(fleet), n)?.send({ type: 'start', submissionId });
@@ -138,7 +135,7 @@ export function cutLink(fleet: Fleet, n: number, how: { readonly isNoticed: bool
   else link?.cutUnnoticed();
 }
 
-/** Connects all unlinked nodes, or one of them. If all are linked, a node may open a newer link. */
+/** Connects all unlinked nodes, or one of them. If all are linked, one may open a newer link. */
 export function connectNode(fleet: Fleet, n: number): void {
   const away = fleet.nodes.filter(({ link }) => link === undefined);
   if (n % 2 === 0) {
@@ -146,7 +143,7 @@ export function connectNode(fleet: Fleet, n: number): void {
     return;
   }
   const node = pick(away.length > 0 ? away : fleet.nodes, n);
-  if (node === undefined || (away.length === 0 && n % 4 !== 0)) return;
+  if (node === undefined || (away.length === 0 && n % 4 === 3)) return;
   pick(fleet.alive, n >> 2)?.connect(node);
 }
 
@@ -178,7 +175,10 @@ export async function cancelOne(
   if (submissionId !== undefined) await fleet.cancel(submissionId, how);
 }
 
-/** Lets every linked node do its next step, once. This makes most runs progress. */
+/**
+ * Lets every linked node accept its offers, start its assignments and report its stops. If `n` is a
+ * multiple of 3, each node also ends the submissions that have begun.
+ */
 export function lively(fleet: Fleet, n: number): void {
   for (const node of linked(fleet)) {
     for (const offer of node.offers.values()) node.answer(offer, 'accept');

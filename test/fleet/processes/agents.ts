@@ -1,10 +1,10 @@
-import { fromWireId } from '@svc/domain';
+import { assertInvariant, fromWireId } from '@svc/domain';
 import type { TestStack } from '@svc/testkit';
 import type { Auditor } from '../model/auditor.ts';
 
 /**
  * The real node agents of a stack. Each is a process with a journal on its disk. An agent logs
- * `begun` once for each submission that it begins, and these logs are read.
+ * `begun` once for each submission that it begins. The auditor learns of a run from this log.
  */
 export interface Agents {
   /** Kills the agent with `kill -9`, and at once starts another process on the same journal. */
@@ -20,19 +20,20 @@ interface LogLine {
 }
 
 export function watchAgents(stack: TestStack, count: number): Agents {
-  /** The number of log lines read of each agent. */
-  const read = Array.from({ length: count }, () => 0);
+  const lastRead = Array.from({ length: count }, (): string | undefined => undefined);
   const unreported: { nodeId: string; submissionId: string }[] = [];
 
   function readLogs(): void {
-    for (const index of read.keys()) {
+    for (const [index, last] of lastRead.entries()) {
       const lines = stack.logs('node', index);
-      for (const line of lines.slice(read[index])) {
+      const lastAt = last === undefined ? -1 : lines.lastIndexOf(last);
+      assertInvariant(last === undefined || lastAt >= 0, 'the log of an agent is read in time');
+      for (const line of lines.slice(lastAt + 1)) {
         const { msg, nodeId, submissionId }: LogLine = JSON.parse(line);
         if (msg !== 'begun' || nodeId === undefined || submissionId === undefined) continue;
         unreported.push({ nodeId: fromWireId('nod', nodeId) ?? nodeId, submissionId });
       }
-      read[index] = lines.length;
+      lastRead[index] = lines.at(-1) ?? last;
     }
   }
 
@@ -41,7 +42,7 @@ export function watchAgents(stack: TestStack, count: number): Agents {
       await stack.kill('node', index);
       readLogs();
       await stack.restart('node', index);
-      read[index] = 0;
+      lastRead[index] = undefined;
     },
     report(auditor) {
       readLogs();

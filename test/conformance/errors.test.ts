@@ -9,15 +9,17 @@ import { sendBytes, signatureHeaders, signedBy, type WireAnswer } from '../suppo
 let whole: WholeStack;
 let tenant: TenantCredentials;
 /**
- * The answer to a request whose headers never end. It takes ten seconds, so the request starts
- * before the tests.
+ * The answer to a request whose headers never end. The answer takes ten seconds, so the request
+ * starts before the tests.
  */
 let tooSlow: Promise<WireAnswer | undefined>;
 
 beforeAll(async () => {
   whole = await startWholeStack();
   tenant = await whole.tenant();
-  tooSlow = sendBytes(whole.stack.gatewayUrl, 'GET /ready HTTP/1.1\r\nHost: a\r\n', { half: true });
+  tooSlow = sendBytes(whole.stack.gatewayUrl, 'GET /ready HTTP/1.1\r\nHost: a\r\n', {
+    keepsOpen: true,
+  });
 });
 afterAll(() => whole.close());
 
@@ -202,7 +204,7 @@ describe('malformed and unknown requests', () => {
       'payload_too_large',
     ],
   ])('%s', async (_name, bytes, status, code) => {
-    const answer = await sendBytes(whole.stack.gatewayUrl, bytes, { half: true });
+    const answer = await sendBytes(whole.stack.gatewayUrl, bytes, { keepsOpen: true });
     expect(answer?.status).toBe(status);
     expect(answer?.body).toMatchObject({ status, code, type: `/docs/errors#${code}` });
     expect(answer?.headers['content-type']).toBe('application/problem+json');

@@ -28,7 +28,6 @@ export function isPairName(name: string): name is PairName {
 export const ways = ['both ways', 'there', 'back'] as const;
 type Way = (typeof ways)[number];
 
-/** A partition between two hosts. */
 export interface Cut {
   readonly pair: PairName;
   readonly one: string;
@@ -43,11 +42,10 @@ export interface Plan {
 
 const cutsMin = 2;
 const cutsMax = 3;
+/** The most draws for one set. With few pairs of hosts, draws repeat, so a set may stay small. */
+const drawsMax = 100;
 
-/**
- * Plans a cut of each pair in each way, between hosts that the seed chooses. Then plans
- * `combinations` sets of two or three cuts at once.
- */
+/** Plans one cut of each pair in each way, and `combinations` sets of two or three cuts at once. */
 export function planCuts(random: Random, hostNames: readonly string[], plan: Plan): Cut[][] {
   const single = plan.pairs.flatMap((pair) =>
     ways.map((way) => [draw(random, hostNames, pair, way)]),
@@ -55,9 +53,7 @@ export function planCuts(random: Random, hostNames: readonly string[], plan: Pla
   const combined = Array.from({ length: plan.combinations }, () => {
     const cuts = new Map<string, Cut>();
     const count = cutsMin + random.nat(cutsMax - cutsMin + 1);
-    // If the same two hosts come twice, the loop draws again. It needs `--pairs` with at least
-    // three pairs of hosts, otherwise it may never end.
-    while (cuts.size < count) {
+    for (let draws = 0; cuts.size < count && draws < drawsMax; draws += 1) {
       const pair = random.pick(plan.pairs);
       const way = random.pick(ways);
       if (pair === undefined || way === undefined) throw new Error('there is no pair to combine');

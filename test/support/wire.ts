@@ -99,21 +99,20 @@ export function signatureHeaders(
   };
 }
 
-/** The request, signed by a tenant. */
 export function signedBy(tenant: TenantCredentials, wire: WireRequest): WireRequest {
   const signer = { id: tenant.tenantId, secret: tenant.hmacSecret };
   return { ...wire, headers: { ...signatureHeaders(signer, wire), ...wire.headers } };
 }
 
 /**
- * Writes bytes to a new connection and reads until it is closed. With `half`, this side stays open
- * after the bytes. If nothing arrives for `waitMs`, this side closes the connection. Resolves with
- * the first answer, or with undefined if there is none.
+ * Sends the bytes and waits until the connection is closed. Resolves with the first answer, or with
+ * undefined if none came. With `keepsOpen`, the client does not end its side after the bytes. The
+ * client closes the connection after `waitMs` without data.
  */
 export async function sendBytes(
   baseUrl: string,
   bytes: string | Uint8Array,
-  { half = false, waitMs = 15_000 } = {},
+  { keepsOpen = false, waitMs = 15_000 } = {},
 ): Promise<WireAnswer | undefined> {
   const { hostname, port } = new URL(baseUrl);
   const socket = connect(Number(port), hostname);
@@ -123,13 +122,12 @@ export async function sendBytes(
     socket.on('data', (chunk: Buffer) => chunks.push(chunk));
     socket.on('error', () => {});
     socket.once('close', () => resolve());
-    if (half) socket.write(bytes);
+    if (keepsOpen) socket.write(bytes);
     else socket.end(bytes);
   });
   return parseAnswer(Buffer.concat(chunks));
 }
 
-/** The first response in the bytes. Undefined if there is none. */
 function parseAnswer(bytes: Buffer): WireAnswer | undefined {
   const end = bytes.indexOf('\r\n\r\n');
   if (end === -1) return undefined;

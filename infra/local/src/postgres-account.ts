@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chownSync, cpSync, existsSync, lstatSync, mkdirSync, renameSync } from 'node:fs';
+import { chownSync, cpSync, existsSync, lstatSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { checkoutDir } from './paths.ts';
 
@@ -33,8 +33,8 @@ export function postgresAccount(): PostgresAccount {
 /**
  * A command prefix that takes root's privileges away. It is empty for other users. For root it runs
  * the command in a user namespace with another id. The command can then still reach a checkout
- * below /root, and root stays the owner of its files. Undefined for root if a container forbids
- * user namespaces.
+ * below /root, and the files that it creates belong to root. Undefined for root if a container
+ * forbids user namespaces.
  */
 export function unprivileged(): string[] | undefined {
   if (process.getuid?.() !== 0) return [];
@@ -81,8 +81,8 @@ function nobodyAccount(): PostgresAccount {
 function copyWhole(from: string, to: string): void {
   const partial = `${to}.${process.pid}`;
   cpSync(from, partial, { recursive: true, verbatimSymlinks: true });
-  if (existsSync(to)) return;
-  renameSync(partial, to);
+  if (existsSync(to)) rmSync(partial, { recursive: true });
+  else renameSync(partial, to);
 }
 
 function shortHash(text: string): string {

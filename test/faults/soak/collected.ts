@@ -3,7 +3,6 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 
-/** The environment with which a process reports its memory when asked (collect-preload.ts). */
 export function collecting(dir: string, name: string): NodeJS.ProcessEnv {
   return { FAULTS_MEMORY_FILE: fileOf(dir, name) };
 }
@@ -14,8 +13,8 @@ const lookEveryMs = 20;
 const boundMs = 20_000;
 
 /**
- * Makes a process collect its garbage. Resolves with the bytes that remain on its heap. Throws if
- * the process does not report them within `boundMs`.
+ * Makes a process collect its garbage. Resolves with the bytes that V8 still uses. Throws if the
+ * process does not report them within `boundMs`.
  */
 export async function collectedBytes(dir: string, name: string, pid: number): Promise<number> {
   const file = fileOf(dir, name);

@@ -30,6 +30,9 @@ const perSecond = Number(values.rate);
 const onTrends = (trends: readonly Trend[]): void => {
   say('\n  first    last           slope');
   for (const trend of trends) say(describe(trend));
+  // The values show whether a figure grows steadily or in one step.
+  for (const trend of trends.filter(({ isFlat }) => !isFlat))
+    say(`  ${trend.name}: ${trend.values.map((value) => value.toFixed(0)).join(' ')}`);
 };
 const seed = Number(values.seed);
 const report = await soak({ minutes, perSecond, seed, size, say, onTrends });

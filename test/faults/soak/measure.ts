@@ -7,11 +7,7 @@ type Figure = Omit<Series, 'points'> & { readonly value: number };
 
 const kibPerMb = 1024;
 
-/**
- * Measures the figures that could grow without a bound. For each process, these are the heap after
- * a garbage collection, the resident memory and the file descriptors. For the servers, they are
- * Redis's memory and keys, and the connections to Redis and Postgres.
- */
+/** Measures the figures that could grow without a bound. */
 export async function measure(world: World): Promise<Figure[]> {
   const figures: Figure[] = [];
   for (const { process } of [...world.services, ...world.nodes]) {

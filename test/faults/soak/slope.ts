@@ -1,4 +1,3 @@
-/** One figure of one process or server, over time. */
 export interface Series {
   readonly name: string;
   readonly unit: 'MB' | '';
@@ -12,9 +11,10 @@ export interface Trend {
   readonly last: number;
   /** The slope of the least-squares line through all points, in the unit of the figure per hour. */
   readonly perHour: number;
-  /** The rise of that line from the first to the last point, in the unit of the figure. */
+  /** The rise of the least-squares line from the first to the last point, in the figure's unit. */
   readonly growth: number;
   readonly isFlat: boolean;
+  readonly values: readonly number[];
 }
 
 const secondsPerHour = 3_600;
@@ -25,7 +25,7 @@ const secondsPerHour = 3_600;
 const toleranceShare = 0.1;
 const tolerance = { MB: 12, '': 6 } as const;
 
-/** Decides if a figure grows. `points` must have only the points after the warm-up. */
+/** Computes the trend of a series. Its points must all be later than the warm-up. */
 export function trendOf({ name, unit, points }: Series): Trend {
   const count = Math.max(1, points.length);
   const meanAt = points.reduce((sum, { atSeconds }) => sum + atSeconds, 0) / count;
@@ -48,5 +48,6 @@ export function trendOf({ name, unit, points }: Series): Trend {
     perHour: perSecond * secondsPerHour,
     growth,
     isFlat: growth <= mean * toleranceShare + tolerance[unit],
+    values: points.map(({ value }) => value),
   };
 }

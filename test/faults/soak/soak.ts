@@ -34,10 +34,6 @@ const measureEveryMs = 20_000;
 const warmUpShare = 0.25;
 const restBoundMs = 240_000;
 
-/**
- * Runs the load without faults and measures figures that could grow. Then runs the same audit as a
- * run with faults.
- */
 export async function soak(options: SoakOptions): Promise<SoakReport> {
   const { minutes, perSecond, seed, size, say, onTrends } = options;
   const world = await startWorld({ size, reportsMemory: true });

@@ -2,10 +2,13 @@ import { availableParallelism } from 'node:os';
 import { configDefaults, defineConfig } from 'vitest/config';
 import { LongestFirst } from './packages/testkit/src/longest-first.ts';
 
-/** Journeys wait for part of their time. With two workers a core, no core is idle and each test takes longer. */
+/**
+ * The number of test processes for each core. A journey spends part of its time waiting, so two
+ * processes keep a core busy. Each test then takes longer.
+ */
 const workersPerCore = 2;
 
-/** These replace a module, so each needs its own process. */
+/** These files replace a module, so each needs its own process. */
 const replaceModules = [
   'packages/node-agent/src/history.test.ts',
   'packages/node-agent/src/journal.test.ts',
@@ -26,8 +29,9 @@ export default defineConfig({
             'test/**/*.test.ts',
           ],
           exclude: [...configDefaults.exclude, ...replaceModules],
-          // The files of a worker share its process, which loads the modules once. That saves half a
-          // second of CPU a file. A file fails if it leaves something open (see file-setup.ts).
+          // The files of a worker share its process, which loads the modules once. That saves half
+          // a second of CPU for each file. A file fails if it leaves something open (see
+          // file-setup.ts).
           isolate: false,
         },
       },
@@ -42,7 +46,7 @@ export default defineConfig({
     pool: 'forks',
     maxWorkers: Math.ceil(workersPerCore * availableParallelism()),
     sequence: { sequencer: LongestFirst },
-    // A bound for a machine that is busy with other things; a quiet one needs a tenth of it.
+    // This bound allows for a busy machine. A quiet one needs a tenth of it.
     testTimeout: 120_000,
     hookTimeout: 120_000,
     teardownTimeout: 20_000,

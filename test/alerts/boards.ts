@@ -16,7 +16,6 @@ export interface Board {
 
 const created = 'route="/v1/submissions",method="POST"';
 
-/** The query for the 99th percentile of a histogram over two minutes. */
 function p99(histogram: string, selector = '', by = ''): string {
   const labels = by === '' ? 'le' : `le, ${by}`;
   return `histogram_quantile(0.99, sum by (${labels}) (rate(${histogram}_bucket${selector}[2m])))`;
@@ -196,7 +195,5 @@ const webhooks: Board = {
   ],
 };
 
-/**
- * The dashboards of `infra/grafana`. `pnpm alerts` writes them and lets promtool parse each query.
- */
+/** The dashboards of `infra/grafana`, which `pnpm alerts` writes. */
 export const boards: readonly Board[] = [overview, money, fleet, webhooks];

@@ -1,4 +1,3 @@
-/** One test case of an alert: values that make the alert fire, and values that do not. */
 export interface AlertCase {
   /**
    * The values of each series: first those that make the alert fire, then those of a quiet service.
@@ -47,10 +46,6 @@ const newDeployment: AlertCase = {
   },
 };
 
-/**
- * A case with one gauge. The value `firing` makes the alert fire, and `quiet` is that of a quiet
- * service.
- */
 function gauge(series: string, firing: number, quiet: number, hours?: number): AlertCase {
   return {
     series: { [series]: [`${firing}`, `${quiet}`] },
@@ -58,10 +53,6 @@ function gauge(series: string, firing: number, quiet: number, hours?: number): A
   };
 }
 
-/**
- * A case with one timestamp. To make the alert fire, the timestamp stays at the start of the
- * simulation. In a quiet service it grows by `stepSeconds` with each step.
- */
 function timestamp(series: string, stepSeconds: number, hours?: number): AlertCase {
   return {
     series: { [series]: ['1', `1+${stepSeconds}`] },
@@ -69,15 +60,10 @@ function timestamp(series: string, stepSeconds: number, hours?: number): AlertCa
   };
 }
 
-/**
- * A case with two counters. While the alert must fire, eight of ten outcomes are failures. In a
- * quiet service, one of ten is.
- */
 function failingShare(failed: string, succeeded: string): AlertCase {
   return { series: { [failed]: ['0+8', '0+1'], [succeeded]: ['0+2', '0+9'] } };
 }
 
-/** The tests of `pnpm alerts`, by the name of the alert. */
 export const alertCases: Readonly<Record<string, AlertCase | readonly AlertCase[]>> = {
   SvcProcessDown: gauge('up{job="svc-gateway",instance="g"}', 0, 1),
   SvcFiguresStale: timestamp('svc_figures_read_timestamp_seconds{source="redis"}', 60),

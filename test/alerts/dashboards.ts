@@ -20,8 +20,8 @@ const schemaVersion = 39;
 const datasource = { type: 'prometheus', uid: '${datasource}' };
 
 /**
- * The type of a panel accepts any value for `options` and `custom`. Here the types of the time
- * series plugin check them.
+ * The type of a panel accepts any value for `options` and `custom`. The types of the time series
+ * plugin check these two constants.
  */
 const options: Options = {
   legend: {
@@ -56,10 +56,6 @@ function panelOf([title, { unit, queries }]: Board['panels'][number], index: num
   };
 }
 
-/**
- * The dashboard in the format of Grafana. The compiler checks it against the types that Grafana
- * generates from its schema.
- */
 function dashboardOf({ uid, title, panels }: Board): Dashboard {
   return {
     uid,

@@ -4,7 +4,6 @@ import { type AlertCase, alertCases } from './cases.ts';
 const shortMinutes = 25;
 const longStepMinutes = 30;
 
-/** A file of unit tests for `promtool test rules`. */
 export interface PromtoolTests {
   readonly name: string;
   readonly text: string;
@@ -12,9 +11,8 @@ export interface PromtoolTests {
 }
 
 /**
- * Makes two tests for each case of an alert. In the first, the alert fires. In the second, the
- * alert never fires, because the service is quiet. Tests of more than two hours have steps of 30
- * minutes. In steps of one minute, promtool needs minutes for a simulated day.
+ * Tests of more than two hours have steps of 30 minutes. With steps of one minute, promtool needs
+ * minutes for a simulated day.
  */
 export function promtoolTests(ruleFiles: readonly string[]): PromtoolTests[] {
   const cases = Object.entries(alertCases).flatMap(([alert, some]) =>

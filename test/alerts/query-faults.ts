@@ -6,16 +6,12 @@ const catalogue: ReadonlyMap<string, MetricDefinition> = new Map(Object.entries(
  * Prometheus adds `job` and `instance`, and histograms have `le`.
  */
 const commonLabels = ['service', 'job', 'instance', 'le'];
-/** The metrics of Prometheus and Node.js that queries may read. They have no prefix `svc`. */
 const foreignMetrics =
   /^(up|ALERTS|process_cpu_seconds_total|process_start_time_seconds|process_resident_memory_bytes|nodejs_eventloop_lag_p99_seconds)$/;
 const functions =
   /^(absent|avg|bool|by|clamp_max|clamp_min|count|histogram_quantile|increase|max|min|on|or|and|unless|rate|sum|time|vector|without|group_left|ignoring|label_replace|scalar)$/;
 
-/**
- * The definition of a series. Undefined if the services export no such series. The series of a
- * histogram end in `_bucket`, `_sum` and `_count`.
- */
+/** Undefined if the services export no such series. */
 function definitionOf(series: string): MetricDefinition | undefined {
   const own = catalogue.get(series);
   if (own !== undefined) return own.type === 'histogram' ? undefined : own;
@@ -23,11 +19,7 @@ function definitionOf(series: string): MetricDefinition | undefined {
   return histogram?.type === 'histogram' ? histogram : undefined;
 }
 
-/**
- * Returns a text for each metric or label that a PromQL query uses and no service exports.
- * `recorded` contains the names of the recording rules, which a query may use. promtool checks the
- * syntax.
- */
+/** Does not check the syntax of the query, because promtool does. */
 export function queryFaults(query: string, recorded: ReadonlySet<string>): string[] {
   const faults: string[] = [];
   const allowed = new Set(commonLabels);

@@ -11,7 +11,6 @@ export interface CheckedCommands {
   readonly unknown: readonly string[];
 }
 
-/** Looks up each command of `svc` that a runbook names. */
 export async function checkRunbookCommands(): Promise<CheckedCommands> {
   const program = await createProgram();
   const lines = readdirSync(runbooksDir).flatMap((file) => {

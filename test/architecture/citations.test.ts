@@ -2,11 +2,6 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it, test } from 'vitest';
 
-/**
- * Checks that comments and documents refer only to things that exist: sections of docs/CONTRACT.md,
- * decisions, files, and headings of documents.
- */
-
 const checkoutDir = path.resolve(import.meta.dirname, '../..');
 /** This file contains wrong citations on purpose, so the tests leave it out. */
 const self = path.relative(checkoutDir, import.meta.filename);
@@ -28,7 +23,6 @@ const files = globSync(
 ).filter((file) => file !== self);
 
 const contractFile = 'docs/CONTRACT.md';
-/** The sections of the contract. The key is the number, the value is the text. */
 const sections = new Map(
   read(contractFile)
     .split(/^## (?=\d+\. )/m)
@@ -60,10 +54,6 @@ function contractFaults(text: string): string[] {
   });
 }
 
-/**
- * True if the section has a heading with this title, or a passage that begins with the title in
- * bold.
- */
 function hasTitle(section: string, title: string): boolean {
   return section.includes(`### ${title}\n`) || section.includes(`**${title}.**`);
 }

@@ -11,11 +11,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { interpolate, readCompose } from '../support/compose.ts';
 import { serviceConfigs } from './service-configs.ts';
 
-/**
- * Checks docker-compose.yml without a container engine. The tests check that the file is a valid
- * Compose file, that its containers run the processes that other tests run, and that these
- * processes accept their environment.
- */
+/** Checks docker-compose.yml without a container engine. */
 
 const checkoutDir = path.resolve(import.meta.dirname, '../..');
 const strings = { type: 'array', items: { type: 'string' } };
@@ -83,8 +79,8 @@ const form = {
 const compose = readCompose();
 
 /**
- * The environment that Compose gives to a service. Compose mounts the master key below
- * `/run/secrets`. The tests write it to a temporary directory instead.
+ * Compose mounts the master key below `/run/secrets`. The tests write the key to a temporary
+ * directory instead.
  */
 function environmentOf(name: ServiceName): Record<string, string> {
   const given = {

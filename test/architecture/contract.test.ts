@@ -12,11 +12,6 @@ import {
 } from '@svc/domain';
 import { expect, test } from 'vitest';
 
-/**
- * Checks that docs/CONTRACT.md names all error codes, event types, enum values, endpoints and JSON
- * members that the code has.
- */
-
 const contract = readFileSync(path.resolve(import.meta.dirname, '../../docs/CONTRACT.md'), 'utf8');
 
 function section(number: number): string {
@@ -24,7 +19,6 @@ function section(number: number): string {
   return text.split(/^## \d+\. /m, 1)[0] ?? '';
 }
 
-/** The rows of the section's tables that name `code`. */
 function rowsOf(text: string, code: string): string[] {
   return text.split('\n').filter((line) => line.startsWith('| ') && line.includes(`\`${code}\``));
 }
@@ -53,10 +47,6 @@ test.each(paths)('the contract has the endpoint %s', (endpoint) => {
   expect(names.some((name) => contract.includes(name))).toBe(true);
 });
 
-/**
- * The names of all members of objects in a JSON Schema, or in a document that contains JSON
- * Schemas.
- */
 function membersIn(value: unknown): string[] {
   if (typeof value !== 'object' || value === null) return [];
   const own = 'properties' in value ? Object.keys(value.properties ?? {}) : [];

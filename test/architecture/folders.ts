@@ -1,10 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
-/**
- * An import between two files of a room: `from` imports `to`. Both paths are relative to the room's
- * `src`.
- */
+/** An import between two files of a room. Both paths are relative to the room's `src`. */
 export interface Import {
   readonly from: string;
   readonly to: string;
@@ -12,7 +9,6 @@ export interface Import {
 
 const importPattern = /\bfrom '(\.\.?\/[^']+)'/gu;
 
-/** The imports between the product's files below `srcDir`. */
 export function importsIn(srcDir: string): Import[] {
   return globSync('**/*.ts', { cwd: srcDir })
     .filter((file) => !/[.](?:test|fixture)[.]ts$|^generated\//u.test(file))
@@ -28,8 +24,8 @@ export function importsIn(srcDir: string): Import[] {
 const folderOf = (file: string): string => path.dirname(file);
 
 /**
- * Finds the imports that are part of a circle of folders. The files at the top of a room are in no
- * folder. They may import every folder, and every folder may import them.
+ * The files at the top of a room are in no folder. They may import every folder, and every folder
+ * may import them.
  */
 export function circularImports(imports: readonly Import[]): Import[] {
   const between = imports.filter(

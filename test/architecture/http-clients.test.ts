@@ -8,7 +8,6 @@ import { expect, test } from 'vitest';
 const checkoutDir = path.resolve(import.meta.dirname, '../..');
 const isTestCode = /[.]test[.]ts$|[.-]fixture[.]ts$|^packages\/testkit\/|\/generated\//;
 
-/** For each HTTP client, the files that may use it. */
 const allowed: Readonly<Record<string, readonly string[]>> = {
   'node:http': [
     'packages/node-agent/src/executors/browser/egress/fetch-file.ts',
@@ -49,7 +48,6 @@ function clientOf(library: string, names: readonly string[]): string[] {
   return isHttp && names.some((name) => !forServers.has(name)) ? ['node:http'] : [];
 }
 
-/** The HTTP clients that a file uses. */
 function clientsIn(file: string, text: string): string[] {
   const { module, program } = parseSync(file, text);
   const imported = module.staticImports.flatMap(({ moduleRequest, entries }) =>

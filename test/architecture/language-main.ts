@@ -9,4 +9,6 @@ const found = offencesIn('.', files);
 for (const { file, line, rule, found: match } of found) {
   console.log(`${file}:${line}: "${match.slice(0, 120)}" -> ${rule}`);
 }
-console.log(`${found.length} in ${new Set(found.map(({ file }) => file)).size} files`);
+console.log(
+  `${found.length} places to correct in ${new Set(found.map(({ file }) => file)).size} files`,
+);

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parseSync } from 'oxc-parser';
 
-/** A piece of prose: a comment, a test title, a message or a paragraph of a document. */
 export interface Prose {
   readonly file: string;
   /** The first line, counted from 1. */
@@ -36,13 +35,13 @@ const banned: readonly (readonly [rule: string, pattern: RegExp])[] = [
   ['is, must be, will be', /\b(?:is|are|was|were) to (?:be|have)\b/iu],
   ['again, new', /\banew\b/iu],
   ['the limit', /\bas (?:many|much|long|old|late|few|little) as may\b/iu],
-  ['anyone who, a X that', /\bwho(?:so)?ever\b|\bwheresoever\b/iu],
+  ['anyone who, an X that', /\bwho(?:so)?ever\b|\bwheresoever\b/iu],
   ['if', /\bwhere (?:there|nothing|nobody|somebody|none|no|neither)\b/iu],
   ['those that are', /\bsuch as are\b/iu],
   ['however, anyway', /\ball the same\b/iu],
   ['does not need to', /\bneeds? not\b/iu],
   [
-    'from then on: after this',
+    'of this, in this, after this',
     /\b(?:thereof|therein|whereof|wherein|whereupon|thereby|thence|hence|ere)\b/iu,
   ],
   ['for example', /, say[,.;)]|, say$/iu],
@@ -51,10 +50,10 @@ const banned: readonly (readonly [rule: string, pattern: RegExp])[] = [
     'start with the subject',
     /(?:^|[.!?] )(?:What|Whose|Whether|Of|So (?:old|long|much|many|far)) [a-z]/u,
   ],
-  ['an issue, not a note in the code', /\b(?:TODO|FIXME|XXX)\b/u],
+  ['open an issue instead of a note in the code', /\b(?:TODO|FIXME|XXX)\b/u],
 ];
 
-/** All offences in the prose of these files (paths relative to `root`). */
+/** The paths of `files` are relative to `root`. */
 export function offencesIn(root: string, files: readonly string[]): Offence[] {
   return files.flatMap((file) => proseOf(root, file)).flatMap(offencesOf);
 }
@@ -128,7 +127,6 @@ function joinLines(
   return joined;
 }
 
-/** True if the text begins with three words and contains no keyword of SQL and no call of Redis. */
 function isSentence(text: string): boolean {
   return (
     /^\W*\p{L}+ \p{L}+ \p{L}+/u.test(text) &&

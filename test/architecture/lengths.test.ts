@@ -4,10 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 
-/**
- * Proves that oxlint enforces the limits of length in .oxlintrc.json. It accepts code at a limit,
- * and refuses code with one line more.
- */
+/** Proves that oxlint enforces the limits of length in .oxlintrc.json. */
 
 const checkoutDir = path.resolve(import.meta.dirname, '../..');
 

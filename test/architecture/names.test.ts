@@ -7,7 +7,6 @@ import { hasMisplacedUnit, namesIn, refusedWordIn, refusedWordsOf } from './name
 const checkoutDir = path.resolve(import.meta.dirname, '../..');
 const refused = refusedWordsOf(readFileSync(path.join(checkoutDir, 'docs/GLOSSARY.md'), 'utf8'));
 
-/** Every name of the code, as `<file>:<line>: <name>`. */
 const names = execFileSync('git', ['ls-files', '*.ts'], { cwd: checkoutDir, encoding: 'utf8' })
   .split('\n')
   .filter((file) => file !== '' && !file.includes('/generated/'))

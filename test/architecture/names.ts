@@ -24,15 +24,14 @@ function wordsOf(name: string): string[] {
 
 const units = new Set(['ms', 'seconds', 'minutes', 'hours', 'days', 'micros', 'bytes']);
 /**
- * Words that may follow a unit. They are the kind of limit (`leaseMsMax`), `per`
- * (`microsPerCredit`), and a preposition in the name of a function (`microsOf`, `sendBytesTo`).
+ * Words that may follow a unit: the kind of a limit (`leaseMsMax`), `per` (`microsPerCredit`), or a
+ * preposition in a function's name (`microsOf`, `sendBytesTo`).
  */
 const behindUnit = new Set(['max', 'min', 'default', 'per', 'of', 'to']);
 
 /** Members of Node's sockets. They are allowed although a word follows the unit. */
 const ofNode = new Set(['bytesRead', 'bytesWritten']);
 
-/** True if a word that is not in `behindUnit` follows a unit. */
 export function hasMisplacedUnit(name: string): boolean {
   if (ofNode.has(name)) return false;
   const words = wordsOf(name);
@@ -50,10 +49,7 @@ export function refusedWordsOf(glossary: string): string[] {
     .map(([, word = '']) => word);
 }
 
-/**
- * The refused word that the name contains, as one of its words or as two consecutive words.
- * Undefined if there is none.
- */
+/** The refused word may be one word of the name, or two consecutive words. */
 export function refusedWordIn(name: string, refused: readonly string[]): string | undefined {
   const words = wordsOf(name);
   const pairs = words.slice(1).map((word, index) => `${words[index]}${word}`);

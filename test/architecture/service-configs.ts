@@ -5,7 +5,6 @@ import { gatewayConfig } from '../../services/gateway/src/config.ts';
 import { settlementConfig } from '../../services/settlement/src/config.ts';
 import { webhooksConfig } from '../../services/webhooks/src/config.ts';
 
-/** The schema by which each service reads its environment. */
 export const serviceConfigs: Record<ServiceName, Parameters<typeof loadConfig>[0]> = {
   gateway: gatewayConfig,
   dispatcher: dispatcherConfig,

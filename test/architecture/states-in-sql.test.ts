@@ -19,7 +19,6 @@ const stateLiteral = new RegExp(
   'u',
 );
 
-/** The template literals and strings of a file that contain a state as a literal in SQL. */
 function stateLiteralsIn(file: string, source: string): string[] {
   const found: string[] = [];
   walk(parse(file, source), ({ node }) => {

@@ -7,7 +7,6 @@ import { expect, test } from 'vitest';
 
 interface Rule {
   readonly name: string;
-  /** The files to which the rule applies. */
   readonly files: RegExp;
   readonly except: readonly string[];
   readonly refused: RegExp;

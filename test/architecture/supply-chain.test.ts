@@ -25,7 +25,7 @@ interface Bom {
   readonly components: readonly Component[];
 }
 
-/** Runs `pnpm run sbom` with an unreachable registry. Resolves with the SBOM. */
+/** Runs `pnpm run sbom` with an unreachable registry. */
 async function sbom(): Promise<Bom> {
   const dir = mkdtempSync(path.join(tmpdir(), 'svc-sbom-'));
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
@@ -77,8 +77,8 @@ test('every base image is found and has a digest, which can be replaced', () => 
 });
 
 /**
- * A script that replaces `docker buildx imagetools inspect`. It prints a hash of the image's name
- * as the digest. If `NO_REDIS` is set, the script fails for redis:7.
+ * A script that replaces `docker buildx imagetools inspect`. If `NO_REDIS` is set, the script fails
+ * for redis:7.
  */
 const registry = `#!/bin/sh
 for image; do :; done
@@ -86,10 +86,6 @@ for image; do :; done
 printf 'sha256:%s' "$(printf %s "$image" | sha256sum | cut -d' ' -f1)"
 `;
 
-/**
- * Returns a function that runs `images:pin` in `dir` with the `docker` script of `dir`. The
- * function resolves with the exit code.
- */
 function pinIn(dir: string) {
   return async (args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<number> => {
     const command = [path.join(checkoutDir, 'infra/local/src/pin-images.ts'), ...args];

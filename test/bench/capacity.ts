@@ -19,21 +19,19 @@ export function capacityOf(cores: number, cpuSecondsPerThousand: number): number
 export interface Cost {
   readonly perSubmission: number;
   /**
-   * The cost of 1,000 batches in CPU-seconds. It does not depend on the size of the batches. The
-   * submissions in flight in a process share a batch.
+   * CPU-seconds per 1,000 batches of any size. The submissions in flight in a process share a
+   * batch.
    */
   readonly perBatch: number;
 }
 
-/**
- * A measured closed loop: the submissions in flight in each process, and the CPU-seconds per 1,000.
- */
+/** A measured closed loop. `inFlight` is the number of submissions in flight in each process. */
 export interface CostPoint {
   readonly inFlight: number;
   readonly cpuSecondsPerThousand: number;
 }
 
-/** The cost that fits two loops with one process of each service. */
+/** The cost that agrees with two measured loops, each with one process of each service. */
 export function fitCost(many: CostPoint, few: CostPoint): Cost {
   const perBatch =
     (few.cpuSecondsPerThousand - many.cpuSecondsPerThousand) /
@@ -41,14 +39,16 @@ export function fitCost(many: CostPoint, few: CostPoint): Cost {
   return { perBatch, perSubmission: many.cpuSecondsPerThousand - perBatch / many.inFlight };
 }
 
-/** CPU-seconds per 1,000 if `processes` of each service share `inFlight` submissions. */
+/**
+ * CPU-seconds per 1,000 submissions if `processes` of each service share `inFlight` submissions.
+ */
 export function costOf(cost: Cost, inFlight: number, processes: number): number {
   return cost.perSubmission + (cost.perBatch * processes) / inFlight;
 }
 
 /**
- * The costs, from loops of the full run in docs/lab/performance.md. The loop with 22 in flight is
- * the whole life at half load: 357 lives a second, times 61 ms for each.
+ * The costs, from measurements of the full run in docs/lab/performance.md. The point with 22 in
+ * flight is the whole life at half load: 357 lives per second of 61 ms each.
  */
 export const costs = {
   created: fitCost(
@@ -69,10 +69,6 @@ export interface Compared {
 
 export const deviationMax = 0.2;
 
-/**
- * The last line of the parts with several processes of each service: whether the model holds, and
- * each comparison.
- */
 export function capacityVerdict(compared: readonly Compared[]): string {
   const rows = compared.map(({ name, model, measured }) => {
     const percent = (model / measured - 1) * 100;

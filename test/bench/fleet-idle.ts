@@ -22,10 +22,7 @@ const { values } = parseArgs({
 });
 const count = Number(values.nodes);
 const seconds = Number(values.seconds);
-/**
- * The wait before the measurement, so the start of the links is not measured. In this time several
- * heartbeats happen, and the dispatcher enters every link in the registry again.
- */
+/** The wait before the measurement. It keeps the cost of opening the links out of the figures. */
 const settlingMs = 35_000;
 
 const dir = mkdtempSync(path.join(os.tmpdir(), 'svc-bench-fleet-'));

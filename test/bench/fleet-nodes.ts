@@ -2,9 +2,8 @@ import { readFileSync } from 'node:fs';
 import { linkRequest, openLinkSocket, type NodeIdentity } from '@svc/testkit';
 
 /**
- * The nodes of `fleet-idle.ts`, in a separate process: each connects, sends hello and answers
- * pings. After each connection, sends its parent the number of connected nodes as `{ linked }`.
- * Sends `{ closed }` with the close code of each lost link.
+ * The nodes of `fleet-idle.ts`, in a separate process. The parent gets `{ linked }`, the number of
+ * nodes linked so far, and `{ closed }`, the close code of a lost link.
  */
 const atOnce = 64;
 

@@ -24,10 +24,6 @@ async function postponeAudit(pool: Pool): Promise<void> {
   await pool.query(`UPDATE ledger_audit SET due_at = svc_now() + interval '4 minutes'`);
 }
 
-/**
- * Measures two stacks of the product in turns: one with `seedRows` finished submissions, and one
- * with `seedRowsFew`.
- */
 export async function runGrowth(report: Report): Promise<void> {
   const { seedRows, seedRowsFew, tenants, nodes, seconds } = options;
   const dir = mkdtempSync(path.join(os.tmpdir(), 'svc-bench-growth-'));
@@ -61,8 +57,8 @@ export async function runGrowth(report: Report): Promise<void> {
       await system.world.ask({ kind: 'connect', nodes: system.links });
     }
     for (const system of systems) report.servers(await system.versions());
-    // Warm up. The seeding ends with a checkpoint. After a checkpoint, the first change of each
-    // page writes the whole page to the WAL, which would raise the measured WAL.
+    // The seeding ends with a checkpoint. The first change of a page after a checkpoint writes the
+    // whole page to the WAL. The warm-up keeps these writes out of the measured WAL.
     for (const system of systems)
       for (const shape of [created64, life64])
         await measure(driver, system, shape, options.growth.warmUpSeconds);

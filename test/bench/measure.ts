@@ -7,8 +7,9 @@ import type { System } from './systems/system.ts';
 import { untilNoneLeft } from './wait.ts';
 
 /**
- * The most submissions of a closed loop of a "created" shape. They do not end while the loop runs,
- * so each keeps a slot. The 24 nodes have 4,800 slots, and `standard` may take nine tenths.
+ * The most submissions of a closed loop that measures up to the 201. Its submissions keep their
+ * slots until the loop has ended. The 24 nodes have 4,800 slots, and `standard` may take nine
+ * tenths of them.
  */
 const acceptedMax = 4_200;
 
@@ -68,8 +69,7 @@ export async function measure(
 }
 
 /**
- * The driver's pace for a shape. The seed of an open loop is its rate, so that both systems get the
- * same schedule.
+ * The seed of an open loop is its rate, so two systems with the same rate get the same schedule.
  */
 function paceOf({ pace, until }: Shape, seconds: number): Pace {
   if ('perSecond' in pace) return { kind: 'open', ...pace, seconds, seed: pace.perSecond };
@@ -93,12 +93,11 @@ export async function drive(
   const isWrong = pace.kind === 'closed' && refused > created * refusedShareMax;
   if (created === 0 || isWrong)
     throw new Error(
-      `${name} created ${created} submissions and refused ${JSON.stringify(result.refused)}`,
+      `too many requests to ${name} failed: ${created} created, refused ${JSON.stringify(result.refused)}`,
     );
   return { ...result, refused };
 }
 
-/** Waits until nothing is in flight and every node is free. */
 async function comeToRest(system: System, after: string): Promise<void> {
   await system.world.ask({ kind: 'release' });
   await untilNoneLeft(`${system.name}'s submissions of "${after}" to end`, () => system.inFlight());

@@ -22,7 +22,8 @@ const { quick } = values;
 
 function natural(name: string, text: string): number {
   const value = Number(text);
-  if (!Number.isInteger(value) || value < 0) throw new Error(`--${name} must be a whole number`);
+  if (!Number.isInteger(value) || value < 0)
+    throw new Error(`--${name} must be a whole number, 0 or higher`);
   return value;
 }
 
@@ -32,11 +33,10 @@ export const options = {
   only: values.only,
   /** Another checkout, whose product takes the place of the baseline. */
   againstDir: values.against,
-  /** The directory for the profiles of the product's services. */
   profileDir: values.profile,
   /**
-   * If above 0, the run compares the product after this many finished submissions with the product
-   * after `seedRowsFew`. With 0, it is the usual run.
+   * Above 0: the run compares the product after this many finished submissions with the product
+   * after `seedRowsFew`. 0: the usual run.
    */
   seedRows: natural('seed-rows', values['seed-rows']),
   seedRowsFew: 10_000,
@@ -44,7 +44,6 @@ export const options = {
   seconds: natural('seconds', values.seconds ?? (quick ? '1' : '6')),
   tenants: quick ? 100 : 1_000,
   nodes: 24,
-  /** The open loops: some fixed rates, and a share of each system's own capacity. */
   openLoop: {
     perSecond: (values.rates ?? (quick ? '50,200' : '25,50,100,200,300'))
       .split(',')

@@ -29,9 +29,8 @@ const ownPath = /\/((?:services|packages)\/.*)$/;
 const packagePath = /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//;
 
 /**
- * The most expensive functions of each service, from all its profiles in a directory. Each sample's
- * self time counts for the nearest product function on its call stack. If that function had called
- * a package, the time counts for the function and the package together.
+ * The functions of each service with the most CPU. A sample counts for the innermost product
+ * function on its call stack. The name includes the npm package that this function called, if any.
  */
 export function reportProfiles(dir: string): string {
   const busy = new Map<string, Map<string, number>>();

@@ -1,4 +1,7 @@
-/** The smallest value that is at least as great as `share` of the values. NaN without values. */
+/**
+ * The quantile by nearest rank: the smallest value such that at least the fraction `share` of all
+ * values is not greater. NaN without values.
+ */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((one, other) => one - other);
   return sorted[Math.max(Math.ceil(sorted.length * share) - 1, 0)] ?? Number.NaN;

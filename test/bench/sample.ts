@@ -34,11 +34,14 @@ export interface Sample {
   readonly created: number;
   /** The number of answers other than 201 and of failed connections. */
   readonly refused: number;
-  /** From the post, or from its scheduled instant in an open loop, to the 201. */
+  /** The time from the post to the 201. In an open loop, the time begins when the post is due. */
   readonly answered: Percentiles;
-  /** From the same instant to the acknowledged webhook. Only for a whole life. */
+  /** The time from the same begin to the acknowledged webhook. Only for a whole life. */
   readonly notified?: Percentiles;
-  /** From the settlement's statement to the acknowledged first attempt. Only for a whole life. */
+  /**
+   * The time from the statement that settles the submission to the acknowledged first attempt. Only
+   * for a whole life.
+   */
   readonly firstWebhook?: Percentiles;
   readonly cpuMicros: Readonly<Record<string, number>>;
   readonly totalCpuMicros: number;
@@ -51,15 +54,12 @@ export interface Sample {
   readonly backlog?: Backlog;
 }
 
-/** How far a system was behind at the end of an open loop's schedule. */
 export interface Backlog {
   readonly duePerSecond: number;
   readonly unanswered: number;
   /** Whole lives that had not ended. */
   readonly unnotified: number;
-  /**
-   * True if too many requests were unanswered, so the driver did not send the rest of the schedule.
-   */
+  /** True if the driver abandoned the schedule, because too many requests were unanswered. */
   readonly isAbandoned: boolean;
   /** The 99th percentile of the time from a request's scheduled instant until it was sent. */
   readonly lateP99Ms: number;
@@ -70,13 +70,13 @@ export interface Backlog {
  * 503, because `waitUntilFinished` misses jobs that finish too soon.
  */
 export const refusedShareMax = 0.02;
-/** A system holds a rate if its backlog at the end is at most the requests of this time. */
+/**
+ * A system keeps up with a rate only if its backlog at the end is at most the requests that are due
+ * in this time.
+ */
 const heldBacklogSeconds = 1;
 
-/**
- * False if requests arrived faster than the system could end them, or if it refused more than
- * `refusedShareMax` of them. Always true for a closed loop.
- */
+/** Always true for a closed loop, which has no rate to keep up with. */
 export function isHeld({ backlog, created, refused }: Sample): boolean {
   if (backlog === undefined) return true;
   const { duePerSecond, unanswered, unnotified, isAbandoned } = backlog;

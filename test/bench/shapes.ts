@@ -17,7 +17,6 @@ export const hotTenant: Shape = {
 };
 export const life64: Shape = { ...created64, name: 'whole life, 64 in flight', until: 'notified' };
 
-/** The shapes that are compared with the baseline. */
 export const shapes: readonly Shape[] = [
   created64,
   hotTenant,
@@ -26,7 +25,6 @@ export const shapes: readonly Shape[] = [
   life64,
 ];
 
-/** Whole lives in an open loop: `perSecond` requests per second, which do not wait for answers. */
 export function atRate(name: string, perSecond: number): Shape {
   return { name, tenants, until: 'notified', pace: { perSecond } };
 }

@@ -145,7 +145,6 @@ function report(
   );
 }
 
-/** The name of a statement, or its start on one line. */
 function labelOf(text: string): string {
   const line = text.replaceAll(/\s+/g, ' ').trim();
   return names.find(([part]) => part.test(line))?.[1] ?? line.slice(0, labelLength);

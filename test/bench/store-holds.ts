@@ -17,9 +17,9 @@ import {
 import { Client, Pool } from 'pg';
 
 /**
- * Compares holds per second through the store with the plainest way of doing the same: one named
- * statement per hold over a pool of 16. Both write the same rows with fsync on, interleaved in one
- * run. Another machine can reproduce the ratio of the medians.
+ * Compares the holds per second of the store with those of the plainest way: one named statement
+ * per hold, over a pool of 16 connections. Both ways write the same rows with fsync on, and take
+ * turns in one run. The ratio of their medians can be reproduced on another machine.
  *
  * pnpm bench:store [--seconds 2] [--rounds 5]
  */
@@ -53,10 +53,6 @@ const payloadText = JSON.stringify({
   jobContext: { title: 'Welder', company: 'Example Works' },
 });
 
-/**
- * The plainest statement for a hold: it checks the credit, and writes the submission and its ledger
- * entry.
- */
 const plainSql = `WITH account AS (
     UPDATE credit_accounts SET held_micros = held_micros + $6::bigint
     WHERE tenant_id = $2 AND balance_micros - held_micros >= $6::bigint
@@ -122,7 +118,6 @@ async function compare(
   );
 }
 
-/** Measures holds per second, with `inFlight` holds at a time. The tenants are used in turn. */
 async function rate(hold: Hold, tenants: readonly string[], inFlight: number): Promise<number> {
   const startedMs = performance.now();
   const endMs = startedMs + seconds * 1_000;

@@ -82,10 +82,10 @@ function report(off: readonly Sample[], on: readonly Sample[], offPerLife: numbe
     const ratio = other.totalCpuMicros / sample.totalCpuMicros;
     return {
       ratio,
-      text: `${micros(sample)} off, ${micros(other)} on, difference ${percent(ratio - 1)}`,
+      text: `${micros(sample)} with tracing off, ${micros(other)} with tracing on, difference ${percent(ratio - 1)}`,
     };
   });
-  for (const { text } of lines) process.stdout.write(`CPU of a life: ${text}\n`);
+  for (const { text } of lines) process.stdout.write(`CPU per submission: ${text}\n`);
   const ratios = lines.map(({ ratio }) => ratio).toSorted((one, two) => one - two);
   const median = (ratios[Math.floor(ratios.length / 2)] ?? Number.NaN) - 1;
   const spread = `${percent((ratios[0] ?? Number.NaN) - 1)} to ${percent((ratios.at(-1) ?? Number.NaN) - 1)}`;

@@ -98,7 +98,6 @@ class Usual {
     return measured ?? [];
   }
 
-  /** The open loops: fixed rates, and shares of the capacity. */
   async rates(measured: readonly ShapeResult[]): Promise<void> {
     const [open, half] = ['open loop', 'first webhook at half load'] as const;
     if (!isWanted(open) && !isWanted(half)) return;
@@ -139,7 +138,6 @@ class Usual {
     }
   }
 
-  /** Several processes of each service on the same machine, against one of each. */
   async someOfEach(name: string, each: number): Promise<void> {
     if (!isWanted(name)) return;
     const product = await this.#product();
@@ -184,13 +182,13 @@ class Usual {
 }
 
 /**
- * With `--against`, a run has no figures for the goals, because these are ratios to the baseline.
+ * With `--against`, a run has no figures for the goals, because the goals are ratios to the
+ * baseline.
  */
 function ifBaseline<T>(figures: (result: T) => GoalFigures): (result: T) => GoalFigures {
   return againstDir === undefined ? figures : () => new Map();
 }
 
-/** Starts the product of another checkout, which has the same benchmark. */
 async function productOf(checkoutDir: string): Promise<typeof startProduct> {
   const file = path.resolve(checkoutDir, 'test/bench/systems/product.ts');
   const module: { readonly startProduct: typeof startProduct } = await import(file);
@@ -209,8 +207,8 @@ async function fleet(report: Report, driver: Driver, dir: string): Promise<void>
 }
 
 /**
- * The CPU of several of each service as a multiple of one of each: by the model of capacity, and as
- * measured in the same run.
+ * Compares the CPU with `each` processes of every service and with one process of every service.
+ * Returns the ratio by the model of capacity, and the ratio that this run measured.
  */
 function comparedWithModel(results: readonly ShapeResult[], each: number): Compared[] {
   const modelled = [

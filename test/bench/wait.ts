@@ -1,9 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 const pollMs = 20;
-/** After this time without progress, `untilNoneLeft` throws. */
 const standstillMs = 120_000;
-/** The longest wait, even with progress. */
 const boundMs = 600_000;
 
 /**

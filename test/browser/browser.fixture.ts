@@ -4,8 +4,8 @@ import axe from 'axe-core';
 import { type Browser, chromium, type Page } from 'playwright-core';
 
 /**
- * Starts a real Chromium. If the machine has none, downloads Debian's package. Throws if that
- * fails. Closing the browser removes its profile.
+ * Starts a real Chromium. If the machine has none, downloads Debian's package. Throws if the
+ * download fails. Closing the browser removes its profile.
  */
 export async function launchBrowser(): Promise<Browser> {
   return chromium.launch({
@@ -20,7 +20,6 @@ export async function launchBrowser(): Promise<Browser> {
   });
 }
 
-/** The violations that axe-core finds in the current page, one text for each faulty element. */
 export async function accessibilityFaults(page: Page): Promise<string[]> {
   await page.evaluate(axe.source);
   return page.evaluate<string[]>(`axe.run(document, { resultTypes: ['violations'] }).then(

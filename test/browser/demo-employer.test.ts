@@ -3,11 +3,6 @@ import type { Browser, Page } from 'playwright-core';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { accessibilityFaults, launchBrowser, screenshot, watchPage } from './browser.fixture.ts';
 
-/**
- * The demo employer of `npm start`, as a person uses it in a browser: the form, and the list of
- * received applications.
- */
-
 let employer: DemoEmployer;
 let browser: Browser;
 

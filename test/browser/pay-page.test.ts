@@ -102,7 +102,7 @@ test('the page shows the terms and a QR code, and shows the payment by itself', 
 });
 
 test.each([
-  ['expired', 'Expired. Do not pay any more.', ''],
+  ['expired', 'Expired. Do not pay now.', ''],
   ['failed', 'Only a part of the amount was paid in time.', ', paid_usdc_micros = 1'],
   ['failed', 'Paid, but the credits could not be added.', ', paid_usdc_micros = 5000000'],
 ])(

@@ -59,7 +59,6 @@ async function copied(page: Page, name: string): Promise<string> {
   return page.evaluate<string>('navigator.clipboard.readText()');
 }
 
-/** Runs a text as if a person pasted it into a shell. Only `PATH` is set. */
 async function paste(text: string): Promise<string> {
   const { stdout } = await run('sh', ['-c', text], { env: { PATH: process.env['PATH'] } });
   return stdout;

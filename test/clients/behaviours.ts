@@ -3,10 +3,7 @@ import { expect } from 'vitest';
 import type { Driver, DriverAnswer } from './driver-process.ts';
 import type { Proxy, ProxyAction } from './proxy.ts';
 
-/**
- * The types and the checks of the rows of behaviours.json. This table lists what both client
- * libraries must do.
- */
+/** Checks each row of behaviours.json, the table of what both client libraries must do. */
 
 interface CallPlan {
   readonly method: string;
@@ -53,13 +50,11 @@ const readText = (file: string) => readFileSync(new URL(file, import.meta.url), 
 
 export const table: Table = JSON.parse(readText('behaviours.json'));
 
-/** One library with its tenant and its proxy. */
 export interface Subject {
   readonly driver: Driver;
   readonly proxy: Proxy;
   readonly tenantId: string;
   readonly secret: string;
-  /** Resolves when the submission has ended. */
   readonly ended: (submissionId: string) => Promise<void>;
   /** The id of the tenant's oldest active endpoint of kind `poll`, or an empty text. */
   readonly endpointId: () => Promise<string>;
@@ -67,7 +62,6 @@ export interface Subject {
 
 let keys = 0;
 
-/** The body of a submission, with a new idempotency key. */
 export function application(atsType: string) {
   keys += 1;
   return {
@@ -94,7 +88,6 @@ function filled(plan: CallPlan, submissionId: string, endpointId: string): CallP
   return { ...plan, args: plan.args.map((arg) => values.get(arg)?.() ?? arg) };
 }
 
-/** Runs one row of the table with one library. */
 export async function expectCall(subject: Subject, row: CallRow): Promise<void> {
   const { driver, proxy, tenantId, secret } = subject;
   const base = { do: 'call', baseUrl: proxy.url, tenantId, secret };
@@ -171,7 +164,6 @@ interface Vector {
 
 const vector: Vector = JSON.parse(readText('../../packages/signing/vectors/webhook-signing.json'));
 
-/** Lets a library verify the webhook of the signing vector, with the changes of the row. */
 export async function expectWebhook(driver: Driver, row: WebhookRow): Promise<void> {
   const headers = Object.entries({
     ...vector.headers,

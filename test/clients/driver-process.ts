@@ -2,7 +2,6 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 
-/** The answer of a driver to one message. */
 export interface DriverAnswer {
   readonly ok?: unknown;
   readonly requestId?: string;
@@ -10,10 +9,7 @@ export interface DriverAnswer {
   readonly error?: Readonly<Record<string, unknown>>;
 }
 
-/**
- * A process that runs calls of one client library. It reads one JSON object a line, and answers
- * each with one line.
- */
+/** The process reads lines with one JSON object each, and answers each line with one line. */
 export interface Driver {
   readonly name: string;
   ask(message: Readonly<Record<string, unknown>>): Promise<DriverAnswer>;
@@ -28,8 +24,8 @@ export function startDriver(
   const [program = '', ...words] = command;
   const child = spawn(program, words, {
     cwd: options.cwd,
-    // NODE_OPTIONS of the tests preloads TypeScript files, which older runtimes cannot load. So the
-    // process does not get it.
+    // NODE_OPTIONS of the tests preloads TypeScript files, which older runtimes cannot load. The
+    // driver's process gets no NODE_OPTIONS.
     env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...options.env },
   });
   let errors = '';

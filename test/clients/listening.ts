@@ -3,11 +3,6 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { createInterface } from 'node:readline';
 
-/**
- * The programs on a developer's machine: a receiver of webhooks, and commands that print JSON
- * lines.
- */
-
 export interface Received {
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly body: string;
@@ -19,10 +14,6 @@ export interface Receiver {
   close(): void;
 }
 
-/**
- * Starts a receiver that answers with each of the statuses once, in their order, and then with the
- * last one.
- */
 export async function startReceiver(statuses: readonly number[]): Promise<Receiver> {
   const received: Received[] = [];
   const server = createServer((request, response) => {
@@ -49,16 +40,13 @@ export async function startReceiver(statuses: readonly number[]): Promise<Receiv
 }
 
 export interface Running {
-  /** The lines of standard output so far, parsed as JSON. */
   readonly lines: readonly Readonly<Record<string, unknown>>[];
   readonly errors: () => string;
   /** Sends SIGINT. */
   interrupt(): void;
-  /** Resolves with the exit code when the program ends. */
   readonly ended: Promise<number | null>;
 }
 
-/** Runs a program that prints one JSON object a line. */
 export function runCommand(
   program: string,
   words: readonly string[],

@@ -7,9 +7,7 @@ import {
   type ServerResponse,
 } from 'node:http';
 
-/** The ways in which the proxy handles a request. */
 export type ProxyAction =
-  /** Forwards the request and its answer. */
   | 'pass'
   /** Closes the connection and forwards nothing. */
   | 'cut'
@@ -24,7 +22,7 @@ export type ProxyAction =
    * Forwards the request. The `Date` of the answer is the machine's time plus `dateShiftSeconds`.
    */
   | { readonly dateShiftSeconds: number }
-  /** Sends this answer, and forwards nothing to the service. */
+  /** Sends this answer, and forwards nothing. */
   | {
       readonly status: number;
       readonly headers?: Readonly<Record<string, string>>;
@@ -33,7 +31,6 @@ export type ProxyAction =
       readonly body?: string;
     };
 
-/** A request that arrived at the proxy. */
 interface SeenRequest {
   readonly method: string;
   readonly target: string;
@@ -50,14 +47,12 @@ export interface Proxy {
    * repeats.
    */
   plan(actions: readonly ProxyAction[]): void;
-  /** Sets the function that chooses the action of each later request. */
   decide(decision: () => ProxyAction): void;
   close(): Promise<void>;
 }
 
 const always = (): ProxyAction => 'pass';
 
-/** Starts a proxy on a free port of 127.0.0.1, in front of a gateway. */
 export async function startProxy(
   gatewayUrl: string,
   options: { readonly keepsConnections: boolean },

@@ -36,7 +36,6 @@ function installTools(): void {
   });
 }
 
-/** Runs a command. Its output goes to the terminal. Returns true if it succeeds. */
 function succeeds(command: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): boolean {
   const { status } = spawnSync(command, args, {
     cwd: checkoutDir,

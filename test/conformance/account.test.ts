@@ -42,7 +42,6 @@ function itemsOf({ body }: WireAnswer): Record<string, unknown>[] {
   return Object.values(Object(body['data'])).map((item) => Object(item));
 }
 
-/** Waits until all submissions of the tenant have ended. */
 async function settled(tenant: TenantCredentials): Promise<void> {
   await waitUntil(async () => {
     const items = itemsOf(await get(tenant, '/v1/submissions?limit=100'));
@@ -50,7 +49,6 @@ async function settled(tenant: TenantCredentials): Promise<void> {
   });
 }
 
-/** Reads all items of a list, page by page. */
 async function allOf(tenant: TenantCredentials, path: string): Promise<Record<string, unknown>[]> {
   const items: Record<string, unknown>[] = [];
   let cursor = '';

@@ -51,8 +51,8 @@ const unknownKey = 'key_00000000000000000000000000';
 const endpointCase = () => ({ id: endpointId, unknown: 'whe_00000000000000000000000000' });
 
 /**
- * For every operation with an id in its path: an id of the owner, and an unknown id. A new
- * operation needs a line here.
+ * For each operation with an id in its path: an id of the owner, and an unknown id.
+ * `withoutResources` names the exceptions. A new operation needs a line here or there.
  */
 const cases: Readonly<Record<string, () => { id: string; unknown: string }>> = {
   getSubmission: () => ({ id: submissionId, unknown: unknownSubmission }),
@@ -69,15 +69,15 @@ const cases: Readonly<Record<string, () => { id: string; unknown: string }>> = {
 };
 
 /**
- * Operations without a case. The Solana rail is off here, so there are no intents and every
- * reference gets the same answer. test/solana/api.test.ts has the cases.
+ * The Solana rail is off here, so every reference gets the same answer. test/solana/api.test.ts has
+ * the cases of these operations.
  */
 const withoutResources = ['getPurchaseIntent', 'getPurchaseIntentQr', 'awaitPurchaseIntent'];
 
 const withId = () =>
   whole.api.operations.filter(({ path }) => path.startsWith('/v1/') && path.includes('{'));
 
-/** The headers of an answer, with empty texts for `date` and `ratelimit`, which always differ. */
+/** Empties `date` and `ratelimit`, because they may differ between two answers. */
 function withoutMoment({ headers }: WireAnswer): object {
   return { ...headers, date: '', ratelimit: '' };
 }
@@ -116,7 +116,6 @@ test.each(Object.keys(cases))(
       headers: { 'x-request-id': 'the-same' },
     });
     expect(route.text).toBe(foreign.text);
-    // The owner's submission still exists, and the stranger has not cancelled it.
     const own = await whole.askAs(owner, {
       method: 'GET',
       target: `/v1/submissions/${submissionId}`,

@@ -3,10 +3,6 @@ import { auditMoney } from '../support/audit.ts';
 import { job } from '../support/job.ts';
 import { startWholeStack, type WholeStack } from '../support/whole-stack.ts';
 
-/**
- * Parallel requests cannot use more of a tenant's credits than the same requests one after another.
- */
-
 let whole: WholeStack;
 
 beforeAll(async () => {

@@ -22,7 +22,7 @@ afterAll(() => whole.close());
 const profilesPerRun = 150;
 const profileDepthMax = 64;
 
-/** Numbers as JSON text, because a JavaScript number cannot hold all of them. */
+/** Numbers as JSON text, because JavaScript cannot represent all of them. */
 const number = fc.oneof(
   fc.constantFrom('9007199254740993', '1e400', '-0', '0.10', '1E+2', '-1.50e-7', '123456789.0'),
   fc.bigInt().map(String),
@@ -51,7 +51,6 @@ const json = fc.letrec<{ value: string; object: string }>((tie) => ({
     ),
 }));
 
-/** Posts a submission with this profile. Resolves with the text of the `assign` frame. */
 async function throughTheStack(key: string, profile: string): Promise<string> {
   const body = JSON.stringify(job(key)).replace(
     JSON.stringify(job(key).payload.applicantProfile),
@@ -68,17 +67,14 @@ async function throughTheStack(key: string, profile: string): Promise<string> {
   return text;
 }
 
-/** Expects that the frame has the profile. Only white space between tokens may differ. */
+/** Only the white space between tokens and the escapes in strings may differ. */
 function expectCarried(frame: string, profile: string): void {
   expect(tokensOf(frame).join(' ')).toContain(
     `"applicantProfile" : ${tokensOf(profile).join(' ')}`,
   );
 }
 
-/**
- * The tokens of a JSON text. Strings are decoded, so they are compared by value. All other tokens
- * stay as written.
- */
+/** Strings are decoded and compared by value. All other tokens stay as written. */
 function tokensOf(text: string): string[] {
   const tokens = text.match(/"(?:[^"\\]|\\.)*"|[{}[\]:,]|[^\s{}[\]:,"]+/gs) ?? [];
   return tokens.map((token) => (token.startsWith('"') ? JSON.stringify(JSON.parse(token)) : token));
@@ -106,7 +102,6 @@ test.each([
   expectCarried(await throughTheStack(name, profile), profile);
 });
 
-/** Nested objects, `levels` deep. */
 function deep(levels: number): string {
   return `${'{"a":'.repeat(levels - 1)}{}${'}'.repeat(levels - 1)}`;
 }

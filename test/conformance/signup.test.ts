@@ -19,7 +19,6 @@ afterAll(() => whole.close());
 const signUp = (body: object | string, headers: Record<string, string> = {}) =>
   whole.ask({ method: 'POST', target: '/signup', body, headers });
 
-/** Posts as a browser sends the form. The answer is an HTML page, not JSON. */
 const submitForm = (fields: Record<string, string>): Promise<WireAnswer> =>
   send(whole.stack.gatewayUrl, {
     method: 'POST',

@@ -150,8 +150,8 @@ function requestOf({ method, target, signer }: Operation, worst: Partial<WorstCa
 }
 
 /**
- * The processor time of all threads of the gateway so far, as Linux counts it. The function first
- * waits for an answer of `/live`, which comes when the gateway has finished its earlier work.
+ * `/live` answers when the gateway has finished its earlier work. The processor time then includes
+ * all of that work.
  */
 async function gatewayCpuMs(): Promise<number> {
   await (await fetch(`${whole.stack.adminUrl('gateway', 0)}/live`)).text();
@@ -166,10 +166,7 @@ async function gatewayCpuMs(): Promise<number> {
 /** The gateway's processor time at the end of the last sample. The next sample starts from it. */
 let usedMs = 0;
 
-/**
- * The processor time that the gateway takes for one request, and for the request to `/live` after
- * it.
- */
+/** The cost includes the request to `/live` that follows the request. */
 async function costMs(operation: Operation, worst: Partial<WorstCase>): Promise<number> {
   const before = usedMs;
   const { status } = await send(gatewayUrl, requestOf(operation, worst));
@@ -178,10 +175,7 @@ async function costMs(operation: Operation, worst: Partial<WorstCase>): Promise<
   return usedMs - before;
 }
 
-/**
- * The median cost of a plain request, but at least `plainMsMin`. The first request is not measured.
- * It only warms up the gateway.
- */
+/** The first request only warms up the gateway. Returns at least `plainMsMin`. */
 async function plainCostMs(operation: Operation, plain: Partial<WorstCase>): Promise<number> {
   await costMs(operation, plain);
   const costs: number[] = [];
@@ -193,8 +187,8 @@ async function plainCostMs(operation: Operation, plain: Partial<WorstCase>): Pro
 }
 
 /**
- * Expects that each case costs at most `ratioMax` times a plain request. One sample within the
- * limit is enough, because other work of the process can only add to a sample.
+ * One sample within the limit is enough, because other work of the process can only add to a
+ * sample.
  */
 async function expectNotTooDear(
   operation: Operation,

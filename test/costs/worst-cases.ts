@@ -1,7 +1,4 @@
-/**
- * Requests that cost a careless parser far more than their size suggests. They are grouped by the
- * place of the bad text: the query, the headers, or the body. This file does no I/O.
- */
+/** Requests that cost a careless parser far more than their size suggests. */
 
 export interface WorstCase {
   readonly name: string;
@@ -62,7 +59,6 @@ export const worstHeaders: readonly WorstCase[] = [
   { name: 'forwarded addresses', headers: { 'x-forwarded-for': repeated('::1', targetRoom, ',') } },
 ];
 
-/** JSON values that are used as an `applicantProfile`, and as a whole body. */
 const worstValues: Readonly<Record<string, string>> = {
   numbers: `{"a":[${repeated('1', bodyRoom, ',')}]}`,
   strings: `{"a":[${repeated('""', bodyRoom, ',')}]}`,
@@ -122,7 +118,6 @@ export const worstSubmissions: readonly WorstCase[] = [
   })),
 ];
 
-/** The worst bodies for every endpoint that takes one. */
 export const worstBodies: readonly WorstCase[] = [
   ...Object.entries(worstValues).map(([name, body]) => ({ name: `a body of ${name}`, body })),
   ...Object.entries(worstTexts).map(([name, body]) => ({ name: `a body of ${name}`, body })),

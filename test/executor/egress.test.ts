@@ -2,7 +2,6 @@ import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 
-/** The output of `egress/main.ts`. */
 interface Seen {
   readonly contacts: readonly string[];
   readonly refusals: readonly string[];

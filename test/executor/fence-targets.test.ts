@@ -45,8 +45,8 @@ interface Site {
 }
 
 /**
- * Opens a page that has a frame of another host, behind an armed fence. `posted` collects each
- * request that is not a GET.
+ * The page has a frame of another host. The fence is armed. `posted` collects each request that is
+ * not a GET.
  */
 async function openSite(): Promise<Site> {
   const posted: string[] = [];
@@ -90,7 +90,6 @@ async function openSite(): Promise<Site> {
   return { page, fence, proxy, posted, abort };
 }
 
-/** JavaScript for a page. It sends a POST request, and its value is `sent` or `aborted`. */
 function postTo(path: string): string {
   return `fetch('${path}', { method: 'POST' }).then(() => 'sent', () => 'aborted')`;
 }

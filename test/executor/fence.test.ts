@@ -59,7 +59,6 @@ test.each(otherSenders)(
   },
 );
 
-/** The trial that finds each injected bug. */
 const finders: Readonly<Record<string, TrialName>> = {
   'fence-submits-before-journal': 'broken-journal',
   'fence-without-gate': 'double-submit',
@@ -69,7 +68,6 @@ const finders: Readonly<Record<string, TrialName>> = {
   'fence-believes-cut-answers': 'cut-body',
 };
 
-/** Runs a trial in a process whose code contains the injected bug. Resolves with the output. */
 function printedWith(bug: string, trial: TrialName): Promise<string> {
   const preload = path.join(import.meta.dirname, '../faults/injected-bugs/bug-preload.ts');
   const main = path.join(import.meta.dirname, 'fence/main.ts');

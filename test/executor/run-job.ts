@@ -8,7 +8,6 @@ import { NodeRuns } from '../../packages/node-agent/src/runs.ts';
 
 export type WireOutcome = FrameFromNodeOf<'completed'> | FrameFromNodeOf<'failed'>;
 
-/** The outcome and the usage frames that the agent sent about one job. */
 export interface Ran {
   readonly outcome: WireOutcome;
   readonly usages: readonly FrameFromNodeOf<'usage'>[];
@@ -26,7 +25,6 @@ export function payloadTextOf(
   return JSON.stringify({ applicationUrl, atsType, applicantProfile, jobContext });
 }
 
-/** Calls `use` with a temporary directory, which is removed at the end. */
 export async function withStateDir<T>(use: (stateDir: string) => Promise<T>): Promise<T> {
   const stateDir = await mkdtemp(path.join(tmpdir(), 'svc-executor-'));
   try {

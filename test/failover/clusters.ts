@@ -34,7 +34,7 @@ function sentinelCluster(): Cluster {
 function redisCluster(): Cluster {
   const opened: RedisCluster[] = [];
   return {
-    name: 'Redis Cluster: the master with the queues killed, its replica promoted',
+    name: 'Redis Cluster: master of the queues killed, replica promoted',
     servers: { openRedis: keep(opened, openRedisCluster) },
     failOver: async () => only(opened).failOver(),
     restore: async () => only(opened).restoreReplica(),

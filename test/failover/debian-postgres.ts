@@ -8,8 +8,8 @@ export interface PostgresPrograms {
 }
 
 /**
- * Finds Debian's Postgres. It has `pg_basebackup`, which the npm package for `npm start` lacks. If
- * none is installed, downloads Debian's package and unpacks it below .local.
+ * Debian's Postgres has `pg_basebackup`, which the npm package for `npm start` lacks. If no
+ * `pg_basebackup` is installed, downloads Debian's package and unpacks it below .local.
  */
 export async function debianPostgres(): Promise<PostgresPrograms> {
   const installed = newest('/');
@@ -33,8 +33,8 @@ function versionOf(file: string): number {
 }
 
 /**
- * True if this process is a Postgres that is ready. In `postmaster.pid`, the first line is the id
- * of the process, and the eighth line is its state.
+ * True if the process `pid` is a Postgres that is ready. In `postmaster.pid`, the first line is the
+ * id of the process, and the eighth line is its state.
  */
 export function isPostgresUp(dataDir: string, pid: number): boolean {
   const file = path.join(dataDir, 'postmaster.pid');

@@ -7,8 +7,9 @@ import { recoveryMsMax, runTrial, type TrialReport } from './trial.ts';
 endEarlyInOrder();
 
 /**
- * `pnpm failover [--only postgres|sentinel|cluster] [--times N] [--rate R] [--seed S]`: fails each
- * cluster over N times while R applications are begun per second. The last line is the verdict.
+ * `pnpm failover [--only postgres|sentinel|cluster] [--times N] [--rate R] [--seed S]`: makes N
+ * failovers of each cluster. Meanwhile R applications begin per second. The last line is the
+ * verdict.
  */
 const { values } = parseArgs({
   options: {

@@ -15,7 +15,6 @@ import { debianPostgres, isPostgresUp } from './debian-postgres.ts';
 const connectionsMax = 300;
 const serviceRole = 'svc';
 
-/** One server of a cluster. It may be killed, copied from another one and started again. */
 export interface PostgresNode {
   readonly name: string;
   readonly host: string;
@@ -56,7 +55,6 @@ export function newPasswords(): PostgresNodeOptions['passwords'] {
   return { owner: newPassword(), service: newPassword() };
 }
 
-/** The URL of a cluster for the services' role, with all hosts of the cluster. */
 export function clusterUrl(
   nodes: readonly PostgresNode[],
   { service }: PostgresNodeOptions['passwords'],
@@ -65,10 +63,7 @@ export function clusterUrl(
   return `postgresql://${serviceRole}:${service}@${hosts}/postgres?target_session_attrs=read-write`;
 }
 
-/**
- * Prepares a server on a free port. The server has no files yet: the first `start` or `copyFrom`
- * creates them.
- */
+/** The server has no files until the first `start` or `copyFrom` creates them. */
 export async function preparePostgres(options: PostgresNodeOptions): Promise<PostgresNode> {
   const { name, dir, passwords, host = '127.0.0.1', prefix = [] } = options;
   const { binDir, env } = await debianPostgres();

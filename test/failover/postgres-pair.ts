@@ -63,8 +63,8 @@ export async function openPostgresPair(dir: string): Promise<PostgresPair> {
 }
 
 /**
- * Lets a promoted standby commit alone. Its settings are a copy of the old primary's. With these
- * settings, every commit would wait for a standby (docs/OPERATIONS.md, Failover).
+ * Lets a promoted standby commit alone. With the old primary's settings, every commit would wait
+ * for a standby (docs/OPERATIONS.md, Failover).
  */
 async function requireNoStandby(primary: PostgresNode): Promise<void> {
   await primary.query('ALTER SYSTEM RESET synchronous_standby_names');
@@ -72,8 +72,8 @@ async function requireNoStandby(primary: PostgresNode): Promise<void> {
 }
 
 /**
- * Makes every later commit wait until a standby has it on disk. Resolves when a standby is
- * synchronous.
+ * Lets the primary commit only with a standby. Resolves when a standby is synchronous, and throws
+ * after `syncBoundMs` without one.
  */
 async function requireStandby(primary: PostgresNode): Promise<void> {
   await primary.query(`ALTER SYSTEM SET synchronous_standby_names = 'ANY 1 (a, b)'`);

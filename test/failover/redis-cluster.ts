@@ -11,7 +11,6 @@ export interface RedisCluster extends RedisUnderTest {
   clusterUrl(): string;
   /** Kills the master that has the queues, and waits until its replica is promoted. */
   failOver(): Promise<void>;
-  /** Starts the killed server again, as a replica. */
   restoreReplica(): Promise<void>;
 }
 
@@ -79,7 +78,7 @@ function linesOf({ busPort }: Member): string[] {
   ];
 }
 
-/** Makes a cluster of the servers, and returns the slot of the queues. */
+/** Joins the servers into a cluster. Returns the hash slot of the queues. */
 async function join(members: readonly Member[]): Promise<number> {
   const [first] = members;
   if (first === undefined) throw new Error('the cluster has no servers');
@@ -118,7 +117,6 @@ async function bulk(member: Member | undefined, line: string): Promise<string> {
   return answer.slice(answer.indexOf('\r\n') + 2).trim();
 }
 
-/** The server that owns the slot, according to the first of `members` that is up. */
 async function ownerOf(members: readonly Member[], slot: number): Promise<Member> {
   const asked = members.find((one) => one.isUp());
   const lines = (await bulk(asked, 'CLUSTER NODES')).split('\n');

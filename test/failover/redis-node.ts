@@ -7,7 +7,6 @@ import { redisCommand } from '../support/redis-command.ts';
 const boundMs = 30_000;
 const lookEveryMs = 50;
 
-/** One Redis process: a server, or a sentinel. */
 export interface RedisNode {
   readonly host: string;
   readonly port: number;
@@ -17,7 +16,7 @@ export interface RedisNode {
   stop(): Promise<void>;
   /** Ends the process with `kill -9`. */
   kill(): Promise<void>;
-  /** Sends one command. Resolves with the raw answer. Throws if no answer comes. */
+  /** Resolves with the raw answer. Throws if no answer comes. */
   command(line: string): Promise<string>;
 }
 
@@ -30,7 +29,7 @@ export interface RedisNodeOptions {
   readonly isSentinel?: boolean;
 }
 
-/** The configuration lines of a server. They are those of the Redis that `npm start` runs. */
+/** The same configuration lines as those of the Redis that `npm start` runs. */
 export const serverLines = [
   'save ""',
   'appendonly yes',
@@ -89,7 +88,7 @@ export async function prepareRedis(options: RedisNodeOptions): Promise<RedisNode
   };
 }
 
-/** Waits until the check holds. A check that throws does not hold yet. Throws after `boundMs`. */
+/** Waits until `check` is true. A check that throws counts as false. Throws after `boundMs`. */
 export async function until(what: string, check: () => Promise<boolean>): Promise<void> {
   const endMs = performance.now() + boundMs;
   while (performance.now() < endMs) {

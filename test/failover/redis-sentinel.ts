@@ -10,7 +10,6 @@ export interface RedisWithSentinel extends RedisUnderTest {
   clusterUrl(): string;
   /** Kills the master, and waits until the sentinels have promoted a replica. */
   failOver(): Promise<void>;
-  /** Starts the killed server again, as a replica. */
   restoreReplica(): Promise<void>;
 }
 
@@ -98,7 +97,6 @@ async function everyoneKnows(sentinels: readonly RedisNode[]): Promise<boolean> 
   );
 }
 
-/** The master's port as the first sentinel reports it. */
 async function masterPort(sentinels: readonly RedisNode[]): Promise<number> {
   const [sentinel] = sentinels;
   const answer = await sentinel?.command(`SENTINEL get-master-addr-by-name ${masterName}`);

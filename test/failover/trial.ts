@@ -5,13 +5,11 @@ import { longPace, size } from '../faults/sizes.ts';
 import type { Servers } from '../faults/world/types.ts';
 import type { History } from '../history/history.ts';
 
-/** A cluster that fails over under load. */
 export interface Cluster {
   readonly name: string;
   readonly servers: Servers;
   /** Kills a server. Resolves as soon as another server is promoted. */
   failOver(): Promise<void>;
-  /** Returns the killed server to the cluster, as a standby or as a replica. */
   restore(): Promise<void>;
 }
 
@@ -37,7 +35,6 @@ const lastsMs = 6_000;
 /** The longest recovery that the runbook allows (docs/OPERATIONS.md, "Failover"). */
 export const recoveryMsMax = 10_000;
 
-/** Fails over `times` times under load, and audits the whole run. */
 export async function runTrial(cluster: Cluster, options: TrialOptions): Promise<TrialReport> {
   const { seed, perSecond, times, say } = options;
   const promotedMs: number[] = [];
@@ -76,8 +73,8 @@ export async function runTrial(cluster: Cluster, options: TrialOptions): Promise
 }
 
 /**
- * The milliseconds from the promotion to the first answer that created a submission. Only requests
- * count that began after the promotion, and no replays. Undefined if there is none.
+ * The milliseconds from the promotion to the first answer that created a submission. Replays and
+ * requests from before the promotion do not count.
  */
 export function nextCreationMs(
   history: History,

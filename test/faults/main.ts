@@ -12,10 +12,10 @@ import { longPace, shortPace, size } from './sizes.ts';
 endEarlyInOrder();
 
 /**
- * `pnpm faults --faults N --seed S [--minutes M] [--rate R] [--lasts MS] [--brief] [--keep DIR]
- * [--history FILE] [--bug NAME]`. A fault lasts at most MS milliseconds. With `--brief`, faults are
- * shorter instead, and the clock advances at the end. `--keep` copies the logs and the report to
- * DIR.
+ * `pnpm faults [--faults N] [--seed S] [--minutes M] [--rate R] [--lasts MS] [--brief] [--keep DIR]
+ * [--history FILE] [--bug NAME]`: strikes N faults under load, then audits. MS is the longest time
+ * that is drawn for a fault. With `--brief`, faults are shorter instead, and the clock advances at
+ * the end. `--keep` copies the logs and the report to DIR, and `--history` saves the history.
  */
 const { values } = parseArgs({
   options: {
@@ -37,7 +37,6 @@ if (values.bug !== undefined && bug === undefined) {
   throw new Error(`there is no injected bug ${values.bug}; see test/faults/injected-bugs`);
 }
 
-/** Copies the logs of all processes to `dir`, and writes the report there as JSON. */
 function keep(dir: string, from: string, report: object): void {
   mkdirSync(dir, { recursive: true });
   cpSync(path.join(from, 'logs'), path.join(dir, 'logs'), { recursive: true });

@@ -7,14 +7,12 @@ import type { ControlledProcess } from './world/controlled-process.ts';
 import type { World } from './world/types.ts';
 
 /**
- * Measures recovery. The system is back when two things are true. A submission that was posted
- * after the fault has gone through its whole life, up to its webhook `submission.completed`. Every
- * service that should run reports ready.
+ * Measures recovery. After a fault, the prober posts submissions. The system is back when one of
+ * them has completed and its webhook has arrived. Every service that should run must also be ready.
  */
 export interface Prober {
   /** Milliseconds from now to recovery. Undefined if it takes longer than `boundMs`. */
   untilRecovered(boundMs: number): Promise<number | undefined>;
-  /** Waits for the probes that are still in flight. */
   settle(): Promise<void>;
 }
 

@@ -25,7 +25,7 @@ export interface FaultsReport {
   /** The count of each answer, by request and answer, such as `create: 201`. */
   readonly answers: Readonly<Record<string, number>>;
   readonly applications: number;
-  /** The number of applications that a tenant knows to be created. */
+  /** The number of applications that were answered with `201` or `200`. */
   readonly submissions: number;
   readonly violations: readonly string[];
   readonly history: HistoryReport;
@@ -40,7 +40,6 @@ export function describeFault({ number, atSeconds, name, recoveryMs }: StruckFau
 const shownMax = 10;
 const shownLengthMax = 900;
 
-/** The whole report except the faults, which are printed during the run. */
 export function describeReport(report: FaultsReport): string[] {
   return [
     '',
@@ -77,7 +76,6 @@ function byKind(struck: readonly StruckFault[]): string[] {
   });
 }
 
-/** The last line: the size of the run, and whether the promises were kept. */
 function verdict(report: FaultsReport): string {
   const { struck, applications, submissions, checks, violations, seed, loadSeconds } = report;
   const looks = checks.reduce((sum, { count }) => sum + count, 0);

@@ -7,7 +7,7 @@ import type { World } from './world/types.ts';
 
 export interface RestOptions {
   readonly boundMs: number;
-  /** Advances the service's clock instead of waiting until leases and retries run out. */
+  /** Advances the database's clock instead of waiting until leases and retries run out. */
   readonly movesClock: boolean;
 }
 

@@ -30,7 +30,6 @@ export interface FaultsOptions {
   readonly perSecond: number;
   readonly size: WorldSize;
   readonly pace: Pace;
-  /** Advances the clock at the end instead of waiting until leases run out. */
   readonly movesClock: boolean;
   /** The longest wait until the system is at rest. The default is `restBoundMsDefault`. */
   readonly restBoundMs?: number;
@@ -69,8 +68,8 @@ const wireNames = {
 };
 
 /**
- * Starts the world and the load, strikes the faults, waits for rest, and audits. Violations are in
- * the report. Throws only if the run itself fails.
+ * Makes one run with load and faults, then audits it. Resolves with a report, even after
+ * violations. Throws only if the run itself fails.
  */
 export async function runFaults(options: FaultsOptions): Promise<FaultsReport> {
   const { seed, bug, say = () => {} } = options;
@@ -85,7 +84,7 @@ export async function runFaults(options: FaultsOptions): Promise<FaultsReport> {
     const prober = createProber(world, population.probeTenant);
     const schedule = options.schedule ?? randomSchedule(world, options);
     say(
-      `${world.services.length} services, ${world.nodes.length} nodes, ${world.wires.size} wires, up after ${((performance.now() - startedMs) / 1000).toFixed(1)} s`,
+      `${world.services.length} services, ${world.nodes.length} nodes and ${world.wires.size} TCP proxies between them started in ${((performance.now() - startedMs) / 1000).toFixed(1)} s`,
     );
     const load = startLoad(
       { ...world, ...population },
@@ -170,10 +169,6 @@ async function strikeAll(
   return struck;
 }
 
-/**
- * Strikes one fault, waits for its duration and heals it. If the strike fails, prints the error,
- * and still waits and heals.
- */
 async function strikeOne(world: World, fault: Fault): Promise<void> {
   try {
     await fault.strike(world);

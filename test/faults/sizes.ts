@@ -1,7 +1,7 @@
 import type { Pace } from './catalogue/fault.ts';
 import type { WorldSize } from './world/types.ts';
 
-/** Two of each service, as in production. */
+/** Two of each service, the least that production runs (infra/kubernetes/base/scaling.yaml). */
 export const size: WorldSize = {
   counts: { gateway: 2, dispatcher: 2, settlement: 2, webhooks: 2 },
   nodes: 3,

@@ -247,10 +247,6 @@ async function expectAlive(): Promise<void> {
   }
 }
 
-/**
- * Expects that there are as many submissions, without the rejected ones, as answers 201. Also
- * expects that each tenant paid exactly the charges of its submissions, and that nothing is held.
- */
 async function expectMoneyOf(created: ReadonlySet<string>): Promise<void> {
   const { query } = whole.stack;
   await waitUntil(

@@ -3,9 +3,8 @@ import { newId } from '@svc/runtime';
 import * as fc from 'fast-check';
 
 /**
- * Generates frames for the node link. Some are valid frames of a node. The others are valid frames
- * with a changed member or a changed text, or they are random bytes. The submission ids are those
- * of jobs that other nodes run, and unknown ones.
+ * Generates frames for the node link: valid ones, changed ones and random bytes. The submission ids
+ * are unknown, or those of jobs that other nodes run.
  */
 
 export interface HostileFrame {
@@ -13,7 +12,6 @@ export interface HostileFrame {
   readonly isBinary: boolean;
 }
 
-/** The frames of one connection: those before `hello`, the `hello`, and those after it. */
 export interface Visit {
   readonly before: readonly HostileFrame[];
   readonly hello: HostileFrame;
@@ -38,7 +36,7 @@ const details = fc.dictionary(fc.string({ maxLength: 8 }), fc.jsonValue({ maxDep
   maxKeys: 4,
 });
 
-/** Valid frames after `hello`. Submission ids are known or new. No offer has the offer ids. */
+/** The offer ids belong to no offer. */
 function validFrames(submissionIds: () => readonly string[]) {
   const submissionId = fc.nat().map((pick) => {
     const known = submissionIds();
@@ -128,7 +126,9 @@ const oddNames = fc.constantFrom(
 /** A member whose value is nested too deep for a recursive parser. */
 const deepMember = `"details":{"a":${'['.repeat(4_400)}${']'.repeat(4_400)}}`;
 
-/** Changes of a frame's text. Most of them cannot be made by a change of its members. */
+/**
+ * Changes of the text of a frame. Most of them cannot be made by a change of the frame's members.
+ */
 const rawEdits = fc.constantFrom<(text: string) => string>(
   (text) => text.slice(0, -1),
   (text) => `${text}${text}`,
@@ -180,7 +180,6 @@ function textFrame(data: string): HostileFrame {
   return { data, isBinary: false };
 }
 
-/** Frames with one fault: a changed member, a changed text, random bytes, or invalid UTF-8. */
 function spoiled(valid: fc.Arbitrary<Record<string, unknown>>): fc.Arbitrary<HostileFrame> {
   return fc.oneof(
     {
@@ -211,8 +210,8 @@ function asText(frame: unknown): HostileFrame {
 }
 
 /**
- * Visits of about `framesPerVisit` frames. The invalid frames after `hello` come last, because the
- * third bad frame closes a link and the service ignores all later ones.
+ * The invalid frames after `hello` come last, because the third bad frame closes a link and the
+ * service ignores all later ones.
  */
 export function visits(
   submissionIds: () => readonly string[],

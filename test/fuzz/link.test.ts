@@ -19,7 +19,6 @@ const seed = Number(process.env['FUZZ_SEED'] ?? Math.floor(Math.random() * 2 ** 
 const framesCount = Number(process.env['FUZZ_FRAMES'] ?? 4_000);
 const hostileNodes = 4;
 const framesPerVisit = 80;
-/** The number of frames between two jobs of the tenant. */
 const framesPerJob = 100;
 const visitTimeoutMs = 30_000;
 
@@ -87,15 +86,11 @@ test(
 );
 
 /**
- * The close codes that a link may end with. The service closes a link because of its frames (1007,
- * 1008, 1009), or the visitor closes it after the last frame (1000).
+ * The codes with which a link may end. The service closes a link with 1007, 1008 or 1009 because of
+ * bad frames. The visitor closes it with 1000 after the last frame.
  */
 const allowedCodes = new Set(['1000', '1007', '1008', '1009']);
 
-/**
- * One hostile node visits the dispatchers in turn, until `framesCount` frames are sent or a visit
- * fails.
- */
 async function attack(run: Run, index: number): Promise<void> {
   const { nodeId, nodeSecret: secret } = await whole.stack.createNode(`hostile ${index}`);
   const links = whole.stack.nodeLinkUrls;
@@ -119,7 +114,7 @@ async function attack(run: Run, index: number): Promise<void> {
   }
 }
 
-/** Sends a plan as fast as the link accepts it. Resolves with the close code of the link. */
+/** Resolves with the close code of the link. */
 async function visit(run: Run, identity: NodeIdentity, plan: Visit): Promise<number> {
   const socket = await openLinkSocket(linkRequest(identity));
   const closed = new Promise<number>((resolve) => socket.once('close', resolve));
@@ -132,8 +127,8 @@ async function visit(run: Run, identity: NodeIdentity, plan: Visit): Promise<num
     }
   };
   sendAll(plan.before);
-  // Send the other frames only after the answer to `hello`. Otherwise the run would count frames
-  // that the service ignores because it closes the link.
+  // The service ignores all frames while it closes the link, but the run would count them. The run
+  // therefore sends the other frames only after the answer to `hello`.
   const answered = answerOf(socket, ({ type }) => type === 'welcome' || type === 'error');
   sendAll([plan.hello]);
   await Promise.race([answered, closed]);
@@ -152,7 +147,6 @@ const doneFrame: HostileFrame = {
   isBinary: false,
 };
 
-/** Resolves when the service sends a frame for which `isWanted` is true. */
 async function answerOf(
   socket: WebSocket,
   isWanted: (frame: Readonly<Record<string, unknown>>) => boolean,
@@ -164,10 +158,6 @@ async function answerOf(
   });
 }
 
-/**
- * Posts one job of the tenant for each `framesPerJob` frames, until all frames are sent or a
- * violation is found. A node must accept each job.
- */
 async function work(run: Run): Promise<void> {
   for (let posted = 0; run.sent < framesCount && run.violations.length === 0; posted += 1) {
     const body = job(`fuzz-${posted}`);
@@ -218,7 +208,7 @@ async function metricsOf(index: number): Promise<string> {
   return await response.text();
 }
 
-/** The start time of each dispatcher. A dispatcher that died and restarted has another time. */
+/** A dispatcher that died and restarted has another start time. */
 async function processStarts(): Promise<(string | undefined)[]> {
   const texts = await Promise.all([metricsOf(0), metricsOf(1)]);
   return texts.map((text) => /^process_start_time_seconds\{.*\} (\S+)$/m.exec(text)?.[1]);

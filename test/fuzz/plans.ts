@@ -2,12 +2,11 @@ import * as fc from 'fast-check';
 import { job } from '../support/job.ts';
 import { idTargets, lists, paths, plainReads, safeText, signedRoutes } from './targets.ts';
 
-/**
- * A generated request: its contents, its signer, and how its signature is made invalid. It is
- * signed when it is sent.
- */
+/** A generated request. It is signed when it is sent. */
 export interface Plan {
-  /** The check of CONTRACT 3 that the request is made for. */
+  /**
+   * The part of the gateway that the request should reach: a check of CONTRACT 3 or an endpoint.
+   */
   readonly door: Door;
   readonly method: string;
   readonly target: string;
@@ -121,7 +120,6 @@ const spoilings: fc.Arbitrary<Spoiling> = fc.oneof(
   }),
 );
 
-/** The same plan with another method and target. */
 const elsewhere = (plan: Plan, [method = 'POST', target = '']: readonly string[]): Plan => ({
   ...plan,
   method,
@@ -241,7 +239,6 @@ const byDoor: Readonly<Record<Door, fc.Arbitrary<Plan>>> = {
     .map((wire) => ({ door: 'reads', ...wire, signer: 'rich' })),
 };
 
-/** Requests for every door, in the proportions of `doorShares`. */
 export const plans: fc.Arbitrary<Plan> = fc.oneof(
   ...Object.entries(doorShares).map(([door, weight]) => {
     const arbitrary = Object.entries(byDoor).find(([name]) => name === door)?.[1];

@@ -1,9 +1,5 @@
 import * as fc from 'fast-check';
 
-/**
- * Generators of methods, targets and texts of requests. Some results are valid and others are not.
- */
-
 export const safeText = fc.string({ unit: 'binary', maxLength: 40 });
 
 export const paths = fc.oneof(

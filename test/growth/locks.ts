@@ -3,7 +3,6 @@ import { Client } from 'pg';
 
 export interface LockTimes {
   samples: number;
-  /** The number of exclusive locks that were seen. */
   holds: number;
   /** The longest wait of any session for a lock on a table, in milliseconds. */
   waitMs: number;
@@ -12,12 +11,10 @@ export interface LockTimes {
   /** `waitMs` and `holdMs` without the time in which the machine did not let the sampler run. */
   netWaitMs: number;
   netHoldMs: number;
-  /** The longest time between two samples. */
   gapMs: number;
 }
 
 export interface LockWatch {
-  /** Takes samples as long as the work runs. */
   readonly during: (work: () => Promise<unknown>) => Promise<void>;
   readonly times: () => LockTimes;
   readonly close: () => Promise<void>;
@@ -27,13 +24,13 @@ export interface LockWatch {
 const stopKey = 20_261_123;
 
 /**
- * The most milliseconds that a sample and the sleep after it take, unless the machine is busy. A
- * longer gap between two samples counts as a stall.
+ * The most milliseconds that a sample and the sleep after it take on a quiet machine. A longer gap
+ * between two samples counts as a stall.
  */
 const turnMs = 5;
 
 /**
- * Samples the locks about every millisecond within Postgres, because this process may be too busy
+ * Postgres itself samples the locks, about every millisecond, because this process may be too busy
  * to see short locks. If the holder of the exclusive lock changes between two samples, the lock
  * counts as a new one.
  */
@@ -92,7 +89,6 @@ interface SampleRow {
   net_hold_ms: number;
 }
 
-/** Samples the locks of one database from a separate session. */
 export async function watchLocks({
   ownerUrl,
   query,

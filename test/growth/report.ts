@@ -14,10 +14,7 @@ interface Verdict {
   readonly faults: readonly string[];
 }
 
-/**
- * Judges a year. Compares the sizes of tables only in the months after the retention has begun to
- * delete.
- */
+/** Compares the sizes of tables only in the months after the retention has begun to delete. */
 export function judge(
   year: Year,
   { plan, isLong }: { readonly plan: Plan; readonly isLong: boolean },
@@ -48,7 +45,7 @@ export function judge(
     `${year.months.length} months, ${year.submissions} submissions, ${year.partitionsDropped} partitions dropped, ` +
     `${year.eventsDeleted} events deleted, largest growth after the retention ${worst.toFixed(2)}, ` +
     `longest lock wait ${netWaitMs.toFixed(1)} ms, longest of ${year.locks.holds} exclusive locks ${netHoldMs.toFixed(1)} ms ` +
-    `(with the pauses of the machine, of up to ${gapMs.toFixed(1)} ms: ${waitMs.toFixed(1)} and ${holdMs.toFixed(1)} ms)`;
+    `(${waitMs.toFixed(1)} and ${holdMs.toFixed(1)} ms with the pauses of the machine, which took up to ${gapMs.toFixed(1)} ms)`;
   const verdict = `growth: ${faults.length === 0 ? 'flat' : `FAILED, ${faults.join('; ')}`}. ${figures}`;
   return { verdict, faults };
 }
@@ -65,7 +62,6 @@ function growthOf(months: readonly Month[], table: string, what: keyof TableSize
 
 const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |\n`;
 
-/** A Markdown table with the rows and bytes of each table at the end of each month. */
 export function describeYear({ months }: Year): string {
   const tables = [...boundedTables, ...keptTables];
   const head = line(['month', ...tables]) + line(['---', ...tables.map(() => '---:')]);

@@ -16,7 +16,6 @@ export const boundedTables = [
   'submissions_in_flight',
 ] as const;
 
-/** The tables that are kept for good. */
 export const keptTables = ['submissions', 'ledger_entries', 'audit_log', 'audit_chain'] as const;
 
 export async function measureTables({

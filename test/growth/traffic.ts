@@ -14,9 +14,7 @@ import { type Fixture, newSubmission, usage } from '@svc/store/fixture';
 import { testAuthor } from '@svc/testkit';
 
 export interface Traffic {
-  /** Runs submissions from the hold to the delivery, and inserts further rows at the same time. */
   run(size: { readonly lives: number; readonly rows: number }): Promise<void>;
-  /** The number of submissions that were run so far. */
   lived(): number;
   /**
    * Uses the first idempotency keys again. Returns a fault for each key that the service has
@@ -35,10 +33,6 @@ const linksPerRun = 20;
  */
 const credits = 900_000;
 
-/**
- * Creates one node and four tenants: two with a webhook URL, one with an endpoint that nobody
- * polls, and one without either.
- */
 export async function startTraffic(fixture: Fixture): Promise<Traffic> {
   const { store } = fixture;
   const notified = [await fixture.tenant(credits, url), await fixture.tenant(credits, url)];
@@ -100,10 +94,6 @@ export async function startTraffic(fixture: Fixture): Promise<Traffic> {
   };
 }
 
-/**
- * Inserts `rows` delivered events with one attempt each, and as many usage reports, all with the
- * present time.
- */
 async function insertRows({ database }: Fixture, rows: number): Promise<void> {
   for (let inserted = 0; inserted < rows; inserted += rowsPerStatement) {
     await database.query(insertSql, [Math.min(rowsPerStatement, rows - inserted)]);
@@ -126,7 +116,6 @@ const insertSql = `
   )
   INSERT INTO usage_reports (submission_id, at, node_seconds, actions) SELECT id, svc_now(), 2, 1 FROM n`;
 
-/** Adds signatures of opened node links, and entries of the audit log. */
 async function noteLinksAndChanges(
   { store, database }: Fixture,
   startedAfter: number,

@@ -19,9 +19,9 @@ export interface Plan {
   readonly retentionDays: number;
   /** The number of steps in a month. Traffic and retention run once in each step. */
   readonly steps: number;
-  /** Submissions of a step, from the hold to the delivery. */
+  /** The number of submissions that each step runs, from the hold to the delivery. */
   readonly lives: number;
-  /** Further rows of a step in each table with a retention. */
+  /** The number of further rows that each step writes to each table with a retention. */
   readonly rows: number;
 }
 
@@ -43,7 +43,7 @@ export interface Year {
 const stepOffsetMs = 3_600_000;
 const logger = createLogger({ service: 'growth', level: 'silent' });
 
-/** Runs the months one after another, with traffic and retention at the same time. */
+/** Traffic and retention run at the same time. */
 export async function liveMonths(
   fixture: Fixture,
   locks: LockWatch,
@@ -73,8 +73,7 @@ export async function liveMonths(
       );
       for (const name of await partitionNames(store)) seen.add(name);
     }
-    // Autovacuum runs once a minute. That is too seldom here, because a month of the test takes
-    // seconds.
+    // Autovacuum runs once a minute, but a month of the test takes seconds.
     await database.query('VACUUM ANALYZE');
     months.push({
       name: new Date(fromMs).toISOString().slice(0, 7),
@@ -98,7 +97,6 @@ export async function liveMonths(
 
 const ignore = () => {};
 
-/** Runs the periodic tasks of settlement and webhooks once. */
 async function keepHouse(
   store: Store,
   retentionDays: number,

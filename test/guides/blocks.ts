@@ -1,5 +1,3 @@
-/** Reads the code blocks in the Markdown of a guide, as the gateway serves it. */
-
 export interface GuideBlock {
   /** `sh`, `ts`, `python` or `json`. */
   readonly language: string;
@@ -14,7 +12,6 @@ export function blocksOf(markdown: string): GuideBlock[] {
   );
 }
 
-/** The code blocks of one language that have no attribute, joined to one program. */
 export function programOf(blocks: readonly GuideBlock[], language: string): string {
   return blocks
     .filter((block) => block.language === language && block.attribute === '')
@@ -22,7 +19,6 @@ export function programOf(blocks: readonly GuideBlock[], language: string): stri
     .join('\n');
 }
 
-/** The code of the block that the guide marks as `file=NAME`. Throws if there is none. */
 export function fileOf(blocks: readonly GuideBlock[], name: string): string {
   const block = blocks.find(({ attribute }) => attribute === `file=${name}`);
   if (block === undefined) throw new Error(`the guide has no block file=${name}`);

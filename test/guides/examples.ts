@@ -3,8 +3,6 @@ import { cpSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:
 import path from 'node:path';
 import process from 'node:process';
 
-/** The receivers in `examples/`: the command that starts each, and the package that it needs. */
-
 export const examplesDir = path.resolve(import.meta.dirname, '../../examples');
 
 /**
@@ -34,9 +32,7 @@ export const receiverExamples: readonly ReceiverExample[] = [
   { name: 'fastapi', pip: 'uvicorn', command: [examplesPython, 'receiver.py'] },
 ];
 
-/**
- * The name of the package that is missing. Undefined if the packages of the example are installed.
- */
+/** Undefined if the packages of the example are installed. */
 export function missingPackage({ npm, pip }: ReceiverExample): string | undefined {
   if (npm !== undefined && locate(npm) === undefined) return npm;
   if (pip === undefined) return undefined;
@@ -52,10 +48,7 @@ function locate(npm: string): string | undefined {
   return nodeModules.map((dir) => path.join(dir, npm)).find((dir) => existsSync(dir));
 }
 
-/**
- * Copies an example into `dir`, where the client is installed, and links the npm package that it
- * needs. Returns the folder of the copy.
- */
+/** `dir` is the directory in which the client is installed. Returns the folder of the copy. */
 export function installExample(name: string, dir: string, npm?: string): string {
   const target = path.join(dir, name);
   cpSync(path.join(examplesDir, name), target, { recursive: true });

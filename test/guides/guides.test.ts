@@ -102,7 +102,6 @@ test('every JSON block is valid by its schema in the document', async () => {
   }
 });
 
-/** Signs up with the first block of the quick start, as its reader does. */
 async function signUpAsReader(dir: string): Promise<TenantCredentials> {
   const [signUp] = blocksOfGuide('quick-start');
   const script = `${signUp?.code}\necho "$SVC_TENANT $SVC_SECRET $SVC_WEBHOOK_SECRET"\n`;
@@ -129,7 +128,10 @@ interface Program {
 
 const heading = '=== ';
 
-/** One process runs all programs of a language. To start one for each program would take longer. */
+/**
+ * One process runs all programs of a language, because one process for each program would take
+ * longer.
+ */
 const languages: readonly Language[] = [
   {
     name: 'sh',
@@ -212,7 +214,6 @@ test.each(tested)(
   },
 );
 
-/** All guides if `GUIDES` is `all`. Otherwise only the quick start, which is the first one. */
 function testedGuides(): ReadonlyMap<string, readonly GuideBlock[]> {
   return isWhole ? guides : new Map([...guides].slice(0, 1));
 }
@@ -248,10 +249,6 @@ async function expectTestEvent(receiver: WebhookReceiver): Promise<void> {
   expect(event.data).toEqual({});
 }
 
-/**
- * Expects that the receivers of the guides accept real webhooks and refuse forged ones. The
- * receiver of the guide on webhooks must also act once for each event.
- */
 async function expectReceived(
   receivers: ReadonlyMap<
     string,
@@ -269,7 +266,6 @@ async function expectReceived(
   if (webhooks !== undefined) await expectActsOnce(webhooks.started, webhooks.tenant);
 }
 
-/** Delivers a test event twice, and expects that the receiver acts once. */
 async function expectActsOnce(started: Receiver, tenant: TenantCredentials): Promise<void> {
   await waitUntil(() => started.output().includes('new webhook.test'));
   const ask = (method: string, target: string) =>

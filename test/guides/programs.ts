@@ -9,8 +9,8 @@ import { waitUntil } from '@svc/testkit';
 const checkoutDir = path.resolve(import.meta.dirname, '../..');
 
 /**
- * The environment of a reader's program. It has no `NODE_OPTIONS`, so Node preloads no file of the
- * tests.
+ * The environment of a reader of the guides. It has no `NODE_OPTIONS`, so Node preloads no file of
+ * the tests.
  */
 function readersEnvironment(): Record<string, string> {
   return {
@@ -27,7 +27,7 @@ export interface Run {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Runs a program to its end. Resolves with its output. Throws if it fails. */
+/** Resolves with the output. Throws if the program fails. */
 export async function run(command: readonly string[], { cwd, env }: Run): Promise<string> {
   const program = start(command, { cwd, env });
   const [code] = await once(program.child, 'close');
@@ -37,12 +37,11 @@ export async function run(command: readonly string[], { cwd, env }: Run): Promis
 
 export interface Receiver {
   readonly url: string;
-  /** Everything that the receiver has printed. */
   output(): string;
   close(): Promise<void>;
 }
 
-/** Starts a program that listens on `PORT`, and waits until it does. */
+/** Resolves when the program listens on `PORT`. */
 export async function startReceiver(
   command: readonly string[],
   { cwd, env }: Run,
@@ -51,7 +50,8 @@ export async function startReceiver(
   const { child, output } = start(command, { cwd, env: { ...env, PORT: `${port}` } });
   const closed = once(child, 'close');
   await waitUntil(async () => {
-    if (child.exitCode !== null) throw new Error(`${command.join(' ')} ended:\n${output()}`);
+    if (child.exitCode !== null)
+      throw new Error(`${command.join(' ')} ended before it listened on its port:\n${output()}`);
     return listens(port);
   });
   return {

@@ -12,10 +12,7 @@ import { send } from '../support/wire.ts';
 
 const checkoutDir = path.resolve(import.meta.dirname, '../..');
 
-/**
- * A stack with a node that treats each job as its `atsType` says, and a directory in which the
- * TypeScript client is installed.
- */
+/** The node treats each job as its `atsType` says. The TypeScript client is installed in `dir`. */
 export interface GuideWorld {
   readonly stack: TestStack;
   readonly dir: string;
@@ -23,7 +20,6 @@ export interface GuideWorld {
   close(): Promise<void>;
 }
 
-/** The variables that the guides and examples read. */
 export function variablesOf(stack: TestStack, tenant: TenantCredentials): Record<string, string> {
   return {
     SVC_URL: stack.gatewayUrl,

@@ -12,17 +12,14 @@ import {
 import { lineTimes, type LineTimes } from './line-times.ts';
 
 // The ledger numbers the rows of an account in the order in which they are written. The checker
-// tries no other order. Accounts share no figures, so each is checked alone. There are four checks.
-// (1) The figures of a row follow from the row before it. (2) An answer that shows a movement has
-// the figures of its row. (3) Each row was written at some moment within its requests, and these
-// moments have the order of the rows. This is impossible exactly if the earliest moment of a row is
-// after the latest moment of a later row. (4) Each read of the balance fits between two rows
-// (`explainReads`).
+// tries no other order. Accounts share no figures, so each is checked alone. The requests of a row
+// bound the moment at which it was written. The order contradicts real time if the earliest moment
+// of a row is after the latest moment of a later row.
 
 /**
- * Checks that the order of the ledger explains every figure that an observer was shown, and agrees
- * with real time (CONTRACT 4). A violation always means that an observation contradicts this order.
- * Costs O(n log n).
+ * Checks the order of the ledger's rows (CONTRACT 4). The order must agree with real time and
+ * explain every figure that an observer saw. Each violation is an observation that contradicts the
+ * order. Costs O(n log n).
  */
 export function checkAccounts(history: History): Verdict[] {
   const lines = Map.groupBy(recordsOf(history, 'line'), ({ tenant }) => tenant);
@@ -68,7 +65,6 @@ const shows: ReadonlySet<string> = new Set([
   'statement',
 ]);
 
-/** The effect of one movement on `balance` and `held`. */
 const effects: Readonly<Record<string, readonly [balance: bigint, held: bigint]>> = {
   grant: [1n, 0n],
   rebate: [1n, 0n],
@@ -98,10 +94,7 @@ function brokenChain(lines: readonly LineRecord[]): string[] {
   return found;
 }
 
-/**
- * Finds rows that repeat an earlier one. A submission is held, charged and released at most once. A
- * reference grants at most once.
- */
+/** A submission is held, charged and released at most once. A reference grants at most once. */
 function repeated(lines: readonly LineRecord[]): string[] {
   const known = new Map<string, LineRecord>();
   return lines.flatMap((line) => {
@@ -118,8 +111,8 @@ function outOfTime(lines: readonly LineRecord[], times: readonly LineTimes[]): s
   const found: string[] = [];
   let earliest = 0;
   let cause: LineRecord | undefined;
-  // The causes that are reported already. Without this set, one wrong row would be reported again
-  // for each row after it.
+  // The rows that have been reported as a cause. Without this set, one wrong row would be reported
+  // again for each row after it.
   const reported = new Set<LineRecord>();
   for (const [index, line] of lines.entries()) {
     const { earliestMs = 0, latestMs = Number.POSITIVE_INFINITY } = times[index] ?? {};
@@ -130,7 +123,7 @@ function outOfTime(lines: readonly LineRecord[], times: readonly LineTimes[]): s
     if (latestMs >= earliest || cause === undefined || reported.has(cause)) continue;
     reported.add(cause);
     found.push(
-      `${inWords(line)} had happened by ${latestMs.toFixed(0)} ms, but stands behind ${inWords(cause)}, which had not happened by ${earliest.toFixed(0)} ms`,
+      `${inWords(line)} happened by ${latestMs.toFixed(0)} ms, but comes after ${inWords(cause)}, which did not happen before ${earliest.toFixed(0)} ms`,
     );
   }
   return found;
@@ -147,12 +140,11 @@ function wrongGrants(lines: readonly LineRecord[], grants: readonly GrantRecord[
       row !== undefined &&
       row.amountMicros === amountMicros &&
       availableOf(row) === outcome.availableAfterMicros;
-    const shown = `the grant ${reference} of ${amountMicros} micros to ${tenant} answered ${outcome.availableAfterMicros} available`;
+    const shown = `the answer to the grant ${reference} of ${amountMicros} micros to ${tenant} shows ${outcome.availableAfterMicros} available`;
     return isRight ? [] : [`${shown}; its row is ${inWords(row)}`];
   });
 }
 
-/** Finds answers to creations, cancels and rebates whose figures are not those of the ledger. */
 function wrongAnswers(history: History): string[] {
   const rows = new Map<string, LineRecord>();
   const paid = new Map<string, number>();
@@ -180,7 +172,7 @@ function wrongCreation({ tenant, outcome }: RecordOf<'create'>, rows: Rows): str
     row.amountMicros === heldMicros &&
     availableOf(row) === availableAfterMicros;
   if (isRight) return undefined;
-  return `the creation of ${submissionId} answered ${availableAfterMicros} available, ${heldMicros} held; its row is ${inWords(row)}`;
+  return `the answer to the creation of ${submissionId} shows ${availableAfterMicros} available, ${heldMicros} held; its row is ${inWords(row)}`;
 }
 
 function wrongCancel(
@@ -192,7 +184,7 @@ function wrongCancel(
   const charge = rows.get(`charge ${submissionId}`)?.amountMicros ?? 0n;
   const release = rows.get(`release ${submissionId}`)?.amountMicros ?? 0n;
   if (charge === chargedMicros && release === refundedMicros) return undefined;
-  return `the cancel of ${submissionId} answered ${chargedMicros} charged, ${refundedMicros} refunded; its rows have ${charge} and ${release}`;
+  return `the answer to the cancel of ${submissionId} shows ${chargedMicros} charged, ${refundedMicros} refunded; its rows show ${charge} and ${release}`;
 }
 
 function count(counts: Map<string, number>, name: string, by: number): number {
@@ -211,7 +203,6 @@ const compared = [
   'reference',
 ] as const;
 
-/** Finds lines of statements that differ from their rows in the ledger. */
 function wrongStatements(history: History): string[] {
   const rows = new Map(recordsOf(history, 'line').map((line) => [line.id, line]));
   return recordsOf(history, 'statement').flatMap((shown: StatementRecord) => {

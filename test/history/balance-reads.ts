@@ -1,21 +1,22 @@
 import type { BalanceRecord, LineRecord } from './history.ts';
 import type { LineTimes } from './line-times.ts';
 
-// Position i is the place between row i and row i + 1. A read fits there if three things hold. (1)
-// It shows the figures after row i. (2) Row i can have been written before the read ended. (3) Row
-// i + 1 can still have been missing when the read began. The earliest and latest times of rows
-// never decrease with i, so the positions that these times allow are one range.
+// Position i is the place between row i and row i + 1. Three things are true of a read that fits
+// into position i. (1) It shows the figures after row i. (2) Row i can have been written before the
+// read ended. (3) Row i + 1 can still have been missing when the read began. The earliest and
+// latest times of rows never decrease with i, so the positions that these times allow are one
+// range.
 //
 // A read that began after another had ended must not get an earlier position. So the reads are
 // taken in the order of their begin. Each gets the first position that fits and is not before those
 // of the reads that had already ended. The first position leaves the most room for later reads.
 
 /**
- * Fits each read of a balance between two rows of the account's ledger, and returns a text for each
- * read that does not fit. The rows of one submission's ending are one transaction, so no read may
- * see the figures between them.
+ * Finds a position between two rows of the ledger for each read of a balance. Returns a text for
+ * each read that has no possible position. The rows of one submission's ending are one transaction,
+ * so no read may see the figures between them.
  *
- * Reports a read exactly if this order of rows cannot explain all reads. Costs O((n + m) log (n +
+ * Returns no text if and only if the order of the rows explains all reads. Costs O((n + m) log (n +
  * m)) for n rows and m reads.
  */
 export function explainReads(
@@ -49,7 +50,7 @@ export function explainReads(
       continue;
     }
     found.push(
-      `from ${read.beginMs.toFixed(0)} to ${read.endMs.toFixed(0)} ms the balance read ${read.balanceMicros}, ${read.heldMicros} of it held; by the ledger it had these figures ${candidates.length === 0 ? 'never' : 'at other times only'}`,
+      `from ${read.beginMs.toFixed(0)} to ${read.endMs.toFixed(0)} ms the balance read ${read.balanceMicros}, ${read.heldMicros} of it held; the ledger ${candidates.length === 0 ? 'never had these figures' : 'had these figures at other times only'}`,
     );
   }
   return found;
@@ -85,7 +86,7 @@ function earliestOf(times: readonly LineTimes[]): number[] {
   return earliest;
 }
 
-/** For each position: the latest moment until which the rows after it can be missing. */
+/** For each position: the latest moment at which all rows after it can still be missing. */
 function latestOf(times: readonly LineTimes[]): number[] {
   const latest = [Number.POSITIVE_INFINITY];
   for (const { latestMs } of times.toReversed())

@@ -91,7 +91,6 @@ function withPlaceholders(history: History): string {
   });
 }
 
-/** A copy of the history with another tenant and other ids. */
 function ofTenant(text: string, copy: number): HistoryRecord[] {
   return JSON.parse(text.replaceAll('@@', `/${copy}`), (name, value: unknown) =>
     name.endsWith('Micros') && typeof value === 'string' ? BigInt(value) : value,

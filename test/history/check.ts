@@ -11,7 +11,7 @@ export interface HistoryReport {
   readonly violations: readonly string[];
 }
 
-/** Runs every checker over a history. Pure: the same history gives the same report. */
+/** Pure: the same history gives the same report. */
 export function checkHistory(history: History): HistoryReport {
   const verdicts = [
     checkKeys(history),
@@ -25,7 +25,6 @@ export function checkHistory(history: History): HistoryReport {
   return { operations: history.length, verdicts, violations };
 }
 
-/** A summary of the report for the last line of a run. */
 export function describeHistory({ operations, violations }: HistoryReport): string {
   return `history of ${operations} operations, ${violations.length} violations`;
 }

@@ -17,7 +17,6 @@ function webhook(atMs: number, at: string, eventId = 'e'): WebhookRecord {
 }
 
 const rest = { kind: 'rest', atMs: 100 } as const;
-/** A submission that is created at 20 ms, is seen running at 22 ms, and has ended by 30 ms. */
 const ended = [
   create([20, 21], created('s')),
   status('s', 'running', [22, 23]),

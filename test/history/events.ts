@@ -39,7 +39,7 @@ export function checkEvents(history: History): Verdict[] {
       violations: webhooks.flatMap((one) => atAnOldUrl(one, urls, endings) ?? []),
     },
     {
-      guarantee: 'an end is one event, and arrives if there is a URL the whole time',
+      guarantee: 'an end is one event, which arrives if the tenant has a URL the whole time',
       count: ended.length,
       violations: [
         ...repeated(webhooks),
@@ -58,7 +58,8 @@ interface UrlInForce {
    */
   readonly untilMs: number;
   /**
-   * The latest moment at which the request has set the URL. Infinity if the request got no answer.
+   * The moment at which the request had certainly set the URL. Infinity if the request got no
+   * answer.
    */
   readonly surelyFromMs: number;
 }
@@ -102,7 +103,6 @@ interface Known {
   readonly endings: ReadonlyMap<string, EndingTimes>;
 }
 
-/** Finds ends with two or more events. */
 function repeated(webhooks: readonly WebhookRecord[]): string[] {
   const events = webhooks.filter(({ type }) => endOf[type] !== undefined);
   return [...Map.groupBy(events, ({ submissionId }) => submissionId)].flatMap(([id, own]) => {
@@ -113,7 +113,6 @@ function repeated(webhooks: readonly WebhookRecord[]): string[] {
   });
 }
 
-/** Finds ends without an event, although the tenant had a URL the whole time. */
 function missing(history: History, { rest, urls, endings }: Known): string[] {
   const webhooks = recordsOf(history, 'webhook').filter(({ type }) => endOf[type] !== undefined);
   const arrived = new Set(webhooks.map(({ submissionId }) => submissionId));
@@ -128,7 +127,10 @@ function missing(history: History, { rest, urls, endings }: Known): string[] {
   return found;
 }
 
-/** True if the tenant had some URL from `ms` on, in every order of its changes. */
+/**
+ * True if the tenant certainly had a URL at `ms` and at all times after it. Changes whose requests
+ * overlapped can have happened in any order.
+ */
 function hadUrlSince(changes: readonly UrlInForce[], ms: number): boolean {
   const wasSet = changes.some(({ url, surelyFromMs }) => url !== null && surelyFromMs < ms);
   return wasSet && changes.every(({ url, untilMs }) => url !== null || untilMs < ms);

@@ -59,7 +59,7 @@ export type CreateOutcome =
   | { readonly kind: 'refused'; readonly code: string }
   | { readonly kind: 'unknown' };
 
-/** An attempt to reject a pending submission, which frees its key. */
+/** An attempt to reject a pending submission. A rejection frees the idempotency key. */
 interface RejectRecord extends Timed {
   readonly kind: 'reject';
   readonly submissionId: string;
@@ -80,7 +80,8 @@ interface CancelRecord extends Timed {
 }
 
 /**
- * Only observers of the store see `settling` and `rejected`. A tenant's `404` counts as `rejected`.
+ * A tenant never reads `settling` or `rejected`. If a tenant gets `404` for a submission, the
+ * record says `rejected`.
  */
 export type Status =
   | 'pending'
@@ -92,7 +93,6 @@ export type Status =
   | 'cancelled'
   | 'rejected';
 
-/** One observation of one submission. */
 export interface StatusRecord {
   readonly kind: 'status';
   readonly submissionId: string;
@@ -165,7 +165,6 @@ export interface WebhookRecord {
   readonly atMs: number;
 }
 
-/** A movement of an account, with the figures after it. */
 interface Movement {
   readonly tenant: string;
   readonly id: string;
@@ -182,7 +181,6 @@ export interface LineRecord extends Movement {
   readonly kind: 'line';
 }
 
-/** A line of a statement, as its tenant saw it. */
 export interface StatementRecord extends Movement {
   readonly kind: 'statement';
   readonly beginMs: number;
@@ -214,14 +212,16 @@ export function recordsOf<Kind extends HistoryRecord['kind']>(
   return history.filter(isWanted);
 }
 
-/** The latest moment at which an operation can have taken effect. */
+/**
+ * The latest moment at which an operation can have taken effect. Infinity without a definite
+ * answer.
+ */
 export function latest({ endMs }: Timed): number {
   return endMs ?? Number.POSITIVE_INFINITY;
 }
 
 const endings: ReadonlySet<string> = new Set(['submitted', 'failed', 'cancelled', 'rejected']);
 
-/** True if a submission stays in this status for good. */
 export function isEnding(status: Status): boolean {
   return endings.has(status);
 }

@@ -16,16 +16,17 @@ import {
 // below compares one request with this interval.
 
 /**
- * Checks that each idempotency key is linearizable (CONTRACT 3). A key has one creation. Every
- * replay gives the answer of that creation. A conflict occurs only for another body. A creation
- * that ended in an error leaves the key free. Costs O(n log n): requests are grouped by key, and a
- * key has few of them.
+ * Checks that each idempotency key is linearizable (CONTRACT 3). A key has one submission at a
+ * time. Every replay gives the answer that created this submission. A conflict occurs only for
+ * another body. A creation that ends in an error leaves the key free.
+ *
+ * Costs O(n log n), because the requests are grouped by key and a key has few of them.
  */
 export function checkKeys(history: History): Verdict {
-  // A rule fails only if no serial order exists, because unknown outcomes widen the intervals. If
-  // no submission of a key is rejected, the key changes once. It is then enough to compare pairs,
-  // and the rules find every violation. For a key with three or more rejected submissions, the
-  // rules may miss a violation.
+  // Each reported violation is real, because an unknown outcome only widens the intervals. If no
+  // submission of a key is rejected, at most one submission has the key. Then it is enough to
+  // compare pairs, and the rules find every violation. For a key with three or more rejected
+  // submissions, the rules may miss a violation.
   const creates = recordsOf(history, 'create');
   const rejects = Map.groupBy(recordsOf(history, 'reject'), ({ submissionId }) => submissionId);
   const shown = recordsOf(history, 'status').filter(({ key }) => key !== undefined);
@@ -91,10 +92,6 @@ function answerOf({ outcome }: CreateRecord): string | null {
   return outcome.kind === 'created' ? outcome.answer : null;
 }
 
-/**
- * Finds submissions that had one key at the same time, and submissions with two creations or two
- * different answers.
- */
 function holdersTogether(holders: readonly Holder[]): string[] {
   const found: string[] = [];
   for (const [index, one] of holders.entries()) {
@@ -105,7 +102,9 @@ function holdersTogether(holders: readonly Holder[]): string[] {
       const canFollow = (first: Holder, second: Holder): boolean =>
         first.earliestDeathMs < second.latestBirthMs;
       if (!canFollow(one, other) && !canFollow(other, one))
-        found.push(`two creations: ${one.submissionId} and ${other.submissionId}`);
+        found.push(
+          `two creations at once: ${one.submissionId} and ${other.submissionId} both had the key`,
+        );
     }
   }
   return found;
@@ -139,14 +138,14 @@ function wrongAnswer(
       return undefined;
     case 'conflict': {
       if (holder !== undefined && bodiesOf(holder).has(body))
-        return `a conflict with ${holder.submissionId}, which has the same body`;
+        return `answered as a conflict with ${holder.submissionId}, which has the same body`;
       if (others.some((one) => one.body !== body && mayHaveKey(one, request, holders)))
         return undefined;
-      return 'a conflict, but no other body can have had the key';
+      return 'answered as a conflict, but no other body can have had the key';
     }
     case 'taken':
       if (others.some((one) => mayHaveKey(one, request, holders))) return undefined;
-      return 'the key was taken, but no other request can have had it';
+      return 'answered that the key is taken, but no other request can have had it';
     case 'refused':
       if (holder === undefined) return undefined;
       return `refused (${outcome.code}) while ${holder.submissionId} had the key`;

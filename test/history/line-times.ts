@@ -10,11 +10,9 @@ export interface LineTimes {
 const anyTime: LineTimes = { earliestMs: 0, latestMs: Number.POSITIVE_INFINITY };
 
 /**
- * Returns a function that finds the times of a row. A hold is written within the request that was
- * answered 201. If only replays are known, it is not written before the first request of its key.
- * The other rows of a submission are written when it ends. A grant is written within the requests
- * of its reference. Any other row may be written at any time. A row that an observer was shown had
- * been written by then.
+ * Returns a function that finds the moments between which a row was written. It uses the
+ * observations of the row's submission or reference. Without them, the row can have been written at
+ * any time. A row that an observer was shown had been written before the answer.
  */
 export function lineTimes(history: History): (line: LineRecord) => LineTimes {
   const holds = holdTimes(history);

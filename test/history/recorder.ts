@@ -3,7 +3,6 @@ import { open } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import type { History, HistoryRecord } from './history.ts';
 
-/** Records a history, append-only. */
 export interface Recorder {
   /** Milliseconds of the clock that every record of this history uses. */
   nowMs(): number;

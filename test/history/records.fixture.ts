@@ -1,10 +1,5 @@
 import type { CreateOutcome, CreateRecord, LineRecord, Status, StatusRecord } from './history.ts';
 
-/**
- * Functions that make the records of one tenant. With them a test can show a whole history on one
- * screen.
- */
-
 type Interval = readonly [beginMs: number, endMs: number | null];
 
 export function create(

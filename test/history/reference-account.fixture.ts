@@ -7,12 +7,10 @@ const signs: Readonly<Record<string, readonly [balance: bigint, held: bigint]>> 
   release: [0n, -1n],
 };
 
-/** An account that changes in serial steps. */
 export class ReferenceAccount {
   #balance = 0n;
   #held = 0n;
 
-  /** Makes one movement, and returns its row in the ledger. */
   move(tenant: string, type: string, amountMicros: bigint, subject: string): LineRecord {
     const [ofBalance, ofHeld] = signs[type] ?? [0n, 0n];
     this.#balance += ofBalance * amountMicros;

@@ -5,12 +5,11 @@ interface Owed {
   readonly type: string;
 }
 
-/** A tenant's webhook URL, and the events that have not arrived there yet. */
 export class ReferenceEndpoint {
   #url: string | null = null;
   #owed: Owed[] = [];
 
-  /** Sets the URL. Clearing the URL drops the events that have not arrived. */
+  /** Clearing the URL drops the events that have not arrived. */
   move(url: string | null): void {
     this.#url = url;
     if (url === null) this.#owed = [];
@@ -25,8 +24,8 @@ export class ReferenceEndpoint {
   }
 
   /**
-   * Makes one attempt at the current URL. Undefined without a URL or an event. The event of three
-   * attempts in ten stays, as after a refusal, and is attempted again later.
+   * Takes a random owed event and returns it with the URL. Returns undefined if no event is owed or
+   * there is no URL. The event stays owed in 30 % of the calls, as if the endpoint had refused it.
    */
   attempt(random: Random): (Owed & { readonly url: string }) | undefined {
     const next = random.pick(this.#owed);

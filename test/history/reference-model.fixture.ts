@@ -115,10 +115,6 @@ class ReferenceModel {
     this.#records.push({ kind: 'create', tenant, key, body, beginMs, endMs, outcome });
   }
 
-  /**
-   * A node accepts a pending submission, or none does. Every request that waits for the submission
-   * gets an answer, which may be lost.
-   */
   #decide(): void {
     const one = this.#some('pending');
     if (one === undefined) return;

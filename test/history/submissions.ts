@@ -8,11 +8,11 @@ import {
   type Verdict,
 } from './history.ts';
 
-// Each status has a rank, and all ends have the highest one. The rank of a submission never falls.
-// So all observations are possible together if no two of them contradict each other. Two contradict
-// if one ended before the other began and has the higher rank, or if they show different ends. A
-// `reached` observation does not show the current status, so it is never the later one of such a
-// pair.
+// Each status has a rank, and all ends have the highest rank. The rank of a submission never falls.
+// Two observations contradict each other if they show different ends. They also do if one ended
+// before the other began and has the higher rank. If no two contradict each other, all are possible
+// together. A `reached` observation may show a status that the submission has left, so it is never
+// the later one of such a pair.
 
 /**
  * Checks that each submission takes one legal path of statuses, and that no observer sees the path
@@ -20,8 +20,8 @@ import {
  * status. An end stays the end, with its charge. `rejected` only follows `pending`. `cancelled` is
  * seen only after a cancel was requested.
  *
- * Reports a violation of the path exactly if no legal path explains the observations. Costs O(n log
- * n).
+ * Reports a violation of the path if and only if no legal path explains the observations. Costs O(n
+ * log n).
  */
 export function checkSubmissions(history: History): Verdict {
   const seen = statusesOf(history);
@@ -32,7 +32,11 @@ export function checkSubmissions(history: History): Verdict {
     const found = [...reversals(own), ...endsThatDiffer(own), ...cancelledUnasked(own, askedMs)];
     violations.push(...found.map((what) => `submission ${id}: ${what}`));
   }
-  return { guarantee: 'no status is seen reversed', count: seen.length, violations };
+  return {
+    guarantee: 'nobody sees a status go back to an earlier one',
+    count: seen.length,
+    violations,
+  };
 }
 
 /**
@@ -45,7 +49,8 @@ function statusesOf(history: History): StatusRecord[] {
     const { endMs } = record;
     if (record.kind === 'create') {
       const { outcome } = record;
-      // A hold of the store has no answer text, because it is answered before a node has accepted.
+      // An answer text shows that a node has accepted. A creation by the store itself has no answer
+      // text and proves only `pending`.
       if (outcome.kind === 'created' && outcome.answer !== null)
         return [seenAs(outcome.submissionId, 'dispatched', null, 'reached', record, endMs)];
       if (outcome.kind === 'ended')
@@ -93,10 +98,6 @@ const ranks: Readonly<Record<Status, number>> = {
   rejected: 4,
 };
 
-/**
- * Finds reversals. Takes the observations of the kind `is` in the order of their begins. Compares
- * each one with the highest status of all observations that ended before it began.
- */
 function reversals(seen: readonly StatusRecord[]): string[] {
   const found: string[] = [];
   const byEnd = seen.toSorted((one, other) => one.endMs - other.endMs);
@@ -165,9 +166,9 @@ export interface EndingTimes {
 }
 
 /**
- * Returns the times of each submission's end. If a request saw the submission in flight, or ended
- * it, the submission had not ended when this request began. If an observer saw the end, the
- * submission had ended when the observer got the answer.
+ * The earliest and the latest moment at which each submission can have ended. Each request that
+ * created it, ended it or saw it in flight began before its end. Each observer that saw the end got
+ * the answer after it.
  */
 export function endingTimes(history: History): Map<string, EndingTimes> {
   const times = new Map<string, EndingTimes>();

@@ -3,14 +3,12 @@ import { toWireId } from '@svc/domain';
 import { newId } from '@svc/runtime';
 import type { ScriptedNode } from '@svc/testkit';
 
-/** Ids that no submission has. */
 export function inventedIds(count: number): string[] {
   return Array.from({ length: count }, () => toWireId('sub', newId()));
 }
 
 const lookIntervalMs = 5;
 
-/** Calls `act` with each frame that the node receives, until the returned function is called. */
 function follow(node: ScriptedNode, act: (frame: FrameToNode) => void): () => void {
   let seen = 0;
   const timer = setInterval(() => {
@@ -21,7 +19,6 @@ function follow(node: ScriptedNode, act: (frame: FrameToNode) => void): () => vo
 }
 
 export interface Hostile {
-  /** The number of payloads that the node received on this link. */
   payloads(): number;
   stop(): void;
 }
@@ -29,10 +26,7 @@ export interface Hostile {
 /** More usage than any run of one second can have. */
 const inflated = { nodeSeconds: 1e9, cpuSeconds: 1e12, memoryGbSeconds: 1e12, actions: 1e12 };
 
-/**
- * Plays a hostile node. It reports usage of unknown submissions, and accepts every offer. It
- * completes `completes` jobs with inflated usage, and starts no job after them.
- */
+/** Completes `completes` jobs with inflated usage, and starts no job after them. */
 export function playHostile(node: ScriptedNode, completes: number): Hostile {
   let payloads = 0;
   for (const submissionId of inventedIds(90)) node.send({ type: 'usage', submissionId, usage: {} });

@@ -4,14 +4,11 @@ import { runTrial } from './trial.ts';
 
 const submissions = Number(process.env['HOSTILE_SUBMISSIONS'] ?? 200);
 const timeoutMs = 60_000 + submissions * 400;
-/**
- * At most this many payloads may reach a node before it is quarantined because it does not finish
- * its jobs.
- */
+/** The most payloads that a node may get before its quarantine for jobs that it does not finish. */
 const payloadsMax = 16;
 /**
- * Two steps of the surge multiplier. On a slow machine a dispatcher offers some submissions to a
- * second node, too. These offers can move the multiplier by this much.
+ * Two steps of the surge multiplier. On a slow machine, some submissions are offered to a second
+ * node too, and these offers can move the multiplier by this much.
  */
 const surgeNoiseMicros = 100_000n;
 

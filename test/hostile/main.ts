@@ -14,6 +14,6 @@ const { status } = spawnSync(
   { stdio: 'inherit', env: { ...process.env, HOSTILE_SUBMISSIONS: values.submissions } },
 );
 const seconds = ((performance.now() - startedMs) / 1_000).toFixed(0);
-const verdict = status === 0 ? 'all hold' : 'VIOLATED';
+const verdict = status === 0 ? 'no violation' : 'FAILED';
 process.stdout.write(`${values.submissions} submissions in ${seconds} s: ${verdict}\n`);
 process.exitCode = status ?? 1;

@@ -17,7 +17,6 @@ export interface TrialReport {
   readonly submissions: number;
   readonly submitted: number;
   readonly rejected: number;
-  /** The submissions that the hostile node accepted and never finished. */
   readonly sunk: number;
   /** The number of payloads that the hostile node got before its first quarantine, and in total. */
   readonly payloadsBeforeQuarantine: number;
@@ -50,15 +49,15 @@ const honestUsage = {
   actions: 8,
 };
 const chunks = 20;
-/** The longest wait for slots that are taken without an assignment to become free. */
+/** The longest wait until no slot is taken without an assignment. */
 const slotsSettleMs = 5_000;
 /** The hold of the tier `instant` in the default rate card. */
 const maxMicros = 500n * microsPerCredit;
 
 /**
- * One hostile node among three honest ones (CONTRACT 7, "What a node may claim"). It claims 1,000
- * slots and names 1,000 unknown ids. It inflates the usage of the jobs that it completes. Then it
- * accepts everything and starts nothing.
+ * One hostile node among three honest ones (CONTRACT 7, "What a node may claim"). The hostile node
+ * claims 1,000 slots and names 1,000 unknown ids. It inflates the usage of the jobs that it
+ * completes. After these jobs, it accepts everything and starts nothing.
  */
 export async function runTrial(service: Dispatching, submissions: number): Promise<TrialReport> {
   const { store } = service;
@@ -110,7 +109,6 @@ export async function runTrial(service: Dispatching, submissions: number): Promi
   };
 }
 
-/** Records the highest surge multiplier that was published. */
 function watchSurge({ redis, prefix }: Dispatching) {
   const board = createSurgeBoard({ redis, prefix });
   let highestMicros = surgeNoneMicros;
@@ -124,7 +122,6 @@ function watchSurge({ redis, prefix }: Dispatching) {
   };
 }
 
-/** Waits until the honest nodes have finished their jobs. */
 async function rested({ database }: Dispatching): Promise<void> {
   await waitUntil(
     async () => {
@@ -156,7 +153,6 @@ async function takenByNobody({ database, redis, prefix }: Dispatching): Promise<
   return beyond;
 }
 
-/** Posts `count` submissions, at most `demand` at a time, and calls `look` after each answer. */
 async function postAll(
   service: Dispatching,
   count: number,
@@ -219,10 +215,6 @@ interface MeteredRow {
   readonly usage: Record<string, string | null>;
 }
 
-/**
- * Counts the submissions whose usage was capped, and those whose stored usage is above the domain's
- * caps for their running time.
- */
 async function compareWithCaps({ database }: Dispatching) {
   const rows = await database.query<MeteredRow & Record<string, unknown>>(
     `SELECT usage_capped AS "isCapped",

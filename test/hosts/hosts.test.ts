@@ -63,7 +63,7 @@ test('a false statement after the bound is wrong', () => {
     's reported "missing: none", but it cannot reach: redis',
   ]);
   expect(wrong(...ready, said(160, 'postgres'), said(210))).toHaveLength(1);
-  expect(wrong(...ready, said(210))).toEqual(['s: no true answer of /ready in 100 ms']);
+  expect(wrong(...ready, said(210))).toEqual(['s: /ready gave no true answer in 100 ms']);
   expect(wrong(...ready, said(140, 'redis'), said(260, 'redis'))).toEqual([
     's reported "missing: redis", but it cannot reach: none',
   ]);

@@ -10,7 +10,6 @@ export interface NetworkHost {
 }
 
 export interface Layout {
-  /** The namespace with the bridge that connects all hosts. */
   readonly bridge: string;
   readonly hosts: readonly NetworkHost[];
   /**
@@ -29,8 +28,8 @@ export const networkBits = 24;
 const firstHost = 10;
 
 /**
- * The beginning of all namespace names of a run. It contains the process id. With this id, a later
- * run finds the namespaces that a killed run left.
+ * The prefix of a run's namespace names. With the process id in it, a later run finds the
+ * namespaces that a killed run left.
  */
 export function runName(pid: number): string {
   return `svch${pid}`;
@@ -65,7 +64,6 @@ export function hostOf({ hosts }: Layout, name: string): NetworkHost {
   return found;
 }
 
-/** The command prefix that runs a process on the host. */
 export function inside({ namespace }: Pick<NetworkHost, 'namespace'>): string[] {
   return ['ip', 'netns', 'exec', namespace];
 }

@@ -5,7 +5,10 @@ import { hostOf, inside, type Layout } from './layout.ts';
 
 const balancerEntry = path.join(import.meta.dirname, 'balancer.ts');
 
-/** Every service and every node runs in its own namespace. This process runs in the tenants'. */
+/**
+ * Every service and every node runs in its own namespace. This process runs in the namespace of the
+ * tenants.
+ */
 export function namespacedHosts(layout: Layout): Hosts {
   return {
     of(processName) {

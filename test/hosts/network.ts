@@ -9,10 +9,7 @@ import {
   pidOfNamespace,
 } from './layout.ts';
 
-/**
- * Runs a command and returns its output. This function is synchronous, because it is also called
- * while this process exits.
- */
+/** This function is synchronous, because it also runs while this process exits. */
 function run(command: readonly string[]): string {
   const [file = '', ...args] = command;
   const { status, stdout, stderr, error } = spawnSync(file, args, { encoding: 'utf8' });
@@ -23,7 +20,10 @@ function run(command: readonly string[]): string {
 
 const ip = (...args: string[]) => run(['ip', ...args]);
 
-/** Creates the namespaces and connects them. It adds no interface and no route to this host. */
+/**
+ * Makes the namespaces of all hosts, and a bridge that connects them. The network namespace of this
+ * process gets no interface and no route.
+ */
 export function openNetwork({ bridge, hosts, watchAddress }: Layout): void {
   ip('netns', 'add', bridge);
   ip('-n', bridge, 'link', 'add', 'bridge0', 'type', 'bridge');
@@ -101,7 +101,6 @@ function isRun(pid: number): boolean {
   return existsSync(file) && readFileSync(file, 'utf8').includes('hosts/main.ts');
 }
 
-/** Packets from one host to another. */
 export interface Direction {
   readonly from: NetworkHost;
   readonly to: NetworkHost;

@@ -31,10 +31,10 @@ export interface Judgement {
 }
 
 /**
- * Judges the answers of `/ready`. The bound is `readyMsMax` while all stores are reachable,
- * otherwise `notReadyMsMax`. A missing answer is false. A false answer is wrong only if more than
- * the bound has passed since the last change and since the last true answer. If two changes are
- * further apart than the bound, there must be a true answer between them.
+ * An answer of `/ready` is true if it names every unreachable store, or nothing while all stores
+ * are reachable. A missing answer is false. A false answer is wrong if the bound has passed since
+ * the last change and since the last true answer. The bound is `readyMsMax` while all stores are
+ * reachable, otherwise `notReadyMsMax`.
  */
 export function judge(
   services: readonly string[],
@@ -59,7 +59,6 @@ export function judge(
 
 type JudgementOfOne = Omit<Judgement, 'statements'>;
 
-/** Judges one service. Each interval between two changes is judged separately. */
 function judgeOne(
   statements: readonly Statement[],
   changes: readonly Change[],
@@ -81,7 +80,7 @@ function judgeOne(
     wrong.push(...falseOnes.map((one) => describe(one, unreachable)));
     if (firstTrueMs === undefined) {
       if (endMs - atMs > boundMs && endMs !== Infinity && falseOnes.length === 0)
-        wrong.push(`${service}: no true answer of /ready in ${endMs - atMs} ms`);
+        wrong.push(`${service}: /ready gave no true answer in ${endMs - atMs} ms`);
     } else if (index > 0) {
       (unreachable.length === 0 ? readyMs : notReadyMs).push(firstTrueMs - atMs);
     }

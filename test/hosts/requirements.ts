@@ -2,7 +2,6 @@ import { spawnSync } from 'node:child_process';
 import { runName } from './layout.ts';
 import { closeNetwork } from './network.ts';
 
-/** The programs that a run needs, and the Debian packages that contain them. */
 const programs = { ip: 'iproute2', iptables: 'iptables', setpriv: 'util-linux' } as const;
 
 /** Why this machine cannot run the trial. Undefined if it can. */

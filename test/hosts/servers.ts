@@ -6,7 +6,6 @@ import type { RedisUnderTest } from '../faults/world/redis-server.ts';
 import type { Servers } from '../faults/world/types.ts';
 import { hostOf, inside, type Layout, type NetworkHost } from './layout.ts';
 
-/** Postgres and Redis, each on its own host. */
 export function serversOf(layout: Layout): Servers {
   return {
     openPostgres: (dir) => openPostgres(path.join(dir, 'server'), hostOf(layout, 'postgres')),

@@ -27,7 +27,7 @@ export interface HostsReport {
   readonly readiness: Judgement;
 }
 
-/** Runs the whole trial. This process must be in the namespace of the tenants. */
+/** This process must be in the namespace of the tenants. */
 export async function runHosts(
   run: string,
   options: HostsOptions,

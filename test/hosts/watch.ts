@@ -5,12 +5,10 @@ import { objectOf } from '../faults/load/json.ts';
 import type { ServiceUnderTest, World } from '../faults/world/types.ts';
 import type { Change, Statement } from './readiness.ts';
 
-/** Asks every service for its readiness, from the first cut to the end of the faults. */
 export interface Watch {
   readonly services: readonly string[];
   readonly statements: readonly Statement[];
   readonly changes: readonly Change[];
-  /** Records that from this moment exactly these stores are unreachable for the service. */
   note(service: string, unreachable: readonly string[]): void;
   stop(): Promise<void>;
 }
@@ -48,8 +46,8 @@ export function startWatch(world: World, fromAddress: string): Watch {
 }
 
 /**
- * The URL of a service's `/ready`. A gateway reports a missing Redis only at its public port. Its
- * admin port is ready without Redis, because reads and cancels work without Redis.
+ * A gateway reports a missing Redis only at its public port. Its admin port stays ready, because
+ * reads and cancels work without Redis.
  */
 function readyUrl(
   { hosts }: World,

@@ -65,7 +65,6 @@ async function importDebian(engine: Engine, dir: string): Promise<void> {
   rmSync(archive);
 }
 
-/** Arguments of `buildah config` for a stand-in. */
 type Configuration = readonly string[];
 type Fill = (root: string, engine: Engine) => Promise<Configuration>;
 

@@ -1,10 +1,8 @@
-/** A check of the image, as its process reports it to `main.ts`. */
 export interface Checked {
   readonly name: string;
   readonly holds: boolean;
 }
 
-/** Prints a check with its figure and reports it to the parent process. */
 export function check(name: string, holds: boolean, figure: string): void {
   process.stdout.write(`${holds ? 'ok     ' : 'BROKEN '} ${name}: ${figure}\n`);
   const checked: Checked = { name, holds };

@@ -5,19 +5,14 @@ import { interpolate, readCompose } from '../support/compose.ts';
 import type { BaseImage } from './base-images.ts';
 import type { Engine } from './engine.ts';
 
-/** The services of the compose file as containers of podman. */
 export interface Containers {
-  /** Creates the container of a service and starts it. */
   start(service: string, overrides?: Readonly<Record<string, string>>): Promise<void>;
-  /** Runs the container of a service with these words to its end, and returns its output. */
   run(
     service: string,
     words?: readonly string[],
     overrides?: Readonly<Record<string, string>>,
   ): Promise<string>;
-  /** Waits for the health check of the service to succeed. */
   healthy(service: string): Promise<void>;
-  /** The state of the container, from `podman container inspect`. */
   inspect(service: string): Promise<Inspected>;
 }
 
@@ -37,18 +32,16 @@ const subnet = '10.89.77';
 export const ownAddress = `${subnet}.1`;
 const services = readCompose().services;
 
-/** Creates the network. It has no name server: each container gets the names of the others. */
+/** The network has no name server: each container gets the names of the others. */
 export async function createNetwork(engine: Engine): Promise<void> {
   const addresses = ['--subnet', `${subnet}.0/24`, '--gateway', ownAddress];
   await engine.podman('network', 'create', '--disable-dns', ...addresses, network);
 }
 
-/** The address of a service of the compose file. */
 export function addressOf(name: string): string {
   return `${subnet}.${Object.keys(services).indexOf(name) + 10}`;
 }
 
-/** The arguments of `podman run` for a container on the network, with the names of the services. */
 export const onNetwork = [
   '--network',
   network,
@@ -68,10 +61,7 @@ function serviceOf(name: string) {
   return service;
 }
 
-/**
- * Returns the functions that run the services. `env` contains the variables that an operator sets
- * in `.env`.
- */
+/** `env` contains the variables that an operator sets in `.env`. */
 export function openContainers(
   engine: Engine,
   images: readonly BaseImage[],
@@ -82,9 +72,7 @@ export function openContainers(
     images.find(({ pinned }) => pinned === image)?.used ?? `localhost/${image}`;
   const secretFile = (secret: string) => interpolate(secrets[secret]?.file ?? '', env);
 
-  /**
-   * The arguments of `podman run` that give a container what the compose file says of its service.
-   */
+  /** Translates a service of the compose file into the arguments of `podman run`. */
   function words(name: string, overrides: Readonly<Record<string, string>> = {}): string[] {
     const service = serviceOf(name);
     const { entrypoint, stop_grace_period: grace } = service;
@@ -130,10 +118,11 @@ export function openContainers(
     run: (name, more = [], overrides) =>
       engine.podman('run', '--rm', ...words(name, overrides), ...more),
     async healthy(name) {
-      // podman repeats health checks only with systemd, so the command of the check runs here. The
-      // first word is the kind of the check.
+      // podman repeats health checks only with systemd, so the check's command runs here. The first
+      // word is the kind of the check.
       const [kind, ...command] = serviceOf(name).healthcheck?.test ?? [];
-      if (kind !== 'CMD') throw new Error(`${name} has no health check of the kind CMD`);
+      if (kind !== 'CMD')
+        throw new Error(`the health check of ${name} in the compose file must start with CMD`);
       const ask = () => engine.podman('exec', name, ...command).then(() => true);
       await waitUntil(ask, { what: `${name} to be healthy`, timeoutMs: healthyMsMax });
     },

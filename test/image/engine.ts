@@ -7,7 +7,6 @@ import { runCommand } from '@svc/local';
  * a container that has no init system and not all capabilities of root.
  */
 export interface Engine {
-  /** Runs `buildah` and returns its output without the last line break. */
   buildah(...words: string[]): Promise<string>;
   podman(...words: string[]): Promise<string>;
 }

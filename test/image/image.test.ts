@@ -88,10 +88,6 @@ test('a library of a dependency whose path looks like a test is allowed', () => 
   expect(contentFaults([...needed, file])).toEqual([]);
 });
 
-/**
- * Writes a checkout with one service. The service imports the packages `used` and `store`, and not
- * `unused`.
- */
 function writeCheckout(dir: string): void {
   const write = (file: string, text = '') => {
     mkdirSync(path.dirname(path.join(dir, file)), { recursive: true });

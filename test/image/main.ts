@@ -10,8 +10,8 @@ import { obstacle } from './requirements.ts';
 
 /**
  * `sh infra/docker/verify.sh [--keep]`: builds the image and runs the compose file's services in
- * it. Both parts run in new namespaces. When a part ends in any way, the kernel ends its processes
- * and removes its mounts and networks.
+ * it. The build and the run get separate namespaces. When the build or the run ends in any way, the
+ * kernel ends its processes and removes its mounts and networks.
  */
 const { values } = parseArgs({ options: { keep: { type: 'boolean', default: false } } });
 

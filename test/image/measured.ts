@@ -5,11 +5,10 @@ import { check, startMsMax } from './checks.ts';
 import { type Containers, processOf } from './containers.ts';
 import type { Engine } from './engine.ts';
 
-/** The clock ticks per second in `/proc/PID/stat`. There are 100 on every Linux. */
+/** The clock ticks per second in `/proc/PID/stat`, on x86-64 and on arm64. */
 const ticksPerSecond = 100;
 const readyMsMax = 120_000;
 
-/** Waits for the line `ready` of a service that has just started, and checks how long that took. */
 export async function checkStart(containers: Containers, name: ServiceName): Promise<void> {
   const { State: state, HostConfig: host } = await containers.inspect(name);
   const startedMs = Date.parse(state.StartedAt);
@@ -28,10 +27,6 @@ export async function checkStart(containers: Containers, name: ServiceName): Pro
   );
 }
 
-/**
- * The time of the last line `ready` that was written after `sinceMs`. Undefined if there is none
- * yet.
- */
 function readyAfter(logFile: string, sinceMs: number): number | undefined {
   // Removes the time, the stream and the letter that podman writes before each line.
   const lines = readFileSync(logFile, 'utf8')
@@ -57,7 +52,6 @@ const codes = ['/app/x', '/tmp/x', '/etc/x'].map((file) => {
 process.stdout.write(codes.join(' '));
 `;
 
-/** Checks the rights of the process of a service, as the kernel shows them. */
 export async function checkRights(
   containers: Containers,
   engine: Engine,

@@ -1,6 +1,5 @@
 import { spawnSync } from 'node:child_process';
 
-/** The programs that a run needs, and the Debian packages that contain them. */
 const programs = {
   buildah: 'buildah',
   podman: 'podman',
@@ -21,5 +20,5 @@ export function obstacle(): string | undefined {
   );
   if (missing.length === 0) return undefined;
   const packages = missing.map(([, name]) => name).join(' ');
-  return `programs are missing: apt-get install --no-install-recommends ${packages}`;
+  return `programs are missing; install them with: apt-get install --no-install-recommends ${packages}`;
 }

@@ -20,13 +20,12 @@ import type { Engine } from './engine.ts';
 const connectedMsMax = 60_000;
 const completedMsMax = 60_000;
 
-/** A tenant outside the containers, with its webhook endpoint on their network. */
+/** A tenant outside the containers. Its webhook endpoint is on the network of the containers. */
 export interface OutsideTenant {
   readonly receiver: WebhookReceiver;
   readonly client: Client;
 }
 
-/** Creates a tenant and a node by `svc`, starts the node agent and sends one submission. */
 export async function checkSubmission(
   engine: Engine,
   containers: Containers,
@@ -52,7 +51,7 @@ export async function checkSubmission(
   return { receiver, client };
 }
 
-/** Starts the node agent of the image. The agent can write only to its state directory. */
+/** The agent can write only to its state directory. */
 async function startNode(
   engine: Engine,
   svc: (words: readonly string[]) => Promise<unknown>,
@@ -91,7 +90,6 @@ async function startNode(
   await waitUntil(isConnected, { what: 'the node to connect', timeoutMs: connectedMsMax });
 }
 
-/** A submission that the simulated executor of the node agent completes. */
 export function application(idempotencyKey: string): SubmissionRequest {
   return {
     idempotencyKey,

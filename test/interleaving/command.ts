@@ -6,12 +6,13 @@ import { openServers } from './servers.ts';
 const traceLinesMax = 400;
 
 /**
- * `pnpm interleave --runs N --seed S [--steps N] [--focus ACTION] [--bug NAME] [--keep-going]`:
+ * `pnpm interleave [--runs N] [--seed S] [--steps N] [--focus ACTION] [--bug NAME] [--keep-going]`:
  * runs with the seeds S, S + 1, and so on. It stops after a run with a violation, except with
- * `--keep-going`. `--bug NAME` puts an injected bug into the product. Without `--seed`, it runs
- * only the seed that finds this bug. `--catalogue` runs the seed of each injected bug without the
- * bug. Prints the trace of each run with a violation, and the verdict as the last line. `--hashes`
- * also prints the hash of each trace. `--trace` prints each trace. Resolves with the exit code.
+ * `--keep-going`. `--bug NAME` puts an injected bug into the product. With `--bug` and without
+ * `--seed`, only the catalogue's seed for it runs. `--catalogue` runs the seed of each injected bug
+ * without the bug. A run with a violation prints the end of its trace. `--trace` prints the traces
+ * of the other runs. `--hashes` prints the hash of each trace. The last line is the verdict.
+ * Resolves with the exit code.
  */
 export async function interleave(args: readonly string[]): Promise<number> {
   const { values } = parseArgs({
@@ -27,8 +28,8 @@ export async function interleave(args: readonly string[]): Promise<number> {
       postgres: { type: 'string' },
       service: { type: 'string' },
       template: { type: 'string' },
-      // host/hooks.ts also reads `bug`, before the product is loaded.
       focus: { type: 'string' },
+      // host/hooks.ts also reads `bug`, before the product is loaded.
       bug: { type: 'string' },
     },
   });

@@ -18,7 +18,6 @@ const compileCache = mkdtempSync(path.join(os.tmpdir(), 'svc-interleaving-cache-
 
 afterAll(() => rmSync(compileCache, { recursive: true, force: true }));
 
-/** Runs the command as a user does, on the Postgres server of the tests. */
 async function interleave(...args: string[]): Promise<string> {
   const { adminUrl, serviceUrl, template } = inject('testServers');
   const given = ['--postgres', adminUrl, '--service', serviceUrl, '--template', template];

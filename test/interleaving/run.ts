@@ -12,7 +12,6 @@ export interface RunReport {
   readonly submissions: number;
   readonly executed: number;
   readonly lockWaits: number;
-  /** The number of submissions that ended in each state. */
   readonly ended: ReadonlyMap<string, number>;
   readonly violations: readonly string[];
   readonly trace: readonly string[];
@@ -36,7 +35,6 @@ interface RunOptions {
   readonly focus: string | undefined;
 }
 
-/** The probability that a run without a given focus draws one. */
 const focusChance = 0.3;
 const focusedFault = 0.06;
 
@@ -121,10 +119,6 @@ async function takeStep(
   await moveTime(world, random);
 }
 
-/**
- * Advances the time. If a held event has reached its time limit, tries to release an event instead.
- * If no event can be released, advances the time by 1 ms.
- */
 async function moveTime(world: World, random: Random): Promise<void> {
   const { scheduler } = world;
   const { nowMs, nextDueMs, allowanceMs } = scheduler;
@@ -144,17 +138,13 @@ async function passTime({ scheduler }: World, ms: number): Promise<void> {
 }
 
 /**
- * The spans by which time advances while a run comes to rest, in this order. The last one is
+ * Time advances by these steps, in their order, while a run comes to rest. The last step is
  * repeated.
  */
 const restSpansMs = [
   200, 500, 1_000, 1_000, 1_000, 2_000, 5_000, 15_000, 31_000, 61_000, 61_000, 600_000, 1_800_000,
 ];
 
-/**
- * Ends all faults, starts the missing processes and advances the time until every submission has
- * ended. Stops at a violation. If the run is not at rest at step `stepsMax`, this is a violation.
- */
 async function comeToRest(world: World, stepsMax: number): Promise<void> {
   const { scheduler, auditor } = world;
   scheduler.heal();
@@ -177,8 +167,8 @@ async function comeToRest(world: World, stepsMax: number): Promise<void> {
 }
 
 /**
- * Advances the time by the span of `turn`. Returns false if it advanced less or released an event
- * instead, because a tenant or a held event could not wait that long.
+ * Advances the time by the span of `turn`. Returns false if a tenant or a held event could not wait
+ * that long. In that case the time advanced less, or an event was released instead.
  */
 async function passRest(world: World, turn: number): Promise<boolean> {
   const { scheduler, requests } = world;
@@ -198,8 +188,8 @@ function isAtRest({ auditor, requests }: World): boolean {
 }
 
 /**
- * Starts missing processes and kills extra agents. Each node then has exactly one agent, and each
- * service at least one process.
+ * Starts what is missing and kills surplus agents. Each node then has exactly one agent, and each
+ * simulated service has a process that is not draining.
  */
 function bringBack(world: World): void {
   for (const place of world.nodes) {

@@ -23,7 +23,6 @@ export interface GivenServer {
 
 interface Servers {
   readonly rig: Rig;
-  /** The directory for the state directories of agents. */
   readonly stateDir: string;
   close(): Promise<void>;
 }

@@ -40,10 +40,7 @@ const kill: Fault = {
   },
 };
 
-/**
- * Posts a submission, waits until `service` reaches the failpoint, then injects the fault. If the
- * fault kills the gateway, the answer to the creation may be lost.
- */
+/** If the fault kills the gateway, the answer to the creation may be lost. */
 async function strikeAt(
   service: ServiceName,
   failpoint: string,
@@ -62,10 +59,6 @@ async function strikeAt(
   return { ...started, creation, submissionId: async () => (await creation).submissionId };
 }
 
-/**
- * Asserts that the submission ended as `submitted`, and that one event arrived. Record, event and
- * balance must show the same charge, and nothing may be held.
- */
 async function expectSubmitted(journey: Journey, submissionId: string): Promise<void> {
   const ended = await journey.client.waitFor(submissionId, { timeoutMs: 25_000 });
   expect(ended.status).toBe('submitted');
@@ -76,10 +69,6 @@ async function expectSubmitted(journey: Journey, submissionId: string): Promise<
   expect(endingEvents(journey, submissionId)).toHaveLength(1);
 }
 
-/**
- * Asserts that the submission failed as `node_lost` without an unknown outcome: the whole hold is
- * released, and one event arrived.
- */
 async function expectLost(journey: Journey, submissionId: string): Promise<void> {
   const ended = await journey.client.waitFor(submissionId, { timeoutMs: 25_000 });
   expect(ended).toMatchObject({

@@ -18,7 +18,6 @@ interface Running {
   readonly submissionId: string;
 }
 
-/** Starts ten nodes with one slot, and one run on each of them. */
 async function tenRunning(journey: Journey): Promise<Running[]> {
   const nodes = await fleet.ten(() => 1);
   const begun = nodes.map(async (node) => ({ node, submissionId: await node.runNext() }));
@@ -41,7 +40,6 @@ async function expectAllComplete(journey: Journey, running: readonly Running[]):
   expect(await auditMoney(fleet.stack.query)).toEqual([]);
 }
 
-/** The nodes of the stopped dispatcher connect to the other one and report their runs. */
 async function moveFrom(dispatcher: number, running: readonly Running[]): Promise<Running[]> {
   return await Promise.all(
     running.map(async ({ node, submissionId }) => {

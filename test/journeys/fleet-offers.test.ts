@@ -97,7 +97,6 @@ test('a second offer goes out when the first is 300 ms old; the first accept to 
   expect(await journey.client.getSubmission(submissionId)).toMatchObject({ status: 'dispatched' });
 });
 
-/** Waits for `assign` or `revoke`. True if `assign` came. */
 async function isAssigned({ frames }: FleetNode): Promise<boolean> {
   const answer = await waitUntil(() =>
     frames.find(({ type }) => type === 'assign' || type === 'revoke'),

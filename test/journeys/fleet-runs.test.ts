@@ -17,7 +17,7 @@ beforeAll(async () => {
 
 afterAll(() => fleet.close());
 
-/** Posts a submission, and lets this node accept it. Resolves when the node has the payload. */
+/** Resolves when the node has the payload. */
 async function assigned(journey: Journey, node: FleetNode, key: string, tier: Tier = 'instant') {
   const creation = journey.client.submit(application(key, 'model', tier));
   const offer = await node.next('offer');
@@ -26,7 +26,7 @@ async function assigned(journey: Journey, node: FleetNode, key: string, tier: Ti
   return (await creation).submissionId;
 }
 
-/** Posts a submission, and lets this node accept and start it. Resolves when the node may act. */
+/** Resolves when the node may act. */
 async function begun(journey: Journey, node: FleetNode, key: string, tier?: Tier) {
   const submissionId = await assigned(journey, node, key, tier);
   node.send({ type: 'start', submissionId });
@@ -34,7 +34,7 @@ async function begun(journey: Journey, node: FleetNode, key: string, tier?: Tier
   return submissionId;
 }
 
-/** Reports usage and waits until the usage and the renewed lease are stored. */
+/** Resolves when the usage and the renewed lease are stored. */
 async function expectRenewed(
   { client }: Journey,
   node: FleetNode,

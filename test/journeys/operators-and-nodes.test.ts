@@ -13,7 +13,7 @@ import {
 
 const sharedJourney = shareStack({ gateways: 2, dispatchers: 2 });
 
-/** Starts a submission on a node of the second dispatcher. Resolves when the node may act. */
+/** The node is on the second dispatcher. Resolves when the node may act. */
 async function begun(journey: Journey, key: string) {
   const node = await connectNode(journey, { slots: 2, dispatcher: 1 });
   const creation = journey.client.submit(application(key));

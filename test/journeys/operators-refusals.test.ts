@@ -2,8 +2,6 @@ import { bareEnvironment, startStack, type TestStack } from '@svc/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { svcOn, type Svc } from '../support/svc.ts';
 
-/** Checks the refusals of `svc`: the exit code, and a message that says what is wrong. */
-
 let stack: TestStack;
 let svc: Svc;
 beforeAll(async () => {

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { svcOn } from '../support/svc.ts';
 
 /**
- * Commands of operators read only a small part of a hundred thousand submissions, and need little
- * memory. The statistics of Postgres say how many rows a command has read.
+ * Checks that operators' commands read only a small part of a hundred thousand submissions, and
+ * need little memory. The statistics of Postgres say how many rows a command has read.
  */
 
 const rows = 100_000;
@@ -35,7 +35,6 @@ afterAll(async () => {
 const on = (database: Database) =>
   svcOn({ databaseUrl: database.databaseUrl, redisUrl: redis.redisUrl });
 
-/** Seeds submissions of one tenant, each with a ledger entry, an event and a delivery. */
 async function seed(database: Database, count: number): Promise<void> {
   const svc = on(database);
   const { tenantId } = await svc.json<{ tenantId: string }>('tenant', 'create', '--name', 'Seeded');
@@ -94,8 +93,8 @@ async function newestOf(database: Database): Promise<{ id: string; tenantId: str
 }
 
 /**
- * Rows and index entries read from all tables so far. Postgres counts those of a command when the
- * command ends.
+ * The rows and index entries that were read from all tables so far. Postgres counts a command's
+ * reads when the command ends.
  */
 async function rowsRead(database: Database): Promise<number> {
   const [row] = await database.query<{ read: number }>(`

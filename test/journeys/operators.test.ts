@@ -14,8 +14,6 @@ import { auditMoney } from '../support/audit.ts';
 import { application, clientOf, connectNode } from '../support/journey.ts';
 import { svcOn, type Svc } from '../support/svc.ts';
 
-/** Each operator command on the real stack: what it prints, and its effect on the API. */
-
 let stack: TestStack;
 let svc: Svc;
 let receiver: Awaited<ReturnType<typeof createWebhookReceiver>>;
@@ -42,7 +40,6 @@ async function newTenant(...more: string[]) {
   return { tenantId, hmacSecret, webhookSecret };
 }
 
-/** The status of a signed request on every gateway. */
 async function statuses(tenantId: string, secret: string, header = 'X-SVC-Tenant') {
   const answers = await Promise.all(
     stack.gatewayUrls.map((baseUrl) =>
@@ -111,7 +108,7 @@ test('the API applies every tenant setting that an operator changes', async () =
     webhookUrl: receiver.url,
     allowedJobTypes: [],
   });
-  // The new threshold is above the balance, so the tenant is notified, at the new URL.
+  // The new threshold is above the balance, so the service sends the event to the new URL.
   await receiver.waitFor(({ event }) => event.type === 'credits.low_balance', {
     timeoutMs: 10_000,
   });
@@ -245,7 +242,6 @@ test('an operator cancels a run: full refund, the node stops, the event names wh
   await node.close();
 });
 
-/** Expects that `svc trace` reports the whole course of the submission. */
 async function showsTheTimeline(submissionId: string, nodeId: string): Promise<void> {
   await waitUntil(async () => {
     const { story } = await svc.json('trace', submissionId);
@@ -323,7 +319,7 @@ test('a rate card is checked, shown as a difference, and in force as a new versi
       body: JSON.stringify({ jobType, payload }),
     });
     // The API does not show all parts of the card. The estimate depends on the hidden parts, so an
-    // unchanged estimate shows that they are unchanged.
+    // unchanged estimate shows that the hidden parts are unchanged.
     expect(answer.json()).toMatchObject({ quote: { max: 150.5, estimated: 42.95 } });
     expect(await svc.list('rate-card', 'history', '--tenant', tenantId)).toMatchObject([
       { version: applied['version'], tenantId },

@@ -26,7 +26,6 @@ function forms(marker: string): string[] {
   return [marker, bytes.toString('hex'), ...inBase64];
 }
 
-/** The markers that occur in these bytes, in any encoding. */
 export function found(
   haystack: Buffer | string,
   markers: Readonly<Record<string, string>>,
@@ -57,7 +56,6 @@ export async function redisFiles({ redisUrl }: TestStack): Promise<Buffer> {
   return contentsOf(filesBelow(dir));
 }
 
-/** The database's files on disk, and its write-ahead log. */
 export async function databaseFiles({ query }: TestStack): Promise<Buffer> {
   await query('CHECKPOINT');
   const [row] = await query<{ dir: string; oid: string }>(

@@ -14,7 +14,7 @@ import {
 
 /** Proves that personal data of third parties reaches only the tenant and the node. */
 
-/** Free texts that may hold personal data. They are sealed wherever they are at rest. */
+/** Free texts that may contain personal data. They are sealed wherever they are at rest. */
 const personal = {
   profile: newMarker('Profile'),
   profileName: newMarker('ProfileName'),
@@ -71,7 +71,6 @@ test('markers in every free text are found with tenant and node, and nowhere els
   const node = await connectScriptedNode({ link: stack.nodeLinkUrl, nodeId, secret, slots: 10 });
   onTestFinished(() => node.close());
   const usage = {};
-  /** Creates a submission and waits until its node has begun. Resolves with its id. */
   const begun = async (key: string): Promise<string> => {
     const [, submissionId] = await Promise.all([create(key), node.runNext()]);
     return submissionId;
@@ -100,7 +99,6 @@ test('markers in every free text are found with tenant and node, and nowhere els
   const lost = await begun('lost');
   await stack.advanceClock(leaseMs + 1_000);
   await ended(lost);
-  // Requests and a frame that are refused, or that cannot be read.
   await create('completed');
   await ask('POST', '/v1/submissions', { ...bodyOf('completed'), tier: 'instant' });
   await ask('POST', '/v1/submissions', { ...bodyOf('bad'), [personal.profile]: personal.title });
@@ -117,8 +115,8 @@ test('markers in every free text are found with tenant and node, and nowhere els
     return list.text.includes('"data":[]');
   });
 
-  // The answers to the tenant and the frames to the node contain all markers together. So all of
-  // them have passed through the service.
+  // Together, the answers to the tenant and the frames to the node contain all markers. All markers
+  // have therefore passed through the service.
   const seen = [
     await shown(completed),
     await shown(failed),

@@ -7,8 +7,6 @@ import { checkoutDir, freePort } from '@svc/local';
 import { bareEnvironment, waitUntil } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
 
-/** Runs the commands that README.md gives to a new user. */
-
 const commandsMax = 10;
 const startBoundMs = 90_000;
 const bound = { timeoutMs: 30_000 };

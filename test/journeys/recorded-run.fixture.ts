@@ -5,11 +5,6 @@ import { job } from '../support/job.ts';
 import type { WireAnswer, WireRequest } from '../support/wire.ts';
 import { declinedHost, type Environment, failedHost } from './two-environments.fixture.ts';
 
-/**
- * Sends requests to an environment and records the answers. The requests are of every kind that an
- * integration needs.
- */
-
 const submissions = '/v1/submissions';
 const post = (target: string, body?: object): WireRequest => ({
   method: 'POST',
@@ -32,10 +27,7 @@ interface Recorder {
   readonly open: (wire: WireRequest) => Promise<WireAnswer>;
 }
 
-/**
- * Returns the answers as texts, in order. The texts of two environments are equal if the service
- * behaves the same in both.
- */
+/** The texts of two environments are equal if the service behaves the same in both. */
 export async function recordRun(environment: Environment): Promise<string[]> {
   const { tenant, ask, askAs } = environment;
   const normalise = createNormaliser();
@@ -76,8 +68,7 @@ async function askWhatIsThere({ as, open }: Recorder, { tenant }: Environment): 
 }
 
 async function submit({ as }: Recorder, { tenant, pauper, askAs }: Environment): Promise<void> {
-  // Waits until the submission has ended. Otherwise the held amount in later answers would depend
-  // on timing.
+  // Until a submission has ended, the held amount in answers depends on timing.
   const ended = async ({ body }: WireAnswer): Promise<void> => {
     const target = `${submissions}/${String(body['submissionId'])}`;
     await waitUntil(async () => (await askAs(tenant, get(target))).body['finishedAt'] !== null);
@@ -148,9 +139,7 @@ async function purchase({ as, open }: Recorder, { tenant, operator }: Environmen
   await as(post('/v1/credits/purchase-intents', { credits: 1, token: 'USDC' }));
 }
 
-/**
- * The webhooks that arrived, as text. They are sorted, because webhooks arrive in no fixed order.
- */
+/** The webhooks are sorted, because they arrive in no fixed order. */
 function webhooksOf({ receiver }: Environment): string {
   const webhooks = receiver.received.map(({ event, headers }) => ({
     about: { type: event.type, data: event.data },
@@ -164,7 +153,6 @@ function webhooksOf({ receiver }: Environment): string {
 
 const ofTheConnection = ['date', 'connection', 'keep-alive', 'content-length'];
 
-/** Status, body and all headers except those of the connection. */
 function describe({ status, headers, text }: WireAnswer): string {
   const shown = Object.entries(headers).filter(([name]) => !ofTheConnection.includes(name));
   return `${status} ${JSON.stringify(Object.fromEntries(shown))} ${text}`;

@@ -15,10 +15,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { job } from '../support/job.ts';
 import { send, signedBy, type WireAnswer, type WireRequest } from '../support/wire.ts';
 
-/**
- * Checks that docs/SANDBOX.md is true. The tenant signs up, and its requests go through gateway,
- * dispatcher and simulated nodes.
- */
+/** Checks that docs/SANDBOX.md is true. */
 
 const page = readFileSync(path.join(checkoutDir, 'docs/SANDBOX.md'), 'utf8');
 const submissions = '/v1/submissions';
@@ -63,7 +60,6 @@ function application(atsType: string, sandbox?: object, changes: object = {}) {
   return { ...rest, payload: { ...payload, atsType, jobContext }, ...changes };
 }
 
-/** Creates a submission and resolves with its path. */
 async function submit(atsType: string, sandbox?: object, changes?: object): Promise<string> {
   const answer = await post(submissions, application(atsType, sandbox, changes));
   expect(answer).toMatchObject({ status: 201 });
@@ -84,7 +80,6 @@ async function untilWebhook(target: string, type: string): Promise<void> {
   verifyWebhook(webhook, tenant.webhookSecret);
 }
 
-/** The codes in the first column of a table of the page. */
 function codesUnder(heading: string): string[] {
   const [, section = ''] = page.split(`\n## ${heading}\n`);
   const [chapter = ''] = section.split('\n## ');
@@ -152,8 +147,7 @@ test('low balance, test event, and redelivery of a refused event', async () => {
 });
 
 /**
- * Sends `accepted` + 1 requests of a new tenant. All but the last one must succeed. Returns the
- * answer to the last one.
+ * Sends `accepted` requests, which must succeed, and one more. Returns the answer to the last one.
  */
 async function refusedAfter(accepted: number, target: string, body: object): Promise<WireAnswer> {
   const fresh = await signUp();

@@ -24,7 +24,6 @@ export interface Environment {
   readonly nodeCredentials: NodeCredentials;
   readonly node: ScriptedNode;
   readonly receiver: WebhookReceiver;
-  /** The variables that `svc` needs to work on this environment. */
   readonly context: NodeJS.ProcessEnv;
   readonly ask: (wire: WireRequest) => Promise<WireAnswer>;
   readonly askAs: (tenant: TenantCredentials, wire: WireRequest) => Promise<WireAnswer>;
@@ -94,10 +93,7 @@ async function createOperator(context: NodeJS.ProcessEnv): Promise<OperatorKey> 
   return { operatorId: String(record.operatorId), secret: String(record.operatorSecret) };
 }
 
-/**
- * Makes a node behave the same in every environment. The node reports fixed usage instead of
- * measuring it.
- */
+/** The node reports fixed usage, so it behaves the same in every environment. */
 function pilot(node: ScriptedNode): void {
   const failing = new Set<string>();
   node.autoPilot({

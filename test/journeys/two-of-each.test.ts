@@ -74,7 +74,7 @@ test('a log level reaches both processes of a service and no other service', asy
   expect([isApplied('webhooks', 0), isApplied('webhooks', 1)]).toEqual([false, false]);
 });
 
-// The last test, because the killed processes do not start again.
+// This test is the last one, because the killed processes do not start again.
 test('killing one of two processes does not stop the service', async () => {
   const journey = await sharedJourney();
   const { stack, tenant } = journey;

@@ -335,7 +335,6 @@ test('two deliverers together make no attempt twice', async () => {
   expect(receiver.received).toHaveLength(2 * count);
 });
 
-/** The number of attempts of a tenant that are claimed but not recorded. */
 async function claimedOf(tenantId: string): Promise<number> {
   const rows = await whole.stack.query(
     `SELECT 1 FROM delivery_attempts a JOIN deliveries d ON d.id = a.delivery_id

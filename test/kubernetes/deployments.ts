@@ -83,17 +83,13 @@ export function containerOf(workload: Workload): Container {
   return workload.spec.template.spec.containers[0];
 }
 
-/** The values of the secrets in these tests, by the variable that gets the value. */
 const secrets: Readonly<Record<string, string>> = {
   DATABASE_URL: 'postgresql://svc:secret@svc-postgres-rw:5432/svc',
   MIGRATION_DATABASE_URL: 'postgresql://svc_owner:secret@svc-postgres-rw:5432/svc',
   REDIS_URL: 'redis://:secret@valkey:6379',
 };
 
-/**
- * The environment of a container, with test values for its secrets. The caller removes the folder
- * `dir`.
- */
+/** The secrets get test values. The caller removes the folder `dir`. */
 export function environmentOf(
   manifests: readonly Manifest[],
   container: Container,

@@ -33,8 +33,6 @@ import {
 } from './rendered.ts';
 import { schemaComplaint } from './validators.ts';
 
-/** Checks the manifests that kustomize built, and compares them with docker-compose.yml. */
-
 const checkoutDir = path.resolve(import.meta.dirname, '../..');
 const production = readManifests('production');
 const all = overlays.flatMap((overlay) => readManifests(overlay));

@@ -3,10 +3,7 @@ import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseAllDocuments } from 'yaml';
 
-/**
- * The manifests as kustomize builds them. There is one file for each overlay, in a folder next to
- * the sources.
- */
+/** kustomize builds one file for each overlay, in a folder next to the sources. */
 
 export const kubernetesDir = path.resolve(import.meta.dirname, '../../infra/kubernetes');
 export const overlays = ['sandbox', 'production', 'production-solana'] as const;
@@ -18,7 +15,6 @@ export function renderedFile(overlay: Overlay): string {
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-/** A hash of every file that kustomize reads. */
 function sourcesHash(): string {
   const files = globSync('{base,components,overlays}/**/*.yaml', { cwd: kubernetesDir }).toSorted();
   const texts = files.map(
@@ -28,14 +24,13 @@ function sourcesHash(): string {
 }
 
 /**
- * Puts two lines with hashes before the manifests. With them, a test finds out if the sources have
- * changed since the build, or if somebody has edited the manifests.
+ * A test compares the two hashes. The first differs if the sources have changed since the build,
+ * and the second if somebody has edited the manifests.
  */
 export function withHeader(manifests: string): string {
   return `# Built by \`pnpm manifests\`. Sources: ${sourcesHash()}\n# Manifests: ${sha256(manifests)}\n${manifests}`;
 }
 
-/** Removes the header. */
 export function manifestsIn(text: string): string {
   return text.split('\n').slice(2).join('\n');
 }

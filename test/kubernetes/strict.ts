@@ -6,7 +6,6 @@ import type { Manifest } from './rendered.ts';
 
 const checkoutDir = path.resolve(import.meta.dirname, '../..');
 
-/** The npm package that has the TypeScript types of an API group. */
 function packageOf(group: string): string {
   if (group.startsWith('keda.sh/')) return '@kubernetes-models/keda/';
   if (group.startsWith('postgresql.cnpg.io/')) return '@kubernetes-models/cloudnative-pg/';
@@ -14,9 +13,8 @@ function packageOf(group: string): string {
 }
 
 /**
- * Checks with `tsc` that each manifest is a value of the type of its kind. This also finds members
- * that a kind does not have, which the API server would drop silently. Returns the compiler's
- * complaints, or an empty text.
+ * Checks the manifests with `tsc`. It also finds members that a kind does not have, which the API
+ * server would drop silently. Returns the compiler's complaints, or an empty text.
  */
 export async function strictComplaints(manifests: readonly Manifest[]): Promise<string> {
   const scratch = path.join(checkoutDir, '.local');

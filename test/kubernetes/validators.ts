@@ -10,10 +10,6 @@ import { Namespace } from 'kubernetes-models/v1/Namespace';
 import { Service } from 'kubernetes-models/v1/Service';
 import type { Manifest } from './rendered.ts';
 
-/**
- * For each API version and kind, a function that throws if a manifest breaks the schema of its
- * kind.
- */
 const validators: Readonly<Record<string, (manifest: Manifest) => void>> = {
   'apps/v1/Deployment': (manifest) => new Deployment(Object(manifest)).validate(),
   'batch/v1/Job': (manifest) => new Job(Object(manifest)).validate(),
@@ -30,11 +26,11 @@ const validators: Readonly<Record<string, (manifest: Manifest) => void>> = {
   'v1/Service': (manifest) => new Service(Object(manifest)).validate(),
 };
 
-/** Why the manifest breaks the schema of its kind. Undefined if it does not. */
 export function schemaComplaint(manifest: Manifest): string | undefined {
   const kind = `${manifest.apiVersion}/${manifest.kind}`;
   const validate = validators[kind];
-  if (validate === undefined) return `the tests have no schema of ${kind}`;
+  if (validate === undefined)
+    return `there is no schema of ${kind}; add one to test/kubernetes/validators.ts`;
   try {
     validate(manifest);
     return undefined;

@@ -2,18 +2,16 @@ import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { isNode, nodesIn, parse, type SyntaxNode, walk } from '../mutation/generators/syntax.ts';
 
-/** A call in product code that writes a log line. */
 export interface LogCall {
-  /** The file and the line of the call. */
+  /** `<file>:<line>` of the call. */
   readonly at: string;
   readonly isAgent: boolean;
   /** Undefined for a step of the browser, which is logged at `info`. */
   readonly level: string | undefined;
-  /** The messages that it may write. Empty if the message is not a literal. */
+  /** The messages that the call may write. Empty if the message is not a literal. */
   readonly messages: readonly string[];
-  /** The event that the call itself names, if it names one. */
+  /** The event that the call names as a literal, if there is one. */
   readonly event: string | undefined;
-  /** The members that the call spells out. */
   readonly members: readonly string[];
 }
 
@@ -22,7 +20,6 @@ const isTestCode = /[.]test[.]ts$|[.-]fixture[.]ts$|^packages\/testkit\/|\/gener
 const levels = new Set(['trace', 'debug', 'info', 'warn', 'error', 'fatal']);
 const isLoggerName = /^#?(log|logger)$/;
 
-/** Every call that writes a log line in the packages and services. */
 export function logCalls(): LogCall[] {
   const files = globSync('{packages,services}/*/src/**/*.ts', { cwd: checkoutDir })
     .filter((file) => !isTestCode.test(file))
@@ -32,7 +29,6 @@ export function logCalls(): LogCall[] {
   );
 }
 
-/** The calls in one file. */
 export function logCallsIn(file: string, text: string): LogCall[] {
   const isAgent = file.startsWith('packages/node-agent/');
   const calls: LogCall[] = [];

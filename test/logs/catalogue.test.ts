@@ -19,8 +19,8 @@ const passedOn = [
 ];
 
 /**
- * The events that a call may write. `undefined` stands for an event that the catalogue does not
- * have. It also stands for an event that the call names although its message is fixed.
+ * The events that a log call can write. Undefined means a fault: the catalogue has no such event,
+ * or the call names an event whose message already identifies it.
  */
 function eventsOf({ isAgent, messages, event }: LogCall): (string | undefined)[] {
   const catalogue = isAgent ? catalogues.nodes : catalogues.services;
@@ -29,7 +29,6 @@ function eventsOf({ isAgent, messages, event }: LogCall): (string | undefined)[]
   return messages.map((message) => entries.find(([, one]) => one.message === message)?.[0]);
 }
 
-/** The differences between a call and the catalogue. */
 function faultsOf(call: LogCall): string[] {
   const events = eventsOf(call);
   if (events.length === 0) {

@@ -1,7 +1,6 @@
 import { nodeLogCatalogue, nodeLogMembers } from '@svc/node-agent';
 import { logCatalogue, logMembers } from '@svc/runtime';
 
-/** An event of a service or of a node. */
 export interface DocumentedEvent {
   readonly level: string;
   readonly message: string | null;
@@ -52,7 +51,6 @@ function memberTable(members: Readonly<Record<string, string>>): string[] {
   return ['| member | meaning |', '|---|---|', ...rows];
 }
 
-/** The text of docs/LOGS.md. */
 export function logsPage(): string {
   return [
     head,

@@ -39,17 +39,12 @@ async function scrape({ stack }: Journey, service: MetricService): Promise<strin
   return await (await fetch(`${stack.adminUrl(service)}/metrics`)).text();
 }
 
-/** The metrics that a process of this service shows in every configuration. */
 function expectedOf(service: MetricService): [string, MetricDefinition][] {
   return catalogue.filter(
     ([, { services, onlyIf }]) => services.includes(service) && onlyIf === undefined,
   );
 }
 
-/**
- * True if a series of this name has a value above 0. With a label, the series must also have the
- * label.
- */
 function isCounted(text: string, name: string, label: string): boolean {
   return text
     .split('\n')

@@ -21,7 +21,6 @@ function row([name, { type, services, scope, labels, help, onlyIf }]: [string, M
   return `| \`${name}\` | ${type} | ${services.length === 4 ? 'all' : services.join(', ')} | ${scope} | ${labelText.join('; ')} | ${help}${condition} |`;
 }
 
-/** The text of docs/METRICS.md. */
 export function metricsPage(): string {
   const rows = Object.entries(metricCatalogue)
     .toSorted(([a], [b]) => a.localeCompare(b))

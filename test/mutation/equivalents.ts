@@ -2,7 +2,6 @@
 export interface Equivalent {
   readonly id: string;
   readonly file: string;
-  /** The change, in words. */
   readonly change: string;
   readonly reason: string;
 }
@@ -11,19 +10,19 @@ export const equivalents: readonly Equivalent[] = [
   {
     id: '5ec93d20d594',
     file: 'packages/domain/src/ledger.ts',
-    change: '`movements.push(movement)` and `after = movement.after` in the other order',
+    change: '`movements.push(movement)` and `after = movement.after` run in the other order',
     reason: 'Neither reads what the other writes.',
   },
   {
     id: '9175be03162e',
     file: 'packages/domain/src/pricing.ts',
-    change: 'no invariant that an estimate is never over the worst case',
+    change: 'the invariant is removed that an estimate is never over the worst case',
     reason: '`charge` clamps to what `maxCharge` prices, so the invariant always holds.',
   },
   {
     id: '291f3189fabc',
     file: 'packages/signing/src/sealing.ts',
-    change: '`setAAD` and `setAuthTag` of a decipher in the other order',
+    change: '`setAAD` and `setAuthTag` of a decipher are called in the other order',
     reason: 'Both only set what `final` checks.',
   },
   {
@@ -71,7 +70,7 @@ export const equivalents: readonly Equivalent[] = [
   {
     id: '5e4ee38913bb',
     file: 'packages/queue/src/fleet-registry.ts',
-    change: 'an answer is a reservation if it names a node',
+    change: 'an answer counts as a reservation if it names a node',
     reason: 'The script names a node only in the answer `reserved`.',
   },
   {

@@ -16,7 +16,6 @@ export function filesOf(checkout: string, globs: readonly string[]): string[] {
   return [...new Set(globSync([...globs], { cwd: checkout }))].toSorted();
 }
 
-/** All mutants of a room. */
 export function mutantsOf(checkout: string, room: Room): Mutant[] {
   return filesOf(checkout, room.files)
     .filter((file) => !leftOut.test(file))

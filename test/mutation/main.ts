@@ -11,9 +11,11 @@ import { sample, shares } from './sample.ts';
 /**
  * `pnpm mutate [--room R]… [--seed S] [--n N] [--id ID]… [--near] [--test FILE]… [--list]
  * [--workers W]`: runs the tests against N mutants of the product, or against the mutants with
- * these ids. `--near` runs only the nearest tests, `--test` only these files, and `--list` none.
- * Prints a table by room, the survivors, and a verdict on the last line. Exits with 1 if a room
- * misses its goal. See docs/MUTATION.md.
+ * these ids. Prints a table by room, the survivors, and a verdict on the last line. Exits with 1 if
+ * a room misses its goal. See docs/MUTATION.md.
+ *
+ * `--near` runs only the nearest tests, and `--test` only these files. `--list` only prints the
+ * mutants, and runs no test.
  */
 const { values } = parseArgs({
   options: {

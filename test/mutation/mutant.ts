@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 
-/** The kind of a mutant's change. The report counts survivors by kind. */
 export type MutantKind =
   | 'condition'
   | 'conjunct'
@@ -38,7 +37,9 @@ export interface Edit {
 }
 
 export interface Mutant extends Edit {
-  /** Twelve hex digits. The same change keeps its id when lines or files move. */
+  /**
+   * Twelve hex digits. The id stays the same when lines move, or the file moves within its `src`.
+   */
   readonly id: string;
   /** Relative to the checkout. */
   readonly file: string;
@@ -88,9 +89,9 @@ export function toMutants(file: string, text: string, edits: readonly Edit[]): M
     });
 }
 
-/** The file with the change. Throws if the text does not have `before` at the mutant's place. */
+/** Throws if the text does not have `before` at the mutant's place. */
 export function applyMutant(text: string, { file, start, end, before, after }: Mutant): string {
   if (text.slice(start, end) !== before)
-    throw new Error(`${file} has changed since its mutants were generated`);
+    throw new Error(`${file} has changed since its mutants were generated; start the run again`);
   return text.slice(0, start) + after + text.slice(end);
 }

@@ -6,11 +6,7 @@ import { functionKey } from './run/reach.ts';
 /** SQL text shorter than this is too common to tell statements apart. */
 const partCharactersMin = 8;
 
-/**
- * True if the test file may notice the mutant: it entered the changed function or sent the changed
- * SQL. Always true for a migration, for TypeScript outside functions, for the test file of the same
- * name and for tests that start processes.
- */
+/** False means that the test file cannot notice the mutant. True means that it may. */
 export function reaches({ testFile, reach }: Baseline, mutant: Mutant): boolean {
   if (mutant.file.endsWith('.sql')) return true;
   // These tests start processes, and the code that those processes reach is not known.
@@ -25,10 +21,6 @@ export function reaches({ testFile, reach }: Baseline, mutant: Mutant): boolean 
   return reach.functions.includes(functionKey(mutant.file, mutant.reach));
 }
 
-/**
- * Sorts the test files, the nearest to the mutant first: the file of the same name, then the files
- * that mention most of the changed names, then the shortest.
- */
 export function nearestFirst(
   mutant: Mutant,
   testFiles: readonly string[],
@@ -66,10 +58,6 @@ function isNamedAlike(file: string, testFile: string): boolean {
   return path.basename(testFile) === path.basename(file).replace(/\.ts$/, '.test.ts');
 }
 
-/**
- * The names around a change: in TypeScript the function or constant, in a migration the tables,
- * constraints and columns.
- */
 function namesIn({ file, scope, before }: Mutant): string[] {
   if (!file.endsWith('.sql')) return [scope.replace(/\..*/, '')];
   const words = `${scope.toLowerCase()} ${before}`.match(/[a-z]+(?:_[a-z]+)+/g) ?? [];

@@ -9,7 +9,8 @@ export interface RoomScore {
   readonly timeouts: number;
   readonly survived: number;
   /**
-   * The mutants that were not judged, because the machine was too busy. They count as not killed.
+   * The mutants without a verdict, because the machine may have caused the failure. They count as
+   * not killed.
    */
   readonly unclear: number;
   readonly equivalent: number;
@@ -20,8 +21,8 @@ export interface RoomScore {
 }
 
 /**
- * Counts the verdicts of a room. `struck` is the number of mutants of the sample that did not run,
- * because they are known to be equivalent.
+ * `struck` is the number of mutants of the sample that did not run, because they are known to be
+ * equivalent.
  */
 export function scoreOf(room: Room, judged: readonly Judged[], struck: number): RoomScore {
   const own = judged.filter((one) => one.room === room);
@@ -47,12 +48,10 @@ function shown(text: string): string {
   return line.length > shownCharacters ? `${line.slice(0, shownCharacters)}…` : line;
 }
 
-/** The place of a mutant and its two texts, on two lines. */
 export function describeMutant({ id, file, line, kind, scope, before, after }: Mutant): string {
   return `${id} ${kind} ${file}:${line} (${scope})\n    ${shown(before)} → ${shown(after) || '(nothing)'}`;
 }
 
-/** The table and the survivors. The last line is the verdict. */
 export function reportOf(scores: readonly RoomScore[], judged: readonly Judged[]): string {
   const rows = scores.map((score) => {
     const { room, killed, timeouts, survived, unclear, equivalent, percent } = score;

@@ -1,12 +1,11 @@
 import type { Embedded } from './generators/templates.ts';
 
-/** A part of the product whose tests are measured together. */
+/** A part of the product that has one mutation score and one goal. */
 export interface Room {
   readonly name: string;
   /** Globs of the files that are mutated. */
   readonly files: readonly string[];
   readonly embedded: Embedded;
-  /** Globs of the nearest tests. */
   readonly near: readonly string[];
   /** Globs of the tests that run after the near ones have passed. */
   readonly far: readonly string[];

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import type { Mutant } from './mutant.ts';
 
 /**
- * Chooses `n` of the mutants. The rank of a mutant depends only on the seed and its id. So a change
- * of the code changes the sample only by the mutants that it adds or removes.
+ * Chooses `n` of the mutants. The rank of a mutant depends only on the seed and its id. A change of
+ * the code therefore keeps most of the sample.
  */
 export function sample(mutants: readonly Mutant[], seed: number, n: number): Mutant[] {
   const rank = ({ id }: Mutant) => createHash('sha256').update(`${seed}:${id}`).digest('hex');

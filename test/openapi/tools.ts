@@ -16,7 +16,6 @@ const dir = path.join(checkoutDir, '.local/cache/openapi-tools');
 const document = path.join(dir, 'v1.json');
 const failed: string[] = [];
 
-/** Runs a command in `dir`. Its output goes to the terminal. */
 function step(name: string, command: string, args: readonly string[], env: NodeJS.ProcessEnv = {}) {
   process.stdout.write(`\n${name}\n`);
   const { status } = spawnSync(command, args, {
@@ -107,8 +106,8 @@ step('mypy', inPython('mypy'), [
   'python-client/use.py',
 ]);
 
-// The imports of hey-api have no extension, and Node does not resolve them. So the clients are
-// bundled.
+// Node does not resolve the imports of hey-api, because they have no extension. The clients are
+// therefore bundled.
 for (const name of ['openapi-typescript', 'hey-api']) {
   const words = [`${name}.mjs`, '--platform=node', '--format=esm', '-o', `bundled/${name}.mjs`];
   step(`Bundle ${name}`, bin('rolldown'), words);

@@ -73,8 +73,8 @@ describe.skipIf(reason !== undefined)('through PgBouncer in transaction mode', (
       const { submissionId } = await creation;
       const ended = await client.waitFor(submissionId, { timeoutMs: 25_000 });
       expect(ended.status).toBe('submitted');
-      // The kill may lose Postgres's answer to a claim of an attempt. This attempt then counts,
-      // although no request is sent. The next one is due when the claim expires.
+      // If the kill loses Postgres's answer to a claim, the attempt counts although no request is
+      // sent. The next attempt is due when the claim expires.
       const timeoutMs = attemptClaimMs + 20_000;
       await eventOf(journey, submissionId, 'submission.completed', { timeoutMs });
       expect(endingEvents(journey, submissionId)).toHaveLength(1);
@@ -103,8 +103,8 @@ describe.skipIf(reason !== undefined)('through PgBouncer in transaction mode', (
                   value,
                 ]),
               ]);
-              // Every fourth transaction fails. It must leave nothing behind in the session,
-              // because other clients use the session next.
+              // Every fourth transaction fails. A failed transaction must leave nothing behind in
+              // the session, because other clients use the session next.
               if (index % 4 === 0) await query('SELECT 1 / 0', []).catch(() => {});
               if (index % 4 === 0) throw new Error('rolled back');
               return rows.flat().map((row) => row.value);

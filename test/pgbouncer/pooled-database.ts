@@ -7,7 +7,7 @@ import { Client } from 'pg';
 
 /**
  * The most sessions that PgBouncer opens at Postgres. One service opens more connections than this
- * to PgBouncer, so its connections always share the sessions.
+ * to PgBouncer, so its connections must share the sessions.
  */
 export const sessionsMax = 4;
 
@@ -16,11 +16,9 @@ export interface PooledDatabase extends TestDatabase {
   readonly directUrl: string;
   /** Kills PgBouncer with `kill -9`, and starts it again on the same port. */
   readonly killAndRestart: () => Promise<void>;
-  /** Runs a command of PgBouncer's console. */
   readonly console: (command: string) => Promise<Record<string, unknown>[]>;
 }
 
-/** Creates a database whose `databaseUrl` leads through its own PgBouncer. */
 export async function createPooledDatabase(
   settings: Readonly<Record<string, string>> = {},
 ): Promise<PooledDatabase> {
@@ -62,10 +60,7 @@ export async function createPooledDatabase(
   };
 }
 
-/**
- * Starts and stops a PgBouncer once, and downloads it if needed. Returns why this machine cannot
- * run one, or undefined if it can.
- */
+/** Downloads PgBouncer if needed. Undefined if this machine can run it. */
 export async function whyNoPgbouncer(): Promise<string | undefined> {
   const dir = mkdtempSync(path.join(tmpdir(), 'svc-pgbouncer-'));
   try {

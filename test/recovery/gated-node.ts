@@ -7,7 +7,6 @@ import { waitUntil } from '@svc/testkit';
 
 /** A real node agent. Each job runs until the test completes it. */
 export interface GatedNode {
-  /** The number of times that a job with this title was run. */
   ran(title: string): number;
   /** Waits until the job runs, then lets it complete. */
   complete(title: string): Promise<void>;

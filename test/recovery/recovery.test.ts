@@ -20,10 +20,7 @@ import { startGatedNode } from './gated-node.ts';
 const hourMs = 3_600_000;
 const services = ['gateway', 'dispatcher', 'settlement'] as const;
 
-/**
- * Runs SQL in a separate session and closes it. Postgres copies a database only while no session
- * uses it.
- */
+/** Closes the session, because Postgres copies a database only while no session uses it. */
 async function onDatabase<Row extends object>(url: string, sql: string): Promise<Row[]> {
   const client = new Client({ connectionString: url });
   await client.connect();
@@ -63,9 +60,7 @@ async function startWorld() {
     env: envFor(database.databaseUrl),
     copyUrl: renamed(database.ownerUrl, copy),
     copyEnv: envFor(renamed(database.databaseUrl, copy)),
-    /**
-     * Makes the backup: a copy of the database in its present state. No service may be connected.
-     */
+    /** No service may be connected while Postgres copies the database. */
     backUp: () =>
       onDatabase(
         renamed(database.ownerUrl, 'postgres'),

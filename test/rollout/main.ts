@@ -8,9 +8,11 @@ endEarlyInOrder();
 
 /**
  * `pnpm rollout [--rounds N] [--rate R] [--quiet-seconds S] [--only SERVICE]... [--no-scale]
- * [--kill] [--seed S]`: replaces every process under load, then scales each service to 2, 1, 4, 1
- * and 2 processes. The last line is the verdict. `--kill` kills the processes instead, as a
- * negative control that must be `BROKEN`.
+ * [--kill] [--seed S]`: replaces each process under load, then scales each service from 1 to 4
+ * processes and back. The last line is the verdict.
+ *
+ * `--only` leaves out the processes of all other services, and `--no-scale` leaves out the scaling.
+ * `--kill` kills the processes instead, as a negative control that must be `BROKEN`.
  */
 const { values } = parseArgs({
   options: {
@@ -40,18 +42,18 @@ const { steps, report, failed, failedCreations, moved, latencies, slowest } = aw
 );
 for (const line of describeReport(report)) say(line);
 
-say('\ntime from the request of a creation to its 201:');
+say('\ntime from a request to create a submission to its 201:');
 const quietP99Ms = latencies.find(({ phase }) => phase === 'quiet')?.p99Ms ?? Number.NaN;
 for (const { phase, count, p50Ms, p99Ms } of latencies)
   say(
-    `  ${phase.padEnd(7)} ${`${count}`.padStart(6)}  p50 ${p50Ms.toFixed(0)} ms, p99 ${p99Ms.toFixed(0)} ms, ${(p99Ms / quietP99Ms).toFixed(2)} × quiet`,
+    `  ${phase.padEnd(7)} ${`${count}`.padStart(6)}  p50 ${p50Ms.toFixed(0)} ms, p99 ${p99Ms.toFixed(0)} ms, ${(p99Ms / quietP99Ms).toFixed(2)} × the p99 of "quiet"`,
   );
 say(
   `slowest: ${slowest.map(({ step, takenMs }) => `${takenMs.toFixed(0)} ms in "${step.name}"`).join(', ')}`,
 );
 for (const [answer, count] of Object.entries(failed)) say(`failed: ${count} × ${answer}`);
 for (const [what, count] of countOf(failedCreations)) say(`  ${count} × ${what}`);
-for (const line of moved) say(`moved: ${line}`);
+for (const line of moved) say(`failed because of a step: ${line}`);
 const failures = Object.values(failed).reduce((sum, count) => sum + count, 0);
 const answers = Object.values(report.answers).reduce((sum, count) => sum + count, 0);
 const worst = Math.max(...latencies.map(({ p99Ms }) => p99Ms / quietP99Ms));
@@ -62,7 +64,7 @@ const isHeld =
   latencies.length > 1 &&
   worst <= p99RatioMax;
 say(
-  `${isHeld ? 'held' : 'BROKEN'}: ${steps} steps, ${report.submissions} submissions, ${answers} answers, ${failures} failed; ${moved.length} moved outcomes; p99 ${worst.toFixed(2)} × quiet, at most ${p99RatioMax}; ${report.violations.length} violations; seed ${report.seed}`,
+  `${isHeld ? 'held' : 'BROKEN'}: ${steps} steps, ${report.submissions} submissions, ${answers} answers, ${failures} failed; ${moved.length} submissions failed because of a step; worst p99 ${worst.toFixed(2)} × that of "quiet" (limit ${p99RatioMax}); ${report.violations.length} violations; seed ${report.seed}`,
 );
 process.exit(isHeld ? 0 : 1);
 

@@ -3,10 +3,9 @@ import { type ServiceName, serviceNames } from '@svc/local';
 import type { Fault } from '../faults/catalogue/fault.ts';
 import type { ServiceUnderTest, World } from '../faults/world/types.ts';
 
-/** The phases of a run: processes stay as they are, are replaced, or become more and fewer. */
+/** The phases of a run: processes stay as they are, are replaced, or are scaled. */
 export type Phase = 'quiet' | 'rolled' | 'scaled';
 
-/** A step of the trial, with the phase that its creations belong to. */
 export interface Step extends Fault {
   readonly phase: Phase;
 }
@@ -34,7 +33,6 @@ const usual = 2;
 const withdrawnMs = 500;
 const afterStepMs = 2_000;
 
-/** All steps, in their order. */
 export function planSteps(balancer: Balancer, options: StepOptions): Step[] {
   const { rounds, services, quietSeconds, scales, kills } = options;
   const scale = (service: ServiceName, count: number) =>
@@ -60,7 +58,6 @@ function step(phase: Phase, name: string, strike: Fault['strike'], lastsMs = aft
   return { kind: name.replace(/ \d+/, ''), name, phase, lastsMs, strike, heal: () => {} };
 }
 
-/** Connects tenants to the gateways that are in service, and starts and stops processes. */
 export interface Balancer {
   /** Scales each service to `usual` processes, and puts one address in front of the gateways. */
   open(world: World): Promise<void>;

@@ -19,14 +19,17 @@ export interface RolloutReport {
   readonly failed: Readonly<Record<string, number>>;
   /** The failed creations, each with the step in which it was sent. */
   readonly failedCreations: readonly string[];
-  /** Submissions that the service ended although their node did not lose them. */
+  /**
+   * Submissions that failed because a node or a service disappeared. The submissions that the load
+   * makes a node lose are not among them.
+   */
   readonly moved: readonly string[];
   readonly latencies: readonly Latency[];
   /** The creations that waited longest for their first answer, the slowest first. */
   readonly slowest: readonly Timed[];
 }
 
-/** A step that has begun. `atMs` is the time of its beginning in the history. */
+/** `atMs` is the time of the step's beginning in the history. */
 interface Begun {
   readonly phase: Phase;
   readonly name: string;
@@ -60,12 +63,9 @@ const slowestShown = 12;
 /** The failure codes of submissions whose node or service disappeared. */
 const lostCodes = ['node_lost', 'not_started', 'dispatch_failed', 'node_error'];
 const failure = /: (?:no answer|408|429|5(?!03 dispatch_unavailable))/;
-/** The behaviour of a job that every node declines. */
 const declinedOnPurpose = 'sandbox.decline';
-/** The behaviour of a job that its node loses on purpose. */
 const lostOnPurpose = 'faults.lost';
 
-/** Replaces and scales the processes of a loaded stack, and audits the whole run. */
 export async function runRollout(
   options: RolloutOptions,
   say: (line: string) => void,
@@ -118,14 +118,17 @@ export async function runRollout(
   return { steps: steps.length, report, failed, failedCreations, moved, latencies, slowest };
 }
 
-/** The answers that no tenant should get. `refusalsOf` judges the refusals for lack of a slot. */
+/**
+ * The answers that are errors for a tenant. `refusalsOf` judges `503 dispatch_unavailable`, which
+ * is not among them.
+ */
 export function failedAnswers(answers: Readonly<Record<string, number>>): Record<string, number> {
   return Object.fromEntries(Object.entries(answers).filter(([name]) => failure.test(name)));
 }
 
 /**
- * Creations that were refused for lack of a node, except those that nodes decline on purpose. The
- * refusals are faults, because each half of the nodes has slots for the whole load.
+ * The refusals for lack of a node, except those that the load provokes. Each one is a fault,
+ * because each half of the nodes has slots for the whole load.
  */
 function refusalsOf(history: History, world: World | undefined): History {
   const applications = [...(world?.seen.applications.values() ?? [])];
@@ -144,7 +147,6 @@ function stepAt(begun: readonly Begun[], atMs: number): Begun | undefined {
   return begun.findLast((one) => one.atMs <= atMs);
 }
 
-/** The time to the first answer of each creation, with the step in which the request began. */
 function timedOf(history: History, begun: readonly Begun[]): Timed[] {
   return history.flatMap((one) => {
     if (one.kind !== 'create' || one.endMs === null) return [];
@@ -154,7 +156,6 @@ function timedOf(history: History, begun: readonly Begun[]): Timed[] {
   });
 }
 
-/** Latencies of the first answers, by the phase that their request began in. */
 export function latenciesOf(history: History, begun: readonly Begun[]): Latency[] {
   const byPhase = new Map<Phase, number[]>();
   for (const { step, takenMs } of timedOf(history, begun))

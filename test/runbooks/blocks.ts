@@ -1,12 +1,10 @@
 import { readFileSync } from 'node:fs';
 
 export interface Runbook {
-  /** The heading above the block. */
   readonly task: string;
   readonly commands: string;
 }
 
-/** The blocks that begin with ```sh runbook, in the order of the document. */
 export function readRunbooks(file: string): Runbook[] {
   const text = readFileSync(file, 'utf8');
   return [...text.matchAll(/^```sh runbook\n([^]*?)^```$/gmu)].map((block) => {

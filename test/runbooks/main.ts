@@ -81,7 +81,7 @@ const environment = {
   NEW: 'new',
 };
 
-/** Runs a block with the deployment's variables. Its first command that fails ends the block. */
+/** The first command that fails ends the block. */
 function run(
   commands: string,
   more: Record<string, string> = {},
@@ -136,6 +136,6 @@ try {
   rmSync(dir, { recursive: true, force: true });
 }
 process.stdout.write(
-  `runbooks: ${faults.length === 0 ? 'all ran as written' : `FAILED: ${faults.join('; ')}`}. ${ran} blocks, ${ran - faults.length} ran\n`,
+  `runbooks: ${faults.length === 0 ? 'all ran as written' : `FAILED: ${faults.join('; ')}`}. ${ran} blocks, ${ran - faults.length} without an error\n`,
 );
 process.exitCode = faults.length === 0 && ran > 0 ? 0 : 1;

@@ -14,8 +14,7 @@ export async function sessionsGone(pool: Pool, name: string): Promise<void> {
 }
 
 /**
- * Updates the model with the result of an unanswered operation. Finds this result in the rows that
- * the operation would have written.
+ * Finds the result of an unanswered operation in the rows that the operation would have written.
  */
 export async function resolveUnknown(
   pool: Pool,
@@ -80,10 +79,6 @@ async function readStates(pool: Pool, model: Model, ids: readonly string[]): Pro
   }
 }
 
-/**
- * Compares the figures of every account and the state of every submission with the model. Returns a
- * text for each difference, and all complaints of the model so far.
- */
 export async function disagreements(pool: Pool, model: Model): Promise<string[]> {
   model.checkEnded();
   const found = [...model.complaints];

@@ -1,6 +1,5 @@
 import type { Operation, Outcome, SubmissionFact } from './operations.ts';
 
-/** A submission in the auditor's model. */
 export interface SubmissionModel {
   readonly id: string;
   readonly tenantId: string;
@@ -23,8 +22,8 @@ const inFlight = new Set(['pending', 'dispatched', 'running', 'settling']);
 const order = ['pending', 'dispatched', 'running', 'settling'];
 
 /**
- * Learns the state of all accounts and submissions from requests and answers, and does its own
- * arithmetic. It gets rows of the service only for operations without an answer.
+ * The model does its own arithmetic. It gets rows of the service only for operations without an
+ * answer.
  */
 export class Model {
   readonly tenants = new Map<string, TenantModel>();
@@ -36,7 +35,6 @@ export class Model {
   private readonly earlyActions = new Map<string, number>();
   private readonly ended: SubmissionModel[] = [];
 
-  /** Updates the model with the answer to one operation. */
   learn(operation: Operation, outcome: Outcome): void {
     if (operation.kind === 'hold' && outcome.result === 'held') this.addSubmission(operation);
     if (operation.kind === 'grant' && outcome.result === 'granted') this.addGrant(operation);
@@ -52,10 +50,7 @@ export class Model {
     for (const fact of outcome.facts) this.note(fact);
   }
 
-  /**
-   * Checks a quote by the default rate card: its maximum, and an estimate between the base price
-   * and the maximum.
-   */
+  /** By the default rate card, the base price is 20 credits and the maximum is 200. */
   private checkQuote({ result, quoted }: Outcome): void {
     const estimated = BigInt(quoted?.estimatedMicros ?? -1);
     const fits = quoted?.maxMicros === '200000000' && estimated >= 20_000_000n;
@@ -96,8 +91,8 @@ export class Model {
   }
 
   /**
-   * Updates the model with one fact. Facts may arrive in any order, so an earlier state is ignored.
-   * A second end that differs from the first one is a complaint.
+   * Facts may arrive in any order, so an earlier state is ignored. A second end that differs from
+   * the first one is a complaint.
    */
   note(fact: SubmissionFact): void {
     const { submissionId, state, chargedMicros } = fact;
@@ -119,7 +114,7 @@ export class Model {
     if (!inFlight.has(state)) this.ended.push(submission);
   }
 
-  /** Checks the charge of each end. Call it when nothing is in flight and every answer is known. */
+  /** Call this method when nothing is in flight and every answer is known. */
   checkEnded(): void {
     for (const submission of this.ended.splice(0)) this.checkCharge(submission);
   }
@@ -136,7 +131,6 @@ export class Model {
       this.complaints.push(`${id} was charged ${chargedMicros} for ${actions} actions, not ${due}`);
   }
 
-  /** The expected figures of a tenant's account. */
   expected(tenant: TenantModel): { balance: bigint; held: bigint; rebate: bigint } {
     let charged = 0n;
     let held = 0n;

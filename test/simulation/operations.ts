@@ -1,4 +1,4 @@
-/** The operations of the simulation on the store. They can be sent to another process as JSON. */
+/** Operations go to another process as JSON. */
 export type Operation =
   | { kind: 'quote'; tenantId: string }
   | { kind: 'hold'; submissionId: string; tenantId: string; key: string; maxMicros: string }
@@ -14,19 +14,15 @@ export type Operation =
   | { kind: 'payRebate'; tenantId: string }
   | { kind: 'look'; submissionId: string; tenantId: string };
 
-/** One submission, as an answer of the store or its row shows it. */
 export interface SubmissionFact {
   submissionId: string;
   state: string;
   chargedMicros: string | null;
 }
 
-/** The store's answer to an operation. */
 export interface Outcome {
-  /** The result as the store names it. */
   result: string;
   facts: SubmissionFact[];
-  /** The two amounts of a quote. */
   quoted?: { estimatedMicros: string; maxMicros: string };
   /** The amount that a rebate paid out. */
   paidMicros?: string;
@@ -34,7 +30,6 @@ export interface Outcome {
   availableMicros?: string;
   /** The amount that a cancel released. */
   refundedMicros?: string;
-  /** The figures of an account as read. */
   balance?: { balanceMicros: string; heldMicros: string };
 }
 
@@ -45,7 +40,6 @@ export interface Request {
 
 export type Reply = { id: number; outcome: Outcome } | { id: number; error: string };
 
-/** The author in the audit log of the actions that the simulation does as an operator. */
 export const simulationAuthor = {
   actor: { kind: 'local', name: 'simulation' },
   requestId: null,

@@ -37,7 +37,6 @@ function actionsUsed(actions: number): Usage {
   return parseUsage({ actions }) ?? {};
 }
 
-/** Performs one operation through the real store and returns the store's answer. */
 export async function perform(store: Store, operation: Operation): Promise<Outcome> {
   switch (operation.kind) {
     case 'quote':
@@ -140,7 +139,6 @@ async function grant(
   };
 }
 
-/** Reads a submission and its tenant's account while other operations run. */
 async function look(
   store: Store,
   { submissionId, tenantId }: Extract<Operation, { kind: 'look' }>,
@@ -160,7 +158,6 @@ async function look(
   return { result: 'looked', facts, ...balance };
 }
 
-/** Quotes a submission by the current rate card and the typical usage. */
 async function quoteOne(store: Store, tenantId: string): Promise<Outcome> {
   const card = await currentRateCard(store, tenantId);
   if (card === null) return { ...none, result: 'no_card' };

@@ -24,7 +24,7 @@ interface Interval {
   readonly endMs: number;
 }
 
-/** The records that one operation adds to the history. `outcome` is undefined if no answer came. */
+/** `outcome` is undefined if no answer came. */
 export function recordsOfOperation(
   operation: Operation,
   outcome: Outcome | undefined,

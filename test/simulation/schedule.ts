@@ -6,7 +6,7 @@ import type { Random } from './random.ts';
 const maxMicros = '200000000';
 const recentMax = 400;
 
-/** Draws the next operation. Most operations are on one of the latest submissions. */
+/** A source of operations. Most of them are on one of the latest submissions. */
 export interface Schedule {
   readonly next: () => Operation;
 }

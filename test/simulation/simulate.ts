@@ -138,10 +138,7 @@ async function runAll(run: Run): Promise<Counts> {
   return { ...counts, faults: [] };
 }
 
-/**
- * Runs one block of `size` operations, `inFlight` at a time. Returns the operations without an
- * answer.
- */
+/** Returns the operations without an answer. */
 async function runBlock(
   run: Run,
   size: number,
@@ -198,7 +195,7 @@ function replaceWorker({ workers, pool, env }: Run, index: number): void {
   replacing.push(old.kill().then(() => sessionsGone(pool, old.name)));
 }
 
-/** Cuts one connection of a worker, which may be in use. */
+/** Cuts a connection of the worker, which may be in use. */
 async function cutOne({ pool, workers }: Run, index: number): Promise<void> {
   await pool.query(
     'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1 LIMIT 1',

@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import path from 'node:path';
 import type { Operation, Outcome, Reply } from './operations.ts';
 
-/** The result of an operation: answered, or unknown. */
 export type Ended =
   | { readonly kind: 'answered'; readonly outcome: Outcome }
   | { readonly kind: 'unknown'; readonly why: string };
@@ -18,7 +17,7 @@ export interface Worker {
   readonly kill: () => Promise<void>;
 }
 
-/** Starts a process that performs operations. The process ends when this process ends. */
+/** The worker ends when this process ends. */
 export function startWorker(name: string, env: NodeJS.ProcessEnv): Worker {
   const child: ChildProcess = fork(path.join(import.meta.dirname, 'worker.ts'), {
     env: { ...process.env, ...env, SIMULATION_NAME: name },

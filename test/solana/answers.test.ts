@@ -1,8 +1,6 @@
 import { createRpc, listSignatures, signaturesPerPageMax } from '@svc/solana';
 import { expect, test } from 'vitest';
 
-/** Checks how the watcher understands the answers of an RPC server. */
-
 function rpcThatAnswers(answer: object) {
   const body = Buffer.from(JSON.stringify(answer));
   const responded = {

@@ -22,7 +22,6 @@ afterEach(() => {
 
 const usdc = 1_000_000n;
 
-/** The credits that were granted while `work` ran. */
 async function grantedBy(work: () => Promise<void>): Promise<number> {
   const { balance } = await world.figures(tenantId);
   await work();

@@ -63,8 +63,8 @@ test('each term that does not hold refuses the start with status 2 and names its
     [{ SOLANA_RPC_URL: '' }, /^SOLANA_RPC_URL is not set/],
     [{ SOLANA_RPC_URL: 'ftp://127.0.0.1' }, /^SOLANA_RPC_URL is not a URL of http/],
     [{ SOLANA_RECIPIENT: 'wallet' }, /^SOLANA_RECIPIENT is not a Solana address/],
-    // The digit 0 is not in Base58, so the text is never an address. With another character
-    // appended, some mints would be an address.
+    // The digit 0 is not in Base58, so the text is never an address. With a digit of Base58 in its
+    // place, the text could still be an address.
     [{ SOLANA_USDC_MINT: `${world.mint}0` }, /^SOLANA_USDC_MINT is not a Solana address/],
   ];
   for (const [env, sentence] of refusals) {

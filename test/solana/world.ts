@@ -20,7 +20,7 @@ import { type RpcServer, startRpcServer } from './chain/rpc-server.ts';
 /** The price of a credit in these tests: 0.01 USDC. */
 const usdPerCreditMicros = 10_000n;
 const tickStepMs = 1_500;
-/** The timeout of RPC calls. It is short, because a test waits for it. The service uses 8 s. */
+/** The timeout of RPC calls. A test waits for it, so it is shorter than the 8 s of the service. */
 const rpcTimeoutMs = 1_000;
 const monotonicMs = (): number => performance.now();
 
@@ -36,7 +36,7 @@ interface Parts {
   readonly tokenAccount: Address;
 }
 
-/** Opens a world. The caller closes it. */
+/** The caller closes the world. */
 export async function openSolanaWorld(): Promise<SolanaWorld> {
   const fixture = await openWorkerFixture();
   const chain = new LocalChain();
@@ -86,7 +86,7 @@ export class SolanaWorld {
     this.watcher = this.watcherOf('watcher-1');
   }
 
-  /** Creates a watcher like one of another process. It takes the lease under the name `holder`. */
+  /** The watcher takes the lease under the name `holder`. */
   watcherOf(holder: string): Watcher {
     const { recipient, mint, tokenAccount, store } = this;
     const { url } = this.rpcServer;
@@ -110,7 +110,7 @@ export class SolanaWorld {
     );
   }
 
-  /** Calls `tick` of a watcher `times` times. Its clock advances by 1.5 s before each call. */
+  /** The watcher's clock advances by 1.5 s before each call. */
   async tick(times = 1, watcher = this.watcher): Promise<void> {
     for (let count = 0; count < times; count += 1) {
       this.#nowMs += tickStepMs;
@@ -163,7 +163,6 @@ export class SolanaWorld {
     return await send(this.rpcServer.url, this.payer, [memo(), paying, memo()], options);
   }
 
-  /** Cuts the connections of the store, as a restart of Postgres does. */
   async cutConnections(): Promise<void> {
     await this.database.query(
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity

@@ -112,7 +112,6 @@ export function openAccounts({ databaseUrl, query }: TestStack): Accounts {
   };
 }
 
-/** The request, signed by an operator. */
 export function signedByOperator(operator: OperatorKey, wire: WireRequest): WireRequest {
   const signer = { id: operator.operatorId, secret: operator.secret, header: 'X-SVC-Operator' };
   return { ...wire, headers: { ...signatureHeaders(signer, wire), ...wire.headers } };

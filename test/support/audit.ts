@@ -38,7 +38,7 @@ const checks = [
         WHERE s.tenant_id = a.tenant_id AND state IN ('pending', 'dispatched', 'running', 'settling'))`,
   },
   {
-    violation: 'the table of submissions in flight differs from the submissions in flight',
+    violation: 'the table submissions_in_flight differs from the submissions that have not ended',
     sql: `SELECT COALESCE(s.id, f.submission_id) AS subject, s.state AS detail
       FROM submissions s FULL JOIN submissions_in_flight f ON f.submission_id = s.id
       WHERE (s.finished_at IS NULL) IS DISTINCT FROM (f.submission_id IS NOT NULL)

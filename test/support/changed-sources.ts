@@ -4,7 +4,6 @@ import { pathToFileURL } from 'node:url';
 
 const checkout = path.resolve(import.meta.dirname, '../..');
 
-/** The text of a source that Node passes as text or as bytes. */
 function textOf(source: string | ArrayBuffer | NodeJS.TypedArray): string {
   return typeof source === 'string' ? source : new TextDecoder().decode(source);
 }

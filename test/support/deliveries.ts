@@ -2,14 +2,14 @@ import { eventBody, toWireId } from '@svc/domain';
 import { newId } from '@svc/runtime';
 import { eventPlace, type Sealer } from '@svc/store';
 
-/** The functions with which `writeDeliveries` seals events and runs SQL. */
 export interface DeliverySeeding {
   readonly sealer: Pick<Sealer, 'seal'>;
   readonly query: (sql: string, values: unknown[]) => Promise<unknown>;
 }
 
 /**
- * The data of every event. It is as long as the data of an event that reports a submission's end.
+ * The data of every event. It has about the length of the data of an event that reports a
+ * submission's end.
  */
 const data = {
   submissionId: toWireId('sub', newId()),
@@ -24,8 +24,7 @@ const rowsMax = 5_000;
 
 /**
  * Writes `count` events with one delivery each, for the tenants in turn. Each delivery is due when
- * it is written. A statement writes at most `rowsMax` events, in its own transaction. Returns the
- * ids of the deliveries.
+ * it is written. Returns the ids of the deliveries.
  */
 export async function writeDeliveries(
   { sealer, query }: DeliverySeeding,

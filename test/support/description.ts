@@ -5,7 +5,6 @@ import { send, type WireAnswer } from './wire.ts';
 export interface ApiDescription {
   readonly document: Json;
   readonly operations: readonly DescribedOperation[];
-  /** Every error code that the document lists. */
   readonly codes: readonly string[];
   /**
    * The differences between an answer and the document, one text for each. Empty if the document
@@ -86,10 +85,7 @@ interface ResponseAt {
   readonly response: Json;
 }
 
-/**
- * The document's description of an answer with this status, for an operation or for a request
- * without a route. Undefined if there is none.
- */
+/** `operation` is undefined for a request without a route. */
 function responseAt(
   document: Json,
   operation: DescribedOperation | undefined,

@@ -24,19 +24,15 @@ interface FleetNodeOptions {
   readonly running?: readonly string[];
 }
 
-/** A node of the fleet, which can reconnect at any dispatcher. */
 export interface FleetNode extends ScriptedNode {
   readonly dispatcher: number;
   /** Connects the same node again. The service ends the older link. */
   again(options?: FleetNodeOptions): Promise<FleetNode>;
 }
 
-/** Two dispatchers and any number of scripted nodes, shared by the tests of a file. */
 export interface Fleet {
   readonly stack: TestStack;
-  /** A tenant for one test, with its client. */
   journey(): Promise<Journey>;
-  /** Links a new node. */
   node(options?: FleetNodeOptions): Promise<FleetNode>;
   /** Ten nodes with these slots, alternating between the two dispatchers. */
   ten(slotsOf: (index: number) => number): Promise<FleetNode[]>;
@@ -126,9 +122,8 @@ async function link(
 }
 
 /**
- * Waits until all runs of a test's node have ended, so the next test does not see them. The loop
- * sets their leases and start deadlines to the present, and the service then ends the runs. If a
- * `start` or a report in flight renews a lease, the loop does so again.
+ * Waits until all runs of a test's node have ended, so the next test does not see them. A `start`
+ * or a report in flight may renew a lease, so the loop repeats the update.
  */
 async function nodeIsGone(store: Store, nodeId: string): Promise<void> {
   await waitUntil(async () => {

@@ -23,7 +23,6 @@ import { afterAll, expect, onTestFinished } from 'vitest';
 import { type Accounts, openAccounts } from './accounts.ts';
 import { auditMoney } from './audit.ts';
 
-/** One tenant of a whole stack, with its client and its webhook endpoint. */
 export interface Journey {
   readonly stack: TestStack;
   readonly accounts: Accounts;
@@ -33,7 +32,6 @@ export interface Journey {
 }
 
 export interface JourneyOptions extends StackOptions {
-  /** The tenant's initial credits. */
   readonly credits?: number;
 }
 
@@ -42,7 +40,7 @@ const redisBoundMs = 5_000;
 /** The default of the services' `REDIS_PREFIX`. */
 export const redisPrefix = 'svc';
 
-/** Starts a stack with one tenant. Both end with the test. */
+/** The stack is closed at the end of the test. */
 export async function startJourney(options: JourneyOptions = {}): Promise<Journey> {
   const stack = await startStack(options);
   const accounts = openAccounts(stack);
@@ -54,9 +52,8 @@ export async function startJourney(options: JourneyOptions = {}): Promise<Journe
 }
 
 /**
- * One stack for several tests of a file. The first call starts it, and the end of the file closes
- * it. Each call returns a journey with a new tenant. The nodes that a test connects are closed when
- * the test ends.
+ * One stack for several tests of a file. The first call starts the stack, and the end of the file
+ * closes it. Each call returns a journey with a new tenant.
  */
 export function shareStack(options: StackOptions = {}): (credits?: number) => Promise<Journey> {
   let starting: Promise<{ stack: TestStack; accounts: Accounts }> | undefined;
@@ -156,7 +153,8 @@ export function application(
 }
 
 /**
- * Resolves with the refusal of an API call. Throws if the call succeeds or fails in another way.
+ * Returns the ApiError with which the call fails. Throws if the call succeeds or fails with another
+ * error.
  */
 export async function refusal(call: Promise<unknown>): Promise<ApiError> {
   const outcome = await call.then(
@@ -164,7 +162,7 @@ export async function refusal(call: Promise<unknown>): Promise<ApiError> {
     (error: unknown) => error,
   );
   if (outcome instanceof ApiError) return outcome;
-  throw new Error('the call was not refused by the service', { cause: outcome });
+  throw new Error('the service did not refuse the call', { cause: outcome });
 }
 
 /** Waits for the webhook with this event of a submission, and verifies its signature. */
@@ -182,7 +180,6 @@ export async function eventOf(
   return webhook;
 }
 
-/** Expects that the audit finds nothing, and that the tenant reads these amounts. */
 export async function expectMoney(
   { stack, client }: Journey,
   expected: { balance: number; held: number },
@@ -202,13 +199,11 @@ export function endingEvents({ receiver }: Journey, submissionId: string): strin
   return [...new Set(webhooks.map(({ deliveryId, event }) => `${event.type} ${deliveryId}`))];
 }
 
-/** A scripted node that can reconnect. */
 export interface ConnectedNode extends ScriptedNode {
-  /** Connects the same node again. `running` names the runs that it reports. */
+  /** `running` names the runs that the node reports. */
   readonly reconnect: (running?: readonly string[]) => Promise<ConnectedNode>;
 }
 
-/** Creates a node and connects it to a dispatcher. The test decides which frames it sends. */
 export async function connectNode(
   { stack, accounts }: Pick<Journey, 'stack'> & Partial<Journey>,
   options: { slots?: number; dispatcher?: number } = {},

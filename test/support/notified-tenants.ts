@@ -11,10 +11,7 @@ import { job } from './job.ts';
 import type { WholeStack } from './whole-stack.ts';
 import type { WireAnswer } from './wire.ts';
 
-/** Tenants with their own endpoints on a whole stack, and the deliveries that they see. */
-
 export interface NotifiedTenants {
-  /** A tenant with its own endpoint. */
   readonly notifiedTenant: (options?: { grantCredits?: number }) => Promise<{
     readonly tenant: TenantCredentials;
     readonly receiver: WebhookReceiver;
@@ -25,7 +22,7 @@ export interface NotifiedTenants {
     target: string,
     body?: object,
   ) => Promise<WireAnswer>;
-  /** Sends a test event. Returns the id of its delivery. */
+  /** Returns the id of the test event's delivery. */
   readonly sendTest: (tenant: TenantCredentials) => Promise<string>;
   readonly submit: (tenant: TenantCredentials, idempotencyKey: string) => Promise<string>;
   /** Waits until this many attempts of the round are recorded. Throws after 30 s. */
@@ -87,9 +84,9 @@ export function notifiedTenants(wholeStack: () => WholeStack): NotifiedTenants {
 }
 
 /**
- * A TCP server as an endpoint. It calls `answer` for each chunk that arrives, with the number of
- * chunks so far. `answer` writes bytes to the socket, or none. `requests` has the chunks in lower
- * case.
+ * Starts an endpoint on a plain TCP socket. It calls `answer` for each chunk that arrives, with the
+ * number of chunks so far. `answer` may write bytes to the socket. `requests` has the chunks in
+ * lower case.
  */
 export async function rawEndpoint(answer: (socket: Socket, count: number) => void) {
   const sockets = new Set<Socket>();

@@ -6,8 +6,8 @@ const cacheDir = path.resolve(import.meta.dirname, '../../.local/cache');
 const python = process.env['PYTHON'] ?? 'python3';
 
 /**
- * Installs Python packages in a virtual environment below `.local/cache`. `program` gives the path
- * of a program in it. `missing` is the reason why the environment cannot be made.
+ * Installs Python packages in a virtual environment below `.local/cache`. `program` returns the
+ * path of a program of the environment. `missing` is the reason why the environment cannot be made.
  */
 export function pythonTools(
   name: string,
@@ -18,12 +18,14 @@ export function pythonTools(
   try {
     execFileSync(python, ['-m', 'venv', dir], { stdio: 'ignore' });
   } catch {
-    return { missing: `${python} with venv is missing: no Python tool ran.` };
+    return {
+      missing: `${python} or its module venv is missing, so no Python tool ran. Install both.`,
+    };
   }
   const { status } = spawnSync(program('pip'), ['install', '--quiet', ...packages], {
     stdio: 'inherit',
   });
   return status === 0
     ? { program }
-    : { missing: `pip could not install ${packages.join(' ')}: no Python tool ran.` };
+    : { missing: `pip could not install ${packages.join(' ')}, so no Python tool ran.` };
 }

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 /** The command fails if the server sends nothing for this time. */
 const answerMsMax = 5_000;
 
-/** Sends one command to a Redis server or a sentinel, and returns the unparsed answer. */
+/** Returns the unparsed answer. */
 export async function redisCommand(host: string, port: number, line: string): Promise<string> {
   const socket = connect(port, host);
   socket.setTimeout(answerMsMax, () => socket.destroy(new Error('Redis does not answer')));

@@ -20,7 +20,6 @@ export interface Svc {
   list(...words: string[]): Promise<Record<string, unknown>[]>;
 }
 
-/** Runs `svc` with the database and the Redis of a running stack. */
 export function svcOn(stack: Pick<TestStack, 'databaseUrl' | 'redisUrl'>): Svc {
   const environment = {
     ...bareEnvironment(),

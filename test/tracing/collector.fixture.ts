@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { waitUntil } from '@svc/testkit';
 
-/** A span as it came over OTLP/HTTP. */
 export interface CollectedSpan {
   readonly service: string;
   readonly name: string;
@@ -21,9 +20,7 @@ export interface CollectedSpan {
 export interface Collector {
   readonly endpoint: string;
   readonly spans: readonly CollectedSpan[];
-  /** The bodies of all requests, as text. */
   readonly bodies: readonly string[];
-  /** Waits until the spans of a submission satisfy the condition. Returns them. */
   spansOf(
     submissionId: string,
     isEnough: (spans: readonly CollectedSpan[]) => boolean,
@@ -62,7 +59,6 @@ interface Exported {
   }[];
 }
 
-/** Starts an OTLP/HTTP receiver on a free port of 127.0.0.1. */
 export async function startCollector(): Promise<Collector> {
   const spans: CollectedSpan[] = [];
   const bodies: string[] = [];

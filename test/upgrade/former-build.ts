@@ -13,7 +13,6 @@ import {
 import path from 'node:path';
 import { cacheDir, checkoutDir, inCheckout } from '@svc/local';
 
-/** The code of a former commit, with its packages and its Prisma client. */
 export interface FormerBuild {
   readonly commit: string;
   readonly directory: string;
@@ -32,8 +31,8 @@ export type FoundFormerBuild =
 const rangeMigration = '20261122230000_schema_floors';
 
 /**
- * Finds the newest former commit that lacks a migration of this checkout, and unpacks it. `wanted`
- * names another commit. If this is impossible, the result has the reason.
+ * `wanted` names a commit. The default is the newest commit that lacks a migration of this
+ * checkout. If the build is impossible, the result has the reason.
  */
 export function openFormerBuild(wanted?: string): FoundFormerBuild {
   const top = git('rev-parse', '--show-toplevel');
@@ -74,7 +73,7 @@ function commitBefore(): string | undefined {
   return added === undefined ? undefined : git('rev-parse', '--verify', '--quiet', `${added}^`);
 }
 
-/** Unpacks a commit into `directory`. Returns the reason if that fails, otherwise undefined. */
+/** Returns undefined, or the reason why the commit could not be unpacked. */
 function unpack(commit: string, directory: string): string | undefined {
   mkdirSync(directory, { recursive: true });
   const archive = `git archive ${commit} | tar -x -C '${directory}'`;
@@ -109,8 +108,8 @@ function hasOnlyGrown(former: string, present: string): boolean {
 }
 
 /**
- * Links the packages of this checkout into the former build. They suffice, because packages were
- * only added since then.
+ * The packages of this checkout suffice, because packages have only been added since the former
+ * commit.
  */
 function linkPackages(directory: string): void {
   symlinkSync(inCheckout('node_modules'), path.join(directory, 'node_modules'));
@@ -129,7 +128,6 @@ function git(...words: string[]): string | undefined {
   return run(checkoutDir, 'git', ...words)?.trim();
 }
 
-/** The output of a command. Undefined if it fails. */
 function run(cwd: string, file: string, ...words: string[]): string | undefined {
   const { status, stdout } = spawnSync(file, words, { cwd, encoding: 'utf8' });
   return status === 0 ? stdout : undefined;

@@ -3,14 +3,11 @@ import type { Client } from '@svc/client';
 import { waitUntil } from '@svc/testkit';
 import { application } from '../support/journey.ts';
 
-/** A tenant that submits one application after another, and follows each to its end. */
 export interface Load {
   readonly errors: readonly string[];
-  /** The submissions that have ended. */
   endedIds(): string[];
   /** Waits until this many more submissions have been created and have ended. */
   settled(more: number): Promise<void>;
-  /** Submits nothing more, and waits for the end of what was submitted. */
   stop(): Promise<void>;
   /** The submissions whose record has changed since their end, or that did not succeed. */
   moved(): Promise<string[]>;

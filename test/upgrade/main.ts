@@ -20,7 +20,7 @@ const { status } = spawnSync(
 const lines = readFileSync(file, 'utf8');
 rmSync(dir, { recursive: true });
 process.stdout.write(lines);
-const verdict = status === 0 ? 'no error, no moved outcome' : 'FAILED';
+const verdict = status === 0 ? 'no error, no changed outcome' : 'FAILED';
 const skipped = /^skipped: (.*)$/m.exec(lines)?.[1];
 process.stdout.write(`upgrade: ${skipped === undefined ? verdict : `skipped, ${skipped}`}\n`);
 process.exitCode = status ?? 1;

@@ -17,11 +17,10 @@ export function formerEntry(directory: string): EntryOf {
   return (service) => path.join(directory, 'services', service, 'src/main.ts');
 }
 
-/** Services that are replaced one by one, each on its ports. */
 export interface RollingServices {
   readonly gatewayUrl: string;
   readonly nodeLinkUrl: string;
-  /** Replaces the services in this order. Each old process drains before the new one starts. */
+  /** Each old process drains before the new one starts. */
   roll(entryOf: EntryOf, order: readonly ServiceName[]): Promise<void>;
   stop(): Promise<void>;
 }

@@ -48,7 +48,6 @@ function report(line: string): void {
   if (file !== undefined) appendFileSync(file, `${line}\n`);
 }
 
-/** A Postgres database without a table, a Redis, and the variables of the services for them. */
 async function emptyServers() {
   const [database, redis] = await Promise.all([createTestDatabase(), startTestRedis()]);
   onTestFinished(async () => {
@@ -69,7 +68,6 @@ async function emptyServers() {
   return { database, env };
 }
 
-/** A folder with only these migrations of this checkout, as an earlier build has them. */
 function firstMigrations(names: readonly string[]): string {
   const directory = mkdtempSync(path.join(tmpdir(), 'svc-upgrade-'));
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
@@ -81,10 +79,6 @@ function firstMigrations(names: readonly string[]): string {
   return directory;
 }
 
-/**
- * Runs the upgrade under load. Returns the errors of calls, the submissions that changed after
- * their end or did not succeed, the violations that `auditMoney` finds, and the missing webhooks.
- */
 async function rollUpgrade(build: FormerBuild): Promise<string[]> {
   const { database, env } = await emptyServers();
   const formerSvc = path.join(build.directory, 'packages/admin-cli/src/main.ts');
@@ -143,7 +137,6 @@ async function rollUpgrade(build: FormerBuild): Promise<string[]> {
   ];
 }
 
-/** The submissions whose end arrived in no webhook within a minute. */
 async function withoutWebhook(
   { received }: WebhookReceiver,
   submissionIds: readonly string[],
@@ -183,7 +176,6 @@ test(
   timeoutMs,
 );
 
-/** The migrations of the first release. */
 const firstRelease = ['20261120000000_init', '20261120010000_tenant_lists'];
 
 test.runIf(isLong)('the first release comes to the last schema with its money', async () => {

@@ -12,7 +12,6 @@ const reference =
 const withoutDigest = new Set(['submission-service', 'scratch']);
 
 export interface ImageReference {
-  /** Name and tag. */
   readonly image: string;
   /** `sha256:…`; null if the reference has only a tag, whose image may change. */
   readonly digest: string | null;
@@ -25,8 +24,8 @@ export function imagesIn(text: string): ImageReference[] {
 }
 
 /**
- * Returns the text with each base image pinned to its digest in `digests`, by name and tag. An
- * image that is not in `digests` stays as it is.
+ * Returns the text with the digest of each image after its tag. The keys of `digests` are images
+ * with their tags. An image that is not in `digests` stays as it is.
  */
 export function pinned(text: string, digests: ReadonlyMap<string, string>): string {
   return text.replaceAll(reference, (line, before, image, _, after) => {

@@ -5,7 +5,6 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { checkoutDir } from './paths.ts';
 
-/** A directory that comes before all others on the PATH. */
 let binDir: string;
 beforeAll(() => {
   binDir = mkdtempSync(path.join(tmpdir(), 'svc-bootstrap-'));

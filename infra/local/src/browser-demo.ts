@@ -10,7 +10,6 @@ import type { NodeCredentials } from './provisioning.ts';
 import { StartError } from './start-error.ts';
 
 export interface BrowserDemoPlace {
-  /** The address of the node link. */
   readonly link: string;
   readonly dir: string;
   readonly logsDir: string;

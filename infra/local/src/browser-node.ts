@@ -7,20 +7,17 @@ import { startServiceProcess } from './service-process.ts';
 import { StartError } from './start-error.ts';
 
 export interface BrowserNode {
-  /** Describes for a person how the browser is confined. */
   readonly confinement: string;
   stop(): Promise<void>;
 }
 
 export interface BrowserNodePlace extends Omit<NodePlace, 'name'> {
   readonly browser: string;
-  /** The demo employer's port on this machine. */
   readonly employerPort: number;
   readonly logsDir: string;
   readonly onLine: (line: string) => void;
 }
 
-/** One way to run the browser. The safest way that works is used. */
 interface Way {
   readonly prefix: readonly string[];
   readonly args: readonly string[];
@@ -34,8 +31,8 @@ interface Way {
 const slots = 4;
 
 /**
- * Starts a node with a real browser. The node takes only applications to the demo employer. Throws
- * StartError if it starts in none of the `ways`.
+ * Starts a node that takes only applications to the demo employer. Tries each of the `ways` to run
+ * the browser, and throws StartError if none works.
  */
 export async function startBrowserNode(place: BrowserNodePlace): Promise<BrowserNode> {
   const { browser, employerPort, logsDir, onLine } = place;

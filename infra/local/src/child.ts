@@ -43,7 +43,6 @@ export async function stopChild(
   await exited;
 }
 
-/** Describes how a process ended, for an error message. */
 export function describeExit(child: ChildProcess): string {
   return child.signalCode ? `was ended by ${child.signalCode}` : `exited with ${child.exitCode}`;
 }

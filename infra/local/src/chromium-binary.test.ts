@@ -5,7 +5,6 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import { chromiumBinary, findChromium } from './chromium-binary.ts';
 import { runCommand } from './run-command.ts';
 
-/** Puts a directory with these programs first on the PATH. */
 function installPrograms(...names: string[]): string {
   const dir = mkdtempSync(path.join(tmpdir(), 'svc-chromium-'));
   for (const name of names) {

@@ -11,10 +11,8 @@ import { StartError } from './start-error.ts';
 const programs = ['chromium-headless-shell', 'chromium', 'google-chrome', 'chrome'];
 const packages = ['chromium-headless-shell', 'fonts-dejavu-core'];
 const fetchedDir = path.join(cacheDir, 'chromium-headless-shell');
-/** The script that starts the fetched browser with its libraries. */
 const fetchedFile = path.join(fetchedDir, 'run');
 
-/** Advice for a person who has no browser. */
 export const browserAdvice =
   'Install chromium-headless-shell (Debian 12 or newer: apt-get install chromium-headless-shell), chromium or Google Chrome.';
 

@@ -1,4 +1,3 @@
-/** Closes resources in the reverse order of their opening. */
 export interface Closer {
   /**
    * Adds the close function of a resource that was just opened. If `close` was called already,

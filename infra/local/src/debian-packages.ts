@@ -10,11 +10,6 @@ import {
 import path from 'node:path';
 import { runCommand } from './run-command.ts';
 
-/**
- * Gets programs that npm does not have, such as Redis and Chromium, from Debian packages. Unpacks
- * the packages without installing them.
- */
-
 export function onPath(name: string): string | undefined {
   const dirs = (process.env['PATH'] ?? '').split(path.delimiter);
   return dirs.map((dir) => path.join(dir, name)).find((file) => existsSync(file));
@@ -25,10 +20,9 @@ export function canFetchPackages(): boolean {
 }
 
 /**
- * Downloads the packages, and those of their dependencies that this machine does not have. Unpacks
- * all of them into a temporary directory. At the end, lets `finish` change the unpacked files and
- * renames the directory to `dir`. An interrupted fetch therefore leaves no `dir`. Throws
- * CommandError if a command fails.
+ * Downloads the packages, and those of their dependencies that this machine does not have. `finish`
+ * may change the unpacked files before they are renamed to `dir`. An interrupted fetch leaves no
+ * `dir`. Throws CommandError if a command fails.
  */
 export async function fetchPackages(
   dir: string,
@@ -93,10 +87,6 @@ export async function fetchFromRelease(
 
 const sourcesFile = '/etc/apt/sources.list.d/debian.sources';
 
-/**
- * Returns this machine's package source for Debian 12 (bookworm), changed to another release.
- * Throws if the machine has no such source.
- */
 function sourcesOfRelease(release: string): string {
   const stanzas = readFileSync(sourcesFile, 'utf8').split(/\n{2,}/);
   const main = stanzas.find((stanza) => /^Suites:.*\bbookworm(\s|$)/m.test(stanza));

@@ -23,9 +23,8 @@ export interface DemoPlan {
 }
 
 /**
- * Opens the webhook receiver, and prepares the demo tenant, the simulated nodes and, if needed, the
- * browser node. Takes them from the last start if the database still has that tenant. Creates what
- * is missing.
+ * The tenant and the nodes are those of the last start, if the database still has that tenant. Only
+ * missing ones are created.
  */
 export async function prepareDemoWorld(plan: DemoPlan): Promise<DemoWorld> {
   const { dir, givenDatabaseUrl, simulatedNodes, needsBrowserNode, env, closer, say } = plan;
@@ -58,10 +57,7 @@ async function openReceiver(port: number): Promise<WebhookReceiver> {
   return createWebhookReceiver({ port: isFree ? port : 0 });
 }
 
-/**
- * Sets the tenant's webhook URL. Returns false if `svc` fails, for example because the database
- * does not have the tenant.
- */
+/** Returns false if `svc` fails, for example because the database does not have the tenant. */
 async function pointWebhooksAt(
   url: string,
   { tenant }: DemoState,

@@ -45,9 +45,8 @@ const creditsLow = 1_000;
 const creditsGranted = 10_000;
 
 /**
- * Sends one `ats.application` over the public API, as a tenant would. Shows its quote and hold, its
- * node, its metered usage, its charge and refund, and its webhook. Throws if the end of the
- * submission or the webhook takes too long.
+ * Sends one `ats.application` over the public API, as a tenant would, and shows its steps. Throws
+ * if the end of the submission or the webhook takes too long.
  */
 export async function runDemo(demo: Demo): Promise<void> {
   const { gatewayUrl, world, progress } = demo;
@@ -88,8 +87,8 @@ async function topUp(client: Client, { world, env, progress }: Demo): Promise<vo
 }
 
 /**
- * Creates the submission. Tries again for `dispatchBoundMs` while the service answers
- * `dispatch_unavailable`, because no node is linked yet. All tries share one idempotency key.
+ * Creates the submission. Until a node is linked, the service answers `dispatch_unavailable`, and
+ * this function tries again for `dispatchBoundMs`. All tries share one idempotency key.
  */
 async function submit(client: Client, payload: AtsApplicationPayload): Promise<SubmissionCreated> {
   const idempotencyKey = `demo-${randomUUID()}`;

@@ -10,9 +10,9 @@ const fetchedDir = path.join(cacheDir, 'kubectl');
 const fetchedFile = path.join(fetchedDir, 'usr/bin/kubectl');
 
 /**
- * Finds kubectl, which contains kustomize, on the PATH. Without it, calls `onFetch`, downloads
- * Debian's package and unpacks it below .local. Throws StartError if the download fails or the
- * machine has no `apt-get`.
+ * Finds kubectl, which contains kustomize, on the PATH. Without it, uses Debian's package below
+ * .local. Calls `onFetch` before it downloads that package. Throws StartError if the download fails
+ * or the machine has no `apt-get`.
  */
 export async function kubectlBinary(onFetch: () => void = () => {}): Promise<string> {
   const installed = onPath('kubectl');

@@ -27,11 +27,9 @@ export interface Launch {
   readonly settings: Settings;
   /** The base environment of the services. The stack's addresses override it. */
   readonly env: NodeJS.ProcessEnv;
-  /** The directory of the state that survives a restart. */
   readonly dir: string;
   readonly progress: Progress;
   readonly closer: Closer;
-  /** Called if a service cannot be kept running. */
   readonly giveUp: (error: unknown) => void;
   /** True if services and nodes restart when their code changes. */
   readonly isWatching: boolean;
@@ -77,7 +75,6 @@ export async function launch(launched: Launch): Promise<void> {
   showFurtherWebhooks(world, progress);
 }
 
-/** Starts the chain of the Solana demo. Returns undefined if that demo is not wanted. */
 async function startChain({
   settings,
   progress,
@@ -92,8 +89,8 @@ async function startChain({
 }
 
 /**
- * True if the demo is switched on and there are simulated nodes. Without them, the person who
- * starts the stack links their own nodes and sends their own submissions.
+ * False without simulated nodes. The person who starts the stack then links their own nodes and
+ * sends their own submissions.
  */
 function isDemoWanted({ isDemoWanted: isWanted, simulatedNodes }: Settings): boolean {
   return isWanted && simulatedNodes > 0;
@@ -104,8 +101,8 @@ function stackEnvironment({ env, settings }: Launch, addresses: StackAddresses):
   return {
     ...defaults,
     ...env,
-    // The services get the master key itself instead of the file that contains it. They do not get
-    // the URL that contains the owner's password.
+    // The services get the master key itself, not the path of its file. They do not get
+    // `MIGRATION_DATABASE_URL`, which contains the password of the tables' owner.
     MIGRATION_DATABASE_URL: '',
     SVC_MASTER_KEY_FILE: '',
     DATABASE_URL,
@@ -126,8 +123,8 @@ function supervision({ dir, closer, progress, giveUp, isWatching }: Launch): Sup
 }
 
 /**
- * Starts the services, and creates the demo tenant and the nodes with `svc` at the same time. Both
- * steps need only the schema of the database.
+ * Starts the services and prepares the demo tenant at the same time, because both need only the
+ * schema of the database.
  */
 async function startStack(
   launched: Launch,
@@ -171,7 +168,6 @@ async function startNodes(
   });
 }
 
-/** After the demo, prints each webhook that the demo tenant receives. */
 function showFurtherWebhooks({ receiver, tenant }: DemoWorld, { print }: Progress): void {
   receiver.answerWith((webhook) => {
     const { submissionId } = webhook.event.data;

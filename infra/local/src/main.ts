@@ -13,7 +13,6 @@ const closer = createCloser();
 const progress = createProgress();
 let stopRequestedAtMs: number | undefined;
 
-/** Stops everything in the reverse order of its start, and then this process. */
 async function stop(exitCode: number): Promise<never> {
   try {
     await closer.close();
@@ -38,7 +37,8 @@ function fail(error: unknown): void {
 function onSignal(): void {
   const nowMs = performance.now();
   stopRequestedAtMs ??= nowMs;
-  // A second Ctrl-C exits at once. The kernel then ends the child processes.
+  // A second Ctrl-C exits at once. On Linux, the kernel then ends the child processes (see
+  // `dieWithParent`).
   if (nowMs - stopRequestedAtMs > sameSignalMs) process.exit(1);
   if (closer.isClosing) return;
   progress.print('\nStopping the stack. Press Ctrl-C again to stop it at once.');

@@ -7,7 +7,6 @@ export interface Migration {
    * role owns them.
    */
   readonly ownerUrl: string | undefined;
-  /** True if no other stack uses the database. */
   readonly isAlone: boolean;
   readonly env: NodeJS.ProcessEnv;
   readonly say: Say;

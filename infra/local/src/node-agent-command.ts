@@ -7,12 +7,11 @@ export interface NodePlace {
   readonly name: string;
   readonly link: string;
   readonly credentials: NodeCredentials;
-  /** In this directory, each node has its own state directory. */
   readonly stateDir: string;
 }
 
 /**
- * The seconds that a node may take to drain. Few are enough, because a simulated node reports its
+ * The seconds that a node may take to drain. Two are enough, because a simulated node reports its
  * unfinished submissions after its next start.
  */
 const drainSeconds = 2;

@@ -1,12 +1,10 @@
 import { EventEmitter, once } from 'node:events';
 import { parseLogLine } from './service-process.ts';
 
-/** Finds out from the nodes' logs which node a submission was assigned to. */
 export interface NodeWatch {
   readonly readLine: (nodeId: string, line: string) => void;
   /**
-   * Returns the id of the node that the submission was assigned to. Returns undefined if no log
-   * names the node within `timeoutMs`.
+   * Returns the node that got the submission. Undefined if no node logs this within `timeoutMs`.
    */
   assignedNode(submissionId: string, timeoutMs: number): Promise<string | undefined>;
 }

@@ -22,7 +22,6 @@ export function stateDir(env: NodeJS.ProcessEnv = process.env): string {
   return given ? path.resolve(checkoutDir, given) : path.join(checkoutDir, '.local');
 }
 
-/** The absolute path of a file or directory in the checkout. */
 export function inCheckout(...parts: string[]): string {
   return path.join(checkoutDir, ...parts);
 }

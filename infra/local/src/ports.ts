@@ -4,8 +4,8 @@ import { createServer } from 'node:net';
 const host = '127.0.0.1';
 
 /**
- * Listens on the port and closes it again. Returns its number. Returns undefined if it is in use,
- * or if this user may not listen on it.
+ * Listens on the port for a moment and returns its number. For 0, the system chooses a free port.
+ * Returns undefined if the port is in use, or if this user may not listen on it.
  */
 async function tryPort(port: number): Promise<number | undefined> {
   const server = createServer();
@@ -33,7 +33,6 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** True if a server could listen on this port of 127.0.0.1 now. */
 export async function isPortFree(port: number): Promise<boolean> {
   return (await tryPort(port)) !== undefined;
 }

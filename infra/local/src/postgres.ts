@@ -20,7 +20,6 @@ export interface RunningPostgres extends RunningServer {
 }
 
 export interface PostgresOptions {
-  /** The directory of the cluster, its password and its log. It is created if it is missing. */
   readonly dir: string;
   /** False in tests only: nothing is flushed to disk, so a crash of the machine loses data. */
   readonly durable: boolean;
@@ -34,8 +33,8 @@ const passwordBytes = 24;
 
 /**
  * Starts Postgres on a free port of 127.0.0.1, with binaries from an npm package. Creates the
- * cluster if there is none. The server ends when this process ends in any way. Throws StartError if
- * npm has no binaries for this platform.
+ * cluster if there is none. On Linux, the server ends when this process ends in any way (see
+ * `dieWithParent`). Throws StartError if npm has no binaries for this platform.
  */
 export async function startPostgres(options: PostgresOptions): Promise<RunningPostgres> {
   const nativeDir = nativeDirectory();
@@ -137,7 +136,6 @@ async function createCluster(cluster: NewCluster): Promise<void> {
   renameSync(partial, dataDir);
 }
 
-/** Reads the password from the file. Generates one if there is none. */
 function keptPassword(file: string): string {
   if (!existsSync(file)) {
     writeFileSync(file, randomBytes(passwordBytes).toString('hex'), { mode: 0o600 });

@@ -2,17 +2,14 @@ import { Listr } from 'listr2';
 
 export type Say = (line: string) => void;
 
-/** Shows the launcher's steps: as progress on a terminal, as plain lines otherwise. */
 export interface Progress {
-  /** Runs one step under a title. `say` adds a line of detail. */
   readonly step: <T>(title: string, run: (say: Say) => Promise<T>) => Promise<T>;
-  /** Prints text between steps. */
   readonly print: (text: string) => void;
 }
 
 /**
- * The least columns of a terminal that shows progress. A terminal of unknown width reports 0
- * columns, and gets plain lines.
+ * The smallest width, in columns, of a terminal that shows progress. A terminal of unknown width
+ * reports 0 columns, and gets plain lines.
  */
 const columnsMin = 40;
 

@@ -20,10 +20,7 @@ export interface NewTenant {
   readonly allow?: readonly string[];
 }
 
-/**
- * Creates a tenant with `svc tenant create`. Only this call returns the secrets of the tenant.
- * `run` is the function that runs `svc`.
- */
+/** Only this call returns the secrets of the tenant. `run` is the function that runs `svc`. */
 export async function createTenant(
   tenant: NewTenant,
   env: NodeJS.ProcessEnv,
@@ -51,8 +48,8 @@ export async function createTenant(
 }
 
 /**
- * Creates a node with `svc node create`. Only this call returns the secret of the node. Without
- * `slotsMax`, the node gets the default limit of slots. `run` is the function that runs `svc`.
+ * Only this call returns the secret of the node. Without `slotsMax`, the node gets the default
+ * limit of slots.
  */
 export async function createNode(
   name: string,

@@ -13,9 +13,9 @@ const advice =
   'Install redis-server or valkey-server (Debian, Ubuntu: apt-get install redis-server; macOS: brew install redis), or set REDIS_URL to your own Redis 7.';
 
 /**
- * Finds a Redis server on the PATH. Without one, calls `onFetch`, downloads Debian's package and
- * unpacks it below .local, because no npm package contains Redis. Throws StartError if the download
- * fails or the machine has no `apt-get`.
+ * Finds a Redis server on the PATH. Without one, uses Debian's package below .local, because no npm
+ * package contains Redis. Calls `onFetch` before it downloads that package. Throws StartError if
+ * the download fails or the machine has no `apt-get`.
  */
 export async function redisBinary(onFetch: () => void = () => {}): Promise<RedisBinary> {
   const installed = onPath('redis-server') ?? onPath('valkey-server');

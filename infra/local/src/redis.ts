@@ -9,10 +9,6 @@ import { redisBinary } from './redis-binary.ts';
 import { type RunningServer, startServer, withRetries } from './server-process.ts';
 
 export interface RedisOptions {
-  /**
-   * The directory of the server's configuration, append-only files and log. It is created if it is
-   * missing.
-   */
   readonly dir: string;
   /**
    * True if Redis flushes its append-only file to disk every second. False in tests only: the
@@ -24,7 +20,6 @@ export interface RedisOptions {
    * it gets later.
    */
   readonly isClustered?: boolean;
-  /** Called before the Redis package is downloaded, which takes some seconds. */
   readonly onFetch?: () => void;
 }
 
@@ -32,8 +27,8 @@ const portAttemptsMax = 3;
 
 /**
  * Starts a Redis server on a free port of 127.0.0.1. Its password is in its configuration file and
- * not in its command line. The server ends when this process ends in any way. Throws StartError if
- * no Redis is available.
+ * not in its command line. On Linux, the server ends when this process ends in any way (see
+ * `dieWithParent`). Throws StartError if no Redis is available.
  */
 export async function startRedis(options: RedisOptions): Promise<RunningServer> {
   const { dir, durable, isClustered = false } = options;

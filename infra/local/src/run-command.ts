@@ -20,8 +20,9 @@ const timeoutMsDefault = 300_000;
 
 /**
  * Runs a command in the checkout, waits for its end, and returns its standard output. Ctrl-C on the
- * terminal does not reach the command. The command is killed when this process ends. Throws
- * CommandError if the command fails, cannot be started or takes longer than `timeoutMs`.
+ * terminal does not reach the command. On Linux, the command is killed when this process ends (see
+ * `dieWithParent`). Throws CommandError if the command fails, cannot be started or takes longer
+ * than `timeoutMs`.
  */
 export async function runCommand(
   command: readonly string[],

@@ -29,10 +29,6 @@ function print(part: Buffer): void {
   process.stdout.write(part);
 }
 
-/**
- * Runs a command, and returns its exit code and its output. `onPart` gets each part of the output
- * when it arrives.
- */
 async function run(
   file: string,
   args: readonly string[],
@@ -85,10 +81,6 @@ function readReport(file: string): unknown {
   return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
 }
 
-/**
- * Describes the `slowestShown` slowest test files, one per line with its seconds. Returns an empty
- * text if the run has no more files than that.
- */
 function describeSlowest(report: unknown): string {
   const files = memberOf(report, 'testResults');
   if (!Array.isArray(files) || files.length <= slowestShown) return '';

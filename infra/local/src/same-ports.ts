@@ -7,7 +7,6 @@ const portVariable: Partial<Record<ServiceName, string>> = {
   dispatcher: 'NODE_LINK_PORT',
 };
 
-/** The environment that gives a restarted service its previous ports. */
 export function samePorts(service: ServiceName, { port, adminPort }: ReadyLine): NodeJS.ProcessEnv {
   const variable = portVariable[service];
   return {

@@ -3,7 +3,6 @@ import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describeExit, isAlive, stopChild } from './child.ts';
 
-/** A server such as Postgres or Redis that this process has started, and can stop. */
 export interface RunningServer {
   readonly url: string;
   readonly port: number;
@@ -23,9 +22,7 @@ export interface ServerCommand {
   readonly env?: NodeJS.ProcessEnv;
   /** The log. It is truncated at each start, which limits its size. */
   readonly logFile: string;
-  /** The signal for an orderly stop. */
   readonly stopSignal: NodeJS.Signals;
-  /** Called repeatedly with the id of the started process. */
   isReady(pid: number): Promise<boolean>;
 }
 

@@ -20,10 +20,6 @@ export interface Servers {
 const connectionsMax = 200;
 const databaseName = 'postgres';
 
-/**
- * Uses the servers that the environment names, or starts embedded ones with their files below
- * `dir`.
- */
 export async function startServers(
   settings: Settings,
   dir: string,

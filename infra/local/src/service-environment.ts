@@ -1,5 +1,4 @@
 export interface StackAddresses {
-  /** The URL of the database, with the services' role as its user. */
   readonly databaseUrl: string;
   readonly redisUrl: string;
   readonly masterKey: string;

@@ -12,12 +12,10 @@ export interface ReadyLine {
   readonly adminPort?: number;
 }
 
-/** A process of this repository, such as a service or a node agent. */
 export interface ServiceProcess {
   readonly name: string;
   readonly pid: number;
   readonly ready: ReadyLine;
-  /** The last lines that it wrote, oldest first. */
   logs(): readonly string[];
   isRunning(): boolean;
   /** Sends a message over its IPC channel. Does nothing after the process has ended. */
@@ -26,29 +24,27 @@ export interface ServiceProcess {
   readonly exited: Promise<string>;
   /** Sends SIGTERM to drain the process. Kills it if it still runs after `boundMs`. */
   stop(boundMs?: number): Promise<void>;
-  /** Kills the process with SIGKILL, without a drain. */
   kill(): Promise<void>;
 }
 
 export interface ServiceCommand {
   readonly name: string;
-  /** The words before the command, for example to run it as another user. */
   readonly prefix?: readonly string[];
-  /** The file to run, absolute. */
   readonly entry: string;
   readonly args?: readonly string[];
   /** Options of Node itself, such as `--watch`. */
   readonly nodeOptions?: readonly string[];
-  /** The whole environment. */
+  /** The environment of the process. Only the variable of Node's compile cache is added to it. */
   readonly env: NodeJS.ProcessEnv;
-  /** Called with each line of its standard output and error. */
   readonly onLine?: (line: string) => void;
-  /** Called with each message of its IPC channel. */
   readonly onMessage?: (message: unknown) => void;
 }
 
 const readyBoundMs = 30_000;
-/** Longer than the 10 s that a service takes to drain. */
+/**
+ * The time that a process has to end after SIGTERM. It is longer than the 10 s that a service may
+ * take to drain.
+ */
 const stopBoundMs = 12_000;
 const logLinesMax = 2_000;
 const logTailLines = 20;
@@ -92,7 +88,6 @@ export async function startServiceProcess(command: ServiceCommand): Promise<Serv
 
 interface SpawnedService {
   readonly child: ChildProcess;
-  /** The last lines of its output, at most `logLinesMax`. */
   readonly lines: string[];
   readonly output: ReturnType<typeof createInterface>;
 }
@@ -159,7 +154,6 @@ async function readyLine(
   });
 }
 
-/** The ports in a ready line, or undefined if the line is not a ready line. */
 export function parseReadyLine(line: string): ReadyLine | undefined {
   const entry = parseLogLine(line);
   if (entry?.['msg'] !== 'ready') return undefined;
@@ -182,7 +176,6 @@ export function parseLogLine(line: string): Record<string, unknown> | undefined 
   }
 }
 
-/** Formats a JSON log line for a person. */
 function readable(line: string): string {
   const entry = parseLogLine(line);
   if (typeof entry?.['msg'] !== 'string') return line;

@@ -13,7 +13,6 @@ export interface Settings {
   readonly nodeLinkPort: number;
   readonly simulatedNodes: number;
   readonly isDemoWanted: boolean;
-  /** True if the stack runs a local Solana chain with the rail on, and shows a purchase. */
   readonly isSolanaDemoWanted: boolean;
 }
 

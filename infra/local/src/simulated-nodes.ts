@@ -6,7 +6,6 @@ export interface NodeFleet {
   readonly link: string;
   readonly nodes: readonly NodeCredentials[];
   readonly stateDir: string;
-  /** Called with each line of a node's log. */
   readonly onLine: (nodeId: string, line: string) => void;
 }
 

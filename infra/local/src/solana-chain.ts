@@ -4,7 +4,6 @@ import type { Closer } from './closer.ts';
 import { checkoutDir } from './paths.ts';
 import { startServiceProcess } from './service-process.ts';
 
-/** A Solana chain on this machine, with a wallet that pays. */
 export interface SolanaChain {
   /** The environment variables with which the rail accepts payments on this chain (CONTRACT 8). */
   readonly env: NodeJS.ProcessEnv;
@@ -28,7 +27,10 @@ function bound(): { readonly signal: AbortSignal } {
   return { signal: AbortSignal.timeout(answerBoundMs) };
 }
 
-/** Starts the chain in its own process. Throws StartError if it does not start. */
+/**
+ * Starts the chain in its own process. Throws StartError if the process does not become ready.
+ * Throws if the process does not send its terms within `answerBoundMs`.
+ */
 export async function startSolanaChain(closer: Closer): Promise<SolanaChain> {
   const messages = new EventEmitter<ChainMessages>();
   const announced = once(messages, 'terms', bound());

@@ -5,7 +5,9 @@ import type { SolanaChain } from './solana-chain.ts';
 import { verifyWebhook } from './webhook-receiver.ts';
 
 const credits = 500;
-/** The demo makes its payment final after this time. On mainnet this takes about 13 s. */
+/**
+ * The demo makes its payment final after this time. On mainnet a payment is final after about 13 s.
+ */
 const finalityMs = 1_500;
 const awaitSeconds = 30;
 const webhookBoundMs = 20_000;

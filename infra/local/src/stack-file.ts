@@ -28,7 +28,7 @@ export function writeStackFile(dir: string, stack: StackFile): void {
 
 /**
  * The stack that the file describes: the running one, or one that crashed. Undefined if there is no
- * valid file.
+ * file, or if it does not describe a stack. Throws if the file is not JSON.
  */
 export function readStackFile(dir: string): StackFile | undefined {
   if (!existsSync(fileIn(dir))) return undefined;

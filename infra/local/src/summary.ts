@@ -3,10 +3,6 @@ import path from 'node:path';
 import type { DemoWorld } from './demo-tenant.ts';
 import type { RunningServices } from './services.ts';
 
-/**
- * The text that the launcher prints when the stack runs: the addresses, the credentials and some
- * commands to try.
- */
 export function summary(
   services: RunningServices,
   { tenant, receiver }: DemoWorld,

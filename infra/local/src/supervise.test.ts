@@ -9,7 +9,6 @@ import { supervise } from './supervise.ts';
 
 const bound = { timeout: 30_000, interval: 50 };
 
-/** The code of a process that logs `version`, and ends on SIGTERM. */
 function codeOf(version: string): string {
   return `
     console.log(JSON.stringify({ msg: 'ready', version: ${version}, pid: process.pid }));

@@ -6,9 +6,7 @@ import { type ReadyLine, type ServiceCommand, startServiceProcess } from './serv
 export interface Supervision {
   readonly logsDir: string;
   readonly closer: Closer;
-  /** Called with a message when a process is restarted, and when its new code does not run. */
   readonly report: (line: string) => void;
-  /** Called if a process cannot be kept running. */
   readonly giveUp: (error: unknown) => void;
   /** True if Node restarts a process when a file that the process has loaded changes. */
   readonly isWatching: boolean;
@@ -29,7 +27,6 @@ const watchLine = /^(Restarting|Failed running) /;
 export async function supervise(
   command: ServiceCommand,
   supervision: Supervision,
-  /** Returns the environment that gives a restarted process the ports of the first one. */
   samePorts: (ready: ReadyLine) => NodeJS.ProcessEnv = () => ({}),
 ): Promise<ReadyLine> {
   const { logsDir, closer, report, giveUp, isWatching } = supervision;

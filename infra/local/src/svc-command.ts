@@ -5,8 +5,8 @@ import { adminCliEntry } from './service-files.ts';
 const timeoutMs = 60_000;
 
 /**
- * Runs `svc` with these arguments in a separate process, and returns its output. If `svc` fails,
- * throws CommandError with its error output.
+ * Runs `svc` and returns its standard output. If `svc` fails, throws CommandError with its error
+ * output.
  */
 export function svcText(words: readonly string[], env: NodeJS.ProcessEnv): Promise<string> {
   const entry = env['SVC_CLI_ENTRY'] ?? adminCliEntry;

@@ -8,7 +8,6 @@ export interface ReceivedWebhook {
   readonly receivedAtMs: number;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** The signed body. */
   readonly body: string;
   /** `X-SVC-Delivery`. */
   readonly deliveryId: string;
@@ -24,7 +23,6 @@ export interface WebhookEvent {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** The receiver's reaction to an attempt: an answer, no answer, or a cut connection. */
 export type WebhookAnswer =
   | { readonly status: number; readonly headers?: Record<string, string>; readonly body?: string }
   | 'no answer'
@@ -35,13 +33,12 @@ export type Answerer = (webhook: ReceivedWebhook) => WebhookAnswer | Promise<Web
 export interface WebhookReceiver {
   readonly url: string;
   readonly port: number;
-  /** Every attempt so far, in the order of arrival. */
   readonly received: readonly ReceivedWebhook[];
   /** Sets the answer to later attempts. The default is 204. */
   answerWith(answerer: Answerer): void;
   /**
-   * Returns the first attempt that `matches`. It may have arrived already. Throws after `timeoutMs`
-   * (10 s by default).
+   * Returns the first attempt that `matches`. It may have arrived already. Throws if none arrives
+   * within `timeoutMs` (10 s by default).
    */
   waitFor(
     matches: (webhook: ReceivedWebhook) => boolean,
@@ -54,9 +51,7 @@ const waitMsDefault = 10_000;
 
 const acknowledge: Answerer = () => ({ status: 204 });
 
-/**
- * Starts a webhook endpoint that keeps each attempt that it receives. `port` 0 takes any free port.
- */
+/** `port` 0 takes any free port. */
 export async function createWebhookReceiver({
   host = '127.0.0.1',
   port = 0,

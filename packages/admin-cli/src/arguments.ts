@@ -29,7 +29,6 @@ export function creditsArgument(text: string): bigint {
 
 const nameLengthMax = 128;
 
-/** Checks a display name: 1 to 128 characters, and not only spaces. */
 export function nameArgument(text: string): string {
   const length = Array.from(text).length;
   if (length < 1 || length > nameLengthMax || text.trim() === '') {
@@ -40,12 +39,10 @@ export function nameArgument(text: string): string {
   return text;
 }
 
-/** Collects the values of an option that may be given several times. */
 export function collect(text: string, earlier: string[] | undefined): string[] {
   return [...(earlier ?? []), text];
 }
 
-/** Makes a parser of a whole number from `min` to `max`. */
 export function integerArgument(min: number, max: number): (text: string) => number {
   return (text) => {
     const value = Number(text);
@@ -56,10 +53,7 @@ export function integerArgument(min: number, max: number): (text: string) => num
   };
 }
 
-/**
- * Makes a parser of a limit: a whole number from 1 to `max`, or `none`. For `none`, which means no
- * limit, the parser returns null.
- */
+/** The parser returns null for `none`, which means no limit. */
 export function limitOrNone(max: number): (text: string) => number | null {
   const read = integerArgument(1, max);
   return (text) => (text === 'none' ? null : read(text));
@@ -113,8 +107,7 @@ export function timeArgument(text: string): AskedTime {
 }
 
 /**
- * Turns an asked time into a date. A duration counts back from the database's clock, because the
- * stored times come from that clock.
+ * A duration counts back from the database's clock, because the stored times come from that clock.
  */
 export async function timeOf(store: Store, asked: AskedTime): Promise<Date> {
   if (asked instanceof Date) return asked;
@@ -136,5 +129,4 @@ export function percentArgument(text: string): number {
 const listLimitMax = 1_000;
 export const listLimitDefault = 50;
 
-/** Parses the number of records that a list shows, 1 to 1000. */
 export const limitArgument = integerArgument(1, listLimitMax);

@@ -1,12 +1,11 @@
 import type { Command } from 'commander';
 
-/** A group of commands: one word after `svc`. */
 export interface CommandGroup {
   readonly name: string;
   readonly summary: string;
   /**
-   * Loads the function that adds the commands of the group. `svc` loads only the groups that the
-   * command line names, so that it starts fast.
+   * Loads the commands of the group. `svc` starts fast, because it does not load groups that the
+   * command line does not need.
    */
   readonly load: () => Promise<(command: Command) => void>;
   /** True if all other groups are loaded too, because this group reads their commands. */

@@ -2,33 +2,28 @@ import type { Command } from 'commander';
 
 /**
  * How to write a command. A file of `commands/` adds its commands to a group of `catalogue.ts`.
- * Each command has a description, examples and `--json`. Its action runs in `withContext` and
- * prints with `output.ts`. If the command changes something, the action passes `context.by` to the
- * store function, which writes the audit log in the same transaction.
+ * Each command has a description, examples and `--json`. Most actions run in `withContext` and
+ * print with `output.ts`. If an action changes something, it passes `context.by` to the store
+ * function, which writes the audit log in the same transaction.
  */
 
 export interface CommandText {
   /** A line that says what the command does, without a full stop. */
   readonly does: string;
-  /** Whole command lines, `svc …`. */
   readonly examples: readonly string[];
 }
 
-/** The options that commands share. Only a command that asks for confirmation has `yes`. */
+/** Only a command that asks for confirmation has `yes`. */
 export interface CommandOptions {
   readonly json?: boolean;
   readonly yes?: boolean;
 }
 
-/** Adds a command to a group: `addCommand(tenant, 'show', …)` is `svc tenant show`. */
 export function addCommand(group: Command, name: string, text: CommandText): Command {
   return describeCommand(group.command(name), text);
 }
 
-/**
- * Adds the description, the examples and `--json` to a command. A group that is a command itself,
- * such as `svc status`, calls it directly.
- */
+/** A group that is itself a command, such as `svc status`, calls `describeCommand` directly. */
 export function describeCommand(command: Command, { does, examples }: CommandText): Command {
   const title = examples.length === 1 ? 'Example' : 'Examples';
   return command
@@ -37,7 +32,6 @@ export function describeCommand(command: Command, { does, examples }: CommandTex
     .addHelpText('after', ['', `${title}:`, ...examples.map((line) => `  $ ${line}`)].join('\n'));
 }
 
-/** Adds `--yes` to a command that asks before an irreversible change (`confirm.ts`). */
 export function addYesOption(command: Command): Command {
   return command.option('--yes', 'do not ask for confirmation');
 }

@@ -34,9 +34,9 @@ export type Configuration = Static<typeof adminCliConfig>;
 const checkoutDirectory = path.resolve(import.meta.dirname, '../../..');
 
 /**
- * Reads the configuration from the environment. SVC_ENVIRONMENT is `sandbox` by default. Without
- * DATABASE_URL, takes the values of the stack that `npm start` runs from this checkout
- * (CONTRACT 9). Throws Refusal or ConfigError. The message says what to set.
+ * Reads the environment, with `sandbox` as the default of SVC_ENVIRONMENT. Without DATABASE_URL,
+ * reads the values of the stack that `npm start` runs from this checkout (CONTRACT 9). Throws
+ * Refusal if no such stack runs, and ConfigError for an invalid variable.
  */
 export function readConfiguration(env: NodeJS.ProcessEnv): Configuration {
   if (isSet(env['DATABASE_URL'])) {
@@ -63,7 +63,7 @@ interface StackFile {
   masterKey: string;
 }
 
-/** The configuration that `npm start` wrote for its stack. Null if no stack is running. */
+/** Null if no stack of `npm start` is running. */
 function readRunningStack(env: NodeJS.ProcessEnv): Record<string, string> | null {
   const directory = path.resolve(checkoutDirectory, env['SVC_LOCAL_DIR'] ?? '.local');
   const file = path.join(directory, 'stack.json');

@@ -5,13 +5,12 @@ import { type Configuration, readConfiguration } from './configuration.ts';
 import { identify } from './identity.ts';
 import { Refusal } from './refusal.ts';
 
-/** The dependencies of a command. */
 export interface Context {
   readonly configuration: Configuration;
   readonly store: Store;
   /**
-   * The actor, and the id of this call of `svc`. Store functions that change something take `by` as
-   * their last argument, and write it into the audit log with the change.
+   * The actor, and the id of this call of `svc`. Each store function that changes something takes
+   * `by` and writes it into the audit log with the change.
    */
   readonly by: Author & { readonly requestId: string };
 }

@@ -25,14 +25,11 @@ export async function identify(
   if (mayBeFirst && !(await hasOperators(store))) return localActor();
   throw new Refusal(
     'In production every command needs an operator: set SVC_OPERATOR_ID and SVC_OPERATOR_SECRET. ' +
-      'Create the first operator with `svc operator create`, which works without them.',
+      'While there is no operator, `svc operator create` works without them.',
   );
 }
 
-/**
- * Verifies the id and the secret of an operator. Gives the same refusal for an unknown id, a
- * disabled operator and a wrong secret.
- */
+/** An unknown id, a disabled operator and a wrong secret get the same refusal. */
 async function verifiedOperator(store: Store, wireId: string, secret: string): Promise<Actor> {
   const id = fromWireId('op', wireId);
   const operator = id === undefined ? null : await findOperatorCredentials(store, id);
@@ -58,7 +55,7 @@ function localActor(): Actor {
   return { kind: 'local', name: accountName() };
 }
 
-/** The name of the local account, or its user id if it has no name, as in some containers. */
+/** In some containers the account has no name, only a user id. */
 function accountName(): string {
   try {
     return os.userInfo().username;

@@ -82,8 +82,8 @@ test.each([
   [['gateway', 'silent'], 'one of trace, debug, info, warn, error, configured'],
   [['gateway', 'debug', '--for', '25h'], 'from 10s to 24h'],
   [['gateway', 'debug', '--for', '9s'], 'from 10s to 24h'],
-  [['gateway', '--for', '1h'], 'Name a service and a level'],
-  [['gateway', 'configured', '--for', '1h'], 'Name a service and a level'],
+  [['gateway', '--for', '1h'], 'needs a service and a level'],
+  [['gateway', 'configured', '--for', '1h'], 'needs a service and a level'],
 ])('svc log-level %s is wrong usage and changes nothing', async (words, sentence) => {
   const { code, stderr } = await svc(...words);
   expect(code).toBe(2);

@@ -6,7 +6,6 @@ export type OutputOptions = CommandOptions;
 
 export type Row = Readonly<Record<string, unknown>>;
 
-/** Prints one record: as JSON for programs, or one line for each field for people. */
 export function printRecord(record: Row, options: OutputOptions): void {
   if (options.json === true) return printJson(record);
   // The names of fields are untrusted too: a node chooses the names in `result.details`.
@@ -16,7 +15,6 @@ export function printRecord(record: Row, options: OutputOptions): void {
     print(`${bold(name.padEnd(width))}  ${plainText(cell(value))}`);
 }
 
-/** Prints a list: as JSON for programs, or a table with these columns for people. */
 export function printList(
   rows: readonly Row[],
   columns: readonly string[],
@@ -27,14 +25,12 @@ export function printList(
   printTable(columns, cells);
 }
 
-/** Prints a table that fits the terminal. Without a terminal its width is not limited. */
 export function printTable(head: readonly string[], rows: readonly (readonly string[])[]): void {
   const [first = '', ...lines] = tableLines(head, rows, terminalWidth());
   print(bold(first));
   for (const line of lines) print(line);
 }
 
-/** Prints JSON for programs, with terminal control characters escaped. */
 export function printJson(value: unknown): void {
   print(jsonText(value, 2));
 }
@@ -53,7 +49,7 @@ export function print(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-/** The columns of the terminal. Undefined if the output is not a terminal. */
+/** Undefined if the output is not a terminal. */
 export function terminalWidth(): number | undefined {
   return process.stdout.isTTY ? process.stdout.columns : undefined;
 }
@@ -80,7 +76,6 @@ function isPlainObject(value: unknown): value is Row {
   );
 }
 
-/** A value as text for people. A missing value is `-`. */
 function cell(value: unknown): string {
   if (value === null || value === undefined) return '-';
   if (typeof value === 'string') return value;

@@ -4,7 +4,6 @@ import { createProgram } from './program.ts';
 
 const whole = await createProgram();
 
-/** Every command that has no subcommands, with the words that call it. */
 function leaves(command: Command, words: string[] = []): [string, Command][] {
   if (command.commands.length === 0) return [[words.join(' '), command]];
   return command.commands.flatMap((child) => leaves(child, [...words, child.name()]));

@@ -2,8 +2,8 @@ import { Command } from 'commander';
 import { catalogue } from './catalogue.ts';
 
 /**
- * Makes `svc` for the words of a command line. It loads the commands of the groups that the words
- * name. It loads all groups if `words` is undefined or if a named group needs them all.
+ * Loads the commands of the groups that `words` names. Loads all groups if `words` is undefined or
+ * if a named group needs them all.
  */
 export async function createProgram(words?: readonly string[]): Promise<Command> {
   const program = new Command('svc')

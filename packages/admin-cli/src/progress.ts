@@ -1,7 +1,6 @@
 import type { CommandOptions } from './command.ts';
 
 export interface Progress {
-  /** Draws the bar for `done` of `total`. */
   readonly show: (done: number) => void;
   readonly end: () => void;
 }

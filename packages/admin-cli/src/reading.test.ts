@@ -36,10 +36,6 @@ afterAll(async () => {
   await fixture.close();
 });
 
-/**
- * Claims a due attempt and records an answer for it. `wanted` is the delivery of the attempt.
- * Without it, any due attempt is taken. Returns the id of the delivery.
- */
 async function answer(
   verdict: Parameters<typeof recordAttempt>[1]['verdict'],
   wanted?: string,
@@ -56,7 +52,6 @@ async function answer(
   return toWireId('dlv', attempt.deliveryId);
 }
 
-/** Runs a command and returns the audit entries that it added. */
 async function noted(...words: string[]): Promise<unknown[]> {
   const last = 'SELECT COALESCE(max(id), 0) AS id FROM audit_log';
   const [before] = await fixture.database.query<{ id: string }>(last);

@@ -5,7 +5,7 @@ import { plainText } from './table.ts';
 
 /**
  * Runs one command of `svc`. Sets the exit code of this process: 0 for success, 1 for a refusal or
- * another error, and 2 for wrong usage. Prints why a command failed.
+ * another error, and 2 for wrong usage.
  */
 export async function runSvc(words: readonly string[]): Promise<void> {
   try {

@@ -45,10 +45,6 @@ async function json(...words: readonly string[]) {
   return JSON.parse(stdout);
 }
 
-/**
- * Creates an intent of 500 credits for 5 USDC. By default it belongs to the tenant that all tests
- * share.
- */
 async function intent(owner = tenantId): Promise<string> {
   count += 1;
   const reference = `reference-${count}`;

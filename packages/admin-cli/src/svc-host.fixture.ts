@@ -7,7 +7,6 @@ import { runSvc } from './run-svc.ts';
 
 interface Order {
   readonly words: readonly string[];
-  /** The whole environment of the command. */
   readonly env: NodeJS.ProcessEnv;
 }
 
@@ -30,7 +29,6 @@ async function run({ words, env }: Order): Promise<Ran> {
   return { code: takeExitCode(), ...printed };
 }
 
-/** Returns the exit code that the command has set, and resets it for the next command. */
 function takeExitCode(): number {
   const code = Number(process.exitCode ?? 0);
   process.exitCode = 0;

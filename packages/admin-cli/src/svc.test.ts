@@ -29,7 +29,6 @@ function environment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
 const svc = (words: readonly string[], env: NodeJS.ProcessEnv = {}) =>
   runSvc(words, environment(env));
 
-/** Runs `svc` in a separate process, as an operator would. */
 const svcProcess = (words: readonly string[], env: NodeJS.ProcessEnv = {}) =>
   runSvcProcess(words, environment(env));
 

@@ -1,5 +1,3 @@
-/** Formats tables with aligned columns for terminals of any width. The functions are pure. */
-
 /** The narrowest width to which a column is cut. */
 const columnWidthMin = 6;
 const gap = '  ';
@@ -21,14 +19,12 @@ function characterWidth(character: string): number {
   return doubleWidth.test(character) ? 2 : 1;
 }
 
-/** The number of terminal columns that a text occupies. */
 export function textWidth(text: string): number {
   let width = 0;
   for (const character of text) width += characterWidth(character);
   return width;
 }
 
-/** Cuts a text to at most `widthMax` columns, with an ellipsis. */
 function cut(text: string, widthMax: number): string {
   if (textWidth(text) <= widthMax) return text;
   let kept = '';
@@ -49,8 +45,8 @@ function pad(text: string, width: number, toRight: boolean): string {
 const numeric = /^-?\d[\d,.]*( ?(ms|s|m|h|d|%|×))?$/;
 
 /**
- * Formats a head and rows of cells as lines. Columns of numbers are right-aligned. With `widthMax`,
- * the widest columns are cut until each line fits, but not below `columnWidthMin`.
+ * With `widthMax`, the widest columns are cut until each line fits, but not below `columnWidthMin`.
+ * Columns of numbers are right-aligned.
  */
 export function tableLines(
   head: readonly string[],

@@ -21,7 +21,6 @@ function svcWebhook(...words: readonly string[]): Promise<Ran> {
   });
 }
 
-/** Creates an exhausted delivery. Returns its id and its tenant's, as on the wire. */
 async function exhausted(): Promise<{ id: string; tenantId: string }> {
   const tenantId = await fixture.tenant(0, 'https://hooks.example.com/');
   await queueWebhookTest(fixture.store, { tenantId, requestId: 'req-1' });

@@ -4,15 +4,14 @@ import { retryPauseMs } from './retry.ts';
 import { type Answer, type RequestParts, send } from './send.ts';
 import type { Problem } from './types.ts';
 
-/** One operation: its request, whether it may be repeated, and how its answer is read. */
 export interface Call<Result> extends RequestParts {
   /**
    * True if a repeat could do the work twice. Such a call is not repeated after a temporary error.
    */
   readonly isOnce?: boolean | undefined;
   /**
-   * The milliseconds that the service may wait for an event before it answers. They are added to
-   * the time limit of each request.
+   * The milliseconds that the service may wait before it answers. They are added to the time limit
+   * of each request.
    */
   readonly waitMs?: number;
   /** Reads the text of an answer. Undefined if the text is not an answer of the service. */
@@ -41,7 +40,7 @@ function withRequestId<Result>(result: Result, requestId: string | null): Result
 }
 
 /**
- * Parses JSON. Undefined if the text is not JSON. The caller declares and checks the type, as for
+ * Returns undefined if the text is not JSON. The caller declares and checks the type, as for
  * `JSON.parse`.
  */
 export function parseJson(text: string): ReturnType<typeof JSON.parse> {
@@ -67,7 +66,6 @@ export function having<Result extends object>(member: keyof Result & string) {
   };
 }
 
-/** Makes the error for an answer. Ignores a body that is not a problem document of the service. */
 function errorOf({ status, headers, text }: Answer): ApiError {
   const problem: Partial<Problem> | null | undefined = status >= 400 ? parseJson(text) : undefined;
   return apiError(
@@ -81,8 +79,7 @@ const clockWindowMs = 300_000;
 
 /**
  * Returns the clock of the service minus the local clock, in milliseconds. Returns undefined if the
- * answer does not refuse the timestamp. Also returns undefined if the clocks differ too little to
- * be the cause.
+ * clocks did not cause the error.
  */
 function offsetFrom(answer: Answer, error: ApiError, nowMs: number): number | undefined {
   if (error.status !== 401 || !error.detail.includes('X-SVC-Timestamp')) return undefined;
@@ -118,8 +115,9 @@ async function attempt<Result>(
 }
 
 /**
- * Makes a call, and repeats it after temporary errors. If the service refuses the timestamp,
- * corrects the clock offset and repeats the call once. Throws the last error.
+ * Makes a call, and repeats it after temporary errors, unless `isOnce` is set. If the service
+ * refuses the timestamp, corrects the clock offset and repeats the call once, even with `isOnce`.
+ * Throws the last error.
  */
 export async function callService<Result>(
   connection: Connection,

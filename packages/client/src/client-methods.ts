@@ -36,16 +36,16 @@ import type {
 } from './types.ts';
 
 /**
- * One method for each operation of a tenant. The client repeats a call after a temporary error. If
- * the last attempt fails, the call throws `ApiError` for an error of the service, or
- * `ApiConnectionError` if no answer arrived. The client does not repeat the calls whose work a
- * repeat would do twice: `testWebhook`, `testWebhookEndpoint`, `redeliver`, `createKey`,
- * `createWebhookEndpoint`, `rotateWebhookEndpointSecret` and `createPurchaseIntent`.
+ * One method for each operation of a tenant. A call throws `ApiError` for an error of the service,
+ * or `ApiConnectionError` if no complete answer arrived. The client repeats most calls after
+ * temporary errors. After such an error it does not repeat `testWebhook`, `testWebhookEndpoint`,
+ * `redeliver`, `createKey`, `createWebhookEndpoint`, `rotateWebhookEndpointSecret` and
+ * `createPurchaseIntent`, because a repeat would do their work twice.
  */
 export interface Client {
   /**
-   * If the client repeats the request, it uses the same idempotency key. Derive the key from your
-   * own records, so that your repeats use it too.
+   * Repeats by the client use the same idempotency key. Derive the key from your own records. Your
+   * repeats then use the same key, too.
    */
   submit(request: SubmissionRequest, options?: CallOptions): Promise<SubmissionCreated>;
   quote(request: QuoteRequest, options?: CallOptions): Promise<QuoteAnswer>;
@@ -58,7 +58,7 @@ export interface Client {
   cancel(submissionId: string, options?: CallOptions): Promise<CancelAnswer>;
   /**
    * Polls until the submission has ended, and continues after temporary errors. Webhooks report the
-   * end sooner. Throws `WaitTimeoutError` if it has not ended within `timeoutMs`.
+   * end sooner. Throws `WaitTimeoutError` if the submission has not ended within `timeoutMs`.
    */
   waitFor(
     submissionId: string,
@@ -88,7 +88,7 @@ export interface Client {
     change: WebhookEndpointChange,
     options?: CallOptions,
   ): Promise<WebhookEndpoint>;
-  /** Deletes the endpoint. The service drops its pending deliveries. */
+  /** The service drops the pending deliveries of the endpoint. */
   deleteWebhookEndpoint(
     endpointId: string,
     options?: CallOptions,

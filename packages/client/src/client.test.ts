@@ -90,7 +90,6 @@ function only(): Received {
   return request;
 }
 
-/** The signature that the service expects, computed from the received request. */
 function expectedSignature(request: Received): string {
   const bodySha256 = createHash('sha256').update(request.body).digest('hex');
   const { method, target } = request;

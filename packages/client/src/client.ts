@@ -4,8 +4,8 @@ import { listsOf, methodsOf } from './operations.ts';
 import { waitFor } from './wait-for.ts';
 
 /**
- * Creates a client that signs requests and returns typed answers. The client holds no timers
- * between calls.
+ * Creates a client that signs requests and returns typed answers. The client keeps no timer between
+ * calls.
  */
 export function createClient(options: ClientOptions): Client {
   const connection = connect(options);

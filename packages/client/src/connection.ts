@@ -24,14 +24,14 @@ export interface ClientOptions {
   readonly requestTimeoutMs?: number;
   readonly fetch?: typeof globalThis.fetch;
   /**
-   * The clock for timestamps and durations, in milliseconds since 1970. Default: the system's
-   * clock. The client corrects its timestamps if the service refuses one.
+   * The clock for timestamps and durations, in milliseconds since 1970. Default: `Date.now` for
+   * timestamps, and `performance.now` for durations. The client corrects its timestamps if the
+   * service refuses one.
    */
   readonly now?: () => number;
   readonly sleep?: (milliseconds: number, signal?: AbortSignal) => Promise<void>;
 }
 
-/** Options of one call. */
 export interface CallOptions {
   /**
    * Aborts the call, its repeats and its pauses. The call then rejects with the reason of the
@@ -67,7 +67,6 @@ export interface Connection {
   clockOffsetMs: number;
 }
 
-/** Returns the members whose value is not undefined. */
 export function given<Members extends object>(members: Members): Given<Members>;
 export function given(members: object): object {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));

@@ -46,7 +46,7 @@ export class AuthenticationError extends ApiError {
   override readonly name = 'AuthenticationError';
 }
 
-/** 402. `problem.required` is the amount that the submission would have held. */
+/** 402. `problem.required` is the amount of the hold that the submission needs. */
 export class InsufficientCreditsError extends ApiError {
   override readonly name = 'InsufficientCreditsError';
 }
@@ -93,7 +93,6 @@ const classes: Readonly<Record<number, typeof ApiError>> = {
   429: RateLimitError,
 };
 
-/** Makes the error of an answer. Its class depends on the HTTP status. */
 export function apiError(
   status: number,
   requestId: string | null,
@@ -104,7 +103,8 @@ export function apiError(
 }
 
 /**
- * No complete answer arrived. `cause` is the error of `fetch`. The outcome of the call is unknown.
+ * No complete answer arrived. `cause` is the error of `fetch`; a timeout has no cause. The outcome
+ * of the call is unknown.
  */
 export class ApiConnectionError extends SvcError {
   override readonly name: string = 'ApiConnectionError';

@@ -20,14 +20,17 @@ import type {
 interface Shape extends Partial<Call<unknown>> {
   /** True if the method takes an object after the id: the body, or the query of a GET. */
   readonly takesContent?: boolean;
-  /** Members that the content has by default. */
   readonly defaults?: object;
 }
 
 type Operation = readonly [
   /** The path after `/v1/`. `:` stands for the id, which is the first argument of the method. */
   path: string,
-  /** A member of every answer. An answer without this member does not come from the service. */
+  /**
+   * A member of each successful answer. An answer without it does not come from the service. A
+   * deletion has no body, so its method returns an object with the id in this member. Empty if
+   * `shape` has `read`.
+   */
   member: string,
   shape?: Shape,
 ];
@@ -104,8 +107,8 @@ function readSvg(text: string): string | undefined {
 }
 
 /**
- * Reads the answers `ready`, and `not_ready` with the HTTP status 503. Returns undefined for a
- * problem document, because its member `status` is a number.
+ * Reads a readiness answer: `ready`, or `not_ready` with the HTTP status 503. Returns undefined for
+ * a problem document, because its member `status` is a number.
  */
 function readReadiness(text: string): Readiness | undefined {
   const readiness: Readiness | null | undefined = parseJson(text);
@@ -149,7 +152,6 @@ function methodOf(connection: Connection, [path, member, shape = {}]: Operation)
 
 type Methods = Pick<Client, keyof typeof table>;
 
-/** One method for each operation of the table. */
 export function methodsOf(connection: Connection): Methods;
 export function methodsOf(connection: Connection): object {
   return Object.fromEntries(

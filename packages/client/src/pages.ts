@@ -8,7 +8,6 @@ export interface Pages<Item> extends AsyncIterable<Item> {
   page(): Promise<Page<Item>>;
 }
 
-/** Adds a query to a path. Leaves out members that are undefined. */
 export function withQuery(path: string, query: object): string {
   const text = new URLSearchParams(Object.entries(given(query))).toString();
   return path + (text && `?${text}`);

@@ -11,7 +11,6 @@ const askedPauseMsMax = 60_000;
 /** The statuses of errors that do not concern the request itself. A repeat may succeed. */
 export const temporaryStatuses: readonly number[] = [408, 429, 500, 502, 503, 504];
 
-/** The pause that the answer asks for, in milliseconds. Undefined if it asks for none. */
 function askedPauseMs(error: ApiError, headers: Headers | undefined): number | undefined {
   const header = headers?.get('retry-after') ?? '';
   if (/^\d+$/.test(header)) return Number(header) * 1000;
@@ -26,10 +25,8 @@ function askedPauseMs(error: ApiError, headers: Headers | undefined): number | u
 }
 
 /**
- * The pause before the next attempt in milliseconds (CONTRACT 11). If the answer asks for a pause,
- * it is that pause. Otherwise it is 0.5 s, doubled for each retry up to 8 s, and shortened at
- * random by up to half. Undefined if the call must not be repeated, or if the answer asks for more
- * than `askedPauseMsMax`.
+ * The pause in milliseconds before the next attempt (CONTRACT 11). Undefined if the call must not
+ * be repeated.
  */
 export function retryPauseMs(
   error: Error,

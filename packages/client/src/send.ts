@@ -3,7 +3,6 @@ import { ApiConnectionError, ApiTimeoutError } from './errors.ts';
 import { withTimeLimit } from './time-limit.ts';
 import { version } from './version.ts';
 
-/** One request, without its signature. */
 export interface RequestParts {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** The path and query after the base URL. */
@@ -24,8 +23,8 @@ const json = 'application/json';
 const userAgent = `svc-client-ts/${version}`;
 
 /**
- * Sends one request, signed at the present time, and reads its answer. Throws `ApiTimeoutError`,
- * `ApiConnectionError`, or the reason of `outerSignal`.
+ * Sends one request, signed at the present time unless `isOpen` is set, and reads its answer.
+ * Throws `ApiTimeoutError`, `ApiConnectionError`, or the reason of `outerSignal`.
  */
 export async function send(
   connection: Connection,

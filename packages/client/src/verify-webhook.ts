@@ -12,8 +12,8 @@ export type WebhookHeaders =
 
 export interface VerifiedWebhook {
   /**
-   * The id of the delivery. It is the same for every attempt. Use it to ignore repeats before you
-   * act.
+   * The id of the delivery. It is the same for every attempt. Check it before you act, because a
+   * delivery may arrive more than once.
    */
   readonly deliveryId: string;
   readonly event: WebhookEvent;
@@ -36,7 +36,6 @@ function readHeader(headers: WebhookHeaders, suffix: string): string {
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** Decodes base64. Undefined if the text is not base64. */
 function fromBase64(text: string): Bytes | undefined {
   try {
     return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
@@ -45,10 +44,7 @@ function fromBase64(text: string): Bytes | undefined {
   }
 }
 
-/**
- * True if one of the signatures was made with the secret. Throws if the secret is malformed.
- * WebCrypto compares in constant time.
- */
+/** Throws if the secret is malformed. WebCrypto compares in constant time. */
 async function isSignedWith(
   secret: string,
   content: Bytes,
@@ -75,7 +71,10 @@ async function isSignedWith(
  * Rejects with `WebhookVerificationError` if the webhook cannot be trusted.
  */
 export async function verifyWebhook(webhook: {
-  /** The webhook secret, `whsec_…`. It is not the secret that signs requests. */
+  /**
+   * The webhook secret `whsec_…`, or several of them. The secret that signs requests is another
+   * one.
+   */
   readonly secret: string | readonly string[];
   readonly headers: WebhookHeaders;
   readonly body: string | Uint8Array;

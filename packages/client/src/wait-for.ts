@@ -11,7 +11,6 @@ function hasEnded(submission: Submission): submission is EndedSubmission {
   return ['submitted', 'failed', 'cancelled'].includes(submission.status);
 }
 
-/** True for errors that do not concern the submission: rate limits, outages, connection errors. */
 function isPassing(error: unknown): boolean {
   return error instanceof ApiError
     ? temporaryStatuses.includes(error.status)
@@ -19,8 +18,8 @@ function isPassing(error: unknown): boolean {
 }
 
 /**
- * Polls until the submission has ended, or throws `WaitTimeoutError` within `timeoutMs`. Continues
- * after errors that `isPassing` names, and throws others at once.
+ * Polls until the submission has ended. Throws `WaitTimeoutError` if it has not ended within
+ * `timeoutMs`. Continues after temporary errors, and throws others at once.
  */
 export async function waitFor(
   connection: Connection,

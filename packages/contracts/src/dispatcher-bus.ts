@@ -21,7 +21,6 @@ const OfferRecord = Type.Object({
   answeredAt: Type.String(),
 });
 
-/** Asks the dispatcher with the node's link to make this offer. */
 export const MakeOffer = Type.Object({
   kind: Type.Literal('make_offer'),
   /** The dispatcher that coordinates the submission. It gets the result of the offer. */
@@ -53,8 +52,8 @@ export type RevokeOffer = Static<typeof RevokeOffer>;
 
 /**
  * Reports the result of an offer to the coordinating dispatcher. `dispatched`: the node accepted,
- * and the assignment is committed. `gone`: the node accepted, but the submission was no longer
- * pending. `lost`: the link is missing or broke, or the commit failed.
+ * and the assignment is committed. `gone`: the node accepted, but the submission was not pending
+ * any more. `lost`: the link is missing or broke, or the commit failed.
  */
 export const offerResults = ['dispatched', 'gone', 'declined', 'expired', 'lost'] as const;
 export type OfferResult = (typeof offerResults)[number];
@@ -63,7 +62,6 @@ export const OfferEnded = Type.Object({
   submissionId: Id,
   offerId: Id,
   result: Type.Enum(offerResults),
-  /** Why the node declined. */
   reason: Type.Optional(Type.String()),
 });
 export type OfferEnded = Static<typeof OfferEnded>;
@@ -117,7 +115,6 @@ export const DispatcherMessage = Type.Union([
 ]);
 export type DispatcherMessage = Static<typeof DispatcherMessage>;
 
-/** The most messages in one batch. */
 export const busBatchMax = 64;
 
 /**
@@ -127,7 +124,6 @@ export const busBatchMax = 64;
  * does not know.
  */
 export const DispatcherBatch = Type.Object({
-  /** The id of the sender. */
   from: Id,
   messages: Type.Array(Type.Unknown(), { minItems: 1, maxItems: busBatchMax }),
 });

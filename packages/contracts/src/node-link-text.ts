@@ -15,7 +15,10 @@ import {
   type FrameToNode,
 } from './node-link.ts';
 
-/** Why a frame is refused. The receiver answers with an `error` frame that has this `code`. */
+/**
+ * Why a frame is refused. The service answers a refused frame with an `error` frame that has this
+ * `code`.
+ */
 export type BadFrameCode =
   | 'malformed_frame'
   | 'unknown_type'

@@ -10,8 +10,8 @@ import { Type, type Static } from 'typebox';
 
 /**
  * The frames of the node link in both directions (CONTRACT 7). Unknown members are allowed and
- * ignored, so services and nodes of different versions work together. The schemas check only the
- * length of ids. A malformed id is handled as an unknown one.
+ * ignored, so services and nodes of different versions work together. The schema `Id` checks only
+ * the length. A malformed id is handled as an unknown one.
  */
 
 export const nodeLinkPath = '/node/v1';
@@ -36,7 +36,6 @@ export const slotsPerNodeMax = 1_000;
 export const runningPerNodeMax = 4_000;
 /** The longest receipt, in characters of base64. */
 export const receiptLengthMax = 4_096;
-/** The largest amount of any unit that a node may report. */
 const amountMax = 1e12;
 
 const Id = Type.String({ minLength: 1, maxLength: 64 });

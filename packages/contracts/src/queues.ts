@@ -8,7 +8,6 @@ import { OfferFacts } from './offer-facts.ts';
  * because a job only wakes a worker and Postgres has the truth.
  */
 
-/** The most ids in one job. */
 export const jobIdsMax = 64;
 
 const Uuid = Type.String({ pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' });
@@ -29,9 +28,8 @@ export const DispatchJob = Type.Object(
         {
           sentAtMs: Type.Integer(),
           each: Type.Array(
-            // `heldAtMs` is the time of the hold by the database's clock. `tenantId` is used to
-            // share the slots between the tenants while slots are short. A gateway of the previous
-            // version omits `tenantId`.
+            // `heldAtMs` is by the database's clock. `tenantId` decides who gets a slot while slots
+            // are short. A gateway of the previous version omits `tenantId`.
             Type.Object(
               {
                 heldAtMs: Type.Integer(),
@@ -63,16 +61,16 @@ interface QueueDefinition {
   readonly name: string;
   readonly schema: typeof DispatchJob | typeof SettlementJob | typeof WebhookJob;
   /**
-   * The most times that BullMQ runs a job. After these attempts, the reconciler repeats the work.
+   * The most times that BullMQ runs a job. After these attempts, the reconciler of the queue finds
+   * the work in Postgres.
    */
   readonly attemptsMax: number;
   /** If a worker has not renewed its lock of a job for this long, the job counts as stalled. */
   readonly lockDurationMs: number;
-  /** How many jobs one worker process runs at once. */
   readonly concurrency: number;
   /**
-   * The most times that a stalled job is given to another worker. If it is 0, the reconciler
-   * repeats the work instead.
+   * The most times that a stalled job is given to another worker. If it is 0, the reconciler of the
+   * queue finds the work in Postgres instead.
    */
   readonly stalledCountMax: number;
 }

@@ -3,7 +3,6 @@ import { askForSlot, type Contention, type SlotDecision } from './fair-share.ts'
 export interface SimulatedTenant {
   readonly id: string;
   readonly perSecond: number;
-  /** The number of asks that the tenant makes at the same moment. Default: 1. */
   readonly burst?: number;
   readonly fromMs?: number;
   readonly untilMs?: number;
@@ -11,7 +10,7 @@ export interface SimulatedTenant {
 
 export interface SimulatedFleet {
   readonly usable: number;
-  /** A run takes between 0.5 and 1.5 times this. */
+  /** The average length of a run. A run takes between 0.5 and 1.5 times this length. */
   readonly runMs: number;
   readonly forMs: number;
   readonly seed: number;
@@ -38,10 +37,7 @@ export function randomOf(seed: number): () => number {
   };
 }
 
-/**
- * Simulates a fleet. Tenants ask at random times (Poisson), and nobody asks again after a refusal.
- * Returns all asks with their decisions, in the order of time.
- */
+/** Tenants ask at random times (Poisson). Nobody asks again after a refusal. */
 export function simulateFleet(fleet: SimulatedFleet): SimulatedAsk[] {
   const { usable, runMs, forMs, isFair, tenants } = fleet;
   const random = randomOf(fleet.seed);
@@ -75,7 +71,6 @@ function arrivalsOf(
   return found;
 }
 
-/** The share of a tenant's asks that got a slot. Asks before `fromMs` do not count. */
 export function acceptedPart(
   asks: readonly SimulatedAsk[],
   tenantId: string,

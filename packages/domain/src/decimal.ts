@@ -10,12 +10,13 @@ export interface Decimal {
 }
 
 /**
- * An accepted number has at most this many significant digits. More digits would only cost time.
+ * An accepted number has at most this many digits. Zeros at either end do not count. More digits
+ * would only cost time.
  */
 export const decimalDigitsMax = 400;
 /**
- * The largest exponent of an accepted number. The smallest one is `-decimalExponentMax`. The
- * exponent is that of the form `<whole number without trailing zeros>e<exponent>`.
+ * An accepted number, written as `<whole number without trailing zeros>e<exponent>`, has an
+ * exponent from `-decimalExponentMax` to `decimalExponentMax`.
  */
 export const decimalExponentMax = 400;
 /**
@@ -40,9 +41,9 @@ function normalise(digits: bigint, scale: number): Decimal {
 }
 
 /**
- * Parses a number in the grammar of JSON, exponent included, without loss. The range includes every
- * finite double. Undefined for anything else, and for a value beyond `decimalDigitsMax` or
- * `decimalExponentMax`.
+ * Parses a number in the grammar of JSON, exponent included, without loss. Undefined for any other
+ * text, and for a number beyond one of the three limits above. The range includes every finite
+ * double.
  */
 export function parseDecimal(text: string): Decimal | undefined {
   if (text.length > decimalTextLengthMax) return undefined;
@@ -72,7 +73,6 @@ function digitsAt(decimal: Decimal, scale: number): bigint {
   return decimal.digits * 10n ** BigInt(scale - decimal.scale);
 }
 
-/** Compares by value: 1.0 equals 1e0. */
 export function compareDecimals(a: Decimal, b: Decimal): -1 | 0 | 1 {
   const scale = Math.max(a.scale, b.scale);
   const left = digitsAt(a, scale);
@@ -90,15 +90,12 @@ export function multiplyDecimals(a: Decimal, b: Decimal): Decimal {
   return normalise(a.digits * b.digits, a.scale + b.scale);
 }
 
-/**
- * `digits / 10^scale` as a decimal. Throws InvariantError if the scale is negative or not whole.
- */
+/** Throws InvariantError if the scale is negative or not whole. */
 export function decimalOf(digits: bigint, scale: number): Decimal {
   assertInvariant(Number.isInteger(scale) && scale >= 0, 'a scale is a natural number');
   return normalise(digits, scale);
 }
 
-/** Converts millionths (micro-credits, a multiplier, a weight) to a decimal. */
 export function decimalOfMicros(micros: bigint): Decimal {
   return normalise(micros, 6);
 }

@@ -6,7 +6,6 @@ import type { Rate } from './rate-card.ts';
 import { type SubmissionState, type SubmissionTrigger, transition } from './submission-state.ts';
 import type { Usage } from './usage.ts';
 
-/** The request that ends a hold. */
 export type EndingRequest =
   | { readonly kind: 'settle' }
   | { readonly kind: 'cancel'; readonly by: 'tenant' | 'operator' }
@@ -14,7 +13,6 @@ export type EndingRequest =
       readonly kind: 'reject';
       /** True: reject only if the dispatch grace has ended. False: reject at any time. */
       readonly onlyOverdue: boolean;
-      /** The offers of the submission, if they are known. */
       readonly offers?: readonly OfferRecord[];
     };
 
@@ -23,7 +21,6 @@ export interface EndingFacts {
   readonly state: SubmissionState;
   /** The rate in the rate card of the quote. A charge throws InvariantError if it is undefined. */
   readonly rate: Rate | undefined;
-  /** The surge multiplier of the quote, in millionths. */
   readonly surgeMicros: bigint;
   readonly outcomeKind: 'completed' | 'failed' | null;
   readonly usage: Usage;
@@ -42,10 +39,9 @@ export type Ending =
     };
 
 /**
- * Decides how this request ends a submission. Null if the submission's state does not allow the
- * request (CONTRACT 3 to 5), or if `onlyOverdue` is set and the dispatch grace has not ended. If a
- * cancel finds a stored outcome, the outcome is settled instead. An outcome that arrives after a
- * cancel is not decided here: `storeOutcome` of the store records a late outcome.
+ * Decides how this request ends a submission. Null if the state does not allow the request
+ * (CONTRACT 3 to 5). Also null if `onlyOverdue` is set and the dispatch grace has not ended. A
+ * cancel in `settling` settles the stored outcome instead.
  */
 export function decideEnding(facts: EndingFacts, request: EndingRequest): Ending | null {
   switch (request.kind) {

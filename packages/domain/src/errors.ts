@@ -1,7 +1,3 @@
-/**
- * One kind of error answer. `title` is the problem's title; `description` is for the documentation
- * of errors.
- */
 export interface ErrorDefinition {
   readonly status: number;
   readonly title: string;
@@ -81,13 +77,13 @@ export const errorCatalogue = {
     status: 409,
     title: 'Purchase intent expired',
     description:
-      'The purchase intent expired before its amount was paid in full. A payment within its grace still counts.',
+      'The purchase intent expired before its amount was paid in full. A payment in the grace time after the expiry still counts.',
   },
   intent_failed: {
     status: 409,
     title: 'Purchase intent failed',
     description:
-      'The grace of the purchase intent ended after a part of its amount was paid. Contact support.',
+      'Only a part of the amount was paid before the grace time of the purchase intent ended. Contact support.',
   },
   reference_conflict: {
     status: 409,
@@ -120,7 +116,7 @@ export const errorCatalogue = {
     status: 409,
     title: 'Last key',
     description:
-      'No other key of the tenant may change its settings. Create another key with the scope `settings` first.',
+      'This is the last valid key of the tenant with the scope `settings`. Create another key with this scope first.',
   },
   payload_too_large: {
     status: 413,

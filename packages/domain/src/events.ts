@@ -56,7 +56,6 @@ export interface SubmissionEventData {
 
 const statusOf = { completed: 'submitted', failed: 'failed', cancelled: 'cancelled' } as const;
 
-/** `data` of `submission.completed`, `.failed` and `.cancelled`. Amounts become JSON numbers. */
 export function submissionEventData(ending: EndingEvent): SubmissionEventData {
   const data = {
     submissionId: ending.submissionId,
@@ -98,7 +97,6 @@ export interface LateOutcomeEventData {
   readonly at: string;
 }
 
-/** `data` of `submission.late_outcome`: the status that the node reported, and when. */
 export function lateOutcomeEventData(late: {
   /** In wire form (`sub_…`). */
   readonly submissionId: string;
@@ -143,8 +141,8 @@ export function eventBody(event: {
 }
 
 /**
- * Replaces the node's message in the body of a `submission.failed` event by an empty text. Returns
- * any other body unchanged.
+ * Replaces the node's message in the body of a `submission.failed` event with an empty text.
+ * Returns any other body unchanged.
  */
 export function withoutFailureMessage(body: string): string {
   const event: { data: { failure?: FailureData } } = JSON.parse(body);

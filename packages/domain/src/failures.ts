@@ -11,7 +11,6 @@ export const nodeFailureCodes = [
 ] as const;
 export type NodeFailureCode = (typeof nodeFailureCodes)[number];
 
-/** The reasons for a failure that the service itself finds. */
 export const serviceFailureCodes = ['node_lost', 'not_started', 'deadline_exceeded'] as const;
 export type ServiceFailureCode = (typeof serviceFailureCodes)[number];
 
@@ -75,12 +74,10 @@ export function statedRetriable(code: NodeFailureCode, stated: FailureStatement)
   return null;
 }
 
-/** The facts from which the traits of a failure follow. */
 export interface FailureFacts {
   readonly code: FailureCode;
   /** True if `begin` was committed. */
   readonly begun: boolean;
-  /** The result of `statedRetriable`. */
   readonly statedRetriable: boolean | null;
 }
 

@@ -31,8 +31,7 @@ describe('while slots are short', () => {
     const shared = acceptedPart(simulate([slow, fast], fields), 'slow');
     const before = acceptedPart(simulate([slow, fast], { ...fields, isFair: false }), 'slow');
     expect(shared / alone).toBeGreaterThanOrEqual(0.9);
-    // Without the rule, the tenant gets less than six tenths of what it gets alone. This shows that
-    // the check above can fail.
+    // Without the rule, the check above would fail.
     expect(before / alone).toBeLessThan(0.6);
   });
 

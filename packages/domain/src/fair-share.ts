@@ -4,7 +4,9 @@
  * by one clock. docs/decisions/0040 explains the rule.
  */
 
-/** The counts of asks and grants decay with this time constant: after it, 37 % of them is left. */
+/**
+ * The counts of asks and grants decay with this time constant: after it, 37 % of a count is left.
+ */
 export const shareMemoryMs = 30_000;
 /** The largest recent backlog decays with this time constant. */
 export const backlogMemoryMs = 300_000;
@@ -26,8 +28,8 @@ export const askingMsMax = 600_000;
  */
 export const askingGaps = 3;
 /**
- * A shorter gap reduces the longest recent gap by this part of the shorter gap. Asks in the same
- * millisecond have a gap of 0 and reduce nothing.
+ * If a new gap is shorter than the longest recent gap, the longest recent gap shrinks by this
+ * fraction of the new gap. Asks in the same millisecond have a gap of 0 and reduce nothing.
  */
 export const gapShrink = 0.3;
 /**
@@ -40,7 +42,9 @@ export const guaranteedPart = 0.9;
  * slot.
  */
 export const yieldMs = 2_000;
-/** Besides `backlogMax` slots, a spare is kept free: `usable / slotsPerSpare` slots, at most 1. */
+/**
+ * The number of slots kept free is `backlogMax` plus a spare: `usable / slotsPerSpare`, at most 1.
+ */
 export const slotsPerSpare = 32;
 /** The most tenants that one contention remembers. */
 export const contendersMax = 64;
@@ -48,40 +52,36 @@ export const contendersMax = 64;
 export const grantsKeptMin = 0.05;
 
 export interface Contender {
-  /** How often the tenant asked lately: a count that decays. */
   readonly asks: number;
-  /** How many slots the tenant got lately: a count that decays. */
   readonly grants: number;
   readonly askedAtMs: number;
-  /** The longest recent time between two asks. */
+  /**
+   * The longest recent time between two successive asks of the tenant. Shorter gaps reduce it
+   * (`gapShrink`).
+   */
   readonly gapMs: number;
 }
 
-/** The memory of one job type and tier while its slots are short. */
+/** The stored state of one job type and tier while its slots are short. */
 export interface Contention {
   readonly beganAtMs: number;
-  /** The last time at which an ask got no slot, because none was free or the rest was kept free. */
+  /** The last time at which an ask got no slot. */
   readonly refusedAtMs: number;
-  /** The last time at which the counts decayed. */
   readonly turnAtMs: number;
   /** A tenant with more grants than this is above its share. */
   readonly level: number;
   /** Grants per ms, of all tenants together. */
   readonly rate: number;
-  /** The number of tenants that count as asking. */
   readonly asking: number;
   /** The number of tenants that count as asking and are not above their share. */
   readonly below: number;
   /**
-   * The length of an imagined queue at `backlogAtMs`. The asks of tenants below their share wait in
-   * it and are served at `rate`.
+   * The length of an imagined queue at the time `backlogAtMs`. The asks of tenants that are not
+   * above their share join this queue. It drains at `rate`.
    */
   readonly backlog: number;
   readonly backlogAtMs: number;
-  /**
-   * The recent maximum of `backlog`. About this many free slots are enough for the tenants below
-   * their share.
-   */
+  /** The recent maximum of `backlog`. It decays with `backlogMemoryMs`. */
   readonly backlogMax: number;
   /** The last time at which a tenant below its share got no slot; 0 if there was none. */
   readonly starvedAtMs: number;
@@ -92,7 +92,6 @@ export interface SlotAsk {
   readonly tenantId: string;
   /** The slots that the tier may use. */
   readonly usable: number;
-  /** The usable slots that are free. */
   readonly free: number;
   readonly nowMs: number;
 }
@@ -108,15 +107,16 @@ export interface SlotAnswer {
   readonly contention: Contention | undefined;
 }
 
-/** True if more than half of the usable slots are free. The ask is then granted and not counted. */
 function areSlotsAmple({ usable, free }: SlotAsk): boolean {
   return free * 2 > usable;
 }
 
-/** Decides if one ask gets a slot. Pure: returns the contention after the ask. */
+/**
+ * Decides whether an ask gets a slot. Does not change `before`: the answer contains the contention
+ * after the ask.
+ */
 export function askForSlot(before: Contention | undefined, ask: SlotAsk): SlotAnswer {
   const known = before !== undefined && isOver(before, ask.nowMs) ? undefined : before;
-  // Without any slot there is nothing to share.
   if (ask.usable <= 0) return { decision: 'no_slot', contention: known };
   if (areSlotsAmple(ask)) return { decision: 'granted', contention: known };
   if (known === undefined && ask.free > 0) return { decision: 'granted', contention: undefined };
@@ -180,10 +180,6 @@ function withAsk(before: Contention, ask: SlotAsk): Contention {
   return hasReturned || nowMs - before.turnAtMs >= shareTurnMs ? afterTurn(after, ask) : after;
 }
 
-/**
- * Lets the counts decay, forgets the tenants that `grantsKeptMin` and `contendersMax` exclude, and
- * computes the level.
- */
 function afterTurn(before: Contention, { nowMs }: SlotAsk): Contention {
   const elapsedMs = Math.max(0, nowMs - before.turnAtMs);
   const factor = Math.exp(-elapsedMs / shareMemoryMs);
@@ -227,8 +223,8 @@ export function waterLevel(demands: readonly number[], capacity: number): number
 }
 
 /**
- * Adds an ask to `backlog`. If the tenant asks for more than its share, only a part of the ask
- * counts, because only its share is guaranteed.
+ * Adds an ask to the imagined queue. Only a tenant's share is guaranteed. If a tenant has asked for
+ * more than its share, each of its asks therefore counts only in part.
  */
 function withBacklog(before: Contention, { tenantId, usable, nowMs }: SlotAsk): Contention {
   const asks = before.tenants[tenantId]?.asks ?? 1;
@@ -240,9 +236,8 @@ function withBacklog(before: Contention, { tenantId, usable, nowMs }: SlotAsk): 
 }
 
 /**
- * The number of free slots that tenants above their share leave to the other tenants. With two
- * or more usable slots, it is at least 1 and at most half of them. With one usable slot, it is 1 for
- * `yieldMs` after a tenant below its share got no slot, and otherwise 0.
+ * The number of free slots that tenants above their share must leave to the others. A single usable
+ * slot is kept free only for `yieldMs` after a tenant below its share got no slot.
  */
 function keptFree({ backlogMax, starvedAtMs }: Contention, { usable, nowMs }: SlotAsk): number {
   const spare = Math.min(1, usable / slotsPerSpare);

@@ -37,7 +37,7 @@ export function fromWireId(prefix: IdPrefix, text: string): string | undefined {
   try {
     return toUUID(fromString(text, prefix));
   } catch {
-    // The text is valid base32, but its 128 bits are not a UUID.
+    // The text is valid base32, but its 128 bits are not a UUID with a valid version and variant.
     return undefined;
   }
 }

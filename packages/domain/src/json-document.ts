@@ -20,7 +20,6 @@ import type {
 /** The deepest nesting of arrays and objects. The outermost value is level 1. */
 export const jsonDepthMax = 256;
 
-/** At most this many unsafe strings are reported. */
 const unsafeStringsMax = 20;
 
 export type JsonParsing =
@@ -81,7 +80,6 @@ export function rawText(document: JsonDocument, node: JsonNode): string {
   return document.text.slice(node.start, node.end);
 }
 
-/** The first member with this name, or undefined. */
 export function memberValue(node: JsonObject, name: string): JsonNode | undefined {
   return node.members.find((member) => member.name === name)?.value;
 }
@@ -176,7 +174,7 @@ function readObject(reader: Reader): JsonObject | undefined {
 
 const none: readonly string[] = [];
 
-/** Returns each repeated name, once for each repetition. Takes linear time. */
+/** Takes linear time. */
 function duplicateNamesOf(members: readonly JsonMember[]): readonly string[] {
   if (members.length < 2) return none;
   const names = new Set<string>();
@@ -257,7 +255,6 @@ function noteUnsafe(reader: Reader, value: string, where: UnsafeString['where'])
   reader.unsafeStrings.push({ pointer: jsonPointer(reader.path), where, found });
 }
 
-/** The offset after the digits that begin at `offset`. */
 function skipDigits(text: string, offset: number): number {
   let end = offset;
   for (let code = text.charCodeAt(end); code >= 0x30 && code <= 0x39;) {

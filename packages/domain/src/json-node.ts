@@ -1,5 +1,3 @@
-/** JSON values with their spans in the text, as `parseJsonDocument` returns them. */
-
 interface Span {
   /** Index of the first UTF-16 code unit of the value in the document's text. */
   readonly start: number;
@@ -12,12 +10,11 @@ export interface JsonLiteral extends Span {
 }
 export interface JsonNumber extends Span {
   readonly kind: 'number';
-  /** All digits exactly as sent. */
+  /** The text of the number, exactly as sent. */
   readonly text: string;
 }
 export interface JsonString extends Span {
   readonly kind: 'string';
-  /** The value of the string, with escapes resolved. */
   readonly value: string;
 }
 export interface JsonArray extends Span {
@@ -32,7 +29,6 @@ export interface JsonObject extends Span {
   readonly kind: 'object';
   /** In the order sent, including duplicate names. */
   readonly members: readonly JsonMember[];
-  /** Each repeated name, once for each repetition. */
   readonly duplicateNames: readonly string[];
 }
 export type JsonNode = JsonLiteral | JsonNumber | JsonString | JsonArray | JsonObject;

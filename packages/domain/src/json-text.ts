@@ -12,7 +12,10 @@ const escapeLength = 6;
 
 type Escaped = 'plain' | 'nul' | 'high' | 'low';
 
-/** Classifies the `\uXXXX` at `offset`. The parser checks the digits later. */
+/**
+ * Classifies the code unit of the `\uXXXX` escape at `offset`. Does not check the digits, because
+ * the parser does so later.
+ */
 function escapedUnit(text: string, offset: number): Escaped {
   const unit = Number.parseInt(text.slice(offset + 2, offset + escapeLength), 16);
   if (unit === 0) return 'nul';
@@ -21,9 +24,9 @@ function escapedUnit(text: string, offset: number): Escaped {
 }
 
 /**
- * Scans one string, from after its opening quote. Returns the fault that it finds, or else the
- * offset after the closing quote. Without a closing quote, the offset is the end of the text or
- * beyond it.
+ * Scans a JSON string for a fault. `from` is the offset after the opening quote. Returns the fault,
+ * or the offset after the closing quote. Without a closing quote, the offset is the end of the text
+ * or beyond it.
  */
 function scanString(text: string, from: number): number | JsonTextFault {
   let offset = from;
@@ -55,9 +58,8 @@ function scanString(text: string, from: number): number | JsonTextFault {
 }
 
 /**
- * Finds a fault that makes JSON text unsafe to parse or to pass on: nesting deeper than `depthMax`
- * (the outermost value is level 1), or U+0000 or a lone surrogate in a string or member name. Text
- * that is not JSON may pass, because the parser refuses it. Undefined if there is no fault. Takes
+ * Finds a fault that makes JSON text unsafe to parse or to pass on. Undefined if there is none. The
+ * outermost value has depth 1. Text that is not JSON may pass, because the parser refuses it. Takes
  * time linear in the length of the text.
  */
 export function jsonTextFault(text: string, depthMax: number): JsonTextFault | undefined {

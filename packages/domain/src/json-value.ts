@@ -6,9 +6,8 @@ import type { JsonMember, JsonNode, JsonObject } from './json-node.ts';
 
 /**
  * The canonical text of a value: all spellings of the same value have the same text (CONTRACT 3).
- * The only exception is a number with an exponent of more than 1,000 characters. Members are sorted
- * by name, numbers are written by their exact decimal value, strings are escaped in one way, and
- * there is no white space. Members that share a name keep their relative order.
+ * The only exception is a number with an exponent of more than 1,000 characters. Members that share
+ * a name keep their relative order.
  */
 export function canonicalText(node: JsonNode): string {
   const writer = { text: '' };
@@ -21,8 +20,8 @@ interface Writer {
 }
 
 /**
- * Appends the canonical text of a value to the text of the writer. All levels append to the same
- * text. If each level copied the text of the next, deep values would take quadratic time.
+ * All levels append to one text. If each level copied the text of the next, deep values would take
+ * quadratic time.
  */
 function writeCanonical(node: JsonNode, writer: Writer): void {
   switch (node.kind) {
@@ -69,7 +68,6 @@ function byName(a: JsonMember, b: JsonMember): number {
   return a.name < b.name ? -1 : Number(a.name > b.name);
 }
 
-/** Returns the object with the string member added, if it has no member with that name. */
 export function withDefaultString(node: JsonObject, name: string, value: string): JsonObject {
   if (node.members.some((member) => member.name === name)) return node;
   const added = { name, value: { kind: 'string', value, start: node.end, end: node.end } } as const;
@@ -134,20 +132,20 @@ export function duplicateNamePointers(
 }
 
 /**
- * `shiftedExponent` converts an exponent of at most this many characters to a double. The result of
- * its addition is exact.
+ * An exponent of at most this many characters is added to the shift as a double, because their sum
+ * is then exact.
  */
 const exactExponentLengthMax = 15;
 /**
- * `shiftedExponent` converts a longer exponent to a bigint if it has at most this many characters.
- * It keeps an even longer exponent as text, because its conversion would take quadratic time. Equal
- * numbers with such exponents may therefore have different texts.
+ * A longer exponent becomes a bigint if it has at most this many characters. An even longer one
+ * stays text, because its conversion would take quadratic time. Equal numbers with such exponents
+ * may therefore have different texts.
  */
 const comparedExponentLengthMax = 1000;
 
 /**
- * The number as `<digits>e<exponent>`, without leading or trailing zeros in the digits. Therefore
- * 1, 1.0 and 10e-1 have the same text. Zero is `0`. The exponent is never written out as zeros, so
+ * The number as `<digits>e<exponent>`, without leading or trailing zeros in the digits. The text of
+ * 1, 1.0 and 10e-1 is `1e0`. Zero is `0`. The exponent is never written out as zeros, so
  * 1e999999999 stays short.
  */
 function canonicalNumber(text: string): string {

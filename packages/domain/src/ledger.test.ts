@@ -105,7 +105,6 @@ test('an overdraft or a movement of zero breaks an invariant', () => {
   expect(() => planGrant(funded, -1n)).toThrow('positive');
 });
 
-/** The steps of an account: an amount is granted, an amount is held, or the oldest hold ends. */
 const steps = fc.array(
   fc.record({
     kind: fc.constantFrom('grant', 'hold', 'end'),

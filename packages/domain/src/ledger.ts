@@ -57,8 +57,8 @@ const accountsOf: Record<MovementType, { debit: LedgerAccount; credit: LedgerAcc
 };
 
 /**
- * For each account, the factors by which its amount counts in the balances of the tenant. Held
- * credits are part of `balance`.
+ * For each account, 1 in the figures that contain it and 0 in the others. Held credits are part of
+ * `balance`.
  */
 const figuresOf: Record<LedgerAccount, { balance: bigint; held: bigint; rebate: bigint }> = {
   tenant_available: { balance: 1n, held: 0n, rebate: 0n },
@@ -87,8 +87,8 @@ function assertSound(figures: AccountFigures): void {
 }
 
 /**
- * Makes one movement with the balances after it. Throws InvariantError if the amount is not
- * positive, or if an account of the tenant would become negative.
+ * Throws InvariantError if the amount is not positive, or if an account of the tenant would become
+ * negative.
  */
 export function move(figures: AccountFigures, type: MovementType, amountMicros: bigint): Movement {
   assertInvariant(amountMicros > 0n, 'a movement has a positive amount');
@@ -115,10 +115,9 @@ export function planHold(figures: AccountFigures, amountMicros: bigint): HoldPla
 }
 
 /**
- * Plans the movements that end a hold: the charge, the release of the rest, and the accrual of a
- * rebate. The rebate is `rebateMillionths` millionths of the charge, rounded half up. Zero amounts
- * make no movement. Throws InvariantError if the rebate is negative, or unless
- * `0 <= charge <= held by this submission <= held in total`.
+ * Plans the movements that end a hold. The rebate is `rebateMillionths` millionths of the charge,
+ * rounded half up. Zero amounts make no movement. Throws InvariantError if the rebate is negative,
+ * or unless `0 <= charge <= held by this submission <= held in total`.
  */
 export function planEnding(
   figures: AccountFigures,
@@ -168,7 +167,7 @@ function planAll(
   return { movements, after };
 }
 
-/** True if a change lowers `balance` (micro-credits) from at least the threshold to below it. */
+/** True if a change lowers the balance from at least the threshold to below the threshold. */
 export function crossesLowBalance(
   beforeMicros: bigint,
   afterMicros: bigint,
@@ -177,7 +176,7 @@ export function crossesLowBalance(
   return beforeMicros >= thresholdMicros && afterMicros < thresholdMicros;
 }
 
-/** True if a change lifts the threshold (micro-credits) from at most `balance` to above it. */
+/** True if a change raises the threshold from at most the balance to above the balance. */
 export function thresholdOvertakesBalance(
   thresholdBeforeMicros: bigint,
   thresholdAfterMicros: bigint,

@@ -12,11 +12,11 @@ export const bodyBytesMax = 256 * 1024;
 /** The most bytes of a body at endpoints that need no signature. */
 export const openBodyBytesMax = 8 * 1024;
 export const headersBytesMax = 16 * 1024;
-/** A client that takes longer to send its request gets a 408. */
+/** A client that takes longer than this to send its request gets a 408. */
 export const requestTimeoutMs = 30_000;
 /**
- * The most characters of the id of a tenant, operator or node that the rate limit of failed
- * signatures keeps. A longer id is cut.
+ * The rate limit of failed signatures keeps at most this many characters of the id of a tenant,
+ * operator or node. It cuts a longer id.
  */
 export const identityLengthMax = 64;
 export const requestIdLengthMax = 128;
@@ -73,9 +73,7 @@ export const retryAfterSecondsDefault = 1;
 // Runs (CONTRACT 7).
 /** The most time from `dispatched` to `start`. */
 export const startDeadlineMs = 60_000;
-/**
- * The lease. It begins with `begin`, and begins again with every frame that names the submission.
- */
+/** The lease begins with `begin`. It begins again with every frame that names the submission. */
 export const leaseMs = 60_000;
 /** The most time from `dispatched` to the end, by tier. */
 export const runLimitMs: Readonly<Record<Tier, number>> = {
@@ -97,9 +95,7 @@ export const payloadRetentionDaysDefault = 30;
  * Postgres cancels a statement after this time. The services' role in Postgres has this setting.
  */
 export const statementTimeoutMs = 10_000;
-/** How long a process waits for the answer to a statement. */
 export const databaseAnswerTimeoutMsDefault = 15_000;
-/** How long a process waits for a connection. */
 export const databaseConnectTimeoutMsDefault = 5_000;
 /** The most calls that are combined into one statement. */
 export const databaseBatchMaxDefault = 64;
@@ -114,7 +110,7 @@ export const deletionBatchMaxDefault = 500;
 export const usageRetentionDaysDefault = 90;
 /** How long deliveries, their attempts and their events are kept. */
 export const deliveryRetentionDaysDefault = 90;
-/** The shortest retention. The database refuses to drop younger rows. */
+/** The shortest retention of usage reports and deliveries. The database keeps younger rows. */
 export const retentionDaysMin = 30;
 
 // The node link (CONTRACT 7).
@@ -137,7 +133,6 @@ export const webhookResponseKeptBytesMax = 1024;
 export const webhookUrlLengthMax = 2048;
 /** The most concurrent requests of one deliverer to one tenant's endpoint. */
 export const webhookEndpointRequestsDefault = 8;
-/** The most concurrent requests of one deliverer. */
 export const webhookRequestsDefault = 512;
 /**
  * The most attempts per hour for a tenant that signed up itself. The limit keeps such a tenant from
@@ -161,7 +156,6 @@ export const pollWaitSecondsMax = 30;
 /** The most ids in one job or one batched statement (docs/decisions/0009). */
 export const batchIdsMax = 64;
 
-/** The interval of ledger audits. */
 export const ledgerAuditIntervalMs = 300_000;
 /** The age after which the result of the last ledger audit is out of date. */
 export const ledgerVerdictAgeMsMax = 900_000;

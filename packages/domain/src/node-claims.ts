@@ -1,8 +1,3 @@
-/**
- * Limits on the claims of a node, and the rules by which a node that does not finish its jobs is
- * quarantined.
- */
-
 // CONTRACT 7, "Slots".
 export const slotsMaxDefault = 4;
 export const slotsMaxMax = 200;
@@ -12,7 +7,6 @@ export const slotsMaxMax = 200;
  */
 const unacknowledgedMax = 1_000;
 
-/** The number of slots of a node: the slots that it requested, but at most its `slotsMax`. */
 export function slotsOf(node: { readonly requested: number; readonly slotsMax: number }): number {
   return Math.min(node.requested, node.slotsMax);
 }
@@ -32,19 +26,18 @@ export const foreignFramesWindowMs = 60_000;
 
 // CONTRACT 7, "Quarantine".
 /**
- * This many assignments that end `not_started` or `node_lost` quarantine their node. If the node
- * reports any outcome but `node_error`, this count and that of `errorsBeforeQuarantine` begin again
- * at 0.
+ * A node is quarantined after this many assignments that ended `not_started` or `node_lost`. If the
+ * node reports any outcome but `node_error`, this count and the count for `errorsBeforeQuarantine`
+ * begin again at 0.
  */
 export const unfinishedBeforeQuarantine = 3;
-/** This many assignments that end `node_error` quarantine their node. */
+/** A node is quarantined after this many assignments that ended `node_error`. */
 export const errorsBeforeQuarantine = 5;
 /** The lengths of successive quarantines. The last one repeats. */
 export const quarantineMs = [60_000, 300_000, 1_800_000, 7_200_000] as const;
 
 export type QuarantineReason = 'unfinished' | 'node_error';
 
-/** The reasons in words, for operators. */
 export const quarantineReasons: Readonly<Record<QuarantineReason, string>> = {
   unfinished: `${unfinishedBeforeQuarantine} or more assignments ended not_started or node_lost`,
   node_error: `${errorsBeforeQuarantine} or more assignments ended node_error`,

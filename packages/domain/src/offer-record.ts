@@ -13,7 +13,6 @@ export interface OfferRecord {
   /** A UUID. */
   readonly nodeId: string;
   readonly answer: OfferAnswer;
-  /** Why a node declined. */
   readonly reason?: string;
   /** RFC 3339, by the database's clock. */
   readonly offeredAt: string;

@@ -3,10 +3,7 @@
  * harm.
  */
 const monthsAhead = 3;
-/**
- * Partitions are also created for this many past months, because a submission of the last month may
- * still report usage.
- */
+/** Partitions also exist for this many past months, because a submission may still report usage. */
 const monthsBehind = 1;
 
 /** From `fromMs` (inclusive) to `toMs` (exclusive), Unix time in milliseconds. */
@@ -54,9 +51,8 @@ export function expiredPartitions(
 }
 
 /**
- * Events before this time may be deleted (Unix time in milliseconds). It is `retentionDays` days
- * ago. If the oldest partition of `deliveries` starts earlier, it is that start, because deliveries
- * in the partition still need their events.
+ * Events before this Unix time (ms) may be deleted: `retentionDays` days ago, or earlier if the
+ * oldest partition of `deliveries` starts earlier. Its deliveries still need their events.
  */
 export function eventsExpireBefore(
   nowMs: number,

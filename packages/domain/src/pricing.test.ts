@@ -46,7 +46,6 @@ function usageOf(json: Record<string, unknown>): Usage {
   return usage;
 }
 
-/** Milliseconds of a vector's node-seconds, which are whole seconds. */
 function nodeMsOf(usage: Usage): bigint {
   const { nodeSeconds } = usage;
   if (nodeSeconds === undefined) return 0n;

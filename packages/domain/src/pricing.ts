@@ -16,7 +16,6 @@ import { secondsOfMs, type Usage, usageUnits } from './usage.ts';
  * micro-credits. `packages/domain/vectors/pricing.json` has the results that the tests require.
  */
 
-/** No surge: a multiplier of one, in millionths. */
 export const surgeNoneMicros = 1_000_000n;
 
 function priced(amount: Decimal, rate: Rate, surgeMicros: bigint): bigint {
@@ -67,7 +66,7 @@ export function cancelCharge(rate: Rate, surgeMicros: bigint, nodeMs: bigint): b
   return priced(atMost(cost, decimalOfMicros(rate.maxMicros)), rate, surgeMicros);
 }
 
-/** Amounts in micro-credits, surge in millionths. The quote pins the surge and the card version. */
+/** Amounts in micro-credits, surge in millionths. A quote keeps its surge and its card version. */
 export interface Quote {
   readonly estimatedMicros: bigint;
   readonly maxMicros: bigint;

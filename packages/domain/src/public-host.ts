@@ -76,9 +76,9 @@ function normaliseHost(hostname: string): string | undefined {
 }
 
 /**
- * True if the `hostname` of a URL (IPv6 in brackets) is public, judged by its text alone: a public
- * address in any notation, or a name with a dot that is not under a local suffix. Nothing is looked
- * up. The code that connects checks the resolved address with `isPublicAddress`.
+ * True if the `hostname` of a URL (IPv6 in brackets) is public, judged by its text alone. A name is
+ * public if it has a dot and no local suffix. Nothing is looked up. The code that connects checks
+ * the resolved address with `isPublicAddress`.
  */
 export function isPublicHost(hostname: string): boolean {
   const host = normaliseHost(hostname);

@@ -12,7 +12,6 @@ import {
 const [ats] = defaultRateCardJson.jobTypes;
 const standard = ats?.tiers.standard;
 
-/** A card of one job type and tier, with `changes` to its rate. */
 function cardWith(changes: Record<string, unknown>): unknown {
   return {
     usdPerCredit: '0.01',

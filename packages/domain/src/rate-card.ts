@@ -22,7 +22,6 @@ export interface Rate {
 export interface JobTypeRates {
   readonly jobType: string;
   readonly tiers: Partial<Record<Tier, Rate>>;
-  /** The typical usage of a submission of this type, used until averages are known. */
   readonly typicalUsage: Usage;
 }
 
@@ -45,7 +44,8 @@ export interface RateJson {
 }
 
 /**
- * The stored form of a card: as in `GET /v1/rate-card`, but with every amount as a decimal string.
+ * The stored form of a card. Every amount is a decimal string. It has `typicalUsage`, but not the
+ * version and the surge multiplier that `GET /v1/rate-card` shows.
  */
 export interface RateCardJson {
   readonly usdPerCredit: string;
@@ -91,8 +91,8 @@ function requirePositive(value: unknown, path: string): bigint {
 }
 
 /**
- * Refuses members that are not known. Otherwise a misspelt name would silently make something free
- * of charge or unavailable.
+ * Throws RateCardError for an unknown member. Otherwise a misspelt member would be ignored: a usage
+ * unit would be free of charge, or a tier unavailable.
  */
 function refuseUnknown(object: JsonObject, known: readonly string[], path: string): void {
   for (const name of Object.keys(object)) {
@@ -184,7 +184,9 @@ function rateToJson(rate: Rate): RateJson {
   };
 }
 
-/** Makes the stored form of a card. `parseRateCard` reads it. The version is stored separately. */
+/**
+ * Makes the stored form of a card, which `parseRateCard` reads. It does not contain the version.
+ */
 export function rateCardToJson(card: RateCard): RateCardJson {
   return {
     usdPerCredit: formatCredits(card.usdPerCreditMicros),
@@ -203,7 +205,6 @@ export function rateCardToJson(card: RateCard): RateCardJson {
   };
 }
 
-/** The rate in force for a job type and tier. Undefined if there is none. */
 export function findRate(card: RateCard, jobType: string, tier: Tier): Rate | undefined {
   return card.jobTypes.find((entry) => entry.jobType === jobType)?.tiers[tier];
 }

@@ -5,9 +5,7 @@ import { creditsMicrosMax } from './credits.ts';
  * millionths of USDC, which are also the smallest unit of the mint.
  */
 
-/** The most that one intent may cost, in millionths of USDC. */
 export const intentAmountUsdcMicrosMax = 1_000_000n * 1_000_000n;
-/** The most pending intents of a tenant. */
 export const pendingIntentsMax = 100;
 export const intentMinutesDefault = 60;
 export const graceMinutesDefault = 1440;
@@ -41,8 +39,8 @@ export function solanaGrantReference(signature: string): string {
 }
 
 /**
- * Computes a number from 0 to 1 from the reference of an intent. With it, the watcher spreads its
- * RPC requests for intents that were created at the same time.
+ * A number from 0 to 1 that is always the same for one intent. It spreads the RPC requests of the
+ * watcher for intents that were created at the same time.
  */
 export function referenceSpread(reference: string): number {
   let sum = 0;
@@ -63,15 +61,12 @@ export interface IntentTimes {
 }
 
 /**
- * `askAtMs` and `askAgainAtMs` are in the last tenth of a period. The times of many intents are
- * spread over the first 80 % of this tenth. The last 20 % are left for the answer.
+ * `askAtMs` is in the last tenth of the time until the expiry, and `askAgainAtMs` in the last tenth
+ * of the grace. The times of many intents are spread over the first 80 % of this tenth. The last 20
+ * % are left for the answer.
  */
 const askSpread = 0.8;
 
-/**
- * The times of an intent. `askAtMs` is in the last tenth of the time before the expiry, and
- * `askAgainAtMs` is in the last tenth of the grace.
- */
 export function intentTimes(
   createdAtMs: number,
   minutes: { readonly intent: number; readonly grace: number },
@@ -93,7 +88,6 @@ export function intentTimes(
   };
 }
 
-/** An intent that a transaction names, with the facts that `choosePaidIntent` needs. */
 export interface NamedIntent {
   readonly reference: string;
   readonly tokenAccount: string;
@@ -108,20 +102,20 @@ export interface IncomingPayment {
   readonly amountUsdcMicros: bigint;
 }
 
-/** The intent that a transaction pays, and the payment of the transaction that counts for it. */
 export interface PaidIntent<Intent extends NamedIntent> {
   readonly intent: Intent;
   readonly payment: IncomingPayment;
-  /** True if the payment completes the amount of an open intent. */
+  /**
+   * True if the intent is open and this payment covers all that is still missing from its amount.
+   */
   readonly completes: boolean;
 }
 
 /**
- * Chooses the one intent that a transaction pays. It is the oldest open intent whose missing amount
- * the payment covers. Otherwise it is the oldest open intent, and if none is open, the oldest
- * intent of all. `named` has the intents that the transaction names, oldest first. A payment counts
- * only for an intent with the same token account. Undefined if no payment counts for a named
- * intent.
+ * Chooses the one intent that a transaction pays. `named` is oldest first. A payment counts only
+ * for an intent with the same token account. An open intent that the payment completes comes first,
+ * then any open intent, then any other. Among equals, the oldest is chosen. Undefined if no payment
+ * counts.
  */
 export function choosePaidIntent<Intent extends NamedIntent>(
   named: readonly Intent[],

@@ -26,7 +26,6 @@ export interface SolanaTransaction {
   readonly succeeded: boolean;
   /** All accounts, including those that the transaction loaded from look-up tables. */
   readonly accountKeys: readonly string[];
-  /** The token balances that rose. */
   readonly rises: readonly TokenRise[];
 }
 
@@ -36,7 +35,10 @@ export type TransactionReading =
   | { readonly kind: 'not_found' }
   | { readonly kind: 'unreadable'; readonly reason: string };
 
-/** Reads the answer for the transaction with this signature. Accepts versions legacy, 0 and 1. */
+/**
+ * Reads the answer of `getTransaction` for the transaction with this signature. Accepts versions
+ * legacy, 0 and 1.
+ */
 export function readSolanaTransaction(answer: unknown, signature: string): TransactionReading {
   if (answer === null) return { kind: 'not_found' };
   try {
@@ -92,7 +94,7 @@ function keysOf(list: unknown): string[] {
   return list.map((key: unknown) => {
     // An account is an object if the server answers in the encoding `jsonParsed`.
     const text = isRecord(key) ? key['pubkey'] : key;
-    must(typeof text === 'string', 'an account is not a text');
+    must(typeof text === 'string', 'an account is not a string');
     return text;
   });
 }

@@ -37,9 +37,8 @@ export const submissionTriggers = [
 export type SubmissionTrigger = (typeof submissionTriggers)[number];
 
 /**
- * Every transition: the states that a trigger leaves and the state that it leads to (CONTRACT 3 and
- * 7). Transitions that are not listed are refused. In particular, nothing leads back to `pending`,
- * so a dispatched submission is never offered again.
+ * All transitions (CONTRACT 3 and 7). Any other transition is refused. Nothing leads back to
+ * `pending`, so a dispatched submission is never offered again.
  */
 export const transitions = {
   dispatch: { from: ['pending'], to: 'dispatched' },
@@ -54,10 +53,8 @@ export const transitions = {
   { readonly from: readonly SubmissionState[]; readonly to: SubmissionState }
 >;
 
-/** The state of a new submission. */
 export const firstState = 'pending' satisfies SubmissionState;
 
-/** The states that no trigger leaves. */
 export const terminalStates = ['submitted', 'failed', 'cancelled', 'rejected'] as const;
 
 export function isTerminal(state: SubmissionState): boolean {
@@ -68,16 +65,13 @@ export type Transition =
   | { readonly kind: 'moved'; readonly to: SubmissionState }
   | { readonly kind: 'refused' };
 
-/** The transition of a state by a trigger, or `refused`. */
 export function transition(state: SubmissionState, trigger: SubmissionTrigger): Transition {
   const { from, to }: { from: readonly SubmissionState[]; to: SubmissionState } =
     transitions[trigger];
   return from.includes(state) ? { kind: 'moved', to } : { kind: 'refused' };
 }
 
-/**
- * The status that a tenant sees (CONTRACT 5). Null if tenants do not see the submission.
- */
+/** The status that a tenant sees (CONTRACT 5). Null if tenants do not see the submission. */
 export function wireStatus(state: SubmissionState): WireStatus | null {
   if (state === 'rejected') return null;
   return state === 'settling' ? 'running' : state;

@@ -1,7 +1,7 @@
 /**
- * The changes of a tenant's settings, webhook endpoints and keys, which the tenant can list
- * (CONTRACT 12). Each property name is an action as the audit log stores it. The value is the name
- * of this action on the wire, in `GET /v1/audit` and in the event `settings.changed`.
+ * The changes that a tenant can list (CONTRACT 12). A property name is the action in the audit log.
+ * Its value is the name of the action on the wire, in `GET /v1/audit` and in the event
+ * `settings.changed`.
  */
 export const tenantChangeNames = {
   'tenant.update': 'settings.updated',

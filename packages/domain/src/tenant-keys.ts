@@ -29,9 +29,9 @@ export function canonicalCidr(text: string): string | undefined {
 }
 
 /**
- * Compiles blocks into a check of client addresses. Without blocks every address passes. A block
- * that cannot be parsed matches no address. An IPv4 address in IPv6 notation counts as IPv4. With
- * blocks, a missing or invalid address does not pass.
+ * Compiles blocks into a check of client addresses. Without blocks every address passes. With
+ * blocks, a missing or invalid address does not pass. A block that cannot be parsed matches no
+ * address. An IPv4 address in IPv6 notation counts as IPv4.
  */
 export function compileAddresses(
   blocks: readonly string[],
@@ -72,10 +72,6 @@ function parseAddress(text: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
   return address.isIPv4MappedAddress() ? undefined : address;
 }
 
-/**
- * The mask of one byte. The first `bits` bits of the byte belong to the prefix. A number below 0
- * counts as 0, and a number above 8 as 8.
- */
 function prefixByte(bits: number): number {
   return 0xff & ~(0xff >> Math.min(Math.max(bits, 0), 8));
 }

@@ -1,11 +1,9 @@
 /**
- * Rate limits (CONTRACT 2): a bucket of `burst` tokens that fills at `perSecond`. A request takes
- * one token. The Redis script follows this rule. So do the buckets of each process, which replace
- * the script while Redis does not answer.
+ * Rate limits (CONTRACT 2): a bucket of `burst` tokens that fills at `perSecond`. The Redis script
+ * follows the same rule. While Redis does not answer, each process uses its own buckets.
  */
 export interface RatePolicy {
   readonly perSecond: number;
-  /** The capacity of the bucket. */
   readonly burst: number;
 }
 
@@ -17,9 +15,7 @@ export interface TokenBucket {
 
 export interface RateDecision {
   readonly allowed: boolean;
-  /** Whole tokens left. */
   readonly left: number;
-  /** Milliseconds until the bucket is full. */
   readonly fullInMs: number;
   /** Milliseconds until there is a token. 0 if this request was allowed. */
   readonly retryInMs: number;
@@ -30,10 +26,7 @@ export interface TokenTaking {
   readonly decision: RateDecision;
 }
 
-/**
- * The tokens in a bucket now. A bucket that does not exist yet is full. A clock that goes back adds
- * nothing.
- */
+/** A bucket that does not exist yet is full. A clock that goes back adds nothing. */
 function filled(bucket: TokenBucket | undefined, policy: RatePolicy, nowMs: number): number {
   if (bucket === undefined) return policy.burst;
   const elapsedMs = Math.max(nowMs - bucket.atMs, 0);
@@ -56,7 +49,6 @@ export function takeToken(
   return { bucket: { tokens, atMs: nowMs }, decision: decisionOf(tokens, allowed, policy) };
 }
 
-/** The decision that a client gets, for the tokens left after the request. */
 export function decisionOf(tokens: number, allowed: boolean, policy: RatePolicy): RateDecision {
   return {
     allowed,

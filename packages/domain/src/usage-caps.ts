@@ -26,7 +26,6 @@ export const usageCaps: Readonly<Record<CappedUnit, UsageCap>> = {
 
 export interface CappedUsage {
   readonly usage: Usage;
-  /** True if a unit was above its cap and was cut to it. */
   readonly isCapped: boolean;
 }
 
@@ -36,8 +35,8 @@ function capOf({ perSecond, allowance }: UsageCap, elapsedMs: bigint, factor: De
 }
 
 /**
- * Cuts each unit of `usage` to its cap for a run of `elapsedMs` milliseconds. `factor` multiplies
- * every cap. `nodeSeconds` does not change.
+ * Lowers each amount to its cap. `factor` multiplies every cap. `nodeSeconds` has no cap and does
+ * not change.
  */
 export function capUsage(usage: Usage, elapsedMs: bigint, factor: Decimal): CappedUsage {
   const capped: Usage = {};

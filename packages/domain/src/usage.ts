@@ -33,8 +33,8 @@ function parseAmount(value: unknown): Decimal | undefined {
 
 /**
  * Parses an object with an amount per unit, each a JSON number or a decimal string. Undefined for
- * anything else, for example if a unit is unknown or an amount is negative. The only limits of size
- * and precision are those of `parseDecimal`, because the maximum price limits what usage can cost.
+ * anything else, such as an unknown unit or a negative amount. Size and precision have only the
+ * limits of `parseDecimal`, because the maximum price limits the cost of usage.
  */
 export function parseUsage(json: unknown): Usage | undefined {
   if (typeof json !== 'object' || json === null || Array.isArray(json)) return undefined;
@@ -47,7 +47,6 @@ export function parseUsage(json: unknown): Usage | undefined {
   return usage;
 }
 
-/** Makes the stored form of usage. `parseUsage` reads it. */
 export function usageToJson(usage: Usage): UsageJson {
   const json: UsageJson = {};
   for (const unit of usageUnits) {
@@ -67,7 +66,6 @@ export function usageToNumbers(usage: Usage): Partial<Record<UsageUnit, number>>
   return numbers;
 }
 
-/** Converts whole milliseconds to exact seconds. */
 export function secondsOfMs(milliseconds: bigint): Decimal {
   return decimalOf(milliseconds, 3);
 }

@@ -105,8 +105,8 @@ describe('a run', () => {
     await home.start(scripted.executor);
     await service.greet();
     await assigned();
-    // A symbolic link to itself and a directory have the names of the begun file and of the draft.
-    // So the agent can create neither.
+    // A symbolic link to itself has the name of the begun file, and a directory has the name of the
+    // draft. The agent can therefore create neither file.
     const file = path.join(home.stateDir, submissionId);
     await symlink(`${file}.begun`, `${file}.begun`);
     await mkdir(`${file}.json.draft`);

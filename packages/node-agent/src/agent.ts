@@ -37,9 +37,9 @@ export interface AgentOptions extends NodeIdentity {
 
 export interface Agent {
   /**
-   * Declines all further offers. Waits until the node has no accepted offer and no submission. A
-   * submission leaves the node when it was stopped or when its outcome is acknowledged. Returns
-   * true, or false if the wait takes longer than `timeoutMs`.
+   * Declines all further offers. Resolves with true when the node has no accepted offer and no
+   * submission, or with false after `timeoutMs`. A submission leaves the node when it was stopped
+   * or when its outcome is acknowledged.
    */
   drain(timeoutMs: number): Promise<boolean>;
   /**
@@ -76,11 +76,10 @@ interface State {
   failures: number;
   hasBeenReady: boolean;
   reconnecting?: NodeJS.Timeout;
-  /** Callbacks of `drain`, called when a submission or offer ends. */
   readonly idleChecks: Set<() => void>;
 }
 
-/** Runs a node (CONTRACT 7): connects, and reconnects until it is closed. */
+/** Runs a node (CONTRACT 7): connects, and reconnects until the agent is closed. */
 export function startAgent(options: AgentOptions): Agent {
   const { journal, history = noHistory, executors, log } = options;
   const changed = (): void => {
@@ -172,11 +171,11 @@ function reconnect(state: State, end: LinkEnd): void {
   const { log, random = Math.random } = state.options;
   const delayMs = Math.round(reconnectDelayMs(end, state.failures, random()));
   state.failures += 1;
-  log('info', 'not linked, reconnecting', { ...end, delayMs });
+  log('info', 'the node has no link and connects again', { ...end, delayMs });
   state.reconnecting = setTimeout(() => connect(state), delayMs);
 }
 
-/** Forgets all accepted offers, because an accepted offer ends with its link. */
+/** An accepted offer ends with its link. */
 function forgetOffers(state: State): void {
   for (const offerId of state.accepted.keys()) forgetOffer(state, offerId);
 }

@@ -1,6 +1,5 @@
 import { nodeLinkCloseCodes } from '@svc/contracts';
 
-/** The facts about the end of a link that decide when to reconnect. */
 export interface LinkEnd {
   /** The close code; 1006 if the link broke or was never open. */
   readonly closeCode: number;
@@ -13,10 +12,9 @@ const delayMsMax = 15_000;
 const handedBackDelayMsMax = 1_000;
 
 /**
- * The delay in ms before the next attempt to connect. It is `jitter` times a maximum. `jitter` (0
- * to 1) spreads the attempts of many nodes over time, for example after a dispatcher has died.
- * `attempt` counts the consecutive failures, from 0. Each failure doubles the maximum, from 0.5 s
- * up to 15 s. After a draining dispatcher has closed the link, the maximum is 1 s.
+ * The delay in ms before the next attempt to connect. `jitter` (0 to 1) spreads the attempts of
+ * many nodes over time, for example after a dispatcher has died. `attempt` counts the consecutive
+ * failures, from 0.
  *
  * The delay is 15 to 30 s in two cases that usually only a person can fix: the service refused the
  * link with a status below 500, or another process of this node opened a newer link.

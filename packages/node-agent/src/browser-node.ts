@@ -18,8 +18,8 @@ import type { NodeOptions } from './options.ts';
 const noProxyUrl = 'http://127.0.0.1:1';
 
 /**
- * The message for the node owner if the agent runs as root (`userId` 0) without
- * `--no-browser-sandbox`. Otherwise undefined. A system without user ids gives no `userId`.
+ * The message for the node owner if the agent runs as root without `--no-browser-sandbox`.
+ * Otherwise undefined. `userId` is undefined on a system without user ids.
  */
 export function refusalOfRoot({ isSandboxed }: NodeOptions, userId?: number): string | undefined {
   if (userId !== 0 || !isSandboxed) return undefined;
@@ -30,8 +30,8 @@ export function refusalOfRoot({ isSandboxed }: NodeOptions, userId?: number): st
 }
 
 /**
- * Returns the file of the browser: the one that the node owner gave, or one that is found. Throws
- * `CannotStartBrowser` if there is none. The message has the command that installs one.
+ * Returns the browser that the node owner gave, or one that is found. Throws `CannotStartBrowser`
+ * if there is none.
  */
 export function browserOf({ browser, searchPath }: NodeOptions): string {
   const { platform } = process;
@@ -43,10 +43,7 @@ export function browserOf({ browser, searchPath }: NodeOptions): string {
   );
 }
 
-/**
- * Opens a browser, closes it again and returns its version. If it does not start, throws
- * `CannotStartBrowser` with a sentence for the node owner.
- */
+/** Throws `CannotStartBrowser` with a sentence for the node owner if the browser does not start. */
 export async function tryBrowser(
   binary: string,
   { stateDir, isSandboxed }: Pick<NodeOptions, 'stateDir' | 'isSandboxed'>,
@@ -65,9 +62,9 @@ export async function tryBrowser(
 }
 
 /**
- * Checks that a browser starts, then returns the executor. The caller must hold the lock of the
- * state directory, because this function deletes the profile directories of earlier browsers.
- * Throws `CannotStartBrowser` if the agent must not run as root, or if no browser starts.
+ * The caller must hold the lock of the state directory, because this function deletes the profile
+ * directories of earlier browsers. Throws `CannotStartBrowser` if the agent must not run as root,
+ * or if no browser starts.
  */
 export async function startBrowserExecutor(options: NodeOptions, log: Log): Promise<Executor> {
   const { isSandboxed, stateDir, hostMap, debugDir, onlyHosts } = options;
@@ -90,10 +87,7 @@ export async function startBrowserExecutor(options: NodeOptions, log: Log): Prom
   return onlyAt(onlyHosts, executor);
 }
 
-/**
- * Returns an executor that declines offers for hosts outside `hosts`. An empty list allows all
- * hosts.
- */
+/** An empty list allows all hosts. */
 function onlyAt(hosts: readonly string[], executor: Executor): Executor {
   if (hosts.length === 0) return executor;
   return {

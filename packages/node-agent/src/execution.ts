@@ -18,8 +18,8 @@ export interface ExecutionHooks {
 }
 
 /**
- * Runs an executor and reports its metered usage, at each interval in which the executor recorded
- * some. If the executor hangs, no report is sent, so the lease of its submission expires.
+ * Runs an executor. Reports the usage after each interval in which the executor recorded usage. An
+ * executor that hangs sends no report, so the lease of its submission expires.
  */
 export function execute(executor: Executor, job: Job, hooks: ExecutionHooks): Execution {
   const controller = new AbortController();

@@ -28,7 +28,6 @@ export interface ExecutionContext {
   submitting(): Promise<void>;
 }
 
-/** One submission to work on. */
 export interface Job {
   readonly submissionId: string;
   /** The payload's exact JSON text, because `JSON.parse` loses digits of numbers. */
@@ -48,8 +47,8 @@ export interface Executor {
   /** The interval of usage reports; the default is 5 s. */
   readonly usageIntervalMs?: number;
   /**
-   * True if the executor submits nothing before `submitting()` has resolved. The agent then reports
-   * a failure or a restart before that moment with `submitted: false`.
+   * True if the executor submits nothing before `submitting()` has resolved. If the job fails or
+   * the agent restarts before that moment, the agent reports `submitted: false`.
    */
   readonly isFenced?: true;
   /**

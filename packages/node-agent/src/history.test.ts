@@ -5,7 +5,6 @@ import path from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { openHistory } from './history.ts';
 
-/** The files and directories that were written to disk, and the renames, in order. */
 const { written } = vi.hoisted(() => ({ written: [] as string[] }));
 
 vi.mock('node:fs/promises', async (importOriginal) => {

@@ -34,7 +34,6 @@ export interface History {
   close(): Promise<void>;
 }
 
-/** A history that keeps nothing. */
 export const noHistory: History = {
   entries: () => [],
   assigned: async () => {},
@@ -96,8 +95,8 @@ export async function openHistory(
 }
 
 /**
- * Reads the file. Skips lines that cannot be parsed, because a crash may have cut the last one.
- * Rejects if the file exists and cannot be read. Otherwise an empty history would replace it.
+ * Skips lines that cannot be parsed, because a crash may have cut the last one. Rejects if the file
+ * exists and cannot be read, because an empty history would otherwise replace it.
  */
 async function readEntries(file: string): Promise<Map<string, HistoryEntry>> {
   const entries = new Map<string, HistoryEntry>();
@@ -123,10 +122,6 @@ function parsed(text: string): Line | undefined {
   }
 }
 
-/**
- * Drops the entries that are older than `historyMsMax`, and the oldest ones beyond `entriesMax`.
- * Writes the other entries to a new file, and opens this file for appending.
- */
 async function rewrite(
   file: string,
   entries: Map<string, HistoryEntry>,

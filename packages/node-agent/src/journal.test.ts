@@ -8,9 +8,9 @@ import { openJournal, type Journal, type JournalEntry } from './journal.ts';
 import { DirectoryInUse } from './lock.ts';
 
 /**
- * `done` has the operations on files in their order, each with the name of its file. After
- * `killAfter` operations the process counts as killed: no further operation takes place, and a
- * write stops halfway.
+ * `done` lists the operations on files in their order, each with the name of its file. After
+ * `killAfter` operations the process counts as killed. Each further operation rejects and does
+ * nothing, except that a write leaves the first 40 characters.
  */
 const { done, disk, nameOf, noting } = vi.hoisted(() => {
   const list: string[] = [];
@@ -22,7 +22,6 @@ const { done, disk, nameOf, noting } = vi.hoisted(() => {
       killAfter(operations: number): void {
         limits.killAfter = operations;
       },
-      /** Does the operation and notes it, or throws because the process was killed before it. */
       async operate<T>(what: string, operation: () => Promise<T>, half?: () => Promise<T>) {
         if (!alive()) {
           await half?.();
@@ -87,7 +86,6 @@ beforeEach(async () => {
   disk.killAfter(Number.POSITIVE_INFINITY);
 });
 
-/** Returns the entries that another process finds after this one was killed. */
 async function foundAfterKill(): Promise<readonly JournalEntry[]> {
   await journal.close();
   disk.killAfter(Number.POSITIVE_INFINITY);
@@ -141,7 +139,6 @@ const begun = { phase: 'begun', submissionId, isFenced: true } as const;
 const submitting = { phase: 'submitting', submissionId } as const;
 const ended = { phase: 'ended', submissionId, outcome } as const;
 
-/** The steps of a submission, each with the entry that is on disk after it. */
 const steps: readonly {
   readonly does: (on: Journal) => Promise<unknown>;
   readonly leaves: JournalEntry | undefined;
@@ -177,7 +174,7 @@ test('a kill between any two operations leaves the entry before the step, or the
     expect(textOnDisk().includes(secretOfTheApplicant)).toBe(mayBeKept);
     await journal.remove(submissionId);
   }
-  // Every operation of the five steps was the last one before a kill.
+  // The loop killed the process after each single operation of the five steps.
   expect(killAfter).toBeGreaterThan(20);
 });
 

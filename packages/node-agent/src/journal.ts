@@ -78,9 +78,7 @@ export function isJournalable(submissionId: string): boolean {
   return safeId.test(submissionId);
 }
 
-/**
- * Writes a draft, syncs it and renames it. After a crash either the old or the new entry exists.
- */
+/** After a crash either the old or the new entry exists. */
 async function replaceEntry(file: string, entry: JournalEntry): Promise<void> {
   const draft = `${file}${draftSuffix}`;
   const handle = await open(draft, 'w', privateFile);
@@ -160,9 +158,10 @@ async function readEntries(directory: string): Promise<JournalEntry[]> {
 }
 
 /**
- * Opens the node's journal: one file per submission. The files are private to the user, because an
- * assignment contains personal data until the submission begins. Throws `DirectoryInUse` if another
- * process has the journal open, and `CannotLock` if locking is not possible.
+ * Opens the node's journal, in which each submission has one file, or two during a change. The
+ * files are private to the user, because an assignment contains personal data until the submission
+ * begins. Throws `DirectoryInUse` if another process has the journal open, and `CannotLock` if
+ * locking is not possible.
  */
 export async function openJournal(directory: string): Promise<Journal> {
   await mkdir(directory, { recursive: true, mode: privateDirectory });

@@ -1,4 +1,3 @@
-/** An answer of the service that refuses the link. */
 export interface LinkRefusal {
   readonly status: number;
   /** The start of the body of the answer. The service sends a problem document. */
@@ -22,7 +21,6 @@ function detailOf(body: string): string {
   }
 }
 
-/** Explains to the node owner why the service refused the link, and what to do. */
 export function explainRefusal({ status, body }: LinkRefusal): string {
   const detail = detailOf(body);
   const [, seconds, direction] = clockDetail.exec(detail) ?? [];

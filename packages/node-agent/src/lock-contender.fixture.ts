@@ -8,7 +8,6 @@ import { DirectoryInUse } from './lock.ts';
  * runs the garbage collector.
  */
 
-/** Runs the garbage collector, which closes each file whose handle is unreachable. */
 async function collectGarbage(): Promise<void> {
   // A collected file handle closes its file in a later turn of the event loop.
   for (let turn = 0; turn < 10; turn += 1) {

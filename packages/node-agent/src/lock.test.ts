@@ -21,7 +21,6 @@ async function answer(child: ChildProcess): Promise<unknown> {
   return message;
 }
 
-/** Starts a process that is ready to open a directory. */
 async function startContender(
   env: NodeJS.ProcessEnv = {},
   execArgv: readonly string[] = [],
@@ -57,7 +56,8 @@ test(
       const answers = await Promise.all(all.map((contender) => open(contender, directory)));
       const owners = all.filter((_, index) => answers[index] === 'locked');
       counts.push(owners.length);
-      // The refused processes try again, together with new ones.
+      // Kills the process that has the lock. The refused processes try again, together with a new
+      // one.
       await Promise.all(owners.map(kill));
       const newcomers = await Promise.all(owners.map(() => startContender()));
       all = [...all.filter((one) => !owners.includes(one)), ...newcomers];

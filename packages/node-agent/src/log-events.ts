@@ -10,7 +10,9 @@ interface NodeLogEvent {
   readonly says?: string;
 }
 
-/** The members of the events of nodes, without the members that every line has. */
+/**
+ * The members of the log events of a node. The members that every line has are not in this list.
+ */
 export const nodeLogMembers = {
   adapter: 'the adapter of the form',
   binary: 'the path of the browser',
@@ -36,7 +38,7 @@ export const nodeLogMembers = {
 type NodeLogMember = keyof typeof nodeLogMembers;
 
 const connectsAgain =
-  'Nothing at once: the node connects again. If the line repeats, run `svc-node doctor`.';
+  'Nothing the first time: the node connects again. If the line repeats, run `svc-node doctor`.';
 const fullDisk = 'Check the disk of the state directory: its space and permissions.';
 
 /** Every event that a node logs, by name. docs/LOGS.md is generated from it. */
@@ -45,7 +47,7 @@ export const nodeLogCatalogue = {
   'node.linked_again': { level: 'info', message: 'linked again', members: ['running'] },
   'node.unlinked': {
     level: 'info',
-    message: 'not linked, reconnecting',
+    message: 'the node has no link and connects again',
     members: ['closeCode', 'refusedStatus', 'delayMs'],
   },
   'node.draining': {
@@ -163,7 +165,6 @@ const eventByMessage = new Map<string | null, string>(
   Object.entries(nodeLogCatalogue).map(([event, { message }]) => [message, event]),
 );
 
-/** The name of the event with this message. Undefined for a message outside the catalogue. */
 export function eventOf(message: string): string | undefined {
   return eventByMessage.get(message);
 }

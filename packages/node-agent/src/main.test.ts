@@ -25,7 +25,6 @@ beforeEach(async () => {
   onTestFinished(() => rmSync(stateDir, { recursive: true, force: true }));
 });
 
-/** Runs `svc-node` as a node owner does. */
 function svcNode(args: readonly string[], env: NodeJS.ProcessEnv): ChildProcess {
   const child = spawn(process.execPath, [entryUnderTest(nodeAgentEntry), ...args], {
     env: { ...bareEnvironment(), ...env },
@@ -59,7 +58,6 @@ async function begun(atsType: string): Promise<void> {
   await service.next('usage');
 }
 
-/** The PATH without the directories that have a program whose name begins with `start`. */
 function pathWithout(start: string): string {
   const hasProgram = (directory: string): boolean =>
     existsSync(directory) && readdirSync(directory).some((name) => name.startsWith(start));
@@ -67,7 +65,6 @@ function pathWithout(start: string): string {
   return directories.filter((one) => !hasProgram(one)).join(path.delimiter);
 }
 
-/** The exit code and the output of a command that ends by itself. */
 async function outputOf(child: ChildProcess): Promise<{ code: unknown; text: string }> {
   let text = '';
   for (const stream of [child.stdout, child.stderr]) {

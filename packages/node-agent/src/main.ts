@@ -8,10 +8,7 @@ import { CannotLock, DirectoryInUse } from './lock.ts';
 import { createLog, type Log } from './log.ts';
 import { readCommand, type RunOptions } from './options.ts';
 
-/**
- * The sentence that explains an error at the start to the node owner. Undefined for an error that
- * the node owner cannot fix.
- */
+/** The message for the node owner. Undefined for an error that the owner cannot fix. */
 function sentenceOf(error: unknown, stateDir: string): string | undefined {
   if (!(error instanceof Error)) return undefined;
   const isForOwner = error instanceof DirectoryInUse || error instanceof CannotLock;
@@ -26,8 +23,8 @@ function sentenceOf(error: unknown, stateDir: string): string | undefined {
 }
 
 /**
- * Returns the result of the work. If the work fails for a reason that the node owner can fix,
- * prints a sentence and ends the process with code 1. Rejects with any other error.
+ * If the work fails for a reason that the node owner can fix, prints a sentence and ends the
+ * process with code 1. Rejects with any other error.
  */
 async function orExit<T>({ stateDir }: RunOptions, log: Log, work: Promise<T>): Promise<T> {
   try {
@@ -41,7 +38,7 @@ async function orExit<T>({ stateDir }: RunOptions, log: Log, work: Promise<T>): 
   }
 }
 
-/** Creates the executor. A simulated node does not load the modules of the browser. */
+/** A simulated node does not load the modules of the browser. */
 async function executorOf(options: RunOptions, log: Log): Promise<Executor> {
   if (options.executor === 'simulated') return simulatedExecutor;
   const { startBrowserExecutor } = await import('./browser-node.ts');

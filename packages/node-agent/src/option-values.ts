@@ -31,7 +31,6 @@ export function isPlainBeyondLoopback(link: string): boolean {
   return !(hostname === 'localhost' || hostname === '[::1]' || /^127\.[\d.]+$/.test(hostname));
 }
 
-/** The message if `isPlainBeyondLoopback` is true and `--insecure` is not given. */
 export const notEncrypted =
   'The link is not encrypted. Use wss://, or --insecure if nobody else can read it.';
 
@@ -41,9 +40,8 @@ export function nodeId(text: string): string {
 }
 
 /**
- * Returns the entries of `previous` and those of `text`. `text` has entries of the form
- * `NAME:PORT=ADDRESS:PORT`, separated by commas. A later entry for the same name and port replaces
- * an earlier one.
+ * `text` has entries of the form `NAME:PORT=ADDRESS:PORT`, separated by commas. A later entry for
+ * the same name and port replaces an earlier one, also one of `previous`.
  */
 export function hostMapping(text: string, previous: HostMap | undefined): HostMap {
   const added = text.split(',').map((one): [string, { address: string; port: number }] => {
@@ -58,7 +56,6 @@ export function hostMapping(text: string, previous: HostMap | undefined): HostMa
   return new Map([...(previous ?? []), ...added]);
 }
 
-/** Returns the hosts of `previous` and those of `text`, in which commas separate the hosts. */
 export function hostName(text: string, previous: readonly string[] | undefined): string[] {
   const added = text.split(',').map((one) => {
     const host = readAuthority(`${one.trim()}:80`)?.host;

@@ -34,14 +34,12 @@ export interface NodeOptions {
   /** True if the link to another machine may be without TLS. */
   readonly isInsecure: boolean;
   readonly hostMap: HostMap;
-  /** The only hosts to apply at; empty for all. */
+  /** The node accepts only offers for these hosts. An empty list allows all hosts. */
   readonly onlyHosts: readonly string[];
   readonly debugDir: string | undefined;
-  /** The environment variable PATH. */
   readonly searchPath: string;
 }
 
-/** The options of `run`, which needs `link`, `id` and `secret`. */
 export interface RunOptions extends NodeOptions {
   readonly link: string;
   readonly id: string;
@@ -185,8 +183,8 @@ function optionsOf(parsed: Parsed): NodeOptions {
 }
 
 /**
- * Returns the options of `run`. Exits with a sentence if one of them is missing, or if the link is
- * not encrypted and `--insecure` is not given.
+ * Exits with a sentence if an option is missing, or if the link to another machine is not encrypted
+ * and `--insecure` is not given.
  */
 function checkRun(command: Command, options: NodeOptions): RunOptions {
   const { link, id, secret, isInsecure } = options;
@@ -199,10 +197,7 @@ function checkRun(command: Command, options: NodeOptions): RunOptions {
   return { ...options, link, id, secret };
 }
 
-/**
- * Reads the command and its flags, or the environment variable of each missing flag. If they are
- * invalid, prints the reason and exits.
- */
+/** If the command or an option is invalid, prints the reason and exits. */
 export function readCommand(argv: readonly string[]): NodeCommand {
   const command = createCommand();
   const chosen: { kind: NodeCommand['kind'] } = { kind: 'run' };

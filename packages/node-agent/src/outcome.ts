@@ -48,9 +48,8 @@ function isSendable(outcome: Outcome): boolean {
 }
 
 /**
- * The outcome of completed work. A result that violates the contract or is too large is reduced to
- * its `confirmationId`, or to nothing if that is not valid. The outcome stays `completed`, because
- * the work is done.
+ * A result that violates the contract or is too large is reduced to its `confirmationId`, or to
+ * nothing if that is not valid. The outcome stays `completed`, because the work is done.
  */
 export function completedOutcome(
   submissionId: string,
@@ -79,8 +78,8 @@ export function failedOutcome(
 }
 
 /**
- * The failure that the tenant sees. Only the message of a `JobFailed` is passed on. Any other error
- * becomes a `node_error` with a fixed message.
+ * The failure that the tenant sees. A `JobFailed` passes on its code and its message. Any other
+ * error becomes a `node_error` with a fixed message.
  */
 export function failureOf(error: unknown): Failure {
   if (error instanceof JobFailed) {

@@ -54,10 +54,6 @@ beforeEach(async () => {
   for (const name of ['home', 'tmp', 'logs']) mkdirSync(path.join(root, name));
 });
 
-/**
- * The server of an employer. The test decides its answers. The server keeps the applications that
- * it received.
- */
 async function startEmployer(
   answer: (response: ServerResponse) => void,
   { holdsForm = false } = {},
@@ -90,7 +86,7 @@ async function startEmployer(
   return { port, received, forms: () => forms };
 }
 
-/** Runs `svc-node` with a browser. Its HOME and TMPDIR are in `root`, too. */
+/** HOME and TMPDIR of the agent are in `root`, too. */
 async function svcNode(
   port: number | undefined,
   more: readonly string[] = [],

@@ -3,16 +3,13 @@ import type { History, HistoryEntry } from './history.ts';
 import type { JournalEntry } from './journal.ts';
 import { failedOutcome } from './outcome.ts';
 
-/** The interval at which the node reports again the entries that the service has not recorded. */
+/** At this interval the node reports an entry again, until the service has recorded the entry. */
 const reportAgainMs = 5_000;
-const stopped = { code: 'node_error', message: 'The submission was stopped.' } as const;
+const stopped = { code: 'node_error', message: 'The node stopped the submission.' } as const;
 
 interface RecoveryContext {
   readonly history: History;
-  /**
-   * The phase of a submission in `NodeRuns`. Undefined for a submission that is only in the
-   * history.
-   */
+  /** Undefined for a submission that is only in the history. */
   readonly phaseOf: (submissionId: string) => JournalEntry['phase'] | undefined;
   /** Sends every `start` and outcome in `NodeRuns` that has no answer. */
   readonly resume: () => void;
@@ -30,23 +27,21 @@ export interface Recovery {
   acknowledged(submissionId: string): void;
   /**
    * True if the frame must not be sent yet: the service has not recorded the submission of the
-   * frame, and would refuse it as unknown.
+   * frame, and would refuse the frame.
    */
   holds(frame: FrameFromNode): boolean;
   end(): void;
 }
 
 /**
- * Sends a `report` for each entry of the history. When the service has recorded an entry, sends its
- * outcome. If the submission is in `NodeRuns`, `resume` sends its `start` or outcome instead. Sends
- * `reported` when every entry is recorded and each outcome that was sent here is acknowledged.
+ * Sends `reported` when the service has recorded every entry of the history and acknowledged each
+ * outcome that this object sent.
  */
 export function createRecovery({ history, phaseOf, resume, send }: RecoveryContext): Recovery {
-  /** The entries that the service has not recorded. */
   const unrecorded = new Map<string, HistoryEntry>();
   /**
-   * The recorded submissions whose outcome this object has sent and the service has not
-   * acknowledged.
+   * The submissions that the service has recorded, and whose outcomes this object has sent. The
+   * service has not acknowledged these outcomes.
    */
   const unacknowledged = new Set<string>();
   let timer: NodeJS.Timeout | undefined;

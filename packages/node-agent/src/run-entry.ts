@@ -5,7 +5,10 @@ export function endedEntry(outcome: Outcome): JournalEntry & { phase: 'ended' } 
   return { phase: 'ended', submissionId: outcome.submissionId, outcome };
 }
 
-/** True if the journal proves that a begun run has submitted nothing. False in other phases. */
+/**
+ * True if the journal proves that a begun run has submitted nothing. False in each phase other than
+ * `begun`.
+ */
 export function isUnsubmitted(entry: JournalEntry): boolean {
   return entry.phase === 'begun' && entry.isFenced;
 }

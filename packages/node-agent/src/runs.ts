@@ -49,7 +49,6 @@ const sendAgainAfterMs = 5_000;
 /** How long a stopped executor may take to clean up when the agent ends. */
 const stopMsMax = 10_000;
 
-/** Waits until all promises have resolved, at most `ms`. */
 async function within(ms: number, promises: readonly Promise<unknown>[]): Promise<void> {
   if (promises.length === 0) return;
   const late = Promise.withResolvers<void>();
@@ -59,10 +58,11 @@ async function within(ms: number, promises: readonly Promise<unknown>[]): Promis
 }
 
 /**
- * The node's submissions: assignments, begun or not, and outcomes that the service has not
- * acknowledged. Each change of a submission is on disk before the node acts on it or reports it.
- * Only an outcome is reported even if it cannot be written. The changes are made one after another,
- * so the disk has the last one.
+ * The submissions of the node: assignments, begun or not, and outcomes that the service has not
+ * acknowledged. Each change of a submission is on disk before the node acts on it. An outcome is
+ * reported even if it cannot be written. An assignment that could not be written is not begun, and
+ * its begin is answered with a failure. The changes are made one after another, so the last change
+ * is the one on disk.
  */
 export class NodeRuns {
   readonly #context: RunsContext;
@@ -82,7 +82,6 @@ export class NodeRuns {
     return [...this.#runs.keys()];
   }
 
-  /** The phase of a submission. Undefined for one that is not in this object. */
   phaseOf(submissionId: string): JournalEntry['phase'] | undefined {
     return this.#runs.get(submissionId)?.entry.phase;
   }
@@ -92,8 +91,8 @@ export class NodeRuns {
   }
 
   /**
-   * Writes an assignment to the journal, then asks the service to begin it. The history keeps the
-   * receipt. Does nothing if the node already has the submission.
+   * Writes an assignment to the journal, then asks the service to begin it. Does nothing if the
+   * node already has the submission.
    */
   assign(assignment: Assignment, receipt?: string): void {
     const { submissionId } = assignment;
@@ -118,7 +117,7 @@ export class NodeRuns {
     this.#inOrder(() => this.#keepOutcome(run, outcome));
   }
 
-  /** Begins the submission. Further calls do nothing. */
+  /** Further calls for the same submission do nothing. */
   begin(submissionId: string): void {
     const run = this.#runs.get(submissionId);
     if (run !== undefined) this.#inOrder(() => this.#begin(run));
@@ -133,20 +132,18 @@ export class NodeRuns {
     this.#inOrder(() => this.#stop(submissionId));
   }
 
-  /** Forgets a submission whose outcome the service has stored. */
   acknowledge(submissionId: string): void {
     if (this.#runs.get(submissionId)?.entry.phase !== 'ended') return;
     this.#inOrder(() => this.#forget(submissionId));
   }
 
-  /** Sends every unanswered `start` and outcome again. */
   resume(): void {
     for (const run of this.#runs.values()) this.#inOrder(async () => this.#report(run));
   }
 
   /**
-   * Stops all executors and waits for them, at most `stopMsMax`. Writes no outcomes, so the
-   * submissions that had begun stay in the journal as begun.
+   * Stops all executors and waits for them, at most `stopMsMax`. Writes no outcomes, so the entries
+   * of these submissions stay in the journal.
    */
   async close(): Promise<void> {
     clearInterval(this.#sendAgain);
@@ -182,10 +179,6 @@ export class NodeRuns {
     }
   }
 
-  /**
-   * Sends `start` for an assigned run, or the outcome of an ended one. Does nothing while the run
-   * is in progress or stops.
-   */
   #report(run: Run): void {
     const { entry } = run;
     if (entry.phase === 'begun' || entry.phase === 'submitting' || run.isStopping) return;
@@ -233,10 +226,7 @@ export class NodeRuns {
     void this.#whenEnded(run, run.execution);
   }
 
-  /**
-   * Claims the begin in the journal. Returns `unrecorded` if the journal cannot be written. The
-   * caller then reports the submission as failed.
-   */
+  /** Returns `unrecorded` if the journal cannot be written. */
   async #claimBegin(submissionId: string, isFenced: boolean): Promise<BeginClaim | 'unrecorded'> {
     const { journal, log } = this.#context;
     try {

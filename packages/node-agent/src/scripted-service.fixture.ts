@@ -31,7 +31,6 @@ const frameTimeoutMs = 60_000;
 
 type Received = FrameFromNodeOf<FrameFromNodeType>;
 
-/** The service's side of the link, controlled by a test, over a real socket. */
 export type ScriptedService = Awaited<ReturnType<typeof startScriptedService>>;
 
 function isOfType<T extends FrameFromNodeType>(
@@ -41,7 +40,6 @@ function isOfType<T extends FrameFromNodeType>(
   return frame.type === type;
 }
 
-/** Listens on a free port until the test has finished. Returns the port. */
 async function listen(http: Server, server: WebSocketServer): Promise<number> {
   http.listen(0, '127.0.0.1');
   await once(http, 'listening');
@@ -85,7 +83,6 @@ export async function startScriptedService() {
   const sendText = (text: string): void => current?.send(text);
   const send = (frame: SentFrame): void => sendText(JSON.stringify(frame));
 
-  /** Takes the next frame of a type. Waits for it if it has not arrived. */
   async function next<T extends FrameFromNodeType>(type: T): Promise<FrameFromNodeOf<T>> {
     return await waitUntil(
       () => {
@@ -111,7 +108,6 @@ export async function startScriptedService() {
       send({ type: 'welcome', nodeId, heartbeatSeconds: 5, stop });
       return hello;
     },
-    /** Greets a node as a service in recovery does. */
     async greetInRecovery() {
       const recovery = { incarnation: 2 };
       await next('hello');
@@ -179,7 +175,6 @@ export async function createAgentHome(service: ScriptedService) {
       onTestFinished(stop);
       return { agent, stop };
     },
-    /** The entry of a submission on disk, or undefined. */
     async entry(submissionId: string): Promise<Record<string, unknown> | undefined> {
       const names = [`${submissionId}.json`, `${submissionId}.begun`];
       const name = (await readdir(stateDir)).find((one) => names.includes(one));
@@ -196,7 +191,6 @@ interface ScriptedCall {
   readonly fail: (error: Error) => void;
 }
 
-/** An executor that a test controls, and its recorded calls. */
 export function scriptedExecutor() {
   const calls: ScriptedCall[] = [];
   const executor: Executor = {

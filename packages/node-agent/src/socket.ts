@@ -24,7 +24,6 @@ export interface NodeIdentity {
   readonly secret: string;
 }
 
-/** One connection to the service. */
 export interface NodeSocket {
   /** Does nothing if the connection is closed. */
   send(frame: FrameFromNode): void;
@@ -67,7 +66,6 @@ function connect({ link, nodeId, secret }: NodeIdentity): WebSocket {
   });
 }
 
-/** Reads the start of a body, or as much of it as arrives. */
 async function startOf(response: IncomingMessage): Promise<string> {
   let body = '';
   response.setTimeout(connectTimeoutMs, () => response.destroy());

@@ -8,7 +8,8 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
  */
 const textBounds = { charactersMax: 1_048_576, depthMax: 32 };
 
-// Ajv does not check the schemas against the meta-schema, because loading that costs 70 ms of CPU.
+// Ajv does not check the schemas against the meta-schema, because loading the meta-schema costs 70
+// ms of CPU.
 const ajv = new Ajv2020({ meta: false, validateSchema: false, strict: true });
 /** Ajv caches compiled schemas. Each schema is therefore compiled once, at the first message. */
 const validateMessage = (): ValidateFunction<DispatcherMessage> =>

@@ -29,8 +29,8 @@ export function channelOfAll(prefix: string): string {
 }
 
 /**
- * The channels of one dispatcher. The dispatcher subscribes to them with one command, so it is
- * subscribed to all of them or to none.
+ * A dispatcher subscribes to its channels with one command, so it is subscribed to all of them or
+ * to none.
  */
 export function channelsOf(prefix: string, dispatcherId: string): readonly string[] {
   return [
@@ -40,17 +40,15 @@ export function channelsOf(prefix: string, dispatcherId: string): readonly strin
   ];
 }
 
-/** A dispatcher to which this dispatcher has sent messages. */
 interface Target {
   readonly send: CallBatcher<DispatcherMessage, boolean>;
   /**
-   * True if the sender has found that the dispatcher subscribes to single messages only. This does
-   * not change, because a dispatcher of another version has another id.
+   * True once the dispatcher is known to subscribe to single messages only. It stays true, because
+   * a dispatcher of another version has another id.
    */
   isWithoutBatches: boolean;
 }
 
-/** Divides JSON texts into batches, in their order. A long text is alone in its batch. */
 function divide(texts: readonly string[]): string[][] {
   const batches: string[][] = [];
   let charactersLeft = 0;
@@ -66,7 +64,6 @@ function divide(texts: readonly string[]): string[][] {
   return batches;
 }
 
-/** Sends messages to other dispatchers. Combines messages to the same dispatcher into batches. */
 export function createBusSender({
   redis,
   prefix,
@@ -87,7 +84,6 @@ export function createBusSender({
     return counts.map((count) => count > 0);
   }
 
-  /** Returns for each message whether a subscriber received it. */
   async function publish(
     to: string,
     target: Target,
@@ -130,10 +126,7 @@ export function createBusSender({
     async send(to: string, message: DispatcherMessage): Promise<boolean> {
       return await targetOf(to).send(message);
     },
-    /**
-     * Sends to the channel of all dispatchers. The message is single, because older dispatchers
-     * read no batches.
-     */
+    /** Sends the message alone, because older dispatchers cannot read batches. */
     async broadcast(message: DispatcherMessage): Promise<void> {
       await redis.publish(
         channelOfAll(prefix),

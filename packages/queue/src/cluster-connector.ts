@@ -6,7 +6,6 @@ import type { ClusterAddress, ServerAddress } from './redis-address.ts';
 
 /** The longest time to connect to a server, and the longest wait for the answer to one command. */
 const answerMsMax = 1_000;
-/** The most servers that are asked for the owner of a slot. */
 const askedMax = 16;
 const disconnectMsMax = 2_000;
 
@@ -38,8 +37,8 @@ async function nodesBy(cluster: ClusterAddress, server: ServerAddress): Promise<
 }
 
 /**
- * Runs `work` with a connection to one server of the cluster. Throws if the server does not answer
- * within `answerMsMax`.
+ * Runs `work` on a short connection to one server. Throws if `work` throws, or if the server does
+ * not accept the connection or answer a command within `answerMsMax`.
  */
 export async function withServer<T>(
   cluster: ClusterAddress,
@@ -96,10 +95,9 @@ async function discover(cluster: ClusterAddress): Promise<ClusterNode[]> {
 }
 
 /**
- * Makes an ioredis connector that connects to the present owner of the slot of `key`. Before each
- * attempt, it asks up to `askedMax` known servers, and learns further servers from their answers.
- * If no server owns the slot, the attempt fails, and `retryStrategy` decides when the next one
- * follows.
+ * Makes an ioredis connector that connects to the present owner of the slot of `key`. Each attempt
+ * asks up to `askedMax` known servers. An attempt that finds no owner fails, and `retryStrategy`
+ * decides when the next one follows.
  */
 export function clusterConnector(cluster: ClusterAddress, key: string) {
   const slot = slotOf(key);

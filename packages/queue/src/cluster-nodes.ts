@@ -1,6 +1,5 @@
 import type { ServerAddress } from './redis-address.ts';
 
-/** A server of a Redis Cluster, as one of the servers describes it. */
 export interface ClusterNode {
   readonly address: ServerAddress;
   readonly isMaster: boolean;
@@ -42,7 +41,7 @@ export function parseClusterNodes(
 
 /**
  * Reads `ip:port@busport[,hostname]`. A server that has met no other server does not know its own
- * address. The host of `own` is then used, or undefined is returned if `own` is undefined.
+ * host, so `own` supplies the host. Undefined if neither has one.
  */
 function addressIn(
   place: string,
@@ -58,8 +57,8 @@ function addressIn(
 }
 
 /**
- * Reads `0-5460` or `42`. Skips entries in brackets. They name slots that are being moved between
- * servers, and the ranges of the present owner contain these slots too.
+ * Parses a range of slots, such as `0-5460`. Skips an entry in brackets, which names a slot that is
+ * being moved between servers. The ranges of the present owner contain such a slot too.
  */
 function rangeIn(text: string): [number, number][] {
   const found = /^(\d+)(?:-(\d+))?$/.exec(text);

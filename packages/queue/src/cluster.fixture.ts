@@ -3,7 +3,6 @@ import { Redis } from 'ioredis';
 
 /** A cluster of one server. A command for a slot that the server does not own fails. */
 export interface TestCluster {
-  /** The address of the server itself. */
   readonly serverUrl: string;
   readonly clusterUrl: string;
   /** A plain connection to the server, without cluster mode. */
@@ -14,10 +13,7 @@ export interface TestCluster {
 
 const boundMs = 20_000;
 
-/**
- * Starts a cluster of one server that owns only the slots of these keys. Returns when the server
- * serves them, after about two seconds.
- */
+/** The server owns only the slots of these keys. The start takes about two seconds. */
 export async function startTestCluster(keys: readonly string[]): Promise<TestCluster> {
   const server = await startTestRedis({ isClustered: true });
   const direct = new Redis(server.redisUrl);

@@ -63,8 +63,7 @@ test('every script of this package touches keys of one slot', async () => {
   );
   const scripts = written.filter((found) => found !== null).length;
   const info = await cluster.direct.info('memory');
-  // Redis has cached each script that was called. If `callEveryScript` did not call some script,
-  // the number is too small.
+  // A script that `callEveryScript` does not call is missing from the cache of Redis.
   expect(info).toContain(`number_of_cached_scripts:${scripts}\r\n`);
   expect(await cluster.direct.dbsize()).toBeGreaterThan(5);
 });
@@ -151,8 +150,8 @@ const refuse = (reason: string): never => {
 };
 
 /**
- * Runs both scripts of the mark. The sandbox guard takes the missing mark and gives it back,
- * because a production guard is connected.
+ * Runs both scripts of `guardRedis`. The sandbox guard sets the missing mark. It then deletes the
+ * mark again, because a production guard is connected.
  */
 async function refuseOtherEnvironment(): Promise<void> {
   const options = { redisUrl: clusterUrl, logger: quiet, intervalMs: 60_000 };

@@ -18,7 +18,6 @@ export interface Consumer {
    */
   isPolling(): boolean;
   readonly concurrency: number;
-  /** The number of jobs in progress. */
   inProgress(): number;
 }
 
@@ -28,14 +27,13 @@ export interface ConsumerOptions<K extends QueueKey> {
   readonly queue: K;
   /**
    * Handles one job. Must be idempotent, because delivery is at-least-once. After an error the job
-   * is retried or parked as failed, as the catalogue of queues defines. The signal is aborted when
-   * the process must end.
+   * is retried or parked as failed, as the catalogue of queues defines. `close` aborts the signal
+   * if the job has not ended after `drainTimeoutMs`.
    */
   handle(job: JobOf[K], context: { readonly signal: AbortSignal }): Promise<void>;
   readonly logger: QueueLogger;
-  /** Called after each job with its result and its duration. */
   readonly observe?: (result: 'done' | 'failed', seconds: number) => void;
-  /** The most jobs in progress at once. The default is that of the catalogue. */
+  /** Default: the concurrency in the catalogue of queues. */
   readonly concurrency?: number;
   /** The time after which `close` aborts the jobs in progress. Default: 8 s. */
   readonly drainTimeoutMs?: number;
@@ -62,7 +60,6 @@ class ObservedWorker extends Worker {
   }
 }
 
-/** Runs the worker's loop until it is closed, and restarts the loop if it fails. */
 async function keepRunning(
   worker: Worker,
   logger: QueueLogger,
@@ -72,13 +69,13 @@ async function keepRunning(
     try {
       await worker.run();
     } catch (error) {
-      logger.error({ err: error, queue: worker.name }, 'queue worker failed, restarting it');
+      logger.error({ err: error, queue: worker.name }, 'the queue worker failed and is restarted');
     }
     if (!closing.aborted) await pause(retryPauseMs, undefined, { signal: closing }).catch(() => {});
   }
 }
 
-/** Resolves to false if `work` does not end in time. A failure of `work` counts as its end. */
+/** True if `work` ends within `timeoutMs`. A failure of `work` counts as its end. */
 async function doneWithin(work: Promise<unknown>, timeoutMs: number): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<boolean>((resolve) => {

@@ -8,7 +8,6 @@ import { quiet, useQueues } from './queue-harness.fixture.ts';
 
 const queues = useQueues();
 
-/** Takes wake-up jobs and their tenants as a deliverer does. */
 function deliverer(taken: string[]): void {
   const { gate, redis, prefix, consumers } = queues();
   const consumer = createConsumer({

@@ -6,7 +6,8 @@ import { keyPrefix } from './redis.ts';
 /**
  * One wake-up job on the webhook queue serves many tenants. While it waits, further tenants with
  * due deliveries join a set. The deliverer that takes the job takes the set too. The deliveries
- * wait in Postgres, so a backlog grows neither the queue nor the memory of Redis.
+ * themselves stay in Postgres. A backlog of deliveries therefore fills neither the queue nor the
+ * memory of Redis.
  */
 
 /** The set expires after this time. Deliverers find due deliveries in Postgres without it. */
@@ -38,8 +39,8 @@ return 0
 `);
 
 /**
- * Adds tenants to the waiting wake-up job. Returns false if no such job waits. The caller then
- * enqueues one. Returns true also if the set is full (`wakeUpTenantsMax`).
+ * Adds tenants to the set of the wake-up job that waits. Returns false if none waits. The caller
+ * then enqueues one. Returns true also if the set is full (`wakeUpTenantsMax`).
  */
 export async function joinWaitingWakeUp(
   redis: Redis,

@@ -107,7 +107,7 @@ function revokes(count: number, fields: Partial<typeof revoke> = {}) {
   }));
 }
 
-/** Subscribes like a dispatcher without batches, and collects the texts that it gets. */
+/** Subscribes like a dispatcher of a version without batches. */
 async function openOldDispatcher(dispatcherId: string): Promise<readonly string[]> {
   const texts: string[] = [];
   const subscriber = connectRedis(server.redisUrl, 'subscriber');
@@ -122,7 +122,6 @@ async function publishes(): Promise<number> {
   return Number(/cmdstat_publish:calls=(\d+)/.exec(stats)?.[1] ?? 0);
 }
 
-/** The number of PUBLISH commands that `work` causes. */
 async function publishesOf(work: () => Promise<unknown>): Promise<number> {
   const before = await publishes();
   await work();

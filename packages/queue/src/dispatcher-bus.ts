@@ -6,9 +6,8 @@ import { channelOfAll, channelsOf, createBusSender } from './bus-sender.ts';
 import { closeRedis, connectRedis, keyPrefix, redisIsReady, type QueueLogger } from './redis.ts';
 
 /**
- * The channels between dispatchers. Each dispatcher has two channels: one for batches, and one for
- * the single messages that older versions use. All dispatchers also subscribe to one common
- * channel.
+ * The channels between dispatchers. Each dispatcher reads one for batches, one for single messages
+ * of older versions, and one that all dispatchers share.
  */
 export interface DispatcherBus {
   /**
@@ -21,10 +20,6 @@ export interface DispatcherBus {
   /** Sends to all other dispatchers. Throws if Redis is unreachable. */
   broadcast(message: DispatcherMessage): Promise<void>;
   isListening(): boolean;
-  /**
-   * Waits until this dispatcher can receive messages. Returns false if it cannot within
-   * `timeoutMs`.
-   */
   listening(timeoutMs: number): Promise<boolean>;
   close(): Promise<void>;
 }
@@ -66,8 +61,8 @@ export function createDispatcherBus({
   });
 
   /**
-   * Handles one message. If the handler throws, the message is logged and dropped. This is safe,
-   * because dispatchers tolerate the loss of any message.
+   * Passes a message to `onMessage`. If `onMessage` throws, the message is dropped. Dispatchers
+   * tolerate the loss of any message.
    */
   function handle(message: DispatcherMessage): void {
     try {

@@ -35,11 +35,10 @@ const intervalMsDefault = 1_000;
 const startWaitMsMax = 1_000;
 
 /**
- * Keeps a service off a Redis that belongs to the other environment. The first service sets the
- * mark. Each service checks it every second, and sets it again after a FLUSHALL. A service that has
- * set a missing mark deletes it again if a service of the other environment is connected. This
- * works because each guard names its connection after its environment, and its connection survives
- * a FLUSHALL.
+ * Keeps a service away from a Redis that belongs to the other environment. Each guard checks the
+ * mark at every interval, and sets a missing one, for example after a FLUSHALL. A connection
+ * survives a FLUSHALL and has the name of its environment. A guard that sees a connection of the
+ * other environment deletes the mark that it has just set.
  *
  * If Redis belongs to the other environment, the guard calls `refuse`: at the start, or at the
  * first answer of a Redis that was unreachable at the start. A process continues if the mark named
@@ -104,8 +103,8 @@ async function check(
 }
 
 /**
- * Marks an unmarked Redis for `environment`, unless a service of the other environment is connected
- * to it. Returns the environment that this Redis belongs to.
+ * Sets the mark if it is missing, and deletes it again if the other environment is connected.
+ * Returns the environment that this Redis belongs to.
  */
 async function claimRedis(redis: Redis, environment: Environment): Promise<string> {
   const reply = await claimScript(redis, markKey, [environment]);
@@ -117,7 +116,6 @@ async function claimRedis(redis: Redis, environment: Environment): Promise<strin
   return other;
 }
 
-/** True if a service of the environment is connected to this Redis. */
 async function isConnected(redis: Redis, environment: Environment): Promise<boolean> {
   const clients = String(await redis.client('LIST'));
   return clients.includes(` name=${connectionName(environment)} `);

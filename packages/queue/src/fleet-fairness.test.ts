@@ -41,10 +41,7 @@ beforeEach(async () => {
   await startFleet(slots);
 });
 
-/**
- * Asks for a slot for a new submission. The submissions are named `s1`, `s2`, … in the order of the
- * calls.
- */
+/** The submissions are named `s1`, `s2`, … in the order of the calls. */
 function ask(tenantId?: string, excludeNodeIds: string[] = []): Promise<Reservation> {
   asked += 1;
   return fleet.reserve({

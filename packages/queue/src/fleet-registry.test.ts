@@ -388,16 +388,12 @@ describe('dispatchers', () => {
   });
 });
 
-/** The calls of a command since Redis started, including those of scripts. */
 async function callsOf(command: string): Promise<number> {
   const stats = await redis.info('commandstats');
   return Number(new RegExp(`cmdstat_${command}:calls=(\\d+)`).exec(stats)?.[1] ?? 0);
 }
 
-/**
- * True if the node takes the job type. All nodes take `other`. Every third node, from `n0`, takes
- * both job types.
- */
+/** All nodes take `other`. Every third node, from `n0`, takes both job types. */
 function canTake(nodeId: string, jobType: string): boolean {
   return jobType === 'other' || Number(nodeId.slice(1)) % 3 === 0;
 }

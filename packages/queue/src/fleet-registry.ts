@@ -83,11 +83,9 @@ export interface FleetRegistry {
     options?: { readonly movesWithinMs: number },
   ): Promise<void>;
   /**
-   * Reserves a slot if the tier has headroom (CONTRACT 7). Considers the nodes that have the job
-   * type and are not excluded. Chooses the one with the most free slots, or an own node of the
-   * dispatcher that is nearly as free. A reservation is one atomic step. Reservations,
-   * confirmations and releases that are requested together share a call to Redis, and fail
-   * together.
+   * Reserves a slot if the tier has headroom (CONTRACT 7), in one atomic step. Chooses the node
+   * with the most free slots, or an own node that is nearly as free. Concurrent reservations,
+   * confirmations and releases share calls to Redis, and fail together.
    */
   reserve(input: ReserveInput): Promise<Reservation>;
   /** Keeps the reserved slot taken until it is released. */
@@ -102,9 +100,9 @@ export interface FleetRegistry {
     options?: { readonly silent: boolean },
   ): Promise<void>;
   /**
-   * Marks a dispatcher as gone. Call it if a message to the dispatcher found no subscriber. Its
-   * nodes are not chosen and are dropped, as after a silence of `dispatcherSilentMs`. If the
-   * dispatcher still runs, its next refresh returns `unknown`.
+   * Marks a dispatcher as gone. Call it if a message to the dispatcher found no subscriber.
+   * `reserve` does not choose its nodes, and they are dropped, as after a silence of
+   * `dispatcherSilentMs`. If the dispatcher still runs, its next refresh returns `unknown`.
    */
   suspect(dispatcherId: string): Promise<void>;
   /** True if another dispatcher has sent a heartbeat in the last `dispatcherSilentMs`. */
@@ -113,7 +111,7 @@ export interface FleetRegistry {
   capacity(jobType?: string): Promise<{ readonly slots: number; readonly free: number }>;
 }
 
-/** The nodes of a dispatcher without a heartbeat for this long are dropped. */
+/** If a dispatcher sends no heartbeat for this long, its nodes are dropped. */
 export const dispatcherSilentMs = 15_000;
 /** A node that left an offer unanswered is asked last during this time. */
 export const silentNodeMs = 60_000;
@@ -134,7 +132,6 @@ const others = redisScript(othersScript);
 /** The most steps in one call of the script. With few steps, a call blocks Redis only briefly. */
 const stepsMax = 64;
 
-/** A step of `stepsScript` with its arguments. */
 type Step = readonly ['reserve' | 'confirm' | 'release', ...(string | number)[]];
 
 /** How many of 100 slots the tier must leave free, by the rule of the domain. */
@@ -168,9 +165,8 @@ function readReservation(answer: unknown): Reservation {
 }
 
 /**
- * Runs several steps in one atomic call. Releases and confirmations run first, in their order, and
- * then the reservations. Otherwise a reservation could be refused although the same call frees a
- * slot.
+ * Releases and confirmations run before the reservations. Otherwise a reservation could be refused
+ * although the same call frees a slot.
  */
 async function takeSteps(
   redis: Redis,
@@ -262,7 +258,6 @@ export function createFleetRegistry({
   };
 }
 
-/** The entry of a node's link in the registry. */
 interface FleetLink {
   readonly dispatcherId: string;
   readonly jobTypes: readonly string[];
@@ -271,7 +266,6 @@ interface FleetLink {
   readonly draining: boolean;
 }
 
-/** Links by node id. A node that is missing is not linked. */
 export type FleetLinks = ReadonlyMap<string, FleetLink>;
 
 /** Reads the links of these nodes, for display. Throws if Redis is unreachable. */

@@ -100,7 +100,8 @@ return redis.call('ZCOUNT', key('dispatchers'), aliveSince, '+inf') - (isCounted
 /**
  * ARGV: time, ms without a heartbeat after which a dispatcher is dead, ms for which a new registry
  * counts as incomplete, then a JSON list of steps. Each step is a list that starts with its kind.
- * Returns one answer per step. Steps that free or confirm slots come before those that reserve:
+ * Returns one answer per step. The caller lists the steps that release or confirm slots before
+ * those that reserve. The steps are:
  *
  * - `release`, node, submission, for how many ms the node counts as silent (0: it does not)
  * - `confirm`, node, submission: keeps the reserved slot taken until it is released

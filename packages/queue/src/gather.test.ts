@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createGatherer } from './gather.ts';
 
-/** A gatherer whose calls end when the test ends them. `calls` has them in their order. */
+/** A gatherer whose calls end when the test ends them. */
 function openCalls() {
   const calls: { items: readonly string[]; end: PromiseWithResolvers<void> }[] = [];
   const gather = createGatherer<string>((key, items) => {
@@ -13,7 +13,8 @@ function openCalls() {
 }
 
 /**
- * Waits for three turns of the event loop. After them, only a call in flight can make an item wait.
+ * Waits for three turns of the event loop. An item that still waits after them waits for a call in
+ * flight.
  */
 async function idle(): Promise<void> {
   for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => setImmediate(resolve));

@@ -1,8 +1,7 @@
 /**
- * Collects items by key, and passes the items of one key to `pass` in one call. These are the items
- * of one turn of the event loop, and the items that arrive while the previous call of the key is in
- * flight. For example, commits that share a statement of Postgres end in one turn, and the messages
- * about them then share a call to Redis (decision 9).
+ * Collects items by key, and passes the items of one key to `pass` in one call. A call has the
+ * items of one turn of the event loop, and the items that arrived while the previous call of the
+ * key was in flight. Many commits can therefore share one message to Redis (decision 9).
  *
  * If a call fails, the items that wait for its end fail too, without a call. If Redis does not
  * answer, an item therefore waits for at most one time-out.

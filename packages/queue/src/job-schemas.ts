@@ -1,7 +1,8 @@
 import { queues, type JobOf, type QueueKey } from '@svc/contracts';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 
-// Ajv does not check the schemas against the meta-schema, because loading that costs 70 ms of CPU.
+// Ajv does not check the schemas against the meta-schema, because loading the meta-schema costs 70
+// ms of CPU.
 const ajv = new Ajv2020({ meta: false, validateSchema: false, strict: true });
 
 /** Ajv caches compiled schemas. Each schema is therefore compiled once, at its first job. */

@@ -11,10 +11,6 @@ interface Named {
   readonly data: JobOf[QueueKey];
 }
 
-/**
- * Returns the name and the data of the job for Redis. The tenants are in the name, and not in the
- * data.
- */
 export function withTenantsInName(key: QueueKey, job: JobOf[QueueKey]): Named {
   const { name } = queues[key];
   if (!('held' in job) || job.held === undefined) return { name, data: job };
@@ -28,9 +24,9 @@ export function withTenantsInName(key: QueueKey, job: JobOf[QueueKey]): Named {
 }
 
 /**
- * Puts the tenants from the name of a job back into its payload. Returns the payload unchanged if
- * the name does not have one tenant for each submission. The caller checks the result against the
- * schema of the queue.
+ * Copies the tenants from the name of a dispatch job back into its payload. Returns the payload
+ * unchanged if the name does not list one tenant for each submission. The caller checks the result
+ * against the schema of the queue.
  */
 export function withTenantsOfName(name: string, payload: unknown): unknown {
   const start = name.indexOf('{');

@@ -6,7 +6,6 @@ import { closeRedis, connectRedis, waitForRedis } from './redis.ts';
 const prefix = 'test';
 let server: Awaited<ReturnType<typeof startTestRedis>>;
 let redis: ReturnType<typeof connectRedis>;
-/** How far the clock of the processes has been advanced. */
 let advancedMs = 0;
 
 beforeAll(async () => {
@@ -22,7 +21,6 @@ afterAll(async () => {
   await server.close();
 });
 
-/** A process of a service, with the levels that it has applied. */
 function startProcess(service = 'gateway', connection = redis) {
   const applied: (string | null)[] = [];
   const errors: object[] = [];
@@ -68,8 +66,8 @@ test('a level ends by the clock of Redis', async () => {
   await expect.poll(() => readLogLevel(redis, prefix, 'gateway')).toBe(null);
   await poll();
   expect(applied).toEqual(['debug', null]);
-  // The process records in the key that it has applied the level. This has not created the expired
-  // key again.
+  // A process that applies a level writes to its key. The write must not create an expired key
+  // again.
   expect(await redis.keys('*')).toEqual([]);
 });
 

@@ -17,16 +17,14 @@ export type SettableLogLevel = (typeof settableLogLevels)[number];
 /** A process applies a level within this time, if Redis answers. */
 export const logLevelAppliedWithinMs = presenceIntervalMs;
 
-/** The level that is set for a service. */
 export interface LogLevelSetting {
   readonly level: SettableLogLevel;
   readonly leftMs: number;
-  /** How many processes have applied it. */
   readonly processes: number;
 }
 
 /**
- * The key of a hash: the level, the Redis time at which it was set, and the processes that have
+ * The key of a hash with the level, the Redis time at which it was set, and the processes that have
  * applied it.
  */
 function levelKey(prefix: string, service: string): string {
@@ -75,7 +73,10 @@ export async function setLogLevel(
   await set(redis, levelKey(prefix, service), [level, durationMs]);
 }
 
-/** Ends a set level before its time. Throws if Redis is unreachable. */
+/**
+ * Removes the level that was set for a service, before its lifetime ends. Throws if Redis is
+ * unreachable.
+ */
 export async function clearLogLevel(redis: Redis, prefix: string, service: string): Promise<void> {
   await redis.del(levelKey(prefix, service));
 }

@@ -12,11 +12,9 @@ import { keyPrefix, redisIsReady, type QueueLogger } from './redis.ts';
 
 /** A process sends these facts about itself, for `svc doctor`. */
 export interface ServiceFacts {
-  /** The version of the build. */
   readonly version: string;
-  /** The last migration of the build. */
+  /** The name of the last migration that the build contains. */
   readonly schema: string;
-  /** The most connections to Postgres. */
   readonly poolMax: number;
   /** Days after which personal data is deleted, if the service deletes it. */
   readonly retentionDays?: number;
@@ -39,7 +37,6 @@ export interface ServiceInstance {
 }
 
 export interface HeardInstance extends ServiceInstance {
-  /** The time since its last heartbeat. */
   readonly silentMs: number;
   /**
    * How far the clock of the process is ahead of the clock of Redis, minus the time that the
@@ -48,11 +45,9 @@ export interface HeardInstance extends ServiceInstance {
   readonly clockAheadMs: number | null;
 }
 
-/** The interval between two heartbeats of a process. */
 export const presenceIntervalMs = 5_000;
 /** A process without a heartbeat for this long counts as silent. */
 export const presenceSilentMs = 15_000;
-/** A silent process stays in the list for this long. */
 const presenceKeptMs = 600_000;
 const instancesMax = 1_000;
 
@@ -105,7 +100,7 @@ export function announceService({
     pid: process.pid,
     startedAt: new Date().toISOString(),
     facts,
-    // This id tells services of one process apart. In tests, a process runs several services.
+    // This id distinguishes the services of one process. In tests, a process runs several services.
     instance: randomUUID(),
   });
   let current = sendHeartbeat();
@@ -127,7 +122,7 @@ export function announceService({
       clearInterval(timer);
       await current;
       if (!redisIsReady(redis)) return;
-      // If this fails, the process counts as silent after `presenceSilentMs`.
+      // If the removal fails, the process counts as silent after `presenceSilentMs`.
       await redis.zrem(presenceKey(prefix), instance).catch(() => {});
       await redis.hdel(clocksKey(prefix), instance).catch(() => {});
     },

@@ -15,8 +15,8 @@ export class QueueUnavailable extends Error {
 
 export interface EnqueueOptions {
   /**
-   * 1 is the highest. Jobs without a priority run before all jobs with a priority. Therefore give a
-   * priority to all jobs of a queue or to none.
+   * 1 is the highest priority. Jobs without a priority run before all jobs with a priority.
+   * Therefore give a priority to all jobs of a queue or to none.
    */
   readonly priority?: number;
   readonly delayMs?: number;
@@ -36,7 +36,7 @@ export interface Producer {
   /** True if an operator has paused the queue. Throws `QueueUnavailable`. */
   isPaused(key: QueueKey): Promise<boolean>;
   /**
-   * Adds tenants to the waiting wake-up job, for `announceDeliveries`. False if no such job waits.
+   * Adds tenants to the wake-up job that waits, for `announceDeliveries`. False if none waits.
    * Throws `QueueUnavailable`.
    */
   joinWaitingWakeUp(tenantIds: readonly string[]): Promise<boolean>;
@@ -101,11 +101,14 @@ export function createProducer({
   }
 
   async function ask<T>(key: QueueKey, question: (queue: Queue) => Promise<T>): Promise<T> {
-    if (!redisIsReady(redis)) throw new QueueUnavailable(`${key}: not connected to Redis`);
+    if (!redisIsReady(redis))
+      throw new QueueUnavailable(
+        `the queue ${key} cannot be used: there is no connection to Redis`,
+      );
     try {
       return await question(queueOf(key));
     } catch (error) {
-      throw new QueueUnavailable(`${key}: the command to Redis failed`, { cause: error });
+      throw new QueueUnavailable(`a Redis command for the queue ${key} failed`, { cause: error });
     }
   }
 
@@ -156,13 +159,14 @@ export interface HeldToDispatch extends HeldFacts {
   readonly submissionId: string;
 }
 
-/** Enqueues the dispatch of a held submission. Rejects with `QueueUnavailable`. */
+/** Enqueues the dispatch job of a submission that has its hold. Rejects with `QueueUnavailable`. */
 export type EnqueueDispatch = (held: HeldToDispatch, priority: number) => Promise<void>;
 
 /**
- * Returns a function that enqueues the dispatch of a held submission. Submissions of one priority
- * that are enqueued in the same turn of the event loop share jobs, at most `jobIdsMax` per job. The
- * dispatcher that takes a job replies to `replyTo`. `nowMs` returns Unix time.
+ * Returns a function that enqueues the dispatch job of a submission that has its hold. Submissions
+ * of one priority that are enqueued in the same turn of the event loop share jobs, at most
+ * `jobIdsMax` per job. The dispatcher that takes a job replies to `replyTo`. `nowMs` returns Unix
+ * time.
  */
 export function createDispatchEnqueuer(
   producer: Producer,

@@ -15,16 +15,13 @@ export const settlementJob = (): SettlementJob => ({ submissionIds: [randomUUID(
 
 export interface QueueHarness {
   readonly server: TestRedis;
-  /** The gate between Redis and the producer and consumers. */
   readonly gate: RedisGate;
   readonly prefix: string;
   readonly redis: Redis;
   readonly producer: Producer;
-  /** Consumers to close after the test. */
   readonly consumers: Consumer[];
 }
 
-/** Starts a Redis server for the test file, and connects to it. */
 export async function useRedis(): Promise<{ server: TestRedis; redis: Redis }> {
   const server = await startTestRedis();
   const redis = connectRedis(server.redisUrl, 'producer');
@@ -36,7 +33,6 @@ export async function useRedis(): Promise<{ server: TestRedis; redis: Redis }> {
   return { server, redis };
 }
 
-/** Sets up a Redis server for the test file, and separate queues for every test. */
 export function useQueues(): () => QueueHarness {
   let server: TestRedis;
   let current: QueueHarness;
@@ -81,7 +77,6 @@ export function consume(
   return consumer;
 }
 
-/** Consumes jobs and collects their submission ids. */
 export function collect(harness: QueueHarness): {
   readonly ids: string[];
   readonly consumer: Consumer;
@@ -91,7 +86,6 @@ export function collect(harness: QueueHarness): {
   return { ids, consumer };
 }
 
-/** Reads a queue directly with BullMQ. */
 export async function inspect<T>(
   harness: QueueHarness,
   key: 'settlement' | 'dispatch',

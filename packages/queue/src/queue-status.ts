@@ -4,7 +4,6 @@ import type { Redis } from 'ioredis';
 import { keyPrefix } from './redis.ts';
 
 export interface QueueStatus {
-  /** The queue's name with its version. */
   readonly queue: string;
   /** Jobs that wait for a worker, with or without a priority. */
   readonly waiting: number;
@@ -47,10 +46,6 @@ async function statusOf(queue: Queue, redis: Redis, prefix: string): Promise<Que
   };
 }
 
-/**
- * The age of the oldest waiting job. The candidates are the first job without a priority, and the
- * first job of each priority.
- */
 async function oldestOf(redis: Redis, key: string): Promise<number | null> {
   const [seconds] = await redis.time();
   const firsts = await Promise.all([

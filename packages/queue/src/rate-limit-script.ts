@@ -17,10 +17,9 @@ export const aheadLeaseMs = 10_000;
  * ARGV[1]: the gateway. Then for each token: the bucket's name, tokens per second, burst, and 1 if
  * the gateway has given the token already. Such a token is taken even from an empty bucket.
  *
- * Returns for each token: 1 if it was taken or else 0, the tokens left, and how many tokens this
- * gateway may give before Redis takes them. The tokens left are text, because Redis truncates Lua
- * numbers. One gateway at a time may run ahead of a bucket. The key of a full bucket expires,
- * unless a gateway may run ahead of it.
+ * Returns for each token: 1 if it was taken or else 0, the tokens left as text, and how many tokens
+ * this gateway may give in advance. Only one gateway at a time may do that for a bucket. The key of
+ * a full bucket expires unless a gateway may do that.
  */
 export const takeTokensScript = redisScript(`
 local time = redis.call('TIME')
@@ -63,7 +62,7 @@ return answers
 /**
  * Puts one token back into a bucket, up to its burst. KEYS[1]: the common prefix of all bucket
  * keys. ARGV: the bucket's name, tokens per second, burst. The refill by elapsed time happens when
- * a token is taken next. A bucket without a key is full, and this changes nothing.
+ * a token is taken next. A bucket without a key is full and does not change.
  */
 export const giveBackScript = redisScript(`
 local key = KEYS[1] .. ARGV[1]

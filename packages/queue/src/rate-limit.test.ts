@@ -72,13 +72,12 @@ test('a bucket fills again, and its key expires', async () => {
   expect(await limit.take('fast', fast)).toMatchObject({ allowed: true });
   const expiresInMs = await redis.pttl('{svc}:rate:fast');
   expect(expiresInMs).toBeGreaterThan(0);
-  // The key lives for `aheadLeaseMs`, in which a gateway may run ahead of the bucket, and one
-  // second more.
+  // A gateway may give tokens of the bucket in advance for `aheadLeaseMs`. The key expires one
+  // second after that.
   expect(expiresInMs).toBeLessThanOrEqual(11_000);
   await close();
 });
 
-/** The tokens that Redis has stored for the bucket. */
 const storedTokens = async (redis: Redis, name: string) =>
   Number(await redis.hget(`{svc}:rate:${name}`, 'tokens'));
 
@@ -91,8 +90,8 @@ test('a gateway that took a token before gives the next one without a wait, and 
   setImmediate(() => (hasTurnEnded = true));
   expect(await limit.take('known', hundred)).toMatchObject({ allowed: true });
   expect(hasTurnEnded).toBe(false);
-  // Redis takes tokens in the order of the calls. This call waits for Redis, so the token before it
-  // is taken too.
+  // Redis takes tokens in the order of the calls. This call waits for Redis. Redis has then also
+  // taken the token of the previous call.
   await limit.take('unknown', hundred);
   expect(await redis.hget('{svc}:rate:known', 'at')).not.toBe(takenAt);
   await close();

@@ -5,7 +5,7 @@ import { giveBackScript } from './rate-limit-script.ts';
 import { keyPrefix, type QueueLogger, redisIsReady } from './redis.ts';
 import { createSharedBuckets } from './shared-buckets.ts';
 
-/** The tenants' rate limit (CONTRACT 2: 429). */
+/** The rate limits of the gateway, one bucket for each name (CONTRACT 2: 429). */
 export interface RateLimiter {
   /** Takes a token from the bucket `name`. Never throws. */
   take(name: string, policy: RatePolicy): Promise<RateDecision>;
@@ -13,7 +13,10 @@ export interface RateLimiter {
   giveBack(name: string, policy: RatePolicy): Promise<void>;
 }
 
-/** The longest that a request waits for Redis. After that, Redis is not used for `pauseMs`. */
+/**
+ * The longest time that a request waits for Redis. If Redis has not answered by then, the limiter
+ * does not use Redis for the next `pauseMs`.
+ */
 const answerTimeoutMs = 250;
 const pauseMs = 1_000;
 const localBucketsMax = 10_000;
@@ -51,7 +54,7 @@ export function createRateLimiter({
     if (sinceMs >= pausedUntilMs) {
       logger?.warn(
         { err: error },
-        'could not use the rate limits in Redis; this gateway counts alone for 1 s',
+        'could not use the rate limits in Redis; this gateway counts requests by itself for 1 s',
       );
     }
     pausedUntilMs = sinceMs + pauseMs;
@@ -76,7 +79,7 @@ export function createRateLimiter({
         const args = [name, policy.perSecond, policy.burst];
         await giveBackScript(redis, `${keyPrefix(prefix)}:rate:`, args);
       } catch (error) {
-        logger?.warn({ err: error }, 'could not put a rate limit token back');
+        logger?.warn({ err: error }, 'could not return a rate limit token to Redis');
       }
     },
   };
@@ -93,8 +96,7 @@ export function createLocalBuckets(bucketsMax: number): LocalBuckets {
   return {
     take(name, policy, nowMs) {
       const { bucket, decision } = takeToken(buckets.get(name), policy, nowMs);
-      // Deletes the bucket before it is set again. Otherwise it would keep its old place, and the
-      // map would not be in the order of use.
+      // A `set` alone would leave the bucket in its old place. The map must be in the order of use.
       buckets.delete(name);
       buckets.set(name, bucket);
       const [oldest] = buckets.keys();

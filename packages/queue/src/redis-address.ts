@@ -16,12 +16,10 @@ type SentinelOptions = Pick<
 const sentinelPortDefault = 26_379;
 const serverPortDefault = 6_379;
 
-/** Some servers of a Redis Cluster, and the account that all its servers accept. */
 export interface ClusterAddress {
   readonly servers: readonly ServerAddress[];
   readonly username?: string;
   readonly password?: string;
-  /** True if all connections are encrypted. */
   readonly isEncrypted: boolean;
 }
 
@@ -31,8 +29,8 @@ export interface ServerAddress {
 }
 
 /**
- * The cluster that `redis+cluster://[user:password@]host:port,host:port[/]` names, or
- * `rediss+cluster://` with TLS. Undefined for every other URL.
+ * Parses the URL of a cluster: `redis+cluster://[user:password@]host:port,host:port[/]`, or
+ * `rediss+cluster://` for TLS. Undefined for every other URL.
  */
 export function clusterOf(redisUrl: string): ClusterAddress | undefined {
   const found = /^(rediss?)\+cluster:\/\/(?:([^/?#@]*)@)?([^/?#@]+)\/?$/.exec(redisUrl);
@@ -48,7 +46,7 @@ export function clusterOf(redisUrl: string): ClusterAddress | undefined {
 /**
  * Returns how to connect to `redisUrl`, which must not name a cluster. `redis://` and `rediss://`
  * name one server. `redis+sentinel://[user:password@]host:port,host:port/master` names the
- * sentinels of a master, and `rediss+sentinel://` does so with TLS. `?sentinelPassword=` is the
+ * sentinels of a master, and `rediss+sentinel://` is the same with TLS. `?sentinelPassword=` is the
  * password of the sentinels.
  */
 export function addressOf(redisUrl: string): { url: string } | { options: SentinelOptions } {

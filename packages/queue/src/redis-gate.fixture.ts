@@ -1,11 +1,8 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 
-/**
- * A proxy in front of a Redis server, for tests that make Redis unreachable and reachable again.
- */
+/** A proxy that makes a Redis server unreachable and reachable again. */
 export interface RedisGate {
-  /** The server's address through the gate. */
   readonly redisUrl: string;
   /** Cuts every connection and refuses new ones. */
   shut(): void;

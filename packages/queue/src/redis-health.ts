@@ -8,10 +8,9 @@ import { type ClusterAddress, clusterOf, type ServerAddress } from './redis-addr
  */
 export interface RedisHealth {
   readonly version: string | null;
-  /** The name of the policy that Redis applies when its memory is full, such as `noeviction`. */
   readonly maxmemoryPolicy: string | null;
   readonly isAppendOnly: boolean | null;
-  /** False if the last write of the append-only file or the last dump failed. */
+  /** False if the last write or rewrite of the append-only file, or the last dump, failed. */
   readonly isWritten: boolean | null;
   readonly usedBytes: number | null;
   /** 0 if there is no limit. */
@@ -20,7 +19,6 @@ export interface RedisHealth {
   readonly nowMs: number;
 }
 
-/** A cluster, as its servers describe it. */
 export interface ClusterHealth {
   /**
    * All masters that own slots, by `host:port`. Health is null for a master that does not answer.
@@ -51,8 +49,8 @@ export async function readClusterHealth(redisUrl: string): Promise<ClusterHealth
 }
 
 /**
- * Returns the masters that own slots, from the first server that answers. The answers of two
- * servers may differ during a failover, so they are not combined.
+ * Finds the masters that own slots. Asks the servers one after another, and uses only the first
+ * answer, because the answers of two servers may differ during a failover.
  */
 async function ownersOf(
   cluster: ClusterAddress,
@@ -77,7 +75,6 @@ export async function readRedisHealth(redis: Redis): Promise<RedisHealth> {
   return { ...parseInfo(info), nowMs };
 }
 
-/** Parses the answer to `INFO`. */
 export function parseInfo(info: string): Omit<RedisHealth, 'nowMs'> {
   const fields = new Map(
     info.split(/\r?\n/).flatMap((line) => {

@@ -16,7 +16,6 @@ export interface QueueLogger {
  */
 export type RedisRole = 'producer' | 'worker' | 'subscriber';
 
-/** The timeout of a producer's command. After it the caller gets an error. */
 export const producerCommandTimeoutMs = 2_000;
 const connectTimeoutMs = 5_000;
 const reconnectDelayMsMax = 1_000;
@@ -77,7 +76,6 @@ function optionsOf(role: RedisRole, connectionName: string | undefined) {
     connectTimeout: connectTimeoutMs,
     retryStrategy: (attempt: number) =>
       Math.min(50 * 2 ** Math.min(attempt, 10), reconnectDelayMsMax),
-    // A master that became a replica refuses writes. The next connection goes to its successor.
     reconnectOnError: ({ message }: Error) =>
       leavingErrors.some((code) => message.startsWith(code)),
   };
@@ -141,12 +139,14 @@ export async function pingRedis(redis: Redis): Promise<void> {
   await redis.ping();
 }
 
-/** True if commands can be sent right now. */
 export function redisIsReady(redis: Redis): boolean {
   return redis.status === 'ready';
 }
 
-/** Waits until the connection is usable. Returns false if it is not after `timeoutMs`. */
+/**
+ * Waits until the connection is usable. Returns false if the connection is still not usable after
+ * `timeoutMs`.
+ */
 export async function waitForRedis(redis: Redis, timeoutMs: number): Promise<boolean> {
   if (redisIsReady(redis)) return true;
   return await new Promise<boolean>((resolve) => {
@@ -162,12 +162,11 @@ export async function waitForRedis(redis: Redis, timeoutMs: number): Promise<boo
   });
 }
 
-/** Closes a connection at once, also if Redis is unreachable. */
+/** Closes a connection at once, even if Redis is unreachable. */
 export async function closeRedis(redis: Redis): Promise<void> {
   if (redis.status === 'end') return;
   if (redis.status === 'reconnecting') {
-    // Between two attempts no socket exists, so no `end` event follows. This only stops the
-    // attempts.
+    // Between two attempts no socket exists, so no `end` event follows.
     redis.disconnect();
     return;
   }
@@ -179,8 +178,9 @@ export async function closeRedis(redis: Redis): Promise<void> {
 }
 
 /**
- * The prefix of every key, as a hash tag. The braces put all keys of an environment into one slot
- * of Redis Cluster, as the scripts of BullMQ and of the fleet registry require.
+ * The prefix of every key except `svc:environment`, as a hash tag. The braces put all keys of an
+ * environment into one slot of Redis Cluster, as the scripts of BullMQ and of the fleet registry
+ * require.
  */
 export function keyPrefix(prefix: string): string {
   return `{${prefix}}`;

@@ -28,7 +28,6 @@ export interface ReplyListener {
    * Call it before you enqueue the job, because a reply without a waiting caller is dropped.
    */
   wait(submissionId: string, timeoutMs: number): Promise<ReplyNews | 'timeout'>;
-  /** True if replies can arrive at present. */
   isListening(): boolean;
   close(): Promise<void>;
 }
@@ -37,9 +36,9 @@ const replyIdsMax = 64;
 const messageBounds = { charactersMax: 65_536, depthMax: 2 };
 
 /**
- * A message is a list of ids, followed by the number of leading ids that are `dispatched`. In a
- * message without that number, all ids are `look`. This keeps gateways and dispatchers of adjacent
- * versions compatible.
+ * A message is a list of ids, and then a number n. The first n ids are `dispatched`, and the others
+ * are `look`. In a message without the number, all ids are `look`. Gateways and dispatchers of
+ * adjacent versions therefore understand each other.
  */
 function messageOf(replies: readonly Reply[]): string {
   const idsOf = (wanted: ReplyNews): string[] =>
@@ -60,7 +59,9 @@ function parseMessage(message: string): Reply[] {
   );
 }
 
-/** Creates the listener of one gateway. `name` must be unique to it, such as a new id. */
+/**
+ * Creates the listener of one gateway. `name` must be unique to this listener, such as a new id.
+ */
 export function createReplyListener({
   redisUrl,
   prefix,

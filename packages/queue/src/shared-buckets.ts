@@ -4,13 +4,11 @@ import { createCallBatcher } from './call-batcher.ts';
 import { takeTokensScript } from './rate-limit-script.ts';
 import { createTokensAhead, type KnownBucket, type TokensAhead } from './tokens-ahead.ts';
 
-/** Rate limit buckets in Redis, shared by all gateways. */
 export interface SharedBuckets {
   /** Takes a token from the bucket `name`. Throws if Redis does not answer in time. */
   take(name: string, policy: RatePolicy): Promise<RateDecision>;
 }
 
-/** The most tokens that one call of the script takes. */
 const takingsMax = 64;
 
 interface Taking {

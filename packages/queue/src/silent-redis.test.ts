@@ -5,7 +5,6 @@ import { closeRedis, connectRedis, pingRedis, type RedisRole, waitForRedis } fro
 
 const boundMs = 15_000;
 
-/** Opens one connection through a gate, and one that goes around the gate. */
 async function connectThroughGate(role: RedisRole) {
   const server = await startTestRedis();
   const gate = await createRedisGate(server.redisUrl);

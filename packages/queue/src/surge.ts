@@ -22,8 +22,9 @@ export interface SurgeBoard {
    */
   read(): Promise<{ readonly smoothed: SmoothedSurge | null; readonly nowMs: number }>;
   /**
-   * Publishes the value that was computed from `after`. If another dispatcher has published since
-   * then, its value stays and this returns false. `multiplierMicros` is the multiplier for prices.
+   * Publishes the value that was computed from `after`. If the stored value differs from `after`,
+   * `publish` changes nothing and returns false: another dispatcher was faster, or the value has
+   * expired. `multiplierMicros` is the multiplier for prices.
    */
   publish(next: {
     readonly after: SmoothedSurge | null;
@@ -37,7 +38,6 @@ export interface SurgeBoard {
  * published.
  */
 export const surgePublishedMs = 10_000;
-/** The lifetime of the smoothed value in Redis. After it `read` returns null. */
 const smoothedKeptMs = 60_000;
 
 /** The key of the multiplier: millionths, as decimal digits. */

@@ -2,8 +2,8 @@ import { decisionOf, type RateDecision, type RatePolicy } from '@svc/domain';
 import { aheadLeaseMs } from './rate-limit-script.ts';
 
 /**
- * A gateway stops running ahead this long before another gateway may start. In this time, Redis
- * takes the last tokens that the first gateway gave.
+ * A gateway stops giving tokens of a bucket in advance this long before another gateway may start.
+ * In this time, Redis takes the last tokens that the first gateway gave.
  */
 const leaseMarginMs = 1_000;
 const bucketsMax = 10_000;
@@ -15,13 +15,12 @@ export interface KnownBucket {
   atMs: number;
   /** The most tokens that this gateway may give before Redis confirms them. */
   aheadMax: number;
-  /** The time until which this gateway alone may run ahead of the bucket. */
+  /** Until this time, only this gateway may give tokens of the bucket in advance. */
   aheadUntilMs: number;
   /** The tokens given ahead that Redis has not confirmed. */
   unconfirmed: number;
 }
 
-/** The answer of Redis to a call that was sent at `sentMs`. */
 interface Answer {
   readonly tokens: number;
   readonly aheadMax: number;
@@ -30,9 +29,9 @@ interface Answer {
 }
 
 /**
- * Gives tokens before Redis takes them. The bucket must have enough tokens by the last answer of
- * Redis. At most `aheadMax` tokens may be given that Redis has not confirmed. Redis takes the given
- * tokens later, also from an empty bucket. Redis lets one gateway at a time run ahead of a bucket.
+ * Gives tokens before Redis takes them. At most `aheadMax` given tokens wait for the confirmation
+ * of Redis. Redis takes the given tokens later, even from an empty bucket. Redis lets only one
+ * gateway at a time give tokens of a bucket in advance.
  *
  * All gateways together therefore exceed a limit by 20 ms worth of tokens at most (CONTRACT 2). A
  * rate below 50 a second is exact.
@@ -45,7 +44,6 @@ export interface TokensAhead {
     nowMs: number,
   ): { readonly decision: RateDecision; readonly bucket: KnownBucket } | undefined;
   learn(name: string, answer: Answer): void;
-  /** Forgets the bucket. Its next token is then taken from Redis. */
   forget(name: string): void;
 }
 
@@ -66,8 +64,7 @@ export function createTokensAhead(): TokensAhead {
       const aheadUntilMs = sentMs + aheadLeaseMs - leaseMarginMs;
       const known = { tokens, atMs: nowMs, aheadMax, aheadUntilMs };
       const bucket = Object.assign(buckets.get(name) ?? { ...known, unconfirmed: 0 }, known);
-      // Deletes the bucket before it is set again. Otherwise it would keep its old place, and the
-      // map would not be in the order of use.
+      // A `set` alone would leave the bucket in its old place. The map must be in the order of use.
       buckets.delete(name);
       buckets.set(name, bucket);
       const [oldest] = buckets.keys();

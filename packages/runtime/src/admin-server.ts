@@ -56,7 +56,7 @@ async function route(
 export async function startAdminServer(options: AdminServerOptions): Promise<AdminServer> {
   const server = createServer({ requestTimeout: requestTimeoutMs }, (request, response) => {
     route(options, request, response).catch((error: unknown) => {
-      options.logger.error({ err: error, url: request.url }, 'admin request failed');
+      options.logger.error({ err: error, url: request.url }, 'a request to the admin port failed');
       if (!response.headersSent) answer(response, 500, { status: 'error' });
       else response.destroy();
     });

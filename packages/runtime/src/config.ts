@@ -18,7 +18,6 @@ export class ConfigError extends Error {
 
 const masterKeyPattern = '[A-Za-z0-9._-]{1,32}:[A-Za-z0-9+/]{43}=';
 
-/** The schema of a variable that is `'1'` or `'0'`. */
 export function flag(byDefault: '0' | '1', description: string) {
   return Type.Union([Type.Literal('0'), Type.Literal('1')], { default: byDefault, description });
 }
@@ -74,7 +73,7 @@ export const commonConfig = {
   SVC_MASTER_KEY: Type.String({
     pattern: `^${masterKeyPattern}(,${masterKeyPattern})*$`,
     description:
-      'keys of the form <key id>:<base64 of 32 bytes>, separated by commas; the first one seals',
+      'keys of the form <key id>:<base64 of 32 bytes>, separated by commas; the first one seals new data',
   }),
   SVC_MASTER_KEY_FILE: Type.Optional(
     Type.String({ description: 'a file that contains SVC_MASTER_KEY, instead of the variable' }),
@@ -179,7 +178,7 @@ function readFiles(names: readonly string[], present: Record<string, unknown>): 
 
 /**
  * Reads a service's configuration from environment variables. An empty variable counts as not set.
- * Throws `ConfigError` with every wrong variable and what to set.
+ * Throws `ConfigError`, which names the wrong variables and says what to set.
  */
 export function loadConfig<T extends TObject>(schema: T, env: NodeJS.ProcessEnv): Static<T> {
   const names = Object.keys(schema.properties);

@@ -35,7 +35,6 @@ export function allowFailpoints(env: NodeJS.ProcessEnv): void {
   process.channel?.unref();
 }
 
-/** The value of a message's member `key`, if it is a string. */
 function nameIn(message: unknown, key: 'arm' | 'release'): string | undefined {
   if (typeof message !== 'object' || message === null) return undefined;
   const name: unknown = Reflect.get(message, key);

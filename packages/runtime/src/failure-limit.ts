@@ -28,10 +28,6 @@ const defaultPolicy: RatePolicy = { perSecond: 200, burst: 2_000 };
 const bucketsMax = 10_000;
 const trustedMax = 10_000;
 
-/**
- * Counts failures for each address. An identity that has signed correctly from an address gets a
- * separate count there. Failures of other identities at the same address then do not block it.
- */
 export function createFailureLimit({
   clock,
   policy = defaultPolicy,
@@ -56,7 +52,7 @@ export function createFailureLimit({
     failed(sender) {
       const name = nameOf(sender);
       const { bucket } = takeToken(buckets.get(name), policy, clock.monotonicMs());
-      // Deleting the entry before it is set again keeps the map in the order of use.
+      // Deleting the entry before it is set again keeps the map in the order of the last failures.
       buckets.delete(name);
       buckets.set(name, bucket);
       dropOldest(buckets, bucketsMax);

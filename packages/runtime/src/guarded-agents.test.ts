@@ -83,9 +83,6 @@ test('only the allowed addresses of a name are connected to', async () => {
   expect((await responseTo(request)).statusCode).toBe(200);
 });
 
-/**
- * Resolves when the response is complete and its connection is closed, or free for another request.
- */
 async function completed(request: http.ClientRequest): Promise<http.ClientRequest> {
   return await new Promise((resolve, reject) => {
     request.on('error', reject);

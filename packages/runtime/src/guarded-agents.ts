@@ -31,7 +31,6 @@ type LookupCallback = (
   family?: number,
 ) => void;
 
-/** True if connections to this IP address are allowed. */
 export type IsAllowed = (ip: string) => boolean;
 
 /** A `lookup` that returns only allowed addresses, or `DestinationRefused` if none is allowed. */
@@ -113,7 +112,6 @@ interface GuardedOptions extends Omit<http.AgentOptions, 'maxTotalSockets'> {
 
 const idleSocketsMaxDefault = 512;
 
-/** Overrides the methods by which an agent opens, keeps and reuses a connection. */
 function guard<A extends http.Agent>(agent: A, isAllowed: IsAllowed, idle: IdleSockets): A {
   const guarded: http.Agent = agent;
   const createConnection = guarded.createConnection.bind(guarded);

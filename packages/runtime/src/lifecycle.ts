@@ -5,9 +5,7 @@ export interface Closable {
 }
 
 export interface Lifecycle {
-  /** Registers how to close a resource that was just opened. */
   add(name: string, close: () => void | Promise<void>): void;
-  /** Registers a resource that has a `close` method. Returns the resource. */
   own<T extends Closable>(name: string, resource: T): T;
   /**
    * Closes all resources in reverse order of opening, and logs their errors. Resolves after

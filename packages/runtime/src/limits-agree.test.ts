@@ -19,7 +19,6 @@ const defaults: CommonConfig = {
   ADMIN_PORT: 0,
 };
 
-/** The message of the error for these variables. Empty if the limits agree. */
 function faultOf(variables: Partial<CommonConfig>, jobs?: JobLimit): string {
   try {
     assertLimitsAgree({ ...defaults, ...variables }, jobs);
@@ -47,15 +46,17 @@ test('the client waits longer than Postgres may take for a statement', () => {
 test('a call ends before another process may take its work over', () => {
   expect(faultOf({ DATABASE_ANSWER_TIMEOUT_MS: 29_999 })).toBe('');
   const fault = faultOf({ DATABASE_ANSWER_TIMEOUT_MS: 60_000 });
-  expect(fault.split('\n').map((line) => /but (.*) ends after/u.exec(line)?.[1])).toEqual([
-    'the lease of a run',
-    'the claim of a delivery',
-    'the lock of a job',
+  expect(fault.split('\n').map((line) => /may take over (.*) after/u.exec(line)?.[1])).toEqual([
+    'a running submission',
+    'a delivery',
+    'a job of a queue',
   ]);
 });
 
 test('a wait for a connection is no longer than one for the answer', () => {
-  expect(faultOf({ DATABASE_CONNECT_TIMEOUT_MS: 15_001 })).toContain('Set it to 15000 or less.');
+  expect(faultOf({ DATABASE_CONNECT_TIMEOUT_MS: 15_001 })).toContain(
+    'Set DATABASE_CONNECT_TIMEOUT_MS to 15000 or less.',
+  );
   expect(faultOf({ DATABASE_CONNECT_TIMEOUT_MS: 15_000 })).toBe('');
 });
 
@@ -63,6 +64,6 @@ test('the jobs of a process fit into its pool', () => {
   const small = { DATABASE_POOL_MAX: 2, DATABASE_BATCH_MAX: 16 };
   expect(faultOf(small, dispatch(32))).toBe('');
   expect(faultOf(small, dispatch(33))).toBe(
-    'DISPATCH_CONCURRENCY is 33, but 2 connections with 16 calls each carry only 32 jobs. Lower DISPATCH_CONCURRENCY, or raise DATABASE_POOL_MAX or DATABASE_BATCH_MAX.',
+    'DISPATCH_CONCURRENCY is 33, but 2 connections to Postgres, each for up to 16 calls, are enough for only 32 jobs. Lower DISPATCH_CONCURRENCY, or raise DATABASE_POOL_MAX or DATABASE_BATCH_MAX.',
   );
 });

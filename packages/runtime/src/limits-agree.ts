@@ -6,9 +6,9 @@ import { type CommonConfig, ConfigError } from './config.ts';
  * waited longer, its process could continue with work that another process has taken.
  */
 const takenOverAfterMs = {
-  'the lease of a run': leaseMs,
-  'the claim of a delivery': 2 * webhookTimeoutMs,
-  'the lock of a job': jobLockMs,
+  'a running submission': leaseMs,
+  'a delivery': 2 * webhookTimeoutMs,
+  'a job of a queue': jobLockMs,
 };
 
 /** The most jobs that one process runs at once, and the variable that sets this number. */
@@ -18,8 +18,8 @@ export interface JobLimit {
 }
 
 /**
- * Checks the limits that depend on each other. Throws `ConfigError` with every pair that does not
- * agree, and with what to set.
+ * Checks the limits that depend on each other. Throws `ConfigError` with every fault and with what
+ * to set.
  */
 export function assertLimitsAgree(config: CommonConfig, jobs?: JobLimit): void {
   const faults = faultsOf(config, jobs);
@@ -42,17 +42,17 @@ function faultsOf(config: CommonConfig, jobs: JobLimit | undefined): string[] {
   for (const [what, ms] of Object.entries(takenOverAfterMs)) {
     if (answerMs < ms) continue;
     faults.push(
-      `DATABASE_ANSWER_TIMEOUT_MS is ${answerMs}, but ${what} ends after ${ms} ms. Set the variable below ${ms}, so that a call ends before another process takes the work over.`,
+      `DATABASE_ANSWER_TIMEOUT_MS is ${answerMs}, but another process may take over ${what} after ${ms} ms. Set the variable below ${ms}, so that a call ends before that.`,
     );
   }
   if (connectMs > answerMs) {
     faults.push(
-      `DATABASE_ANSWER_TIMEOUT_MS is ${answerMs}, but DATABASE_CONNECT_TIMEOUT_MS is ${connectMs}. Set it to ${answerMs} or less.`,
+      `DATABASE_CONNECT_TIMEOUT_MS is ${connectMs}, but DATABASE_ANSWER_TIMEOUT_MS is only ${answerMs}. Set DATABASE_CONNECT_TIMEOUT_MS to ${answerMs} or less.`,
     );
   }
   if (jobs !== undefined && jobs.jobsMax > poolMax * batchMax) {
     faults.push(
-      `${jobs.variable} is ${jobs.jobsMax}, but ${poolMax} connections with ${batchMax} calls each carry only ${poolMax * batchMax} jobs. Lower ${jobs.variable}, or raise DATABASE_POOL_MAX or DATABASE_BATCH_MAX.`,
+      `${jobs.variable} is ${jobs.jobsMax}, but ${poolMax} connections to Postgres, each for up to ${batchMax} calls, are enough for only ${poolMax * batchMax} jobs. Lower ${jobs.variable}, or raise DATABASE_POOL_MAX or DATABASE_BATCH_MAX.`,
     );
   }
   return faults;

@@ -2,7 +2,6 @@ import { destination as createDestination } from 'pino';
 
 /** The longest time that a line below `warn` stays in the buffer. */
 const logWrittenWithinMs = 100;
-/** The size of the buffer at which its lines are written. */
 const bufferedBytesMax = 8 * 1024;
 /** The level `warn` of pino. */
 const urgentLevel = 40;

@@ -65,7 +65,6 @@ function levelNumber(level: string): number {
   return pino.levels.values[level] ?? Number.POSITIVE_INFINITY;
 }
 
-/** Writes a line. Adds the member `event` if the message is in the catalogue. */
 function writeWithEvent(logger: Logger, args: Parameters<LogFn>, method: LogFn): void {
   const values: readonly unknown[] = args;
   const [first, second] = values;
@@ -85,7 +84,7 @@ export function changeLogLevel(logger: Logger, level: string | null): void {
   const threshold = thresholds.get(logger);
   if (threshold === undefined) throw new Error('the level of this logger cannot be changed');
   const next = level === null ? threshold.configured : levelNumber(level);
-  // Write the line below if the old or the new level allows it.
+  // The line below is written if the old or the new level allows it.
   threshold.current = Math.min(threshold.current, next);
   logger.info({ logLevel: level ?? 'configured' }, 'log level changed');
   threshold.current = next;
@@ -97,7 +96,7 @@ export function writesLogLevel(logger: Logger, level: string): boolean {
   return threshold !== undefined && levelNumber(level) >= threshold.current;
 }
 
-/** A logger that adds the id of the causing request to every line (CONTRACT 2). */
+/** A logger that adds to every line the id of the request that caused the work (CONTRACT 2). */
 export function withRequestId(logger: Logger, requestId: string): Logger {
   return logger.child({ requestId });
 }

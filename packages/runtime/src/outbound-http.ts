@@ -44,19 +44,12 @@ export interface OutboundHttp {
   close(): void;
 }
 
-/**
- * The default of `bytesMax`, the most bytes of a response that are read. The connection is closed
- * when this many bytes have arrived.
- */
+/** The default of `bytesMax`. The connection is closed when `bytesMax` bytes have arrived. */
 export const responseBytesMax = 64 * 1024;
 const idleConnectionsPerHostMax = 64;
 const idleConnectionMs = 20_000;
 const reasonLengthMax = 200;
 
-/**
- * Reads the first `bytesMax` bytes of a response. Closes the connection if the response reaches
- * that size.
- */
 function readUpTo(incoming: IncomingMessage, bytesMax: number): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const chunks: Uint8Array[] = [];
@@ -88,8 +81,9 @@ class GivenUp extends Error {
 type Responded = Omit<OutboundOutcome & { kind: 'responded' }, 'durationMs'>;
 
 /**
- * Sends one POST with `node:http` or `node:https`. Follows no redirects, does not retry and does
- * not decompress the response. Rejects if no complete response arrives.
+ * Sends one request and returns at most `bytesMax` bytes of the response. Follows no redirects,
+ * does not retry and does not decompress the response. Rejects if the response does not arrive or
+ * breaks off.
  */
 function sendOnce(
   { url, headers, body, timeoutMs, bytesMax = responseBytesMax, signal }: OutboundRequest,

@@ -6,7 +6,6 @@ import type { Duplex } from 'node:stream';
  */
 const lingerMs = 500;
 
-/** The members of a problem document that the status line or a header contains too. */
 interface RawProblem {
   readonly status: number;
   readonly title: string;

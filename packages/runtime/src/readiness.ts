@@ -22,7 +22,6 @@ async function isAvailable(check: ReadinessCheck): Promise<boolean> {
   }
 }
 
-/** Checks all dependencies in parallel and returns the names of the unavailable ones. */
 export async function missingDependencies(
   checks: Readonly<Record<string, ReadinessCheck>>,
 ): Promise<string[]> {

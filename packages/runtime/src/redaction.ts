@@ -1,6 +1,6 @@
 /**
- * The names of members that must not reach a log: secrets and the personal data of applicants. They
- * are redacted in every object. Names are compared case-insensitively.
+ * The names of members that must not reach a log: secrets and the personal data of applicants.
+ * `redactFields` replaces the values of these members at any depth, and ignores the case of names.
  */
 const namesToRedact = [
   'applicantProfile',
@@ -39,8 +39,8 @@ const membersMax = 200;
 export const placeholder = '[redacted]';
 
 /**
- * The same names for pino, because only pino sees the fields of child loggers. Pino redacts only
- * outermost members with exactly these names.
+ * The names of `namesToRedact` as paths for pino. Only pino sees the fields of child loggers. It
+ * redacts only outermost members with exactly these names.
  */
 export const redactedPaths = namesToRedact.map((name) => `["${name}"]`);
 
@@ -66,8 +66,7 @@ function redactValue(value: unknown, depth: number): unknown {
 
 /**
  * The fields of a log line. The values of `namesToRedact` are replaced at any depth, and deep
- * objects and long lists are cut. Most lines have none of these names, no object and no bigint. For
- * such a line, `fields` itself is returned.
+ * objects and long lists are cut.
  */
 export function redactFields(fields: Record<string, unknown>): Record<string, unknown> {
   const names = Object.keys(fields);
@@ -92,8 +91,9 @@ interface LoggedError {
 const causesMax = 3;
 
 /**
- * The parts of an error that are logged, and of at most `causesLeft` of its causes. Other members
- * are omitted, because libraries attach whole requests with bodies and headers to their errors.
+ * The parts of an error that are logged, with the same parts of at most `causesLeft` nested causes.
+ * Other members are omitted, because libraries attach whole requests with bodies and headers to
+ * their errors.
  */
 export function describeError(error: unknown, causesLeft = causesMax): LoggedError {
   if (!(error instanceof Error)) return { type: typeof error, message: String(error) };

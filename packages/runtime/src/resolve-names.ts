@@ -1,6 +1,5 @@
 import { Resolver, type LookupAddress, type LookupOptions } from 'node:dns';
 
-/** Resolves a name to all its addresses. Tests pass their own function. */
 export type ResolveAll = (
   hostname: string,
   options: LookupOptions,

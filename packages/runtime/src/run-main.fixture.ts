@@ -3,7 +3,6 @@ import { commonConfig } from './config.ts';
 import { failpoint } from './failpoints.ts';
 import { CannotStart, runMain } from './run-main.ts';
 
-/** A service for the tests of `runMain`. EXAMPLE_BEHAVIOUR selects what it does. */
 await runMain({
   service: 'example',
   config: Type.Object({ ...commonConfig, EXAMPLE_BEHAVIOUR: Type.String() }),

@@ -24,7 +24,6 @@ interface Line {
 interface Service {
   readonly process: ChildProcess;
   readonly lines: Line[];
-  /** Resolves with the log line that has this message. */
   said(msg: string): Promise<Line>;
   exited(): Promise<number | null>;
 }

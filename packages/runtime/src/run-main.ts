@@ -22,7 +22,6 @@ export class CannotStart extends Error {
   }
 }
 
-/** Throws `CannotStart`. */
 export function cannotStart(reason: string, exitStatus = 1): never {
   throw new CannotStart(reason, exitStatus);
 }
@@ -33,10 +32,6 @@ function reasonNotToStart(error: unknown): string | undefined {
   return error instanceof ConfigError || error instanceof CannotStart ? error.message : undefined;
 }
 
-/**
- * Drains and exits with 0 on SIGTERM or SIGINT, or when the parent process is gone. Exits after
- * `drainTimeoutMs` at the latest.
- */
 function superviseUntilExit(running: Running, logger: Logger): void {
   let stopping = false;
   const stop = async (why: string): Promise<void> => {

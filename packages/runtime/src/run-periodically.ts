@@ -49,7 +49,6 @@ export function runPeriodically({ name, intervalMs, run, logger }: PeriodicTask)
   };
 }
 
-/** Calls `run` repeatedly until the lifecycle closes. */
 export function runUntilClosed(lifecycle: Lifecycle, task: PeriodicTask): void {
   lifecycle.own(task.name, runPeriodically(task));
 }

@@ -38,7 +38,7 @@ describe('TLS', () => {
     ['127.0.0.0/8', { 'x-forwarded-proto': 'http' }, false],
     ['loopback', {}, false],
     ['loopback', { 'x-forwarded-proto': '' }, false],
-    // The value of the client, then the value that the proxy added.
+    // The header contains the value of the client, then the value that the proxy added.
     ['loopback', { 'x-forwarded-proto': 'https, http' }, false],
     ['loopback', { 'x-forwarded-proto': ['https', 'http'] }, false],
     ['loopback', { 'x-forwarded-proto': 'https,https' }, true],

@@ -5,9 +5,10 @@ import { TLSSocket } from 'node:tls';
 /** The proxies of `TRUST_PROXY`. Their headers about the client are trusted (CONTRACT 9). */
 export interface TrustedProxies {
   /**
-   * The address of the client. It is the peer of the connection, unless the peer is a trusted proxy
-   * that sends `X-Forwarded-For`. Then it is the last address in that header that is not a trusted
-   * proxy, or the first address if all are trusted. Undefined if the socket has no peer address.
+   * The address of the client. Usually this is the peer of the connection. If the peer is a trusted
+   * proxy that sends `X-Forwarded-For`, the client is the last address in that header that is not a
+   * trusted proxy. If all its addresses are trusted, the client is the first one. Undefined if the
+   * socket has no peer address.
    */
   clientAddress(request: IncomingMessage): string | undefined;
   /**
@@ -53,14 +54,10 @@ function familyOf(address: string): 'ipv4' | 'ipv6' {
   return isIP(address) === 4 ? 'ipv4' : 'ipv6';
 }
 
-/** Converts an IPv4 address in IPv6 notation to plain IPv4. */
 function plainAddress(address: string): string {
   return /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address;
 }
 
-/**
- * The values of a header in order. The header may occur several times, and each time with a list.
- */
 function valuesOf(request: IncomingMessage, name: string): string[] {
   const values = request.headersDistinct[name]?.join(',') ?? '';
   return values === '' ? [] : values.split(',').map((value) => value.trim());

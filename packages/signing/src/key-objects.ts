@@ -9,8 +9,7 @@ import { createSecretKey, type KeyObject } from 'node:crypto';
 const keysMax = 20_000;
 
 /**
- * Returns a function that makes the key of a secret from `bytesOf(secret)` and caches it. If there
- * are more than `keysMax` keys, the one that was added first is removed.
+ * Caches the key of each secret. Beyond `keysMax` keys, the one that was added first is removed.
  */
 export function createKeyCache(bytesOf: (secret: string) => Uint8Array) {
   const keys = new Map<string, KeyObject>();

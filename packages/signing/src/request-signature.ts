@@ -24,7 +24,6 @@ export interface SignedParts {
   readonly bodySha256: string;
 }
 
-/** The five lines that are signed. */
 export function stringToSign(parts: SignedParts): string {
   return [signatureScheme, parts.timestamp, parts.method, parts.target, parts.bodySha256].join(
     '\n',
@@ -80,10 +79,7 @@ function withoutOptionalSpaces(text: string): string {
   return text.slice(start, end);
 }
 
-/**
- * Reads the v1 signatures from the value of `X-SVC-Signature`. Values of other versions are
- * ignored.
- */
+/** Reads the `v1` values of the header. Values of other versions are ignored. */
 function presentedSignatures(header: string): Presented {
   // The list ends after one value too many, which is enough to refuse the header.
   const values = header.split(',', signatureValuesMax + 1).map(withoutOptionalSpaces);

@@ -46,7 +46,7 @@ describe('a sealed value does not open', () => {
     { row: '01890a5d-ac96-774b-bcce-b302099a8050' },
   ])('in another place: %j', (other) => {
     const sealed = seal(keyring, place, 'secret');
-    expect(() => unseal(keyring, { ...place, ...other }, sealed)).toThrow('key or place differs');
+    expect(() => unseal(keyring, { ...place, ...other }, sealed)).toThrow('cannot be decrypted');
   });
 
   test('if it is of the previous version, which names no tenant, and that is no longer accepted', () => {
@@ -55,15 +55,13 @@ describe('a sealed value does not open', () => {
     expect(() => unseal(keyring, place, sealed)).toThrow('no longer accepts that format');
     // A change of only the version byte does not make the value open either.
     sealed[0] = 2;
-    expect(() => unseal(keyring, place, sealed, { previous: true })).toThrow(
-      'key or place differs',
-    );
+    expect(() => unseal(keyring, place, sealed, { previous: true })).toThrow('cannot be decrypted');
   });
 
   test('under another key of the same id', () => {
     const other = openKeyring(`k2:${Buffer.alloc(32, 3).toString('base64')}`);
     const sealed = seal(keyring, place, 'secret');
-    expect(() => unseal(other, place, sealed)).toThrow('does not open');
+    expect(() => unseal(other, place, sealed)).toThrow('cannot be decrypted');
   });
 
   test('under a key that the keyring lacks', () => {

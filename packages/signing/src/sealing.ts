@@ -55,7 +55,7 @@ export function openKeyring(text: string): Keyring {
         'A key in SVC_MASTER_KEY is malformed. Write each key as <keyId>:<base64 of 32 bytes>.',
       );
     }
-    if (keys.has(keyId)) throw new SealError(`The master key id ${keyId} occurs twice.`);
+    if (keys.has(keyId)) throw new SealError(`SVC_MASTER_KEY contains the key id ${keyId} twice.`);
     keys.set(keyId, Buffer.from(encoded, 'base64'));
   }
   const [sealingKeyId] = keys.keys();
@@ -94,7 +94,6 @@ function nextNonce(): Uint8Array {
   return drawn.subarray(from, nextNonceAt);
 }
 
-/** The first bytes of a sealed value: version, length of the key id, key id. */
 function sealedPrefix(keyId: string, sealedVersion: number): Uint8Array<ArrayBuffer> {
   return Buffer.from([sealedVersion, Buffer.byteLength(keyId), ...Buffer.from(keyId)]);
 }
@@ -105,7 +104,6 @@ function sealedPrefix(keyId: string, sealedVersion: number): Uint8Array<ArrayBuf
 export interface Place {
   readonly table: string;
   readonly column: string;
-  /** The UUID of the tenant that the row belongs to. */
   readonly tenantId: string | null;
   /** The kind of the value in its row, such as `hmac` or `webhook` of a tenant's secret. */
   readonly kind: string | null;
@@ -156,7 +154,9 @@ interface SealedParts {
 function splitSealed(sealed: Uint8Array): SealedParts {
   const [sealedVersion, keyIdBytes = 0] = sealed;
   if (sealedVersion !== version && sealedVersion !== previousVersion) {
-    throw new SealError('The value is sealed in an unknown version.');
+    throw new SealError(
+      'The value is sealed in a format that this version of the service does not know.',
+    );
   }
   const nonceAt = headerBytes + keyIdBytes;
   const ciphertextAt = nonceAt + nonceBytes;
@@ -196,7 +196,7 @@ export function unseal(
     return Buffer.concat([decipher.update(parts.ciphertext), decipher.final()]);
   } catch {
     throw new SealError(
-      'The sealed value does not open: its key or place differs, or it was altered.',
+      'The value cannot be decrypted: SVC_MASTER_KEY has a different key under its id, or the value was copied from another row or altered.',
     );
   }
 }

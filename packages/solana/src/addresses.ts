@@ -9,7 +9,6 @@ export function isSolanaAddress(text: string): boolean {
 
 /**
  * Converts a text to the address type of the Solana library. Throws if the text is not an address.
- * Callers check the text first with `isSolanaAddress`.
  */
 export function toAddress(text: string): Address {
   if (!isAddress(text)) throw new Error('not a Solana address');

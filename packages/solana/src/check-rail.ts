@@ -104,7 +104,10 @@ async function checkTokenAccount(rpc: Rpc, { recipient, mint }: RailTerms): Prom
   if (reading.kind !== 'read') return unreachable(reading);
   const { account } = reading;
   if (account?.owner !== TOKEN_PROGRAM_ADDRESS || account.data.length !== getTokenSize()) {
-    return refused('SOLANA_RECIPIENT', 'has no associated token account for SOLANA_USDC_MINT');
+    return refused(
+      'SOLANA_RECIPIENT',
+      'has no associated token account for SOLANA_USDC_MINT; create this account',
+    );
   }
   const token = getTokenDecoder().decode(account.data);
   if (

@@ -10,7 +10,6 @@ import type { Rpc, RpcOutcome } from './rpc.ts';
 export type Unanswered = Exclude<RpcOutcome, { kind: 'answered' }>;
 const finalized = 'finalized';
 
-/** One transaction in the list that `listSignatures` reads. */
 export interface ListedSignature {
   readonly signature: string;
   readonly slot: number;
@@ -49,8 +48,8 @@ export async function listSignatures(
     const { signature, slot, err = null, confirmationStatus = null } = one;
     if (typeof signature !== 'string' || !signaturePattern.test(signature)) return malformedEntry;
     if (typeof slot !== 'number' || !Number.isSafeInteger(slot) || slot < 0) return malformedEntry;
-    // Skip transactions that the chain may still drop. A server that ignores the commitment lists
-    // them too.
+    // Transactions that the chain may still drop are left out. A server that ignores the commitment
+    // lists them too.
     if (confirmationStatus !== null && confirmationStatus !== finalized) continue;
     entries.push({ signature, slot, hasFailed: err !== null });
   }
@@ -91,7 +90,7 @@ export async function readGenesisHash(rpc: Rpc): Promise<GenesisReading> {
   if (outcome.kind !== 'answered') return outcome;
   return typeof outcome.result === 'string'
     ? { kind: 'read', hash: outcome.result }
-    : { kind: 'failed', reason: 'its genesis hash is not a text' };
+    : { kind: 'failed', reason: 'its genesis hash is not a string' };
 }
 
 export type AccountReading =

@@ -29,7 +29,6 @@ import { createSealer, openKeyring } from '@svc/signing';
 import { buildFacts, openReadyStore, type Store } from '@svc/store';
 import { exposeStore } from './process-metrics.ts';
 
-/** The numbers of days after which a service deletes data. */
 export type RetentionFacts = Pick<ServiceFacts, 'retentionDays' | 'usageDays' | 'deliveryDays'>;
 
 /**
@@ -47,7 +46,8 @@ export interface Opening {
  * Opens the store and the key that hashes requests. Throws `CannotStart` with the reason if
  * Postgres does not answer, or if this build must not use the database (schema, environment,
  * privileges, master key or, in production, an asynchronous standby). Throws `ConfigError` if two
- * limits of `config` and `jobs` contradict each other.
+ * limits of `config` and `jobs` contradict each other. Throws `SealError` if `SVC_MASTER_KEY` has
+ * too many keys or one id twice.
  */
 export async function openStoreOrRefuse(
   { service, config, lifecycle, logger }: Opening,
@@ -154,7 +154,6 @@ export async function openAdmin(
   return admin.port;
 }
 
-/** The end of validity of the first certificate in a PEM text. Empty without a certificate. */
 function certificateFacts(
   tls: { readonly cert: string } | null,
 ): Pick<ServiceFacts, 'certificateExpiresAt'> {

@@ -5,10 +5,7 @@ import type { Store } from '@svc/store';
 
 type Registry = AdminServerOptions['metrics'];
 
-/**
- * Exposes the figures of the store: its connections to Postgres and its batches. The figures are in
- * memory, so a scrape sends no query to Postgres.
- */
+/** The figures are in memory, so a scrape sends no query to Postgres. */
 export function exposeStore(
   registry: Registry,
   { poolFigures, batches }: Pick<Store, 'poolFigures' | 'batches'>,
@@ -24,7 +21,6 @@ export function exposeStore(
   exposeCounter(registry, 'svc_store_batched_calls_total', () => batches.calls);
 }
 
-/** Makes a function that records the duration of a job. The consumer calls it as `observe`. */
 export function createJobDurations(
   registry: Registry,
   queue: QueueKey,
@@ -33,7 +29,6 @@ export function createJobDurations(
   return (result, seconds) => observe({ queue, result }, seconds);
 }
 
-/** Shows how many jobs a consumer has in progress, and its limit. */
 export function exposeConsumer(registry: Registry, queue: QueueKey, consumer: Consumer): void {
   exposeGauge(registry, 'svc_queue_jobs_in_progress', (set) =>
     set({ queue }, consumer.inProgress()),

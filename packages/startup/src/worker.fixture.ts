@@ -5,7 +5,6 @@ import { startTestRedis, type TestDatabaseOptions, testMasterKey } from '@svc/te
 
 export const silent = createLogger({ service: 'test', level: 'silent' });
 
-/** The servers and dependencies that a test of a worker needs. The caller closes them. */
 export async function openWorkerFixture(options: TestDatabaseOptions = {}) {
   const fixture = await openFixture(options);
   const redis = await startTestRedis();
@@ -31,7 +30,6 @@ export async function openWorkerFixture(options: TestDatabaseOptions = {}) {
   return {
     ...fixture,
     redis,
-    /** The connection of `producer`. */
     connection,
     producer,
     config,

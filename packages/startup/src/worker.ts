@@ -14,11 +14,9 @@ export interface Worker<K extends QueueKey> {
   readonly handle: (job: JobOf[K]) => Promise<void>;
   /** One pass of the reconciler. It runs every `RECONCILE_INTERVAL_MS`. */
   readonly reconcile: () => Promise<void>;
-  /** The reconcilers whose dead letters this worker counts. */
   readonly reconcilers: readonly ReconcilerName[];
   readonly setDeadLetters: (count: number) => void;
   readonly metrics: AdminServerOptions['metrics'];
-  /** The facts of this worker that `svc doctor` reads. */
   readonly facts?: RetentionFacts;
   /** The most jobs in progress at once. The default is that of the queue. */
   readonly concurrency?: number;
@@ -29,7 +27,6 @@ export interface Worker<K extends QueueKey> {
   readonly problem?: () => string | null;
 }
 
-/** Starts a worker of a queue: reconciler, count of dead letters, consumer and admin server. */
 export async function startWorker<K extends QueueKey>(
   opening: Opening,
   worker: Worker<K>,

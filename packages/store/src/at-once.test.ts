@@ -25,7 +25,6 @@ import { changeSettings } from './tenants/settings.ts';
 const by = testAuthor;
 const url = 'https://hooks.example.com/';
 
-/** The row that both calls lock first. */
 interface HeldRow {
   readonly table: string;
   readonly id: string;

@@ -35,10 +35,6 @@ const entriesPerSubmission = 3;
  */
 const rowsReadMax = 300;
 
-/**
- * Inserts ended submissions with their entries, for many tenants. A third of them belong to
- * `tenantId`.
- */
 async function seed({ database }: Fixture, tenantId: string): Promise<void> {
   await database.query(`
     INSERT INTO submissions (id, tenant_id, idempotency_key, request_hash, request_id, job_type, tier, state,
@@ -60,18 +56,16 @@ async function seed({ database }: Fixture, tenantId: string): Promise<void> {
 
 interface Reads {
   scanned: number;
-  /** Rows that were found by an index. */
   byIndex: number;
   /**
-   * Blocks of indexes that were read. They include reads for the place of a write, and reads that
-   * found no row.
+   * The number of index blocks that were read. It includes reads that find the place of a write,
+   * and reads that find no row.
    */
   indexBlocks: number;
 }
 
 const ledgerTables = ['submissions', 'ledger_entries'];
 
-/** The counters of these tables, summed over all sessions so far. */
 async function readsSoFar({ database }: Fixture, tables: readonly string[]): Promise<Reads> {
   const [row] = await database.query<Reads>(
     `SELECT sum(seq_scan)::int AS scanned, sum(idx_tup_fetch)::int AS "byIndex",

@@ -1,6 +1,5 @@
 import type { Fixture } from './store.fixture.ts';
 
-/** The size of a store's pool. */
 const poolConnectionsMax = 10;
 
 /**

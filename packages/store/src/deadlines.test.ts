@@ -22,7 +22,6 @@ import { claimFor, createFixture, exhaustAged, type Fixture } from './store.fixt
 import { findTenantCredentials } from './tenants/credentials.ts';
 import { rotateTenantSecret } from './tenants/secrets.ts';
 
-/** A deadline under test: its time, and the call whose answer changes at it. */
 interface Waiting {
   readonly deadlineMs: number;
   readonly ask: () => Promise<unknown>;
@@ -62,7 +61,6 @@ async function assigned(
   return { submissionId, nodeId };
 }
 
-/** A tenant with one due delivery. */
 async function notified({ store, tenant, hold }: Fixture): Promise<string> {
   const tenantId = await tenant(1_000, url);
   const { id: submissionId } = await hold(tenantId);
@@ -70,7 +68,6 @@ async function notified({ store, tenant, hold }: Fixture): Promise<string> {
   return tenantId;
 }
 
-/** Ends assignments of the node as lost, as a hello that does not name them does. */
 async function lose({ store }: Fixture, nodeId: string, submissionIds: string[]): Promise<void> {
   const linkEpoch = await takeLinkEpoch(store, nodeId);
   await endUnnamed(store, { nodeId, linkEpoch, submissionIds });

@@ -6,9 +6,9 @@ import { createFixture, type Fixture, usage } from './store.fixture.ts';
 /**
  * The first use of a typed call blocks the process while the call is compiled. The path of a
  * submission, the start of a service and its timers therefore make no typed calls (decision 24).
+ * The one exception is `loadTypedClient` at the start of the gateway.
  */
 
-/** The same store, but a use of the typed client throws. */
 function onTheDriver({ store }: Fixture): intents.Store {
   const db = new Proxy(store.db, {
     get: (_, name) => {

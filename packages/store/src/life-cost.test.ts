@@ -14,9 +14,9 @@ import { startLifeLog } from './life-log.fixture.ts';
 import { createFixture, type Fixture, usage } from './store.fixture.ts';
 
 /**
- * What Postgres writes for the whole life of a submission, from the hold to the recorded delivery,
- * with one usage report. The WAL is counted without images of whole pages, and only for the
- * sessions of this test's database.
+ * Measures how much Postgres writes for the whole life of a submission. A life goes from the hold
+ * to the recorded delivery, with one usage report. The WAL is counted without images of whole
+ * pages, and only for this test's database.
  */
 
 const tenants = 8;
@@ -58,7 +58,6 @@ async function writtenSoFar(fixture: Fixture): Promise<Written> {
   return row ?? { logBytes: 0, updates: 0, heapOnly: 0 };
 }
 
-/** The record of an offer as the dispatcher writes it. */
 function offerTo(nodeId: string): OfferRecord {
   const now = new Date().toISOString();
   const offerId = toWireId('ofr', randomUUID());
@@ -120,7 +119,6 @@ test('a life writes a bounded log, and most of its updates change no index', asy
   });
 });
 
-/** The pages that the sessions of this database have read so far, by index. */
 async function pagesSoFar(fixture: Fixture): Promise<ReadonlyMap<string, number>> {
   await flushCounters(fixture);
   const rows = await fixture.database.query<{ name: string; pages: number }>(`

@@ -7,8 +7,9 @@ import type { Fixture } from './store.fixture.ts';
  */
 export interface LifeLog {
   /**
-   * Writes the average bytes and records of one life to the file. A life is one submission, from
-   * its hold to its recorded delivery. `lives` is the number of lives since the start.
+   * Writes to the file how many bytes and records of WAL one life takes on average. A life is one
+   * submission, from its hold to its recorded delivery. `lives` is the number of lives since the
+   * start.
    */
   report(lives: number): Promise<void>;
 }
@@ -16,8 +17,8 @@ export interface LifeLog {
 const file = process.env['LIFE_LOG'];
 
 /**
- * Averages over $2 lives of the WAL records since the position $1. Images of whole pages are left
- * out. A record counts for the first relation that it changes.
+ * The WAL records since the position $1, as averages per life. $2 is the number of lives. Images of
+ * whole pages are left out. A record counts for the first relation that it changes.
  */
 const recordsSql = `
   WITH record AS (

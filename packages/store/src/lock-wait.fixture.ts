@@ -3,13 +3,15 @@ import { Client } from 'pg';
 import { onTestFinished } from 'vitest';
 import type { Fixture } from './store.fixture.ts';
 
-/** A concurrent transaction that keeps its locks until the test ends it. */
 export interface OpenTransaction {
   readonly query: (text: string, values?: unknown[]) => Promise<unknown>;
   readonly commit: () => Promise<unknown>;
 }
 
-/** Begins a transaction on a separate connection. The server rolls it back when the test ends. */
+/**
+ * Begins a transaction on another connection. If the test does not commit it, the server rolls it
+ * back when the test ends.
+ */
 export async function beginOther({ database }: Fixture): Promise<OpenTransaction> {
   const client = new Client({ connectionString: database.databaseUrl });
   await client.connect();
@@ -21,7 +23,6 @@ export async function beginOther({ database }: Fixture): Promise<OpenTransaction
   };
 }
 
-/** Resolves as soon as a statement in the test's database waits for a lock. */
 export async function untilLockWait({ database }: Fixture): Promise<void> {
   await waitUntil(
     async () => {

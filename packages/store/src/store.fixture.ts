@@ -30,14 +30,12 @@ export interface Fixture {
    * are not sent.
    */
   readonly tenant: (credits?: number, webhookUrl?: string | null) => Promise<string>;
-  /** Same as `tenant`, through another store on the same database. */
   readonly tenantThrough: (store: Store) => Promise<string>;
   readonly node: () => Promise<string>;
   readonly hold: (
     tenantId: string,
     options?: HoldOptions,
   ) => Promise<{ id: string; outcome: HoldOutcome }>;
-  /** Moves the database's clock forward by `ms`. */
   readonly advance: (ms: number) => Promise<void>;
   readonly figures: (tenantId: string) => Promise<{ balance: number; held: number }>;
   readonly state: (id: string) => Promise<string>;
@@ -117,7 +115,6 @@ export async function openFixture({
   };
 }
 
-/** Ends up to 100 deliveries whose round is too old. Returns how many. */
 export async function exhaustAged(store: Store): Promise<number> {
   const { candidates } = await findAgedRounds(store, { after: null, limit: 100 });
   return exhaustAgedRounds(
@@ -144,13 +141,11 @@ async function newTenant(
   return id;
 }
 
-/** Claims up to 100 due deliveries of one tenant. */
 export async function claimFor(store: Store, tenantId: string): Promise<ClaimedAttempt[]> {
   const [claim] = await claimDue(store, [{ tenantId, attemptsMax: 100 }]);
   return claim?.attempts ?? [];
 }
 
-/** A valid submission to hold credits for. Options override the defaults. */
 export async function newSubmission(
   store: Store,
   tenantId: string,
@@ -183,7 +178,6 @@ function newId(): string {
   return `${hex.slice(0, 8)}-${hex.slice(8)}-7${random.slice(15, 18)}-${random.slice(19)}`;
 }
 
-/** Usage from plain decimal texts. */
 export function usage(amounts: Partial<Record<UsageUnit, string>>): Usage {
   return Object.fromEntries(
     Object.entries(amounts).map(([unit, text]) => [unit, parseDecimal(text)]),

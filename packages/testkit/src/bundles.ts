@@ -16,7 +16,6 @@ import { type Plugin, rolldown } from 'rolldown';
 
 /** The main file of the process that runs commands of `svc` one after another. */
 export const svcHostEntry = inCheckout('packages/admin-cli/src/svc-host.fixture.ts');
-/** The main file of each process that tests start from a bundle. */
 const entries = [...serviceNames.map(serviceEntry), adminCliEntry, nodeAgentEntry, svcHostEntry];
 const sources = ['{packages,services}/*/src/**/*.ts', '{packages,services}/*/package.json'];
 /**
@@ -29,9 +28,7 @@ const external = /^(?:msgpackr-extract|pg-native|playwright-core)$|\/in-page\//;
 /**
  * Bundles each main file separately, and returns the directory of the bundles. In one bundling, two
  * main files could get into the same output file, and a process would then run both. A start from a
- * bundle takes about half of the CPU of a start from the 1,000 source files. The name of the
- * directory is a hash of the sources. A second call with the same sources finds the bundles of the
- * first.
+ * bundle takes about half of the CPU of a start from the 1,000 source files.
  */
 export async function bundleProcesses(): Promise<string> {
   const directory = inCheckout('.local/cache/bundles', sourcesHash());
@@ -69,7 +66,6 @@ function removeOldBundles(parent: string): void {
   }
 }
 
-/** The bundle of a process in a directory of `bundleProcesses`. */
 export function bundleOf(directory: string, entry: string): string {
   return path.join(directory, nameOf(entry), 'main.js');
 }
@@ -107,10 +103,6 @@ const builtInModules: Plugin = {
   },
 };
 
-/**
- * Leaves the modules that match `external` out of the bundle. Resolves them from the location of
- * the file that imports them.
- */
 const externalModules: Plugin = {
   name: 'external-modules',
   async resolveId(id, importer, { kind }) {

@@ -11,7 +11,6 @@ export async function setDatabaseClockOffset(databaseUrl: string, offsetMs: numb
   await withClient(databaseUrl, (client) => writeOffset(client, offsetMs));
 }
 
-/** Moves the clock of one database forward by `ms` (see setDatabaseClockOffset). */
 export async function advanceDatabaseClock(databaseUrl: string, ms: number): Promise<void> {
   await withClient(databaseUrl, async (client) => {
     await writeOffset(client, (await readOffset(client)) + ms);
@@ -46,7 +45,6 @@ async function withClient(
   }
 }
 
-/** Reads the current offset. `writeOffset` stores it as the comment of the function. */
 async function readOffset(client: Client): Promise<number> {
   const result = await client.query<{ comment: string | null }>(
     `SELECT obj_description('${nowFunction}'::regprocedure) AS comment`,

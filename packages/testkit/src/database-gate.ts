@@ -5,7 +5,6 @@ import { connect, createServer, type Socket } from 'node:net';
  * A proxy in front of Postgres, for tests in which the server is silent or its answers are lost.
  */
 export interface DatabaseGate {
-  /** The database's address through the gate. */
   readonly databaseUrl: string;
   /** Silently drops all data from this call on. New connections are accepted but get no answer. */
   stall(): void;
@@ -19,11 +18,10 @@ export interface DatabaseGate {
    * first data, or its first data after an answer.
    */
   roundTrips(): number;
-  /** Cuts every connection and refuses new ones. */
   close(): Promise<void>;
 }
 
-/** Listens on a free port of 127.0.0.1. */
+/** Starts the proxy on a free port of 127.0.0.1. */
 export async function openDatabaseGate(databaseUrl: string): Promise<DatabaseGate> {
   const target = new URL(databaseUrl);
   const sockets = new Set<Socket>();

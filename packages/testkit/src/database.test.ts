@@ -21,7 +21,7 @@ it('names the sessions that left a database open', async () => {
   });
   leak.on('error', () => {});
   await leak.connect();
-  await expect(database.close()).rejects.toThrow('left open by: forgetful');
+  await expect(database.close()).rejects.toThrow('close them first: forgetful');
   await leak.end().catch(() => {});
 });
 

@@ -52,7 +52,8 @@ export async function createTestDatabase({
       await pool.end();
       const leaked = await lingeringSessions(name);
       await admin().query(`DROP DATABASE ${name} WITH (FORCE)`);
-      if (leaked !== undefined) throw new Error(`the database was left open by: ${leaked}`);
+      if (leaked !== undefined)
+        throw new Error(`these sessions still use the test database; close them first: ${leaked}`);
     },
   };
 }
@@ -81,10 +82,6 @@ function admin(): Pool {
   return adminPool;
 }
 
-/**
- * The names of the sessions that are still connected to a database after `leakBoundMs`. Undefined
- * if there are none.
- */
 async function lingeringSessions(name: string): Promise<string | undefined> {
   const sessions = async () => {
     const result = await admin().query<{ application_name: string }>(

@@ -2,10 +2,6 @@ import type { ServiceName } from '@svc/local';
 import { expect, it } from 'vitest';
 import { createFailpoints, type StoppableProcess } from './failpoints.ts';
 
-/**
- * A stand-in for a process. It keeps the messages that it receives, and calls `confirm` with the
- * name of each failpoint that is armed.
- */
 function slotOf(
   service: ServiceName,
   index: number,

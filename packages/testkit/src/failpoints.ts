@@ -3,7 +3,6 @@ import type { ServiceName } from '@svc/local';
 
 const armedBoundMs = 10_000;
 
-/** A process of a stack that can stop at failpoints. */
 export interface StoppableProcess {
   readonly service: ServiceName | 'node';
   readonly index: number;
@@ -16,7 +15,6 @@ export interface StoppableProcess {
  * service continue at once.
  */
 export interface Failpoints {
-  /** Handles a message from a process's IPC channel. */
   receive(slot: StoppableProcess, message: unknown): void;
   /** Resolves when the failpoint is armed in each of the processes. Throws after `armedBoundMs`. */
   arm(slots: readonly StoppableProcess[], name: string): Promise<void>;
@@ -92,7 +90,6 @@ async function arrival(events: EventEmitter, key: string, timeoutMs: number): Pr
   }
 }
 
-/** The value of a message's member `key`, if it is a string. */
 function nameIn(message: unknown, key: 'armed' | 'failpoint'): string | undefined {
   if (typeof message !== 'object' || message === null) return undefined;
   const name: unknown = Reflect.get(message, key);

@@ -1,9 +1,8 @@
 import { chromiumBinary, pgbouncerBinary, StartError } from '@svc/local';
 
 /**
- * Fetches the programs that no npm package contains, if they are missing. Runs before the first
- * test, so no test needs a network. If a program cannot be fetched, prints advice and does not
- * throw; a test that needs the program then fails. `startTestServers` fetches Redis.
+ * Fetches the programs that no npm package contains, so no test needs a network. If a program
+ * cannot be fetched, prints advice and does not throw. `startTestServers` fetches Redis.
  */
 export async function fetchPrograms(): Promise<void> {
   await Promise.all([
@@ -13,7 +12,7 @@ export async function fetchPrograms(): Promise<void> {
 }
 
 function sayFetching(program: string): void {
-  process.stdout.write(`Fetching ${program}, once.\n`);
+  process.stdout.write(`Fetching ${program}. Later runs use the fetched copy.\n`);
 }
 
 async function orExplain(fetching: Promise<unknown>): Promise<void> {

@@ -2,9 +2,8 @@ import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import { closeLeftovers, forgetClosed, recentLogs } from './open-resources.ts';
 
 /**
- * The set-up of every test file. If a test fails, prints the logs of the services. After the last
- * test, closes the resources that are still open. The file then fails if there were any, unless a
- * test has failed already.
+ * The set-up of every test file. A file fails if its tests leave a resource open, unless a test has
+ * failed already.
  */
 let hasFailed = false;
 
@@ -25,5 +24,5 @@ afterEach(({ task }) => {
 afterAll(async () => {
   const leftovers = await closeLeftovers();
   if (leftovers.length > 0 && !hasFailed)
-    throw new Error(`this test file left open: ${leftovers.join(', ')}`);
+    throw new Error(`this test file must close what it opened: ${leftovers.join(', ')}`);
 });

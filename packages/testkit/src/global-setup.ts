@@ -10,9 +10,9 @@ import { cleanEnvironment } from './test-environment.ts';
 import { startTestServers } from './test-servers.ts';
 
 /**
- * Runs once for a whole run of Vitest. If memory has enough space, puts all temporary files there:
- * the worker processes inherit `TMPDIR`. Returns the function that ends the servers and deletes
- * these files.
+ * Runs once for a whole run of Vitest. If memory has enough space, sets `TMPDIR` to a directory
+ * there. The worker processes inherit `TMPDIR`. Returns the function that ends the servers and
+ * deletes this directory.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const memory = createMemoryDirectory();
@@ -28,7 +28,6 @@ export default async function setup(project: TestProject): Promise<() => Promise
   }
 }
 
-/** Starts the servers that all test files share. */
 async function startServers(project: TestProject): Promise<() => Promise<void>> {
   const bundling = process.env['TEST_FROM_SOURCES'] === undefined ? bundleProcesses() : undefined;
   const [{ close, ...servers }, bundles] = await Promise.all([

@@ -12,9 +12,9 @@ const worker = Number(process.env['VITEST_POOL_ID'] ?? 0) % workersMax;
 let next = Math.floor(Math.random() * portsPerWorker);
 
 /**
- * Returns a free port of 127.0.0.1 for a process that will be restarted on it. Neither the system
- * nor another worker of the run takes the port in the meantime: up to `workersMax` workers have
- * their own ports. Throws if all ports of this worker are in use.
+ * Returns a free port of 127.0.0.1 for a process that will be restarted on it. The system gives
+ * these ports to nobody else. Up to `workersMax` workers of a run have their own ports. Throws if
+ * all ports of this worker are in use.
  */
 export async function lastingPort(): Promise<number> {
   for (let tried = 0; tried < portsPerWorker; tried += 1) {
@@ -22,5 +22,7 @@ export async function lastingPort(): Promise<number> {
     next = (next + 1) % portsPerWorker;
     if (await isPortFree(port)) return port;
   }
-  throw new Error('all ports of this test worker are in use');
+  throw new Error(
+    'all ports of this test worker are in use; stop processes that earlier test runs left behind',
+  );
 }

@@ -19,7 +19,6 @@ export class LinkRefused extends Error {
   }
 }
 
-/** The credentials of a node, and the address that it connects to. */
 export interface NodeIdentity {
   /** The URL of the dispatcher (`ws://` or `wss://`). The path `/node/v1` is optional. */
   readonly link: string;
@@ -37,7 +36,7 @@ export interface LinkRequest {
   readonly ca?: string;
 }
 
-/** The valid upgrade request of a node, which tests may modify. */
+/** Returns a valid upgrade request of the node. Tests may modify it. */
 export function linkRequest({ link, nodeId, secret, ca }: NodeIdentity): LinkRequest {
   const url = new URL(nodeLinkPath, link);
   // A signature opens one link only. The nonce makes two signatures differ if a test links a node

@@ -56,7 +56,7 @@ const longest = [
   'packages/contracts/src/openapi/compatibility.test.ts',
 ];
 
-/** Sorts the files of a run. Give it to Vitest as `sequence.sequencer`. */
+/** Starts the longest test files first. Give this class to Vitest as `sequence.sequencer`. */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const inVitestsOrder = await BaseSequencer.prototype.sort.call(this, files);

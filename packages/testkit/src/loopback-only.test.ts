@@ -7,7 +7,6 @@ import { bareEnvironment } from './test-environment.ts';
 
 const elsewhere = ['192.0.2.1', '2001:db8::1', '::ffff:192.0.2.1'];
 
-/** Connects to port 9 of `host`. Returns the code of the error, or `connected`. */
 function codeOf(host: string): Promise<unknown> {
   return new Promise((resolve) => {
     const socket = connect({ host, port: 9 });

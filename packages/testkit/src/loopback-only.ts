@@ -4,8 +4,8 @@ import net from 'node:net';
 
 /**
  * Blocks connections of this process to other machines. Such a connection fails with
- * `ERR_IP_BLOCKED`, and only the name `localhost` resolves. Every test file and every process that
- * a test starts loads this file, so that no test depends on a network or reaches one.
+ * `ERR_IP_BLOCKED`, and `dns.lookup` resolves only the name `localhost`. Every test file loads this
+ * file, and so do the Node.js processes that tests start. No test then depends on a network.
  */
 
 const elsewhere = new net.BlockList();

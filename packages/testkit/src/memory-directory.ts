@@ -10,7 +10,7 @@ const roomBytesMin = 6 * 1024 ** 3;
 /**
  * Creates a directory in memory for the temporary files of a run. Creating a test database copies
  * 550 files. In memory that takes a tenth of the CPU that some file systems take, for example ext4
- * without a journal. Returns undefined if the system has no such file system, if less than
+ * without a journal. Returns undefined if `memory` does not exist on this system, if less than
  * `roomBytesMin` is free, or if programs cannot be started there.
  */
 export function createMemoryDirectory(): string | undefined {
@@ -29,17 +29,13 @@ function hasRoom(): boolean {
   }
 }
 
-/** True if programs can be started from this file system. Tests start some from there. */
 function runsPrograms(): boolean {
   const mounts = readFileSync('/proc/mounts', 'utf8').split('\n');
   const options = mounts.findLast((line) => line.split(' ')[1] === memory)?.split(' ')[3];
   return options !== undefined && !options.split(',').includes('noexec');
 }
 
-/**
- * Deletes the directories of runs whose process has ended. A run that was killed could not do that
- * itself.
- */
+/** Deletes the directories of runs that were killed before they could delete them. */
 function deleteAbandoned(): void {
   for (const name of readdirSync(memory)) {
     const [, pid] = namePattern.exec(name) ?? [];

@@ -33,12 +33,10 @@ async function closeOne(resource: OpenResource): Promise<void> {
   }
 }
 
-/** Forgets the logs of resources that earlier tests have closed. */
 export function forgetClosed(): void {
   closedLogs = [];
 }
 
-/** The logs of all resources that are open or were closed since the test began. */
 export function recentLogs(): string {
   const openLogs = [...open].flatMap(({ logs }) => (logs === undefined ? [] : [logs()]));
   return [...closedLogs, ...openLogs].join('\n');

@@ -8,7 +8,6 @@ export interface TestRedis {
   readonly redisUrl: string;
   /** Runs FLUSHALL. Redis may lose its data at any time (docs/decisions/0001). */
   flush(): Promise<void>;
-  /** Stops the server and removes its files. */
   close(): Promise<void>;
 }
 

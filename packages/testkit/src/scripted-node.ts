@@ -66,11 +66,9 @@ export interface ScriptedNode {
   sendText(text: string | Uint8Array): void;
   /** Accepts and starts the next offer, and waits for `begin`. Returns the submission's wire id. */
   runNext(): Promise<string>;
-  /** Answers frames automatically until the link closes. */
   autoPilot(pilot?: AutoPilot): void;
   /** Stops reading frames and pings. The link stays connected. */
   deafen(): void;
-  /** Resolves when either side has closed the link. */
   readonly closed: Promise<{ readonly code: number; readonly reason: string }>;
   /** Closes the link with a handshake. */
   close(): Promise<void>;
@@ -80,7 +78,6 @@ export interface ScriptedNode {
 
 const nextTimeoutMsDefault = 5_000;
 
-/** The received frames of one link, and the callers that wait for more. */
 interface Frames {
   readonly all: FrameToNode[];
   readonly texts: string[];
@@ -223,8 +220,8 @@ async function runNext(node: ScriptedNode): Promise<string> {
 }
 
 /**
- * Answers one frame as an autopilot. Never repeats an outcome, because the link of a test loses no
- * frame.
+ * Answers one frame as `pilot` decides. An outcome is sent once, without a repetition, because the
+ * link of a test loses no frame.
  */
 function fly(node: ScriptedNode, pilot: AutoPilot, text: string): void {
   const parsed = parseFrameToNode(text);

@@ -8,9 +8,7 @@ export interface SignedRequest {
   readonly target: string;
   /** The id in the identity header. Without it the request has no such header. */
   readonly tenantId?: string;
-  /**
-   * The name of the identity header: `X-SVC-Operator` or `X-SVC-Node`. By default `X-SVC-Tenant`.
-   */
+  /** The name of the identity header, such as `X-SVC-Operator`. The default is `X-SVC-Tenant`. */
   readonly identityHeader?: string;
   readonly secret?: string;
   /** An object is sent as JSON; text and bytes are sent unchanged. */
@@ -25,7 +23,6 @@ export interface RawResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
-  /** Parses the body as JSON. Throws if it is not JSON. */
   json(): unknown;
 }
 

@@ -4,7 +4,6 @@ import type { Slot } from './stack-processes.ts';
 
 const logTailLines = 60;
 
-/** Stops the services, then their database and Redis. Throws the first error. */
 export async function endStack({
   slots,
   database,
@@ -31,7 +30,6 @@ async function endSlot(slot: Slot): Promise<void> {
   }
 }
 
-/** The name of a process and the end of its log. */
 export function describeLogs(slot: Slot): string {
   const lines = slot.current.logs().slice(-logTailLines);
   return [`--- ${slot.current.name}`, ...lines].join('\n');

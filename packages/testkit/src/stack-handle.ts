@@ -23,7 +23,6 @@ export interface StackParts {
 /** The slot limit of each node. It is so high that a node gets all slots that its `hello` names. */
 const slotsPerNode = 200;
 
-/** The interface of a running stack for tests. */
 export function stackHandle(parts: StackParts): TestStack {
   const { slots, database, redis, failpoints, env, ca, close } = parts;
   const find = (service: Slot['service'], index = 0): Slot => {

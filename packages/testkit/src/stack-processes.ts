@@ -24,7 +24,7 @@ export function entryUnderTest(entry: string): string {
  */
 const nodeOptions = ['--min-semi-space-size=64', '--max-semi-space-size=64'];
 
-/** One process of a stack. After a restart it is another process on the same ports. */
+/** A place in a stack for one process. `restart` replaces the process and keeps its ports. */
 export interface Slot {
   readonly service: ServiceName | 'node';
   readonly index: number;
@@ -62,7 +62,6 @@ export async function startSlot(plan: SlotPlan, failpoints: Failpoints): Promise
   return slot;
 }
 
-/** Starts a simulated node: the node agent as a node owner runs it. */
 export async function startNodeSlot(index: number, command: ServiceCommand): Promise<Slot> {
   const entry = entryUnderTest(command.entry);
   const start = () => startServiceProcess({ ...command, entry, nodeOptions });

@@ -2,7 +2,7 @@ import type { NewTenant, NodeCredentials, ServiceName, TenantCredentials } from 
 import type { TestDatabase } from './database.ts';
 
 export interface StackOptions {
-  /** The number of processes of each service; 1 by default, 0 for none. */
+  /** The number of processes of this service and of the next three: 1 by default, 0 for none. */
   readonly gateways?: number;
   readonly dispatchers?: number;
   readonly settlements?: number;
@@ -21,7 +21,6 @@ export interface StackOptions {
   readonly failpoints?: boolean;
 }
 
-/** Real service processes with their own Postgres database and Redis server. */
 export interface TestStack {
   /** The address of the first gateway. */
   readonly gatewayUrl: string;

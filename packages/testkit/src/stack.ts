@@ -22,8 +22,8 @@ import { svcJson } from './svc.ts';
 import { bareEnvironment, testMasterKey } from './test-environment.ts';
 
 /**
- * A quarter of the default, so that no test waits a second for a reconciler. At 100 ms the
- * reconcilers of a stack would take most of the CPU of a test that waits.
+ * A quarter of the default, because tests wait for reconcilers. At 100 ms the reconcilers of a
+ * stack would take most of the CPU of a test that waits.
  */
 const reconcileIntervalMs = 250;
 
@@ -47,7 +47,7 @@ export async function startStack(options: StackOptions = {}): Promise<TestStack>
     },
   });
   try {
-    // Pins the surge, so that prices do not depend on busy nodes until a test runs `svc surge
+    // Pins the surge at 1. Prices then do not depend on busy nodes until a test runs `svc surge
     // auto`.
     await database.query(pinSurgeSql);
     const env = { ...stackEnvironment(database, redis, options), ...tls.env };
@@ -60,10 +60,6 @@ export async function startStack(options: StackOptions = {}): Promise<TestStack>
   }
 }
 
-/**
- * Writes a certificate and its key to files. Returns the certificate, and the environment variables
- * that name the files.
- */
 function writeCertificate(dir: string): { ca: string; env: Record<string, string> } {
   const { cert, key } = selfSigned();
   const certFile = path.join(dir, 'cert.pem');
@@ -122,10 +118,6 @@ async function startServices(
   slots.sort((one, other) => one.index - other.index);
 }
 
-/**
- * Starts `count` simulated nodes. Node `i` connects to dispatcher `i` modulo the number of
- * dispatchers.
- */
 async function startNodes(
   slots: Slot[],
   env: NodeJS.ProcessEnv,

@@ -16,13 +16,11 @@ const hostsMax = 3;
 const commandBoundMs = 60_000;
 
 /**
- * Runs commands of `svc` for all test files. It starts a process when it needs one, and uses the
- * same process for many commands. A start of `svc` takes 0.4 s of CPU, and most commands take 0.02
- * s.
+ * Runs commands of `svc` for all test files, in a few processes that run many commands each. A
+ * start of `svc` takes 0.4 s of CPU, and most commands take 0.02 s.
  */
 export async function startSvcHosts(options: {
   readonly dir: string;
-  /** The bundle of `svc-host.fixture.ts`. */
   readonly entry: string;
   readonly env: NodeJS.ProcessEnv;
 }): Promise<SvcHosts> {
@@ -77,7 +75,7 @@ function startHost({ entry, env }: { entry: string; env: NodeJS.ProcessEnv }): C
 }
 
 /**
- * Sends a command to a host and returns its answer. Kills a host that does not answer within
+ * Sends an order to a host and resolves with the answer. Kills a host that does not answer within
  * `commandBoundMs`. Rejects if the host ends before it answers.
  */
 function answerOf(host: ChildProcess, order: object): Promise<unknown> {

@@ -5,7 +5,6 @@ import { adminCliEntry } from '@svc/local';
 import { entryUnderTest } from './stack-processes.ts';
 import { testServers } from './test-environment.ts';
 
-/** How a command of `svc` ended, and what it printed. */
 export interface Ran {
   readonly code: number;
   readonly stdout: string;
@@ -14,7 +13,6 @@ export interface Ran {
 
 const outputBytesMax = 64 * 1024 * 1024;
 
-/** Runs `svc` in a separate process, as an operator would. */
 export function runSvcProcess(words: readonly string[], env: NodeJS.ProcessEnv): Promise<Ran> {
   const command = [entryUnderTest(adminCliEntry), ...words];
   return new Promise((resolve) => {
@@ -27,8 +25,7 @@ export function runSvcProcess(words: readonly string[], env: NodeJS.ProcessEnv):
 
 /**
  * Runs `svc` in a process that runs many commands (see svc-hosts.ts). The command runs the same
- * code as in `runSvcProcess`, without the start and the end of a process. If this run has no such
- * processes, calls `runSvcProcess`.
+ * code as in `runSvcProcess`. If this run has no such processes, calls `runSvcProcess`.
  */
 export async function runSvc(words: readonly string[], env: NodeJS.ProcessEnv): Promise<Ran> {
   const { svcSocket } = testServers();
@@ -49,7 +46,7 @@ function posted(socketPath: string, body: string): Promise<string> {
   });
 }
 
-/** Runs `svc … --json` and returns its parsed output. Throws with its error message if it fails. */
+/** Resolves with the parsed output of `svc … --json`. If `svc` fails, throws with its stderr. */
 export async function svcJson(words: readonly string[], env: NodeJS.ProcessEnv): Promise<unknown> {
   const { code, stdout, stderr } = await runSvc([...words, '--json'], env);
   if (code !== 0) throw new Error(`svc ${words.join(' ')} ended with ${code}: ${stderr}`);

@@ -6,15 +6,12 @@ type Server = Pick<RunningPostgres, 'url' | 'databaseUrl' | 'serviceUrl'>;
 
 export interface TemplateOptions {
   readonly name: string;
-  /** Extra environment variables for the process that migrates. */
   readonly env: NodeJS.ProcessEnv;
-  /** Runs after the migration, before the database becomes a template. */
   readonly onMigrated: (databaseUrl: string) => Promise<void>;
 }
 
 const usual: TemplateOptions = { name: 'svc_template', env: {}, onMigrated: async () => {} };
 
-/** Creates the migrated database that test databases are copied from. Returns its name. */
 export async function makeTemplate(
   postgres: Server,
   masterKey: string,

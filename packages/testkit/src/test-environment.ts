@@ -2,15 +2,15 @@ import { randomBytes } from 'node:crypto';
 import { compileCache } from '@svc/local';
 import { inject } from 'vitest';
 
-/** The values that the global set-up provides to every test file. */
 export interface TestServers {
   /** The address of this run's Postgres server, with the account of the superuser. */
   readonly adminUrl: string;
-  /** The same address with the role of the services. The migration of the template creates it. */
+  /**
+   * The address of that server with the role of the services. The migration of the template creates
+   * this role.
+   */
   readonly serviceUrl: string;
-  /** The migrated database that test databases are copied from. */
   readonly template: string;
-  /** The master key that seals the secrets in the test databases. */
   readonly masterKey: string;
   /**
    * The directory of the bundles that processes under test start from (see bundles.ts). Undefined
@@ -24,7 +24,7 @@ export interface TestServers {
   readonly svcSocket?: string | undefined;
   /**
    * Extra environment variables for processes under test. They make each process load the
-   * `preloads` of test-servers.ts. A mutation run loads its mutant instead.
+   * `preloads` of test-servers.ts. In a mutation run, a process loads the mutant instead.
    */
   readonly childEnvironment: NodeJS.ProcessEnv;
 }
@@ -45,22 +45,21 @@ export function testServers(): TestServers {
   return inject('testServers');
 }
 
-/** The master key of this run, for a store that a test opens itself. */
 export function testMasterKey(): string {
   return testServers().masterKey;
 }
 
 /**
- * The base environment of processes under test. It has only the variables that any process needs,
- * and none that a developer has set for the services.
+ * The environment of processes under test: the variables of `cleanEnvironment` and those of
+ * `childEnvironment`. It has no variable that a developer has set for the services.
  */
 export function bareEnvironment(): NodeJS.ProcessEnv {
   return { ...cleanEnvironment(), ...testServers().childEnvironment };
 }
 
 /**
- * The variables of this process that any process needs, and the variable of Node's compile cache.
- * Processes that are started outside a test get only these.
+ * The environment variables of this process that any process needs, and the variable of Node's
+ * compile cache. The other variables of this process are left out.
  */
 export function cleanEnvironment(): NodeJS.ProcessEnv {
   const names = ['PATH', 'HOME', 'TMPDIR', 'LANG', 'LD_LIBRARY_PATH'];

@@ -13,7 +13,7 @@ it('names the condition and the last error after the timeout', async () => {
     timeoutMs: 30,
   });
   await expect(waiting).rejects.toMatchObject({
-    message: 'waited 30 ms for the webhook',
+    message: 'gave up after 30 ms of waiting for the webhook',
     cause: new Error('not yet'),
   });
 });

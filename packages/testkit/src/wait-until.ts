@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 export interface WaitOptions {
-  /** A name for the condition, for the error message. */
   readonly what?: string;
   readonly timeoutMs?: number;
 }
@@ -36,7 +35,7 @@ export async function waitUntil<T>(
     }
     const waitedMs = performance.now() - startedMs;
     if (waitedMs >= timeoutMs) {
-      throw new Error(`waited ${timeoutMs} ms for ${what}`, { cause: lastError });
+      throw new Error(`gave up after ${timeoutMs} ms of waiting for ${what}`, { cause: lastError });
     }
     await delay(Math.min(pollMaxMs, Math.max(pollMinMs, waitedMs * pollShare)));
   }

@@ -2,7 +2,6 @@ import type { SpanAttributes } from './tracing.ts';
 
 const textLengthMax = 256;
 
-/** Leaves out undefined attributes, and cuts texts to `textLengthMax` characters. */
 export function boundedAttributes(attributes: SpanAttributes): SpanAttributes {
   const bounded: Record<string, string | number | boolean> = {};
   for (const [name, value] of Object.entries(attributes)) {

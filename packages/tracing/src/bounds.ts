@@ -34,10 +34,6 @@ export async function within<Result>(timeoutMs: number, work: Promise<Result>): 
   }
 }
 
-/**
- * Makes a function that calls `act` the first time, and then at most once per interval. Other calls
- * do nothing.
- */
 export function atMostEvery<Value>(
   intervalMs: number,
   act: (value: Value) => void,
@@ -51,10 +47,7 @@ export function atMostEvery<Value>(
   };
 }
 
-/**
- * Makes a function that loads a value at its first call and keeps it. If loading fails, the next
- * call loads again.
- */
+/** Keeps the loaded value. If loading fails, the next call loads again. */
 export function loadOnce<Value>(load: () => Promise<Value>): () => Promise<Value> {
   let loaded: Promise<Value> | undefined;
   return () => {

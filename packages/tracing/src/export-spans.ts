@@ -103,7 +103,6 @@ function spanContext(
   return tracestate === undefined ? own : { ...own, traceState: createTraceState(tracestate) };
 }
 
-/** Converts milliseconds to seconds and nanoseconds. */
 function hrTime(ms: number): HrTime {
   const seconds = Math.trunc(ms / 1_000);
   return [seconds, Math.round((ms - seconds * 1_000) * 1_000_000)];

@@ -24,7 +24,6 @@ interface TracingOptions {
    * traced.
    */
   readonly random: () => number;
-  /** Stores the context that a tenant sent with a submission. */
   readonly storeContext: (submissionId: string, context: TraceContext) => Promise<void>;
   readonly loadContexts: (submissionIds: readonly string[]) => Promise<TenantContexts>;
   readonly countSpans: (result: SpanResult, spans: number) => void;

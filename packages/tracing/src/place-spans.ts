@@ -5,10 +5,6 @@ import type { TraceContext } from './trace-context.ts';
 /** The contexts that tenants sent, by the id of the submission. */
 export type TenantContexts = ReadonlyMap<string, TraceContext>;
 
-/**
- * Returns the ids of the subjects of the spans and of their links, each id once. `placeSpan` needs
- * the contexts of these subjects.
- */
 export function subjectsOf(spans: readonly EndedSpan[]): string[] {
   const ids = spans.flatMap(({ belongs, links }) => [
     ...(belongs.kind === 'step' ? [belongs.ref.subjectId] : []),
@@ -28,7 +24,6 @@ export function contextOf(ref: StepRef, contexts: TenantContexts): TraceContext 
   return { ...tenants, spanId };
 }
 
-/** Gives a span its ids, its parent and its links. */
 export function placeSpan(span: EndedSpan, contexts: TenantContexts): PlacedSpan {
   const { belongs, links, ...rest } = span;
   const placed = { ...rest, links: links.map((ref) => contextOf(ref, contexts)) };

@@ -4,7 +4,6 @@ import { steps } from './steps.ts';
 import { type OfferedHeaders, readTraceContext, type TraceContext } from './trace-context.ts';
 import type { RequestEnd, RequestTrace } from './tracing.ts';
 
-/** The ids of a new trace and of its first span. */
 export function newRoot(): { traceId: string; spanId: string } {
   return { traceId: randomBytes(16).toString('hex'), spanId: randomBytes(8).toString('hex') };
 }

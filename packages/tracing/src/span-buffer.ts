@@ -19,8 +19,8 @@ export interface SpanBuffer {
 }
 
 /**
- * Collects ended spans and exports them in the background, one export at a time. The buffer starts
- * a timer only when a span waits. A span that cannot be placed or exported is dropped and counted.
+ * Exports ended spans in the background, one export at a time. A span that cannot be placed or
+ * exported is dropped and counted.
  */
 export function createSpanBuffer({
   loadExport,

@@ -10,8 +10,8 @@ type Belongs =
    */
   | { readonly kind: 'step'; readonly ref: StepRef; readonly isSubmission: boolean }
   /**
-   * A span that is not a step. It has its own ids. `parent` is the context of the caller, if there
-   * is one.
+   * A span that is not a step. Its `spanId` is random. `parent` is the context of the caller, if
+   * there is one, and `traceId` is then that of the caller.
    */
   | {
       readonly kind: 'own';
@@ -31,7 +31,6 @@ export interface EndedSpan {
   readonly links: readonly StepRef[];
 }
 
-/** A span whose place in its trace is known. */
 export interface PlacedSpan extends Omit<EndedSpan, 'belongs' | 'links'> {
   readonly context: TraceContext;
   readonly parent: TraceContext | undefined;

@@ -1,13 +1,11 @@
 import { createHash } from 'node:crypto';
 
-/** The names of the span kinds of OpenTelemetry. */
 export type SpanKindName = 'internal' | 'server' | 'client' | 'producer' | 'consumer';
 
 interface StepDefinition {
-  /** The name of the span. */
   readonly name: string;
   readonly kind: SpanKindName;
-  /** The step whose span is the parent. Null for the root. */
+  /** Null for the root. */
   readonly parent: StepName | null;
   /**
    * True if the step and its parent step can both occur several times. A span and its parent then
@@ -121,7 +119,6 @@ export function spanIdOf({ step, subjectId, key = '', attempt = '' }: StepRef): 
   return createHash('sha256').update(place).digest('hex').slice(0, 16);
 }
 
-/** The parent of a step's span. Undefined for the root. */
 export function parentOf({ step, subjectId, key }: StepRef): StepRef | undefined {
   const { parent, sharesKey } = steps[step];
   if (parent === null) return undefined;

@@ -7,7 +7,7 @@ import type { OfferedHeaders } from './trace-context.ts';
 export type SpanAttributes = Readonly<Record<string, string | number | boolean | undefined>>;
 
 /**
- * The times, the attributes and the error of a span. The times are by the clock of `Tracing.nowMs`.
+ * The times, the attributes and the error of a span. The clock of its times is `Tracing.nowMs`.
  */
 interface Took {
   readonly startMs: number;
@@ -18,15 +18,14 @@ interface Took {
   readonly error?: string | undefined;
 }
 
-/** One step of a submission, or of an event without a submission. */
 export interface StepSpan extends StepRef, Took {
   /** False if the subject is an event without a submission. The default is true. */
   readonly isSubmission?: boolean;
 }
 
 /**
- * Work that several members shared, such as a job or a statement. The span of the work links to the
- * spans of the traced members, at most 128.
+ * Work that was done once for several steps, such as a job or a statement. `members` are these
+ * steps. The span of the work links to the spans of the traced steps, at most 128.
  */
 export interface BatchSpan extends Took {
   readonly name: string;
@@ -45,7 +44,6 @@ export interface RequestEnd {
   readonly submissionId: string | undefined;
 }
 
-/** The span of a tenant's request. */
 export interface RequestTrace {
   /**
    * Call it when the request has created this submission. The span of the request is then the root
@@ -66,11 +64,13 @@ export interface Tracing {
   isTraced(subjectId: string): boolean;
   /** Unix time in milliseconds, with fractions; 0 if tracing is off. */
   nowMs(): number;
-  /** Begins the span of a request. */
   request(headers: OfferedHeaders): RequestTrace;
   /** Records a step, if its subject is traced. */
   record(span: StepSpan): void;
-  /** Records shared work of two or more members, if at least one of them is traced. */
+  /**
+   * Records work for several steps, if it has two or more `members` and at least one of them is
+   * traced.
+   */
   recordBatch(span: BatchSpan): void;
   /**
    * The headers of a request that continues the trace of a step at another server. Empty if the

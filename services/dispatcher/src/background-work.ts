@@ -6,10 +6,6 @@ import { startSurge } from './fleet/surge.ts';
 import type { DispatcherMetrics } from './metrics.ts';
 import { stopEndedRuns } from './runs/ended-runs.ts';
 
-/**
- * Starts the periodic work of a dispatcher, which runs every 1 to 5 seconds until `lifecycle`
- * closes it.
- */
 export function startBackgroundWork(
   dispatcher: Dispatcher,
   {

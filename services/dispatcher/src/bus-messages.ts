@@ -46,7 +46,7 @@ export function onBusMessage(dispatcher: Dispatcher, message: DispatcherMessage)
     case 'registry_lost':
       inBackground(
         dispatcher,
-        'enter the links into the fleet registry again',
+        'add the node links to the fleet registry again',
         refreshFleet(dispatcher),
       );
       return;

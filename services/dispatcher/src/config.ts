@@ -36,7 +36,7 @@ export const dispatcherConfig = Type.Object({
   USAGE_CAP_FACTOR: Type.String({
     pattern: '^(0|[1-9][0-9]{0,8})([.][0-9]{1,6})?$',
     default: '1',
-    description: 'the factor for the caps of the usage that nodes report; must be 1 in production',
+    description: 'the factor that multiplies the caps of usage; it must be 1 in production',
   }),
   SVC_SIMULATED_NODES: Type.Integer({
     minimum: 0,
@@ -48,9 +48,8 @@ export const dispatcherConfig = Type.Object({
 export type DispatcherConfig = Static<typeof dispatcherConfig>;
 
 /**
- * Checks the rules that the schema cannot express (CONTRACT 7). TLS needs both of its files.
- * `TRUST_PROXY` must be valid. In production, node links need TLS or a trusted proxy, usage caps
- * are unchanged, and there are no simulated nodes. Throws `ConfigError` if a rule is broken.
+ * Checks the rules that the schema cannot express (CONTRACT 7). Throws `ConfigError` if a rule is
+ * broken.
  */
 export function assertConsistent(config: DispatcherConfig): void {
   const files = [config.NODE_LINK_TLS_CERT_FILE, config.NODE_LINK_TLS_KEY_FILE];

@@ -37,10 +37,6 @@ import { submissionRows } from './submission-rows.fixture.ts';
 
 export type Dispatching = Awaited<ReturnType<typeof startDispatching>>;
 
-/**
- * Starts dispatchers for a test file. After each test, closes the links and waits for the replies
- * about all posted submissions.
- */
 export async function useDispatching(
   options?: Parameters<typeof startDispatching>[0],
 ): Promise<Dispatching> {
@@ -50,10 +46,6 @@ export async function useDispatching(
   return service;
 }
 
-/**
- * Creates a self-signed certificate for a test file. `env` passes its files to a dispatcher, and a
- * client that is given `ca` trusts it.
- */
 export function useCertificate() {
   const directory = mkdtempSync(path.join(tmpdir(), 'svc-link-'));
   afterAll(() => rmSync(directory, { recursive: true, force: true }));
@@ -74,10 +66,6 @@ export interface Credentials {
 const prefix = 'dispatcher-test';
 const grantedCredits = 1_000_000;
 
-/**
- * Starts dispatchers in this process, with a real Postgres and Redis, and creates a tenant. A test
- * adds nodes with `connect`.
- */
 export async function startDispatching({
   dispatchers = 1,
   env = {},
@@ -85,7 +73,6 @@ export async function startDispatching({
 }: {
   dispatchers?: number;
   refusedUpgrades?: RatePolicy;
-  /** Extra environment variables for every dispatcher. */
   env?: Readonly<Record<string, string>>;
 } = {}) {
   const environment = env['SVC_ENVIRONMENT'] === 'production' ? 'production' : 'sandbox';
@@ -107,15 +94,12 @@ export async function startDispatching({
     prefix,
     clock: time.clock,
     links: running.map(({ port }) => `ws://127.0.0.1:${port}`),
-    /** Starts one more dispatcher. It gets the next index. */
     async startAnother(): Promise<void> {
       running.push(await start());
     },
     close: (index: number) => running[index]?.close(),
-    /** The metrics of a dispatcher, as Prometheus reads them. */
     metrics: (index: number) => metricsAt(running[index]?.adminPort),
     newNode: (slotsMax?: number) => newNode(store, slotsMax),
-    /** Links a node to the dispatcher with this index. By default it is a new node. */
     async connect(options: Partial<ScriptedNodeOptions> & { dispatcher?: number } = {}) {
       const { dispatcher = 0, ...rest } = options;
       const scheme = env['NODE_LINK_TLS_CERT_FILE'] === undefined ? 'ws' : 'wss';
@@ -124,24 +108,12 @@ export async function startDispatching({
       linked.push(node);
       return node;
     },
-    /**
-     * Creates a submission and enqueues its dispatch. `replied` resolves to the reply to the
-     * gateway.
-     */
     async post(options?: PostOptions) {
       const posted = await post(context, options);
       offered.push(posted.replied);
       return posted;
     },
-    /**
-     * Creates submissions and enqueues them in a few jobs, each with many submissions. Returns the
-     * replies.
-     */
     postJobs: (jobs: Parameters<typeof postJobs>[1]) => postJobs(context, jobs),
-    /**
-     * Ends the links and waits for the offerings of a test, so that they do not affect the next
-     * test.
-     */
     async settled() {
       await Promise.all(linked.splice(0).map((node) => node.cut()));
       await Promise.all(offered.splice(0));
@@ -151,7 +123,6 @@ export async function startDispatching({
     flush: () => server.flush(),
     ...rows,
     lockRow: (id: string) => lockSubmission(database.databaseUrl, id),
-    /** True if a submission that is posted now finds a node. */
     async isOffered(): Promise<boolean> {
       const { id, replied } = await this.post();
       await replied;
@@ -172,7 +143,6 @@ async function metricsAt(adminPort: number | undefined): Promise<string> {
 
 type Redis = ReturnType<typeof connectRedis>;
 
-/** The gateway's side of the queues: a producer and a listener for replies. */
 async function openQueues(server: TestRedis) {
   const redis = connectRedis(server.redisUrl, 'producer');
   await waitForRedis(redis, 5_000);
@@ -191,7 +161,6 @@ async function openQueues(server: TestRedis) {
   };
 }
 
-/** Sends messages to dispatchers, and reads and changes Redis. */
 function messages(redis: Redis) {
   return {
     /**
@@ -200,7 +169,6 @@ function messages(redis: Redis) {
      */
     ageFleet: () => redis.set(`{${prefix}}:fleet:born`, 0),
     cancelled: (submissionId: string) => publishCancelled(redis, prefix, submissionId),
-    /** Publishes that an operator has changed a node, as `svc` does. */
     notify: (node: { nodeId: string }) => publishNodeChanged(redis, prefix, uuidOf(node.nodeId)),
     async queued(queue: 'settlement.v1' | 'webhook.v1') {
       return await redis.llen(`{${prefix}}:${queue}:wait`);
@@ -208,7 +176,6 @@ function messages(redis: Redis) {
   };
 }
 
-/** The UUID of a node's id on the wire. */
 export function uuidOf(nodeId: string): string {
   const id = fromWireId('nod', nodeId);
   if (id === undefined) throw new Error('not the id of a node');

@@ -177,8 +177,8 @@ describe('a run that has ended elsewhere', () => {
 });
 
 /**
- * Moves the time of the dispatchers forward in steps. The node sends a frame in each step, because
- * a silent link would be closed.
+ * Advances the clock by `ms`, in steps. The node sends a frame in each step, because a silent link
+ * would be closed.
  */
 async function pass(node: ScriptedNode, ms: number): Promise<void> {
   const stepMs = linkSilentMs / 3;

@@ -8,7 +8,6 @@ import type { DispatcherObserver } from './observer.ts';
 import type { Inbox } from './offering/inbox.ts';
 import type { Timers } from './timers.ts';
 
-/** Events of a submission while it is offered. */
 export type OfferingEvent =
   | {
       readonly kind: 'offer_ended';
@@ -39,7 +38,6 @@ export interface Dispatcher extends DispatcherObserver {
    */
   reply(channel: string, reply: Reply): Promise<void>;
   readonly links: Links;
-  /** The submissions that this dispatcher is offering, by id. */
   readonly offerings: Map<string, Inbox<OfferingEvent>>;
   readonly clock: Clock;
   readonly timers: Timers;

@@ -36,7 +36,6 @@ test('a stop lets the open offers of another coordinator come to their end', asy
   await replied;
 });
 
-/** True if the dispatcher refuses new links with 503, because it stops. */
 async function isStopping(): Promise<boolean> {
   const { nodeId } = await service.newNode();
   return await service.connect({ nodeId, secret: 'wrong' }).then(

@@ -9,10 +9,9 @@ const reconnectMsMax = 1_000;
 
 /**
  * Hands all nodes to other dispatchers (CONTRACT 7). The caller first waits for the submissions
- * that this dispatcher coordinates. If Redis knows another dispatcher, this one closes half of the
- * links first. The other half still takes offers while the nodes of the first half connect again,
- * and is closed after `reconnectMsMax`. Without another dispatcher, or if Redis is unreachable, all
- * links are closed together.
+ * that this dispatcher coordinates. If there are several links and Redis knows another dispatcher,
+ * the links are closed in two halves. The second half takes offers while the nodes of the first
+ * half connect again. Otherwise all links are closed together.
  */
 export async function handBackLinks(dispatcher: Dispatcher): Promise<void> {
   const { fleet, links, timers } = dispatcher;
@@ -28,10 +27,9 @@ function halfOf(links: readonly NodeLink[]): NodeLink[] {
 }
 
 /**
- * Takes the nodes out of the fleet, so no dispatcher reserves a slot on these links any more.
- * Closes each link (1012) when its open offers have ended and its received frames are handled. An
- * offer ends within `offerTimeoutMs`, also if another dispatcher coordinates it. The runs of the
- * nodes go on.
+ * Takes the nodes out of the fleet. Closes each link (1012) only after its open offers have ended
+ * and its received frames are handled. An offer ends within `offerTimeoutMs`, even if another
+ * dispatcher coordinates it. The runs of the nodes go on.
  */
 async function handBack(dispatcher: Dispatcher, links: readonly NodeLink[]): Promise<void> {
   const { fleet } = dispatcher;
@@ -41,7 +39,7 @@ async function handBack(dispatcher: Dispatcher, links: readonly NodeLink[]): Pro
       // Until `movesWithinMs` is over, a submission that finds no free slot waits instead of being
       // rejected, because this node may soon be linked to another dispatcher.
       const left = fleet.leave(link.nodeId, link.linkId, { movesWithinMs: dispatchDeadlineMs });
-      inBackground(dispatcher, 'take a link out of the fleet', left);
+      inBackground(dispatcher, 'remove a node link from the fleet registry', left);
       await link.greeted;
       // The link is draining, so only the work that is in progress now can still send an offer.
       await link.work.idle();

@@ -26,7 +26,6 @@ export function createDispatcherMetrics() {
     registry,
     observer,
     setSurge: (micros: bigint) => setSurge(Number(micros) / Number(surgeNoneMicros)),
-    /** Exposes how many links, runs and offerings the dispatcher has in memory. */
     exposeDispatcher({ links, offerings }: Dispatcher): void {
       exposeGauge(registry, 'svc_dispatcher_links', (set) => set({}, links.byNode.size));
       exposeGauge(registry, 'svc_dispatcher_runs', (set) => set({}, links.bySubmission.size));

@@ -3,7 +3,6 @@ import { systemTimers, type Timers } from './timers.ts';
 
 export type MovableTime = ReturnType<typeof movableTime>;
 
-/** A running clock that a test can move forward, and timers that follow it. */
 export function movableTime() {
   let offsetMs = 0;
   const waiting = new Set<{ readonly dueAtMs: number; readonly fire: () => void }>();

@@ -1,7 +1,6 @@
 import type { BadFrameCode, FrameFromNode } from '@svc/contracts';
 import type { OfferAnswer } from '@svc/domain';
 
-/** Receives the counts and durations that the parts of a dispatcher report for its metrics. */
 export interface DispatcherObserver {
   countBadFrame(code: BadFrameCode): void;
   /** Reports the time from the arrival of a frame to the end of its handling. */

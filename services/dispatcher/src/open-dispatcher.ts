@@ -20,7 +20,6 @@ import { createLinks } from './links/links.ts';
 import type { DispatcherMetrics } from './metrics.ts';
 import type { Timers } from './timers.ts';
 
-/** Opens the resources of the dispatcher, and adds each to the lifecycle. */
 export async function openDispatcher(
   opening: Opening,
   {
@@ -70,8 +69,8 @@ export async function openDispatcher(
     isSandbox: config.SVC_ENVIRONMENT === 'sandbox',
     ...metrics.observer,
   };
-  // Waits for the subscription before links are accepted. Otherwise offers for the nodes of these
-  // links could be lost.
+  // Waits at most `redisWaitMsMax` for the subscription to the bus, before links are accepted.
+  // Without the subscription, offers for the nodes of these links could be lost.
   await bus.listening(redisWaitMsMax);
   return { dispatcher, redis };
 }

@@ -54,9 +54,6 @@ async function hold({ store, tenantId }: Context, options: PostOptions) {
   return { id, heldAtMs: held.heldAtMs };
 }
 
-/**
- * Creates a submission and enqueues its dispatch. `replied` resolves to the reply to the gateway.
- */
 export async function post(context: Context, options: PostOptions = {}) {
   const { producer, replies, clock } = context;
   const { id, heldAtMs } = await hold(context, options);
@@ -79,7 +76,6 @@ export async function post(context: Context, options: PostOptions = {}) {
   return { id, wireId: toWireId('sub', id), replied };
 }
 
-/** Creates submissions, and enqueues their dispatch in `jobs` jobs. Returns all replies. */
 export async function postJobs(
   context: Context,
   { jobs, idsPerJob }: { readonly jobs: number; readonly idsPerJob: number },

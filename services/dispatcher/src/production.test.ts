@@ -8,7 +8,6 @@ const service = await useDispatching({ env: { ...env, SVC_ENVIRONMENT: 'producti
 
 const executor = { jobType: 'ats.application', name: 'browser', version: '1.2.0' };
 
-/** The service's answer to a `hello` with these members: the type of a frame, or a close code. */
 async function answerTo(members: object): Promise<string | number> {
   const link = (service.links[0] ?? '').replace('ws:', 'wss:');
   const socket = await openLinkSocket(linkRequest({ link, ...(await service.newNode()), ca }));

@@ -27,17 +27,10 @@ interface RunOptions {
   readonly logger: Logger;
   readonly clock?: Clock;
   readonly timers?: Timers;
-  /**
-   * Limits the refused upgrades from one address. Without it, `createFailureLimit` uses its
-   * default.
-   */
   readonly refusedUpgrades?: RatePolicy;
 }
 
-/**
- * Opens the dispatcher's resources one after another. `close` drains the dispatcher, then closes
- * the resources in reverse order.
- */
+/** `close` drains the dispatcher, then closes the resources in the reverse order of opening. */
 export async function run(
   config: DispatcherConfig,
   { logger, clock = systemClock, timers = systemTimers, refusedUpgrades }: RunOptions,

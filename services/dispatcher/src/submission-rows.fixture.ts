@@ -10,13 +10,11 @@ export interface SubmissionRow {
   readonly actions: number | null;
 }
 
-/** Reads submissions for a test, directly from the database. */
 export function submissionRows(database: TestDatabase) {
   return {
     async stateOf(id: string): Promise<string | undefined> {
       return (await this.row(id))?.state;
     },
-    /** Waits until the submission is in this state. Throws if it takes too long. */
     async expectState(id: string, state: string): Promise<void> {
       const isThere = async () => (await this.stateOf(id)) === state;
       await waitUntil(isThere, { what: `the state ${state}` });
@@ -37,7 +35,6 @@ export function submissionRows(database: TestDatabase) {
       if (row === undefined) throw new Error('no such submission');
       return row.created_at;
     },
-    /** The offers recorded in the submission's row, with wire ids of nodes. */
     async offers(id: string): Promise<OfferRecord[]> {
       const [row] = await database.query<{ offers: StoredOffer[] | null }>(
         'SELECT offer_records::jsonb AS offers FROM submissions WHERE id = $1',

@@ -1,4 +1,3 @@
-/** A call that is due later, unless it is cleared first. */
 export interface Timer {
   clear(): void;
 }

@@ -2,7 +2,6 @@ import { compileSchema, Problem } from '@svc/contracts';
 import type { RawResponse } from '@svc/testkit';
 import type { Static, TSchema } from 'typebox';
 
-/** The parsed body of a response. Throws if it does not match the schema. */
 export function bodyOf<Schema extends TSchema>(
   response: RawResponse,
   schema: Schema,
@@ -16,7 +15,6 @@ export function problemOf(response: RawResponse): Problem {
   return bodyOf(response, Problem);
 }
 
-/** The status, the code and the place of the first error of a problem answer, as one text. */
 export function refusalOf(response: RawResponse): string {
   const { status, code, errors } = problemOf(response);
   const [first] = errors ?? [];

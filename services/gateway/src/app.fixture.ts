@@ -14,11 +14,6 @@ import { type Endpoint, operatorEndpoint, tenantEndpoint } from './http/endpoint
 import { type HttpServer, startHttpServer } from './http/http-server.ts';
 import { createRequestLines } from './http/request-lines.ts';
 
-/**
- * An app with a few endpoints, one tenant and one operator. Tests use it for the checks that run
- * before a handler.
- */
-
 const tenantUuid = newId();
 export const tenantId = toWireId('tnt', tenantUuid);
 export const secret = 'hsk_test_secret';
@@ -37,11 +32,9 @@ const credentials: TenantCredentials = {
   accountEpoch: 0n,
 };
 
-/** Switches with which a test changes the running app. */
 export const control = {
   /** False if the next requests of the tenant exceed its rate limit. */
   allowed: true,
-  /** Releases the waiting answer of `/slow`. */
   release: (): void => {},
 };
 
@@ -129,7 +122,6 @@ export const observed: string[] = [];
 
 const requestLines = createRequestLines({ perSecondMax: 1_000, clock: systemClock, logger });
 
-/** Starts the app on a free port. */
 export async function startApp(options: Partial<AppOptions> = {}): Promise<HttpServer> {
   const listener = createApp({
     endpoints,
@@ -150,7 +142,6 @@ export async function startApp(options: Partial<AppOptions> = {}): Promise<HttpS
   return startHttpServer({ host: '127.0.0.1', port: 0, ...serving });
 }
 
-/** Sends a request signed by the tenant. */
 export const sendTo = (
   server: HttpServer,
   request: Partial<SignedRequest> & { target: string },
@@ -163,7 +154,6 @@ export const sendTo = (
     ...request,
   });
 
-/** Sends raw bytes and returns everything received until the connection closes. */
 export async function sendBytesTo(
   { port }: HttpServer,
   ...chunks: (string | Buffer)[]
@@ -178,10 +168,6 @@ export async function sendBytesTo(
   return Buffer.concat(received).toString('utf8');
 }
 
-/**
- * The code of a problem answer. Throws if the body does not match the schema of problems, or if the
- * content type is another one. Also throws if `status` or `requestId` differs from the response.
- */
 export function codeOf(response: RawResponse): string {
   const validation = validateProblem(response.json());
   if (validation.kind === 'invalid') throw new Error(JSON.stringify(validation.errors));
@@ -191,7 +177,6 @@ export function codeOf(response: RawResponse): string {
   return code;
 }
 
-/** The code of a problem answer that was read from a socket. */
 export function rawCodeOf(text: string): string {
   const [head = '', body = ''] = text.split('\r\n\r\n');
   const headers = head.split('\r\n').map((line) => line.split(': '));

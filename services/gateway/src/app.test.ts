@@ -154,7 +154,6 @@ describe('an operator', () => {
   });
 });
 
-/** The code of the answer to a request of an unknown tenant. */
 const forge = async (baseUrlOf: string, headers = {}) =>
   codeOf(
     await send({
@@ -165,10 +164,6 @@ const forge = async (baseUrlOf: string, headers = {}) =>
     }),
   );
 
-/**
- * The code of the last answer to three requests of unknown tenants, each with another forwarded
- * address.
- */
 const forgeThrice = async ({ port }: HttpServer) => {
   const codes = [];
   for (const address of ['192.0.2.1', '192.0.2.2', '192.0.2.3']) {

@@ -29,9 +29,8 @@ export interface AppOptions extends SignedOptions, RequestObserver {
 }
 
 /**
- * The tenant API over HTTP. The checks run in the order of CONTRACT 3: unparsable request, route
- * and method, size, signature, rate limit and scope, query parameters. The checks of the endpoint
- * itself follow. In production behind a proxy, the first check also refuses a request without TLS.
+ * The tenant API over HTTP. The checks run in the order of CONTRACT 3. In production behind a
+ * proxy, the first check also refuses a request without TLS.
  */
 export function createApp(options: AppOptions): Express {
   const app = express();
@@ -87,8 +86,8 @@ const badRequestDetail =
 const pathPattern = /^[^?]*/;
 
 /**
- * False for a request that Node accepts although its target has forbidden characters, its path
- * cannot be decoded, or it is HTTP/1.1 without a Host header.
+ * False for three malformed requests that Node accepts: a target that is not printable ASCII,
+ * HTTP/1.1 without `Host`, or a path with wrong percent-encoding.
  */
 function isParsable(request: IncomingMessage): boolean {
   const target = request.url ?? '';
@@ -108,16 +107,13 @@ function methodNotAllowed(endpoints: readonly Endpoint[]): Answer {
   const allow = endpoints.map(({ method }) => allowed[method]).join(', ');
   return problem(
     'method_not_allowed',
-    `This route does not have this method. Use ${allow}.`,
+    `This route does not accept this method. Use ${allow}.`,
     {},
     { allow },
   );
 }
 
-/**
- * Returns the answer of an endpoint, or the answer to its failure. Undefined if the client has
- * disconnected.
- */
+/** Undefined if the client has disconnected. */
 async function answerOf(
   endpoint: Endpoint,
   request: Request,

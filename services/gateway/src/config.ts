@@ -65,11 +65,7 @@ export const gatewayConfig = Type.Object({
 });
 export type GatewayConfig = Static<typeof gatewayConfig>;
 
-/**
- * Checks the rules that the schema cannot express. TLS needs both of its files. Production needs
- * TLS, from the gateway or from a trusted proxy. Trusted proxies are addresses, CIDR blocks or
- * names of blocks. Throws `ConfigError` if a rule is broken.
- */
+/** Checks the rules that the schema cannot express. Throws `ConfigError` if a rule is broken. */
 export function assertConsistent(config: GatewayConfig): void {
   if ((config.TLS_CERT_FILE === undefined) !== (config.TLS_KEY_FILE === undefined)) {
     throw new ConfigError('Set both TLS_CERT_FILE and TLS_KEY_FILE, or neither.');
@@ -91,18 +87,15 @@ export function assertConsistent(config: GatewayConfig): void {
 }
 
 /**
- * The trusted proxies, which must report that each request came over TLS. Undefined outside
- * production or without `TRUST_PROXY`, because no check is needed then.
+ * The proxies whose report that a request came over TLS is trusted. Undefined outside production or
+ * without `TRUST_PROXY`, because no check is needed then.
  */
 export function tlsOnlyOf(config: GatewayConfig): TrustedProxies | undefined {
   if (config.SVC_ENVIRONMENT !== 'production' || config.TRUST_PROXY === undefined) return undefined;
   return parseTrustedProxies(config.TRUST_PROXY);
 }
 
-/**
- * Reads the certificate and key. Null for plain HTTP. Throws `ConfigError` if a file cannot be
- * read.
- */
+/** Null for plain HTTP. Throws `ConfigError` if a file cannot be read. */
 export function tlsOf(config: GatewayConfig): { cert: string; key: string } | null {
   const { TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile } = config;
   if (certFile === undefined || keyFile === undefined) return null;

@@ -13,7 +13,6 @@ import type { Pricing } from './pricing/pricing.ts';
 import type { GatewayRail } from './purchase-intents/rail.ts';
 import type { EventWaiters } from './webhook-endpoints/event-waiters.ts';
 
-/** The dependencies of the endpoints. `run` opens and closes them. */
 export interface GatewayDeps {
   readonly environment: EnvironmentName;
   /** If true, webhook URLs may use `http` and may have a private host. */
@@ -34,8 +33,9 @@ export interface GatewayDeps {
   readonly replies: ReplyListener;
   readonly pricing: Pricing;
   /**
-   * The secret key of request hashes and of hidden numbers in cursors. Without a secret key,
-   * somebody who sees a hash could guess the contents of the request and check the guess.
+   * The secret key for the hashes of requests, and for masking the ledger numbers in cursors of
+   * statements. Without a key, somebody who sees a hash could guess the request and check the
+   * guess.
    */
   readonly requestHashKey: Uint8Array;
   readonly keyUses: KeyUses;

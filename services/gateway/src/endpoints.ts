@@ -22,7 +22,10 @@ import { getDeliveryEndpoint, listDeliveriesEndpoint } from './webhooks/deliveri
 import { redeliverEndpoint, testWebhookEndpoint } from './webhooks/send-webhook.ts';
 import { changeSettingsEndpoint, getSettingsEndpoint } from './webhooks/settings.ts';
 
-/** Every route of the gateway. Any other route is 404. */
+/**
+ * Returns all endpoints of the gateway. Any other path gets 404, and another method of a listed
+ * path gets 405.
+ */
 export function endpointsOf(deps: GatewayDeps): readonly Endpoint[] {
   return [
     createSubmissionEndpoint(deps),

@@ -38,9 +38,7 @@ export function createExpiringCache<Value>({
 }): ExpiringCache<Value> {
   const present = new Map<string, Entry<Value>>();
   const absent = new Map<string, Entry<Value>>();
-  /**
-   * The loads in flight. This map needs no limit, because each entry belongs to a waiting caller.
-   */
+  /** This map needs no limit, because each entry belongs to a waiting caller. */
   const loading = new Map<string, Entry<Value>>();
 
   function loadEntry(key: string, nowMs: number): Entry<Value> {
@@ -89,8 +87,8 @@ export function createExpiringCache<Value>({
 }
 
 /**
- * Adds an entry, and removes the first one if there are more than `entriesMax`. `get` moves a
- * present entry to the end, so the first present entry is the least recently used one.
+ * Adds an entry. Beyond `entriesMax`, drops the first one. The first present entry is the least
+ * recently used one, because `get` moves a present entry to the end.
  */
 function keep<Kept>(
   entries: Map<string, Kept>,

@@ -39,8 +39,8 @@ import { run } from './run.ts';
 
 /**
  * How the fake dispatcher handles a submission. `accept` commits `dispatched` and replies
- * `dispatched`. `accept_look` replies `look` after this commit, and `accept_silently` sends no
- * reply. `look` makes the gateway read Postgres. `reject` rejects the submission and replies
+ * `dispatched`. `accept_look` commits it and replies `look`, which makes the gateway read Postgres.
+ * `accept_silently` commits it and sends no reply. `reject` rejects the submission and replies
  * `look`. `ignore` does nothing.
  */
 type Dispatching = 'accept' | 'accept_look' | 'accept_silently' | 'reject' | 'ignore';
@@ -63,14 +63,10 @@ export interface GatewayFixture {
   readonly redis: TestRedis;
   readonly baseUrls: readonly string[];
   readonly nodeId: string;
-  /** How the fake dispatcher handles submissions. A test may change it for later dispatch jobs. */
   dispatching: Dispatching;
-  /** The ids of the submissions received from the queue. */
   readonly dispatched: string[];
-  /** The payloads that a node would receive, by submission id. */
   readonly payloadTexts: Map<string, string>;
   tenant(options?: TenantOptions): Promise<TestTenant>;
-  /** Creates an operator with a key. */
   operator(): Promise<Pick<TestTenant, 'uuid' | 'send'>>;
   /** Advances the clock of the gateways' caches, but not the clock that checks signatures. */
   advanceCaches(ms: number): void;
@@ -86,7 +82,6 @@ export interface GatewayFixture {
 const prefix = 'svc';
 const logger = createLogger({ service: 'test', level: 'silent' });
 
-/** Starts two gateways with a real Postgres and Redis, and a fake dispatcher for their jobs. */
 export async function startGateways(env: NodeJS.ProcessEnv = {}): Promise<GatewayFixture> {
   const [database, redis] = await Promise.all([createTestDatabase(), startTestRedis()]);
   const { databaseUrl } = database;
@@ -149,7 +144,6 @@ export async function startGateways(env: NodeJS.ProcessEnv = {}): Promise<Gatewa
   return fixture;
 }
 
-/** Starts gateways for a test file, and closes them at its end. */
 export async function useGateways(env?: NodeJS.ProcessEnv): Promise<GatewayFixture> {
   const gateways = await startGateways(env);
   afterAll(() => gateways.close());
@@ -184,9 +178,6 @@ async function startDispatcher(
   };
 }
 
-/**
- * Handles one submission of a dispatch job. Returns the reply to the gateway, or null for no reply.
- */
 async function dispatchOne(
   fixture: GatewayFixture,
   submissionId: string,

@@ -13,7 +13,6 @@ beforeEach(() => {
 const post = (tenant: TestTenant, key: string) =>
   tenant.send({ method: 'POST', target: '/v1/submissions', body: submission(key) });
 
-/** Reads a whole list page by page. Returns its items and the length of each page. */
 async function walk<Item>(
   tenant: TestTenant,
   target: string,

@@ -2,12 +2,11 @@ import { createDurations, type createMetrics, exposeGauge } from '@svc/runtime';
 import type { RequestObserver } from './http/exchange.ts';
 
 /**
- * The methods that have their own label. All others share the label `other`, because each method
+ * The methods that the label `method` shows. All others are shown as `other`, because each method
  * that a client invents would otherwise create a new time series.
  */
 const methods = new Set(['GET', 'HEAD', 'POST', 'PATCH', 'PUT', 'DELETE', 'OPTIONS']);
 
-/** Counts and times requests by the pattern of their route, their method and their status. */
 export function createRequestMetrics(registry: ReturnType<typeof createMetrics>): RequestObserver {
   const observe = createDurations(registry, 'svc_gateway_request_duration_seconds');
   let inFlight = 0;

@@ -49,10 +49,7 @@ import {
   type EventWaiters,
 } from './webhook-endpoints/event-waiters.ts';
 
-/**
- * Opens the gateway's resources one after another. `close` lets requests in flight finish, and
- * closes the resources in reverse order.
- */
+/** `close` lets requests in flight finish, and closes the resources in reverse order. */
 export async function run(
   config: GatewayConfig,
   { logger, clock = systemClock }: { readonly logger: Logger; readonly clock?: Clock },
@@ -133,7 +130,6 @@ function openRequestLines(
   return lifecycle.own('request lines', createRequestLines({ perSecondMax, ...rest }));
 }
 
-/** Creates the metrics, and opens the tracing, which reports to them. */
 function openWatching(opening: Opening, store: Store, clock: Clock) {
   const metrics = createMetrics('gateway');
   return { metrics, tracing: openServiceTracing(opening, { store, metrics, clock }) };
@@ -152,10 +148,6 @@ function eventWaitersOf(
   return createEventWaiters({ findNews, ...rest });
 }
 
-/**
- * Creates the look-up of keys, the collection of their uses, and the limit of failed
- * authentications.
- */
 function openKeys(
   lifecycle: Lifecycle,
   options: { readonly store: Store; readonly clock: Clock; readonly logger: Logger },
@@ -166,7 +158,6 @@ function openKeys(
   return { keys: createKeys(store, clock), keyUses, failures: createFailureLimit({ clock }) };
 }
 
-/** `trustProxy` names the trusted proxies. `tlsOnly` is set if they must report TLS. */
 function proxiesOf(config: GatewayConfig) {
   const tlsOnly = tlsOnlyOf(config);
   return {
@@ -185,9 +176,8 @@ function pricingOf(store: Store, loadSurgeMicros: () => Promise<bigint>, clock: 
 }
 
 /**
- * Waits until the reply channel is subscribed, at most `redisWaitMsMax`. After that time the
- * gateway starts without the subscription. A reply that arrives before the subscription is lost.
- * The creation that waits for it is then answered up to a second later.
+ * Waits at most `redisWaitMsMax` until the reply channel is subscribed. A reply that arrives before
+ * the subscription is lost. The creation that waits for it is then answered up to a second later.
  */
 async function waitForReplies(replies: ReplyListener, clock: Clock): Promise<void> {
   const giveUpAtMs = clock.monotonicMs() + redisWaitMsMax;

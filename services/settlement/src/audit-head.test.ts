@@ -10,12 +10,10 @@ beforeEach(async () => {
 afterEach(() => fixture.close());
 
 interface Sealer {
-  /** The number of faults that each pass found. */
   readonly counts: readonly number[];
   readonly run: () => Promise<void>;
 }
 
-/** The part of a settlement service that seals the audit log. */
 function sealer(): Sealer {
   const counts: number[] = [];
   const { store } = fixture;
@@ -23,7 +21,10 @@ function sealer(): Sealer {
   return { counts, run: createHeadSealer({ store, logger: silent, setAuditFaults }) };
 }
 
-/** Runs statements like an owner of the database, without triggers. */
+/**
+ * Runs statements while the triggers of the audit tables are disabled. Only an owner of the tables
+ * can disable them.
+ */
 async function asOwner(...statements: string[]): Promise<void> {
   for (const table of ['audit_log', 'audit_chain'])
     await fixture.database.query(`ALTER TABLE ${table} DISABLE TRIGGER USER`);

@@ -9,10 +9,6 @@ export interface AuditHeadDeps {
   readonly setAuditFaults: (count: number) => void;
 }
 
-/**
- * Verifies the entries of the audit log after the last sealed head, and seals a new head. Repeats
- * this once a minute.
- */
 export function startAuditHead(deps: AuditHeadDeps, lifecycle: Lifecycle): void {
   const { logger } = deps;
   const run = createHeadSealer(deps);
@@ -20,10 +16,10 @@ export function startAuditHead(deps: AuditHeadDeps, lifecycle: Lifecycle): void 
 }
 
 /**
- * Returns a function that verifies and seals once. The function logs the head, so that a copy
- * exists outside of the database. It also remembers the last head that had no faults. If somebody
- * restores an older head or removes the head in the database, the next call therefore finds the
- * change.
+ * The returned function seals the head of the audit log and reports the faults of the log. It logs
+ * the head, which makes a copy outside of the database. It remembers the last head without faults.
+ * If somebody then restores an older head or removes the head in the database, the next call finds
+ * the change.
  */
 export function createHeadSealer(deps: AuditHeadDeps): () => Promise<void> {
   const { store, logger, setAuditFaults } = deps;

@@ -30,8 +30,7 @@ export const settlementConfig = Type.Object({
     minimum: 10,
     maximum: 10_000,
     default: deletionBatchMaxDefault,
-    description:
-      'the most rows that a transaction of the purge or the retention deletes, 10 to 10000',
+    description: 'the most rows of expired data that one transaction deletes, 10 to 10000',
   }),
   PAYLOAD_RETENTION_DAYS: Type.Integer({
     minimum: 1,

@@ -30,9 +30,8 @@ export interface FiguresDeps {
 }
 
 /**
- * Reads the figures of the whole service in Postgres and Redis: first at the start, then every 15
- * seconds. Each settlement process reads all figures, so they stay complete while another process
- * is down.
+ * Each settlement process reads all figures, so the figures stay complete while another process is
+ * down.
  */
 export async function startFigures(
   deps: FiguresDeps & { readonly logger: Logger },
@@ -41,7 +40,7 @@ export async function startFigures(
   const { logger } = deps;
   const read = createFigures(deps);
   await read().catch((error: unknown) =>
-    logger.warn({ err: error }, 'could not read the figures of the service'),
+    logger.warn({ err: error }, 'could not read the figures for the shared metrics'),
   );
   runUntilClosed(lifecycle, {
     name: 'service figures',
@@ -52,9 +51,8 @@ export async function startFigures(
 }
 
 /**
- * Returns a function that reads the figures once. If Postgres or Redis cannot be read, the function
- * still sets the figures of the other one, and then rejects. A metric shows when Postgres and Redis
- * were last read.
+ * The returned function reads all figures and sets their metrics. If Postgres or Redis cannot be
+ * read, it still sets the figures of the other one, and then rejects.
  */
 function createFigures(deps: FiguresDeps): () => Promise<void> {
   const { registry, clock } = deps;
@@ -72,7 +70,8 @@ function createFigures(deps: FiguresDeps): () => Promise<void> {
   return async () => {
     const outcomes = await Promise.allSettled([read('postgres'), read('redis')]);
     const errors = outcomes.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
-    if (errors.length > 0) throw new AggregateError(errors, 'figures could not be read');
+    if (errors.length > 0)
+      throw new AggregateError(errors, 'the figures for the shared metrics could not be read');
   };
 }
 
@@ -103,7 +102,7 @@ function createRedisFigures({ redis, redisPrefix, registry }: FiguresDeps): () =
   const setSlots = createLabelledGauge(registry, 'svc_fleet_slots');
   const fleet = createFleetRegistry({ redis, prefix: redisPrefix });
   return async () => {
-    if (!redisIsReady(redis)) throw new Error('this process is not connected to Redis');
+    if (!redisIsReady(redis)) throw new Error('settlement is not connected to Redis');
     const [statuses, { slots, free }] = await Promise.all([
       readQueueStatus(redis, redisPrefix),
       fleet.capacity(),

@@ -16,7 +16,6 @@ async function createHousekeeping(timeZone?: string) {
     await lifecycle.close();
     await fixture.close();
   });
-  /** The last value of each gauge. */
   const gauges: Record<string, number> = {};
   const deps = {
     store: fixture.store,
@@ -41,7 +40,6 @@ async function report({ database }: SettlementFixture, at: string): Promise<void
   );
 }
 
-/** The partition of the usage report whose submission id contains the time `at`. */
 async function partitionOf({ database }: SettlementFixture, at: string): Promise<string> {
   const [row] = await database.query<{ name: string }>(
     'SELECT tableoid::regclass::text AS name FROM usage_reports WHERE submission_id = svc_uuid_floor($1::timestamptz)',
@@ -58,7 +56,6 @@ const setClock = ({ advance, database }: SettlementFixture, at: string) =>
     )
     .then(([row]) => advance(row?.ms ?? 0));
 
-/** Audits the ledger at once, even if no audit is due. */
 const audit = (deps: Auditing): Promise<void> => createAuditor(deps).audit({ isDueOnly: false });
 
 test('the background audit reports the number of ledger faults and its time', async () => {

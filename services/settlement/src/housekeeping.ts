@@ -24,9 +24,8 @@ export interface Partitioning {
 export interface Housekeeping extends Auditing, Partitioning, PurgeDeps {}
 
 /**
- * Starts three periodic tasks: the partitions of the coming months, the audit of the ledger, and
- * the purge of personal data. Before it returns, it creates partitions once and sets the metrics to
- * the result of the last audit. If this fails, the failure is only logged, and the service starts.
+ * Before the periodic tasks start, partitions are created once and the metrics get the result of
+ * the last audit. A failure of either step is only logged, and the service starts.
  */
 export async function startHousekeeping(
   housekeeping: Housekeeping,
@@ -38,7 +37,10 @@ export async function startHousekeeping(
     await ensurePartitions(housekeeping);
     await auditor.show();
   } catch (error) {
-    logger.error({ err: error }, 'housekeeping failed at the start and will be retried');
+    logger.error(
+      { err: error },
+      'could not check the partitions or the ledger audit at the start; the checks are repeated',
+    );
   }
   const tasks = [
     {
@@ -57,8 +59,8 @@ export async function startHousekeeping(
 }
 
 /**
- * Creates the missing partitions; exported for its test. The rows of a missing partition go to the
- * default partition, so no row is lost. Throws if Postgres is unreachable.
+ * Creates the missing partitions. Until a partition exists, its rows go to the default partition,
+ * so no row is lost. Throws if Postgres is unreachable.
  */
 export async function ensurePartitions(deps: Partitioning): Promise<void> {
   const { store, logger, setPartitionsMissing } = deps;

@@ -26,9 +26,9 @@ export interface Auditing {
 
 export interface Auditor {
   /**
-   * Audits the ledger unless another process is doing so. With `isDueOnly`, it audits only if an
-   * audit is due. Then it calls `show`, also if the audit has failed. Throws if the audit or `show`
-   * fails.
+   * Audits the ledger unless another process is doing so. With `isDueOnly`, audits only if an audit
+   * is due. Always calls `show` at the end, even if the audit has failed. Throws if the audit or
+   * `show` fails.
    */
   readonly audit: (options: { readonly isDueOnly: boolean }) => Promise<void>;
   /**
@@ -39,9 +39,8 @@ export interface Auditor {
 }
 
 /**
- * Creates the auditor of this process. The auditor remembers the number (`step`) of the last audit
- * state that it has read. If somebody restores an earlier state to hide a fault, the auditor
- * reports that as a fault.
+ * The auditor remembers the number (`step`) of the last audit state that it has read. If somebody
+ * restores an earlier state to hide a fault, the auditor reports the restored state as a fault.
  */
 export function createAuditor(deps: Auditing): Auditor {
   const { store, logger } = deps;
@@ -53,7 +52,6 @@ export function createAuditor(deps: Auditing): Auditor {
     try {
       status = await readLedgerAudit(store, last?.step ?? null);
     } catch (error) {
-      // The faults of the last audit cannot be read, so their number is unknown.
       deps.setLedgerFaults(Number.NaN);
       deps.setLedgerAuditFailed(1);
       throw error;

@@ -1,6 +1,5 @@
 import { createCounter, createDurations, createGauge, createMetrics } from '@svc/runtime';
 
-/** The worker's own metrics, in addition to those of every process. */
 export function createSettlementMetrics() {
   const registry = createMetrics('settlement');
   const timeSettlement = createDurations(registry, 'svc_settlement_lag_seconds');

@@ -24,11 +24,10 @@ const pagesMax = 200;
 const expired = { reconciler: 'purge', kind: 'expired' } as const;
 
 /**
- * Deletes personal data older than `PAYLOAD_RETENTION_DAYS` in one pass, page by page. If the pass
- * stops early, the next one finds the rest in Postgres. Several workers may run passes at once:
- * each submission is purged only once. A submission that cannot be purged is retried with backoff
- * and does not block others. Throws if the database does not answer, or if anything could not be
- * purged.
+ * Deletes personal data older than `PAYLOAD_RETENTION_DAYS`. The next pass finds in Postgres the
+ * data that is left. Several workers may run passes at once: each submission is purged only once. A
+ * submission that cannot be purged is retried with backoff and does not block others. Throws if the
+ * database does not answer, or if a submission could not be purged.
  */
 export async function purge({
   store,

@@ -68,7 +68,6 @@ export async function reconcile(
   }
 }
 
-/** Reconciles a page and records the failures. Returns the errors. */
 async function reconcilePage(
   deps: ReconcileDeps,
   candidates: readonly OverdueCandidate[],
@@ -119,8 +118,8 @@ async function recordFailures(
 }
 
 /**
- * Reconciles one submission. Returns true if it must be settled next. Returns false if it has
- * ended, or if it is not overdue.
+ * Returns true if the submission must be settled next. Returns false if it has ended or is not
+ * overdue.
  */
 async function reconcileOne(deps: ReconcileDeps, overdue: OverdueCandidate): Promise<boolean> {
   const { subjectId: submissionId, kind } = overdue;
@@ -159,9 +158,8 @@ function logReconciled(
 }
 
 /**
- * Asks the dispatchers over the bus to send `cancel` to the node. If this bus message is lost, the
- * node gets `cancel` later: as the answer to its next `start` or `usage`, or when its dispatcher
- * looks for ended runs.
+ * If this bus message is lost, the node gets `cancel` later: as the answer to its next `start` or
+ * `usage`, or when its dispatcher looks for ended runs.
  */
 async function cancelOnNode(deps: ReconcileDeps, submissionId: string): Promise<void> {
   try {

@@ -7,7 +7,6 @@ import { createSettlementFixture } from './settlement.fixture.ts';
 
 const dayMs = 24 * 3_600_000;
 
-/** Creates an event without a delivery, and moves the clock four months forward. */
 async function createRetention() {
   const fixture = await createSettlementFixture();
   onTestFinished(() => fixture.close());

@@ -27,7 +27,6 @@ export interface RetentionDeps extends Retention {
   readonly lockPauses?: LockPauses;
 }
 
-/** Deletes old rows every ten minutes. */
 export function startRetention(deps: RetentionDeps, lifecycle: Lifecycle): void {
   const { logger } = deps;
   runUntilClosed(lifecycle, { name: 'retention', intervalMs, run: () => retain(deps), logger });

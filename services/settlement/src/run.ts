@@ -18,10 +18,7 @@ import { settleSubmissions } from './settle.ts';
 import { createSolanaMetrics } from './solana/metrics.ts';
 import { startSolana } from './solana/start.ts';
 
-/**
- * Opens the worker's resources one after another. `close` waits for the jobs in progress, and
- * closes the resources in reverse order.
- */
+/** `close` waits for the jobs in progress, and closes the resources in reverse order. */
 export function run(
   config: SettlementConfig,
   { logger }: { readonly logger: Logger },

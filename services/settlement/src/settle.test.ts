@@ -20,7 +20,6 @@ beforeEach(async () => {
   await fixture.redis.flush();
 });
 
-/** Consumes wake-up jobs until `count` tenants were announced. Returns their ids. */
 async function announcedTenants(count: number): Promise<string[]> {
   const ids: string[] = [];
   const consumer = createConsumer({

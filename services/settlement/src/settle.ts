@@ -12,7 +12,6 @@ export interface SettleDeps {
   readonly countSettled: (state: string) => void;
   /** Records the time from the stored outcome to the settlement. */
   readonly timeSettlement: (lagMs: number) => void;
-  /** Counts a settlement whose usage was capped, by the final state of the submission. */
   readonly countUsageCapped: (state: string) => void;
 }
 
@@ -40,10 +39,7 @@ export async function settleEach(
   });
 }
 
-/**
- * Settles the submissions of a job. Throws if one of them could not be settled. The queue then
- * retries the whole job.
- */
+/** Throws if a submission of the job could not be settled. The queue then retries the whole job. */
 export async function settleSubmissions(
   deps: SettleDeps,
   submissionIds: readonly string[],
@@ -55,8 +51,8 @@ export async function settleSubmissions(
 }
 
 /**
- * Settles one submission. Returns a list with the id of its tenant if the settlement wrote
- * deliveries, otherwise an empty list. Throws if the submission could not be settled.
+ * Returns an array with the tenant's id if the settlement wrote deliveries, otherwise an empty one.
+ * Throws if the submission could not be settled.
  */
 async function settleOne(deps: SettleDeps, submissionId: string): Promise<string[]> {
   try {
@@ -93,8 +89,8 @@ function logSettled(deps: SettleDeps, ended: Ended): void {
 }
 
 /**
- * Enqueues the wake-up job for deliveries, and only logs a failure. Without the job, the reconciler
- * of deliveries finds the due deliveries in Postgres.
+ * A failure is only logged, because the reconciler of deliveries also finds the due deliveries in
+ * Postgres.
  */
 async function announceAfterCommit(
   { producer, logger }: SettleDeps,

@@ -14,11 +14,9 @@ export const heldCredits = 200;
 
 export type SettlementFixture = Awaited<ReturnType<typeof createSettlementFixture>>;
 
-/** Creates submissions in each state up to `settling`, on a real Postgres and Redis. */
 export async function createSettlementFixture(databaseOptions: TestDatabaseOptions = {}) {
   const fixture = await openWorkerFixture(databaseOptions);
   const { database, store, producer, connection } = fixture;
-  /** The values that were counted, in order. */
   const counted: string[] = [];
   const deps: ReconcileDeps = {
     store,
@@ -42,7 +40,7 @@ export async function createSettlementFixture(databaseOptions: TestDatabaseOptio
     if (upTo === 'dispatched') return;
     await commitRunning(store, { submissionId, nodeId });
     if (upTo === 'running') return;
-    // The default rate card charges 20 + 0.5 × 10 = 25 credits for this.
+    // The default rate card charges 20 + 0.5 × 10 = 25 credits for this outcome.
     const outcome = { kind: 'completed', usage: usage({ actions: '10' }), result: {} } as const;
     await storeOutcome(store, { submissionId, nodeId, outcome });
   }
@@ -55,7 +53,6 @@ export async function createSettlementFixture(databaseOptions: TestDatabaseOptio
       webhookUrl,
       credits = grantedCredits,
     }: { webhookUrl?: string; credits?: number } = {}) => fixture.tenant(credits, webhookUrl),
-    /** Holds credits and then moves the submission to the state `upTo`. */
     async submission(
       tenantId: string,
       upTo: 'pending' | 'dispatched' | 'running' | 'settling',

@@ -3,7 +3,6 @@ import type { OutboundOutcome } from '@svc/runtime';
 import type { ClaimedAttempt } from '@svc/store';
 import type { StepRef, Tracing } from '@svc/tracing';
 
-/** Identifies the span of an attempt, and the trace that contains this span. */
 interface DeliverStep {
   readonly ref: StepRef;
   /**
@@ -15,10 +14,7 @@ interface DeliverStep {
 
 const submissionIdPattern = /"submissionId":"(sub_[0-7][0-9a-z]{25})"/;
 
-/**
- * Returns the identity of the span of an attempt. The key contains delivery, round and attempt
- * number, so no two attempts share a span.
- */
+/** The key contains delivery, round and attempt number, so no two attempts share a span. */
 export function deliverStep(attempt: ClaimedAttempt): DeliverStep {
   const { deliveryId, eventId, round, attemptNumber, body } = attempt;
   const [, wireId = ''] = submissionIdPattern.exec(body ?? '') ?? [];
@@ -28,10 +24,7 @@ export function deliverStep(attempt: ClaimedAttempt): DeliverStep {
   return { ref, isSubmission: submissionId !== undefined };
 }
 
-/**
- * Records the span of an attempt if it is traced. The span has neither the URL nor its host,
- * because both may be secret.
- */
+/** The span has neither the URL nor its host, because both may be secret. */
 export function recordDeliverSpan(
   tracing: Tracing,
   attempt: ClaimedAttempt,
@@ -60,8 +53,8 @@ export function recordDeliverSpan(
 }
 
 /**
- * The kind of error for the span. Undefined for a response with a status below 400. The reason of a
- * failure is left out, because it may contain a host.
+ * Undefined for a response with a status below 400. The reason of a failure is left out, because it
+ * may contain a host.
  */
 function errorOf(outcome: OutboundOutcome): string | undefined {
   switch (outcome.kind) {

@@ -23,10 +23,7 @@ export interface AttemptDeps {
   readonly random: () => number;
   readonly logger: Logger;
   readonly countAttempt: (verdict: AttemptVerdict['kind']) => void;
-  /**
-   * Records the duration of an attempt in the metrics, and for the first attempt of a delivery also
-   * its lag. `nowMs` is the Unix time at the end of the attempt.
-   */
+  /** `nowMs` is the Unix time at the end of the attempt. */
   readonly timeAttempt: (attempt: ClaimedAttempt, outcome: OutboundOutcome, nowMs: number) => void;
   /**
    * The time limit of one request, from the DNS look-up to the last byte of the response. Default:
@@ -35,7 +32,6 @@ export interface AttemptDeps {
   readonly timeoutMs?: number;
 }
 
-/** An attempt that was sent or refused, with its outcome and the verdict on what follows. */
 export interface MadeAttempt {
   readonly attempt: ClaimedAttempt;
   readonly outcome: OutboundOutcome;
@@ -66,9 +62,9 @@ export async function makeAttempt(
 }
 
 /**
- * Records an attempt in Postgres and logs it. Attempts that wait at the same time are recorded
- * together. Returns the milliseconds until the next attempt, or null if there is none. Throws if
- * the attempt could not be recorded. The claim then expires, and the attempt counts as made.
+ * Records an attempt. Attempts that wait at the same time are recorded together. Returns the
+ * milliseconds until the next attempt of the delivery, or null if there is none. Throws if the
+ * attempt could not be recorded. Its claim then expires, and the attempt counts as made.
  */
 export async function recordMade(deps: AttemptDeps, made: MadeAttempt): Promise<number | null> {
   const { attempt, outcome } = made;
@@ -132,7 +128,7 @@ function attemptHeaders(
   };
 }
 
-/** The result of an attempt for Postgres and the log. The log does not get `responseText`. */
+/** Returns what is recorded of an outcome. The log does not get `responseText`. */
 function observed(outcome: OutboundOutcome) {
   const { durationMs } = outcome;
   if (outcome.kind !== 'responded') {

@@ -20,15 +20,14 @@ export interface Breaker {
 
 export const closedBreaker: Breaker = { url: null, timeouts: 0, openUntilMs: 0 };
 
-/** This many consecutive timeouts open the breaker. */
 export const breakerTimeoutsMax = 5;
 const breakerPauseMsMax = 30_000;
 
 /**
- * Returns the breaker after an attempt. Any outcome that is not a timeout closes it. From
- * `breakerTimeoutsMax` consecutive timeouts on, each timeout opens the breaker for
- * `nextIntervalMs`, but at most for `breakerPauseMsMax`. `nextIntervalMs` is the time until the
- * next attempt of the delivery, or the shortest interval of the schedule if there is none.
+ * Any outcome that is not a timeout closes the breaker. From `breakerTimeoutsMax` consecutive
+ * timeouts on, each timeout opens the breaker for `nextIntervalMs`, but at most for
+ * `breakerPauseMsMax`. `nextIntervalMs` is the time until the next attempt of the delivery, or the
+ * shortest interval of the schedule if there is none.
  */
 export function afterAttempt(
   breaker: Breaker,

@@ -7,7 +7,8 @@ import {
 import { commonConfig, ConfigError, flag } from '@svc/runtime';
 import { Type, type Static } from 'typebox';
 
-const backoffDescription = 'at most seven pauses between attempts, in seconds, separated by commas';
+const backoffDescription =
+  'the pauses between attempts in seconds: at most seven, separated by commas';
 
 /** The webhook deliverer's configuration (CONTRACT 6 and 9). */
 export const webhooksConfig = Type.Object({
@@ -24,13 +25,13 @@ export const webhooksConfig = Type.Object({
     minimum: 1,
     maximum: 256,
     default: webhookEndpointRequestsDefault,
-    description: 'the most requests of one deliverer at a time to one endpoint, 1 to 256',
+    description: 'the most requests that one process sends to one endpoint at once, 1 to 256',
   }),
   WEBHOOK_REQUESTS_MAX: Type.Integer({
     minimum: 16,
     maximum: 4_096,
     default: webhookRequestsDefault,
-    description: 'the most requests of one deliverer at a time to all endpoints, 16 to 4096',
+    description: 'the most requests that one process sends to all endpoints at once, 16 to 4096',
   }),
 });
 export type WebhooksConfig = Static<typeof webhooksConfig>;

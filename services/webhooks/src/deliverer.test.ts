@@ -24,7 +24,6 @@ beforeEach(async () => {
   deliveryId = await fixture.delivery(tenantId);
 });
 
-/** Makes every attempt that is due for the tenant. */
 async function make(deps: Partial<DelivererDeps> = {}): Promise<void> {
   const deliverer = new Deliverer({ ...fixture.deps, ...deps });
   deliverer.wake([tenantId]);

@@ -5,9 +5,8 @@ import { makeAttempt, recordMade, type AttemptDeps, type MadeAttempt } from './a
 import { Schedule, type Asked, type Endpoint } from './schedule.ts';
 
 export interface DelivererDeps extends AttemptDeps {
-  /** The most concurrent requests to one endpoint. */
   readonly endpointRequestsMax: number;
-  /** The most concurrent requests in total. */
+  /** Default: `webhookRequestsDefault`. */
   readonly requestsMax?: number;
 }
 
@@ -16,16 +15,14 @@ const claimFailedPauseMs = 1_000;
 const drainMs = 7_000;
 
 /**
- * Sends the deliveries that are due (CONTRACT 6). One statement at a time claims due deliveries for
- * several endpoints that have capacity. Endpoints that get capacity during this statement wait for
- * the next statement. A claimed attempt counts as made. The deliverer therefore claims an attempt
- * only when it can send it immediately.
+ * Sends the deliveries that are due (CONTRACT 6). One statement at a time claims due deliveries,
+ * for several endpoints that have capacity. A claimed attempt counts as made. The deliverer
+ * therefore claims an attempt only when it can send it immediately.
  */
 export class Deliverer {
   readonly #deps: DelivererDeps;
   readonly #schedule: Schedule;
   readonly #attemptsMax: number;
-  /** The most concurrent requests in total. */
   readonly requestsMax: number;
   readonly #shortestIntervalMs: number;
   readonly #ending = new AbortController();
@@ -48,29 +45,24 @@ export class Deliverer {
   }
 
   /**
-   * Notes that deliveries of these tenants may be due, and starts a claim if there is capacity. The
-   * claim is for the URL in the tenant's settings. It also finds the tenant's endpoints that have
-   * due deliveries. Later claims are for these endpoints. An unnecessary call does no harm.
+   * Wakes the deliveries of these tenants. A tenant's first claim is for the URL in its settings.
+   * This claim also finds the tenant's other endpoints with due deliveries, and later claims are
+   * for those. An unnecessary call does no harm.
    */
   wake(tenantIds: readonly string[]): void {
     for (const tenantId of tenantIds) this.#schedule.wake(tenantId);
     this.#pump();
   }
 
-  /**
-   * Notes that deliveries may be due at these endpoints, and starts a claim if there is capacity.
-   */
   wakeTargets(targets: readonly { tenantId: string; targetId: string }[]): void {
     for (const { tenantId, targetId } of targets) this.#schedule.wake(tenantId, targetId);
     this.#pump();
   }
 
-  /** The number of attempts that are being claimed, sent or recorded. */
   get inFlight(): number {
     return this.#schedule.inFlight;
   }
 
-  /** The number of endpoints whose breaker allows only probes. */
   get breakersOpen(): number {
     return this.#schedule.breakersOpen;
   }
@@ -149,9 +141,9 @@ export class Deliverer {
 
   async #run(endpoint: Endpoint, attempt: ClaimedAttempt): Promise<void> {
     const made = await makeAttempt(this.#deps, attempt, this.#ending.signal);
-    // The endpoint has its capacity back before the attempt is recorded. After a 410 it gets its
-    // capacity back only when the 410 is recorded. Otherwise another request could be sent to the
-    // endpoint that is gone.
+    // The endpoint has its capacity back before the attempt is recorded. After a 410 the endpoint
+    // waits until the 410 is recorded. Otherwise another request could be sent to the endpoint that
+    // is gone.
     const isGone = made.verdict.kind === 'gone';
     if (!isGone) this.#answered(endpoint, made);
     try {

@@ -9,7 +9,6 @@ import {
 import type { ClaimedAttempt } from '@svc/store';
 import type { Deliverer } from './deliverer.ts';
 
-/** The deliverer's own metrics, in addition to those of every process. */
 export function createWebhooksMetrics() {
   const registry = createMetrics('webhooks');
   const observeDuration = createDurations(registry, 'svc_webhook_attempt_duration_seconds');
@@ -19,8 +18,8 @@ export function createWebhooksMetrics() {
     countAttempt: createCounter(registry, 'svc_webhook_attempts_total'),
     /**
      * Records the duration of an attempt. For the first attempt of a delivery, also records the
-     * lag: the time from the creation of the delivery to the start of the attempt. `nowMs` is Unix
-     * time at the attempt's end.
+     * lag: the time from the creation of the delivery to the start of the attempt. `nowMs` is the
+     * Unix time at the end of the attempt.
      */
     timeAttempt: (
       { deliveryId, round, attemptNumber }: ClaimedAttempt,

@@ -19,7 +19,6 @@ export interface OpenedDeliverer {
   readonly redis: ReturnType<typeof connectRedis>;
 }
 
-/** Opens the deliverer and its dependencies, and registers each in the lifecycle. */
 export async function openDeliverer(
   opening: Opening,
   {

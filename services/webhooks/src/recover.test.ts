@@ -25,7 +25,6 @@ beforeEach(async () => {
 });
 afterEach(() => fixture.close());
 
-/** Makes Postgres refuse every change of these deliveries. */
 const breakDeliveries = async (ids: readonly string[]) => {
   await fixture.database.query(`
     CREATE FUNCTION refuse_broken() RETURNS trigger LANGUAGE plpgsql AS $$

@@ -39,13 +39,11 @@ const tidiedMax = 500;
 const aged = { reconciler: 'webhook', kind: 'aged_delivery' } as const;
 
 /**
- * Creates the reconciler of deliveries. Each pass finds in Postgres the deliveries that are due and
- * not in flight. Examples are deliveries whose wake-up job was lost, and retries for which
- * `Schedule` set no timer. The pass wakes their endpoints. An unnecessary wake does no harm. The
- * pass also ends due deliveries whose round began at least 72 hours ago. Each pass continues where
- * the last one stopped, and works without Redis. Deliveries that cannot be ended are retried with
- * backoff and block no others. A pass throws if Postgres does not answer, or if a delivery could
- * not be ended.
+ * Each pass finds in Postgres the deliveries that are due and not in flight, and wakes their
+ * endpoints. An unnecessary wake does no harm. The pass also ends due deliveries whose round began
+ * at least 72 hours ago. Deliveries that cannot be ended are retried with backoff and block no
+ * others. Each pass continues where the last one stopped, and works without Redis. A pass throws if
+ * Postgres does not answer, or if a delivery could not be ended.
  */
 export function createRecovery({ store, producer, deliverer, logger }: RecoverDeps) {
   let afterTenantId: string | null = null;
@@ -55,7 +53,8 @@ export function createRecovery({ store, producer, deliverer, logger }: RecoverDe
 
   return async function recover(): Promise<void> {
     await followPause();
-    // Waking comes before ending, because waking is more urgent and no single row can make it fail.
+    // Waking comes first, because it is more urgent. `endAged` throws if one delivery cannot be
+    // ended, and nothing after it runs.
     await wakeDue();
     await wakeDueTargets();
     await endAged();
@@ -63,9 +62,6 @@ export function createRecovery({ store, producer, deliverer, logger }: RecoverDe
     passes += 1;
   };
 
-  /**
-   * Drops the deliveries of events that no tenant can read any more, and deletes retired endpoints.
-   */
   async function tidyEndpoints(): Promise<void> {
     const dropped = await dropUnreadableEvents(store, tidiedMax);
     const deleted = await deleteRetiredEndpoints(store, tidiedMax);
@@ -114,10 +110,7 @@ export function createRecovery({ store, producer, deliverer, logger }: RecoverDe
     throw new AggregateError(errors, `could not end ${errors.length} deliveries after 72 hours`);
   }
 
-  /**
-   * Pauses the deliverer while the queue is paused. If Redis cannot be read, the deliverer keeps
-   * its last setting.
-   */
+  /** If Redis cannot be read, the deliverer keeps its last setting. */
   async function followPause(): Promise<void> {
     try {
       deliverer.setPaused(await producer.isPaused('webhook'));

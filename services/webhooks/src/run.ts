@@ -8,10 +8,7 @@ import { openDeliverer } from './open-deliverer.ts';
 import { createRecovery } from './recover.ts';
 import { createWakeUpPace } from './wake-up-pace.ts';
 
-/**
- * Opens the deliverer's resources one after another. `close` waits for running work, then closes
- * the resources in reverse order.
- */
+/** `close` waits for running work, then closes the resources in reverse order. */
 export function run(
   config: WebhooksConfig,
   { logger, clock = systemClock }: { readonly logger: Logger; readonly clock?: Clock },

@@ -2,7 +2,6 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { breakerTimeoutsMax } from './breaker.ts';
 import { Schedule, type Asked } from './schedule.ts';
 
-/** The number of calls of `onReady`. Vitest controls the time. */
 let readied: number;
 let schedule: Schedule;
 
@@ -39,7 +38,6 @@ const attempt = {
   requestId: null,
 };
 
-/** Reports a claim with this many attempts. All of them are then in flight. */
 function claimed(one: Asked | undefined, count: number, postponedMs = 0): void {
   if (one === undefined) throw new Error('nobody was asked for');
   const { tenantId, attemptsMax } = one.ask;
@@ -99,7 +97,8 @@ test('an endpoint that is woken during its claim is claimed for again', () => {
 test('endpoints take turns', () => {
   open({ requestsMax: 16 });
   for (const tenantId of ['a', 'b', 'c']) schedule.wake(tenantId);
-  // A quarter of the slots is reserved for endpoints with nothing in flight.
+  // Four of the 16 slots are reserved for endpoints with nothing in flight. An endpoint with
+  // nothing in flight gets at least one slot.
   expect(taken(schedule.take())).toEqual([
     ['a', 8],
     ['b', 4],

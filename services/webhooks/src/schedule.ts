@@ -1,7 +1,6 @@
 import type { EndpointAsk, EndpointClaim } from '@svc/store';
 import { afterAttempt, closedBreaker, isProbed, type Breaker } from './breaker.ts';
 
-/** The state of an endpoint while the deliverer works with it. */
 export interface Endpoint {
   readonly tenantId: string;
   /** The id of the endpoint. Null for the URL of the tenant's settings. */
@@ -20,18 +19,16 @@ export interface Endpoint {
   isResting: boolean;
 }
 
-/** An endpoint, and the most attempts that the next claim may take for it. */
 export interface Asked {
   readonly endpoint: Endpoint;
   readonly ask: EndpointAsk;
 }
 
 export interface ScheduleOptions {
-  /** The most concurrent requests to one endpoint. */
   readonly endpointRequestsMax: number;
   /**
-   * The most concurrent requests in total. The use of connections and memory depends on this limit
-   * and not on the backlog.
+   * The most requests in flight at all endpoints. The use of connections and memory depends on this
+   * limit and not on the backlog.
    */
   readonly requestsMax: number;
   readonly monotonicMs: () => number;
@@ -48,8 +45,8 @@ const reservedShare = 0.25;
 const claimedEndpointsMax = 64;
 const claimedAttemptsMax = 128;
 /**
- * A retry has a timer only if it is due within this time and fewer than `rememberedMax` timers are
- * set. The reconciler wakes the endpoints of the other retries.
+ * `wakeAfter` sets a timer only for a delay of at most this, and only while it has fewer than
+ * `rememberedMax` timers. Otherwise the reconciler wakes the endpoint.
  */
 const rememberedMsMax = 60_000;
 const rememberedMax = 4_096;
@@ -70,8 +67,8 @@ export class Schedule {
   readonly #reserved: number;
   readonly #endpoints = new Map<string, Endpoint>();
   /**
-   * The endpoints that the next claims may ask for, in this order. They may have due deliveries and
-   * are not postponed.
+   * The endpoints that the next claims may ask for. They may have due deliveries and are not
+   * postponed. The order of this set is the order of the claims.
    */
   readonly #ready = new Set<Endpoint>();
   readonly #timers = new Set<NodeJS.Timeout>();
@@ -95,10 +92,7 @@ export class Schedule {
     return count;
   }
 
-  /**
-   * Notes that deliveries may be due at the endpoint `targetId`. Null means the URL of the tenant's
-   * settings.
-   */
+  /** `targetId` is null for the URL of the tenant's settings. */
   wake(tenantId: string, targetId: string | null = null): void {
     const key = targetId ?? tenantId;
     const endpoint = this.#endpoints.get(key) ?? newEndpoint(tenantId, targetId);
@@ -108,7 +102,8 @@ export class Schedule {
   }
 
   /**
-   * Calls `wake` after the delay. If the limits allow no timer, the reconciler finds the delivery.
+   * Wakes the endpoint after `delayMs`. If the limits allow no timer, the reconciler finds the
+   * delivery.
    */
   wakeAfter(tenantId: string, targetId: string | null, delayMs: number): void {
     if (delayMs > rememberedMsMax || this.#remembered >= rememberedMax) return;
@@ -143,7 +138,10 @@ export class Schedule {
     return asked;
   }
 
-  /** Takes over the result of a claim. `claim` is undefined if the claim failed. */
+  /**
+   * Takes the result of a claim and gives the unused capacity back. `claim` is undefined if the
+   * claim failed.
+   */
   claimed({ endpoint, ask }: Asked, claim: EndpointClaim | undefined): void {
     const unused = ask.attemptsMax - (claim?.attempts.length ?? 0);
     endpoint.inFlight -= unused;
@@ -170,7 +168,6 @@ export class Schedule {
     this.#place(endpoint);
   }
 
-  /** Notes that an attempt is recorded and no longer counts in the total. */
   recorded(): void {
     this.#inFlight -= 1;
   }
@@ -179,10 +176,6 @@ export class Schedule {
     for (const timer of this.#timers) clearTimeout(timer);
   }
 
-  /**
-   * The number of further requests that the endpoint may get at the moment. If its breaker allows
-   * only probes, the endpoint may have one request in flight.
-   */
   #roomAt({ breaker, inFlight }: Endpoint): number {
     return (isProbed(breaker) ? 1 : this.#options.endpointRequestsMax) - inFlight;
   }
@@ -192,7 +185,6 @@ export class Schedule {
     return inFlight === 0 ? Math.max(unreserved, 1) : unreserved;
   }
 
-  /** Makes an endpoint ready, sets a timer for it, forgets it, or leaves it unchanged. */
   #place(endpoint: Endpoint): void {
     if (isForgettable(endpoint)) {
       this.#endpoints.delete(endpoint.targetId ?? endpoint.tenantId);

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { createWakeUpPace } from './wake-up-pace.ts';
 
-/** The pauses after wake-up jobs of these sizes, `everyMs` apart. */
 function pausesOf(sizes: readonly number[], everyMs: number): number[] {
   let nowMs = 0;
   const pace = createWakeUpPace(() => nowMs);

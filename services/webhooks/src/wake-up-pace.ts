@@ -13,7 +13,6 @@ const burst = 10;
 const levelMax = 2 * burst;
 const busyPauseMs = 20;
 
-/** Decides how long the deliverer waits after a wake-up job before it takes the next one. */
 export interface WakeUpPace {
   /**
    * The pause in milliseconds. 0 means that the deliverer takes the next job at once. `tenantCount`
@@ -22,7 +21,7 @@ export interface WakeUpPace {
   pauseMs(tenantCount: number): number;
 }
 
-/** A leaky bucket of the tenants that were woken. */
+/** Counts the woken tenants in a leaky bucket, which drains by `tenantsPerSecond`. */
 export function createWakeUpPace(monotonicMs: () => number): WakeUpPace {
   let level = 0;
   let atMs = monotonicMs();

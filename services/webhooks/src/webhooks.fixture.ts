@@ -30,10 +30,6 @@ const grantedCredits = 10_000;
 
 export type WebhooksFixture = Awaited<ReturnType<typeof createWebhooksFixture>>;
 
-/**
- * Creates the dependencies of a deliverer, with a real Postgres and Redis, and a receiver of its
- * webhooks.
- */
 export async function createWebhooksFixture() {
   const fixture = await openWorkerFixture();
   const { database, store } = fixture;
@@ -60,10 +56,6 @@ export async function createWebhooksFixture() {
     secret: tenantWebhookSecret,
     deps,
     tenant: (webhookUrl = receiver.url) => fixture.tenant(grantedCredits, webhookUrl),
-    /**
-     * Creates a submission and cancels it, which creates a due delivery. Returns the id of the
-     * delivery.
-     */
     async delivery(tenantId: string): Promise<string> {
       const { id: submissionId } = await fixture.hold(tenantId);
       const cancelled = await cancelSubmission(store, { submissionId, tenantId, by: 'tenant' });

@@ -1,15 +1,11 @@
 import { processOf } from '../../faults/catalogue/processes.ts';
 import type { World } from '../../faults/world/types.ts';
 
-/** A fault with the alerts that belong to it. */
 export interface LiveFault {
   readonly name: string;
-  /**
-   * These alerts must fire within `noticeSecondsMax`. An operator is then called within a minute of
-   * the fault.
-   */
+  /** These alerts must fire within `noticeSecondsMax`. */
   readonly must: readonly string[];
-  /** Alerts on consequences of the fault. They may fire. Any other alert that fires is wrong. */
+  /** Alerts on consequences of the fault, which may fire. An alert of neither list is wrong. */
   readonly may: readonly string[];
   strike(world: World): Promise<void> | void;
   heal(world: World): Promise<void> | void;

@@ -1,14 +1,11 @@
 import type { LiveFault } from './faults.ts';
 
-/** The seconds within which the alerts of a fault must fire. */
 export const noticeSecondsMax = 60;
 
-/** The alerts that one call of `runTrial` saw. */
 export interface Watched {
-  /** The alerts that fired before the fault. */
   readonly quiet: readonly string[];
   /**
-   * For each alert that fired after the fault: the seconds from the fault until the alert fired.
+   * For each alert that fired after the fault, the seconds from the fault until the alert fired.
    */
   readonly fired: ReadonlyMap<string, number>;
   /**
@@ -18,11 +15,6 @@ export interface Watched {
   readonly endedSeconds: number | undefined;
 }
 
-/**
- * Returns a text for each wrong alert: one that fired before the fault, one of `must` that fired
- * late or never, and one that does not belong to the fault. Returns another text if alerts of
- * `must` still fired at the end.
- */
 export function alertFaults(
   { must, may }: Pick<LiveFault, 'must' | 'may'>,
   { quiet, fired, endedSeconds }: Watched,

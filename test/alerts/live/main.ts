@@ -61,7 +61,10 @@ try {
     });
     const { fired, endedSeconds } = watched;
     const list = [...fired].map(([name, after]) => `${name} after ${seconds(after)}`).join(', ');
-    const end = endedSeconds === undefined ? 'did not end' : `ended after ${seconds(endedSeconds)}`;
+    const end =
+      endedSeconds === undefined
+        ? 'the alerts did not end'
+        : `the alerts ended after ${seconds(endedSeconds)}`;
     verdicts.push(`${fault.name}: ${list === '' ? 'no alert' : list}; ${end}`);
     faults.push(...alertFaults(fault, watched).map((what) => `${fault.name}: ${what}`));
   }
@@ -71,7 +74,7 @@ try {
 for (const line of [...verdicts, ...faults]) say(line);
 const slowest = scrapesMs.length === 0 ? 'not measured' : `${Math.max(...scrapesMs).toFixed(1)} ms`;
 say(
-  `${faults.length === 0 ? 'held' : 'BROKEN'}: ${chosen.length} faults, ${faults.length} wrong; ${verdicts.join('; ')}; slowest scrape ${slowest} (limit ${scrapeMsMax} ms)`,
+  `${faults.length === 0 ? 'held' : 'BROKEN'}: ${chosen.length} faults, ${faults.length} complaints; ${verdicts.join('; ')}; slowest scrape ${slowest} (limit ${scrapeMsMax} ms)`,
 );
 process.exit(faults.length === 0 ? 0 : 1);
 

@@ -8,10 +8,7 @@ const drawMs = 2_500;
 /** Three rows of three graphs. The web interface reads at most ten graphs from its address. */
 const graphsOfPicture = 9;
 
-/**
- * CSS that shows the graphs in three columns without their controls. One picture then has all of
- * them.
- */
+/** CSS for three columns of graphs without their controls, so one picture has all graphs. */
 const style = `
   .navbar { position: static; }
   #graph_container { display: grid; grid-template-columns: repeat(3, 1fr); gap: 8px; }
@@ -28,7 +25,6 @@ const addStyle = `document.addEventListener('DOMContentLoaded', () => {
   document.head.append(element);
 });`;
 
-/** Draws every dashboard and the list of alerts in the web interface of Prometheus. */
 export async function takePictures(
   browser: Browser,
   { url, dir, name }: { readonly url: string; readonly dir: string; readonly name: string },
@@ -48,10 +44,6 @@ export async function takePictures(
   return files;
 }
 
-/**
- * The pages that show the queries of a dashboard, with at most nine graphs each. Each query starts
- * with a PromQL comment that has the title of its panel.
- */
 function pagesOf({ uid, panels }: Board) {
   const queries = panels.flatMap(([title, { queries: own }]) =>
     Object.entries(own).map(([legend, query]) =>

@@ -11,10 +11,8 @@ import { stringify } from 'yaml';
 import type { ServiceUnderTest } from '../../faults/world/types.ts';
 import { ruleFiles } from '../rules.ts';
 
-/** A real Prometheus with the rule files of the project, which scrapes every service. */
 export interface Prometheus {
   readonly url: string;
-  /** The names of the alerts that fire now. */
   firing(): Promise<string[]>;
   stop(): Promise<void>;
 }
@@ -72,9 +70,7 @@ export async function startPrometheus(
   };
 }
 
-/**
- * The configuration of Prometheus. Its scrape jobs have the names that docs/OPERATIONS.md asks for.
- */
+/** The scrape jobs have the names that docs/OPERATIONS.md asks for. */
 function configuration(services: readonly ServiceUnderTest[]): string {
   const interval = `${intervalSeconds}s`;
   return stringify({

@@ -15,16 +15,12 @@ export interface ScrapeCost {
   readonly bytes: number;
 }
 
-/** A scrape must take less time than this. */
 export const scrapeMsMax = 50;
 const scrapes = 20;
 const atOnce = 8;
 const webhooksBoundMs = 60_000;
 
-/**
- * Signs up `count` tenants, each with a webhook endpoint. Each tenant submits one application.
- * Resolves when each tenant has received a webhook.
- */
+/** Resolves when each of the new tenants has received a webhook. */
 export async function addActiveTenants(world: World, count: number): Promise<void> {
   const receiver = await createWebhookReceiver();
   let next = 0;
@@ -86,7 +82,6 @@ function applicationOf(name: string, tenantId: string, secret: string) {
   return application(tenant, 'scraped', 'faults.quick');
 }
 
-/** Scrapes each process several times, as Prometheus does. */
 export async function measureScrapes({ services }: World): Promise<ScrapeCost[]> {
   const costs: ScrapeCost[] = [];
   for (const { process } of services) {

@@ -24,7 +24,7 @@ export interface TrialOptions {
    */
   readonly afterSeconds: number;
   readonly say: (line: string) => void;
-  /** Called `noticeSecondsMax` after the fault. All alerts of `must` should then have fired. */
+  /** Called `noticeSecondsMax` after the fault. */
   readonly onNotice: (prometheus: Prometheus) => Promise<void>;
   /** Called at the end, while the services still run without load. */
   readonly onEnd?: (world: World) => Promise<void>;
@@ -39,10 +39,6 @@ const lookMs = 500;
  */
 const without = ['sandbox.decline'];
 
-/**
- * Runs one stack with load and Prometheus through a quiet time, the fault, and the time after the
- * fault.
- */
 export async function runTrial(options: TrialOptions): Promise<Watched> {
   const { programs, perSecond, onEnd } = options;
   const world = await startWorld({ size: shortSize });
@@ -76,7 +72,7 @@ async function watch(
   const struckMs = performance.now();
   if (strikes) await fault.strike(world);
   say(
-    `${fault.name}: ${strikes ? 'the fault begins' : 'no fault begins'} after ${quietSeconds} s of load`,
+    `${fault.name}: after ${quietSeconds} s of load, ${strikes ? 'the fault begins' : 'no fault begins'}`,
   );
   const noted = noteAlerts(prometheus, fired, struckMs, faultSeconds);
   await sleep(noticeSecondsMax * 1_000);

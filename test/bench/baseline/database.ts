@@ -31,7 +31,6 @@ const schema = `
     created_at timestamptz NOT NULL DEFAULT now(), delivered_at timestamptz
   );`;
 
-/** Connections of each service. */
 const poolMax = 16;
 
 export function openPool(databaseUrl: string): Pool {
@@ -48,10 +47,7 @@ export async function createBaselineTables(pool: Pool): Promise<void> {
   await pool.query(schema);
 }
 
-/**
- * Runs a named statement and returns its first row, if any. Each call is one round trip and one
- * commit.
- */
+/** Each call is one round trip and one commit. */
 export async function one<Row extends object>(
   pool: Pool,
   { name, text }: Statement,
@@ -66,7 +62,7 @@ export interface Statement {
   readonly text: string;
 }
 
-/** Holds `quote.max` and writes the submission. Returns no row if the credit is too small. */
+/** Returns no row if the available credit is smaller than the hold. */
 export const holdStatement: Statement = {
   name: 'hold',
   text: `WITH account AS (
@@ -88,7 +84,6 @@ export const keyedStatement: Statement = {
     WHERE tenant_id = $1 AND idempotency_key = $2`,
 };
 
-/** Releases the hold and deletes a submission that no node took. */
 export const rejectStatement: Statement = {
   name: 'reject',
   text: `WITH gone AS (
@@ -114,8 +109,8 @@ export const outcomeStatement: Statement = {
 };
 
 /**
- * Charges, releases and ends a submission and writes its event, once. Uses the default rate card
- * and the tier `standard`. A failed submission is not charged.
+ * Prices are those of the default rate card and the tier `standard`. A failed submission is not
+ * charged. A second run for the same submission changes nothing.
  */
 export const settleStatement: Statement = {
   name: 'settle',

@@ -5,8 +5,6 @@ import { type RawData, type WebSocket, WebSocketServer } from 'ws';
 import { dispatchedStatement, one, openPool, outcomeStatement } from './database.ts';
 import { type DispatchJob, openQueue, hops, sayReady, setting, work } from './process.ts';
 
-/** The baseline's dispatcher: sends offers, commits accepts, stores outcomes. */
-
 const answerMs = 2_000;
 const runLimitSeconds = 1_800;
 

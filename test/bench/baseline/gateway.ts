@@ -17,8 +17,6 @@ import {
 } from './database.ts';
 import { openQueue, openRedis, hops, sayReady, setting } from './process.ts';
 
-/** The baseline's gateway: one statement per hold and one job per dispatch, for which it waits. */
-
 const quoteMaxMicros = 200_000_000;
 const dispatchMs = 5_000;
 const micros = 1_000_000;
@@ -35,8 +33,7 @@ interface Tenant {
 }
 
 /**
- * The tenants that have sent a request. Each is read from the database only once. A baseline that
- * read the tenant for every request would be too easy to beat.
+ * A cache of tenants. A baseline that read the tenant for every request would be too easy to beat.
  */
 const tenants = new Map<string, Tenant>();
 

@@ -100,20 +100,17 @@ test.each([
   expect(ended).toMatchObject({ status: 'submitted', actualCredits: 23.5, refundedCredits: 176.5 });
   expect(await client.balance()).toMatchObject({ balance: 476.5, held: 0, available: 476.5 });
 
-  // A replay gets the same answer without a second charge. Another body under the key is refused.
   expect(await client.submit(application('first'))).toEqual({ ...created, idempotent: true });
   const conflict = await refusal(client.submit(application('first', 'greenhouse')));
   expect(conflict).toMatchObject({ status: 409, code: 'idempotency_key_conflict' });
 
-  // At least two of four holds succeed, because the credit is enough for two at a time. The balance
-  // stays above 0.
+  // The balance of 476.5 credits covers two holds of 200 at a time.
   const more = await Promise.allSettled(
     ['a', 'b', 'c', 'd'].map((key) => client.submit(application(key))),
   );
   expect(more.filter(({ status }) => status === 'fulfilled').length).toBeGreaterThanOrEqual(2);
   expect((await client.balance()).balance).toBeGreaterThan(0);
 
-  // A request that another secret has signed is refused, and so is an unknown job type.
   const target = '/v1/credits/balance';
   const request = { baseUrl: system.gatewayUrl, method: 'GET', target, tenantId };
   const forged = await sendSigned({ ...request, secret: randomBytes(32).toString('hex') });

@@ -1,7 +1,6 @@
 import { Queue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 
-/** The number of jobs that a worker processes at once. */
 const concurrency = 64;
 const finishedJobsMax = 1_000;
 
@@ -13,7 +12,6 @@ export interface DispatchJob {
   readonly requestId: string;
 }
 
-/** A queue from one service of the baseline to another. */
 interface Hop<Job> {
   readonly name: string;
   /** Never set: it gives the compiler the type of the jobs. */
@@ -38,8 +36,8 @@ export function openRedis(): Redis {
 export function openQueue<Job>({ name }: Hop<Job>): Queue<Job> {
   return new Queue<Job>(name, {
     connection: openRedis(),
-    // Finished jobs are kept for a while. If a job were removed at once, the process that waits for
-    // it would get an error.
+    // If a finished job were removed at once, the process that waits for the job would get an
+    // error.
     defaultJobOptions: { removeOnComplete: { count: finishedJobsMax }, removeOnFail: true },
   });
 }

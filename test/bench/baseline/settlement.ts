@@ -3,8 +3,6 @@ import { newId } from '@svc/runtime';
 import { one, openPool, settleStatement } from './database.ts';
 import { openQueue, hops, sayReady, setting, work } from './process.ts';
 
-/** The baseline's settlement: one job and one statement per outcome. */
-
 const pool = openPool(setting('DATABASE_URL'));
 const webhooks = openQueue(hops.webhook);
 

@@ -4,8 +4,6 @@ import got from 'got';
 import { deliveredStatement, eventStatement, one, openPool } from './database.ts';
 import { hops, sayReady, setting, work } from './process.ts';
 
-/** The baseline's deliverer: one job and one request per event. */
-
 const answerMs = 15_000;
 
 const pool = openPool(setting('DATABASE_URL'));

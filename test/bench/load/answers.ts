@@ -3,7 +3,6 @@ import type { Connection } from './connection.ts';
 import type { Load, Post } from './messages.ts';
 import { submissionIdIn, submissionRequest } from './request.ts';
 
-/** The answers of a run so far. */
 export class Answers {
   readonly posts: Post[] = [];
   readonly refused: Record<string, number> = {};
@@ -13,10 +12,7 @@ export class Answers {
     this.#load = load;
   }
 
-  /**
-   * Sends the request with this index, and records its answer. Without `dueAtMs`, the request is
-   * due at the instant at which it is sent.
-   */
+  /** Without `dueAtMs`, the request counts as due when it is sent. */
   async post(connection: Connection, index: number, dueAtMs?: number): Promise<void> {
     const { tenants } = this.#load;
     const tenant = tenants[index % tenants.length];

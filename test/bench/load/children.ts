@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import path from 'node:path';
 import type { Load, LoadResult, WorldCounts, WorldMessage } from './messages.ts';
 
-/** One of the benchmark's own processes. It gets one request at a time and answers each. */
+/** A process of the benchmark. Each question must wait for the answer to the one before. */
 interface Child<Question, Answer> {
   readonly pid: number;
   /** Throws if the process ends before it answers. */

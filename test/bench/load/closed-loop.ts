@@ -2,10 +2,7 @@ import { Answers } from './answers.ts';
 import { type Connection, connectTo } from './connection.ts';
 import type { Load, LoadResult, Pace } from './messages.ts';
 
-/**
- * Keeps `inFlight` requests in flight, for `seconds` or until `requestsMax` were sent. Throws if a
- * connection fails.
- */
+/** Stops after `seconds` or after `requestsMax` requests. Throws if a connection fails. */
 export async function driveClosed(
   load: Load,
   { inFlight, seconds, requestsMax }: Extract<Pace, { kind: 'closed' }>,

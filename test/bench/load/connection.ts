@@ -36,7 +36,7 @@ export async function connectTo(gatewayUrl: string): Promise<Connection> {
     const head = received.slice(0, headEnd + 2);
     const length = /\r\ncontent-length: *([0-9]+)/i.exec(head)?.[1];
     if (length === undefined)
-      return fail(new Error(`the gateway sent an answer without a length: ${head}`));
+      return fail(new Error(`the gateway sent an answer without Content-Length: ${head}`));
     if (received.length < headEnd + 4 + Number(length)) return;
     const answer = { status: Number(received.slice(9, 12)), body: received.slice(headEnd + 4) };
     received = '';

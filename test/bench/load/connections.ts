@@ -1,15 +1,12 @@
 import { type Connection, connectTo } from './connection.ts';
 
 /**
- * A connection that was idle for longer is not used again. A gateway keeps idle connections for
+ * The longest idle time of a connection that is used again. A gateway keeps an idle connection for
  * longer than this.
  */
 const idleMsMax = 2_000;
 
-/**
- * The connections of an open loop to one gateway. A request takes the free connection that was used
- * last, or opens a new one. If `connectionsMax` connections are in use, the request waits.
- */
+/** The connections of an open loop to one gateway. If `connectionsMax` are in use, `take` waits. */
 export class Connections {
   readonly #gatewayUrl: string;
   readonly #free: { connection: Connection; sinceMs: number }[] = [];

@@ -7,11 +7,11 @@ import {
   treeOf,
 } from './processes.ts';
 
-/** Clock ticks of the kernel per second. Linux has this value on every platform. */
+/** The clock ticks per second in `/proc`. Linux has this value on x86-64 and on arm64. */
 const ticksPerSecond = 100;
 /**
- * The indices in `statFields` of the user and system time of the process, and of children that it
- * has waited for.
+ * The indices in `statFields` of four times: user and system time of the process, and user and
+ * system time of its ended children.
  */
 const tickFields = [11, 12, 13, 14];
 
@@ -49,7 +49,6 @@ function pssKib(pid: number): number {
   return fieldOf(`/proc/${pid}/smaps_rollup`, 'Pss');
 }
 
-/** The memory that the process uses now, in MiB. */
 export function residentMib(pid: number): number {
   return fieldOf(`/proc/${pid}/status`, 'VmRSS') / 1_024;
 }

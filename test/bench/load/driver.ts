@@ -3,9 +3,8 @@ import type { Load, LoadResult } from './messages.ts';
 import { driveOpen } from './open-loop.ts';
 
 /**
- * The driver. This process sends submissions to the gateways over HTTP, so its CPU is not counted
- * as theirs. It signs every request, sends only what a correct client sends, and counts only 201 as
- * success.
+ * The driver is a separate process, so the CPU of the gateways does not include that of the driver.
+ * It sends only what a correct client sends. Only a 201 is a success.
  */
 
 function drive(load: Load): Promise<LoadResult> {

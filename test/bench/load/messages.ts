@@ -5,7 +5,6 @@ export interface LoadTenant {
   readonly hmacSecret: string;
 }
 
-/** The driver's task. */
 export interface Load {
   /** Requests use the gateways and the tenants in turn. */
   readonly gatewayUrls: readonly string[];
@@ -29,40 +28,40 @@ export type Pace =
 /** A request that was answered with 201. Times are of the monotonic clock (clock.ts). */
 export interface Post {
   readonly submissionId: string;
-  /** The scheduled instant in an open loop. Otherwise the instant at which it was sent. */
+  /** When the request was due in an open loop. In a closed loop, when it was sent. */
   readonly dueAtMs: number;
   readonly answeredAtMs: number;
 }
 
 export interface LoadResult {
   readonly posts: readonly Post[];
-  /** The count of each status other than 201. 0 counts failed connections. */
+  /** The number of answers by their status, without 201. The key 0 counts failed connections. */
   readonly refused: Readonly<Record<string, number>>;
   /** Set only for an open loop. */
   readonly open?: OpenResult;
 }
 
 interface OpenResult {
-  /** The end of the schedule, by the monotonic clock. */
+  /** The end of the schedule, or the instant at which it was abandoned. By the monotonic clock. */
   readonly endAtMs: number;
-  /** The number of requests that were due at `endAtMs` and had no answer at that instant. */
+  /**
+   * The number of requests that were sent or due by `endAtMs` and had no answer at that instant.
+   */
   readonly unanswered: number;
   /**
-   * True if too many requests were unanswered (`unansweredMax`), so the driver did not send the
-   * rest of the schedule.
+   * True if the driver abandoned the schedule, because `unansweredMax` requests were unanswered.
    */
   readonly isAbandoned: boolean;
   /** The 99th percentile of the time from a request's scheduled instant until it was sent. */
   readonly lateP99Ms: number;
 }
 
-/** The behaviour of the nodes: only accept, complete, or begin and keep running. */
 export type NodeMode = 'accept' | 'complete' | 'run';
 
 /**
- * The requests to the world process (world.ts). `release` fails the submissions that were only
- * accepted, and those that are assigned before the next `mode`. The answer to `arrivals` contains
- * the arrivals since the last such request.
+ * The requests to the world process (world.ts). After `release`, the nodes report a failure of each
+ * submission that they accepted and did not start. This includes a submission whose `assign` frame
+ * comes later. The answer to `arrivals` has the arrivals since the previous `arrivals`.
  */
 export type WorldMessage =
   | { readonly kind: 'connect'; readonly nodes: readonly LinkTo[] }
@@ -75,7 +74,6 @@ export interface LinkTo {
   readonly secret: string;
 }
 
-/** The observations of the nodes and of the tenants' endpoint so far. */
 export interface WorldCounts {
   readonly webhookUrl: string;
   readonly connected: number;

@@ -12,8 +12,8 @@ const connectionsMax = 256;
 const unansweredMax = 1_000;
 
 /**
- * Sends each request at its scheduled instant. The latency counts from that instant, even if the
- * request had to wait for a connection.
+ * A latency counts from the request's scheduled instant, even if the request had to wait for a
+ * connection.
  */
 export async function driveOpen(load: Load, schedule: Schedule): Promise<LoadResult> {
   const answers = new Answers(load);
@@ -53,10 +53,7 @@ export async function driveOpen(load: Load, schedule: Schedule): Promise<LoadRes
   return { posts, refused, open: { endAtMs, unanswered, isAbandoned, lateP99Ms } };
 }
 
-/**
- * Waits until `atMs`. It checks again after each timer, because a timer may end up to a millisecond
- * early.
- */
+/** Checks the clock after each timer, because a timer can fire up to 1 ms too early. */
 async function until(atMs: number): Promise<void> {
   for (let leftMs = atMs - monotonicMs(); leftMs > 0; leftMs = atMs - monotonicMs())
     await delay(Math.ceil(leftMs));

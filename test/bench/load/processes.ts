@@ -1,9 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** The ids of the processes of a system, by the kind of process. */
 export type Pids = Readonly<Record<string, readonly number[]>>;
 
-/** The sum of `of` over the processes of each kind. */
 export function sumByKind(pids: Pids, of: (pid: number) => number): Record<string, number> {
   return Object.fromEntries(
     Object.entries(pids).map(([kind, some]) => [kind, some.reduce((sum, pid) => sum + of(pid), 0)]),
@@ -12,7 +10,6 @@ export function sumByKind(pids: Pids, of: (pid: number) => number): Record<strin
 
 export type Children = ReadonlyMap<number, readonly number[]>;
 
-/** The running child processes of each process. */
 export function childrenByParent(): Children {
   const children = new Map<number, number[]>();
   for (const entry of readdirSync('/proc')) {
@@ -22,18 +19,23 @@ export function childrenByParent(): Children {
   return children;
 }
 
-/** A process and all its descendants. */
 export function treeOf(pid: number, children: Children): number[] {
   return [pid, ...(children.get(pid) ?? []).flatMap((child) => treeOf(child, children))];
 }
 
-/** The fields of `/proc/PID/stat` from the state on. Undefined if the process has ended. */
+/**
+ * The fields of `/proc/PID/stat`, from the third field (the process state) on. Undefined if the
+ * process has ended.
+ */
 export function statFields(pid: number): string[] | undefined {
   if (!Number.isInteger(pid)) return undefined;
   return textOf(`/proc/${pid}/stat`)?.split(/\) /)[1]?.split(' ');
 }
 
-/** A number in a file of lines like `name:   17 kB`. 0 if the process has ended. */
+/**
+ * A number in a file of lines like `name: 17 kB`. 0 if the process has ended or no line has this
+ * name.
+ */
 export function fieldOf(file: string, name: string): number {
   const found = new RegExp(`^${name}:\\s+([0-9]+)`, 'm').exec(textOf(file) ?? '');
   return Number(found?.[1] ?? 0);

@@ -5,7 +5,6 @@ import type { LoadTenant } from './messages.ts';
 const target = '/v1/submissions';
 const method = 'POST';
 
-/** A signed request for a new submission, as the text of HTTP/1.1. */
 export function submissionRequest({ tenantId, hmacSecret: secret }: LoadTenant, host: string) {
   const body = JSON.stringify({
     idempotencyKey: randomUUID(),

@@ -23,10 +23,7 @@ export function wakeUpsOf(pids: Pids): WakeUps {
   );
 }
 
-/**
- * The wake-ups of each kind between `before` and `after`. Threads that ended before `after` do not
- * count.
- */
+/** The wake-ups between two counts. A thread that ended before the count `after` does not count. */
 export function wakeUpsBetween(before: WakeUps, after: WakeUps): Record<string, number> {
   return Object.fromEntries(
     Object.entries(after).map(([kind, threads]) => [

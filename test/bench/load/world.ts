@@ -15,13 +15,12 @@ import { textOf } from './text-of.ts';
 const slots = 200;
 const seen = { connected: 0, acknowledged: 0, webhooks: 0, lastWebhookAtMs: 0 };
 const accepted = new Map<string, WebSocket>();
-/** The arrivals since the last request for them. */
 let arrivals: Arrival[] = [];
 const arrived = new Set<string>();
 let mode: NodeMode = 'complete';
 /**
  * True from `release` to the next `mode`. A tenant may get its answer before the node gets the
- * `assign`. So a submission may still be assigned after `release`, and it must end, too.
+ * `assign`. A submission whose `assign` comes after `release` must end, too.
  */
 let isReleasing = false;
 
@@ -148,18 +147,14 @@ function take(socket: WebSocket, text: string): void {
   }
 }
 
-/**
- * Fails the submissions that were only accepted. The next measurement then finds every slot free.
- */
+/** Frees every slot for the next measurement. */
 function release(): void {
   isReleasing = true;
   for (const [submissionId, socket] of accepted) fail(submissionId, socket);
   accepted.clear();
 }
 
-/**
- * Fails a submission as `posting_closed`. The code `node_error` would put the node in quarantine.
- */
+/** A failure with the code `node_error` would put the node in quarantine. */
 function fail(submissionId: string, socket: WebSocket): void {
   const failure = { code: 'posting_closed', message: 'released' };
   send(socket, { type: 'failed', submissionId, usage: {}, failure });

@@ -7,16 +7,13 @@ import type { BackgroundService, Span, System } from '../systems/system.ts';
 import { untilNoneLeft } from '../wait.ts';
 import { inTurn } from './shapes.ts';
 
-/**
- * How fast a service processed its backlog: the rate from the first submission to the last, and the
- * CPU microseconds per submission.
- */
+/** `perSecond` is the rate from the first processed submission to the last. */
 export interface BacklogSample {
   readonly count: number;
   readonly perSecond: number;
   /**
-   * From the start of the service's process to the first processed submission. This includes the
-   * start of Node.
+   * From the start of the service's process, including the start of Node, to the first processed
+   * submission.
    */
   readonly firstAfterMs: number;
   /** The CPU microseconds per submission, from the time at which the service was ready. */
@@ -26,7 +23,6 @@ export interface BacklogSample {
 const inFlight = 64;
 const drivenSecondsMax = 300;
 
-/** The samples of each system, measured in turns. */
 export async function measureBacklogs(
   driver: Driver,
   systems: readonly System[],
@@ -45,9 +41,9 @@ export async function measureBacklogs(
 }
 
 /**
- * `count` submissions arrive while the service `away` is down. Then the service starts and
- * processes its backlog. The backlog of webhooks is deliveries that are all due. The backlog of
- * settlement is outcomes that are all stored.
+ * Stops the service `away`, lets work wait for it, starts it again and measures how fast it catches
+ * up. The waiting work of webhooks is deliveries that are due. The waiting work of settlement is
+ * stored outcomes.
  */
 async function measureBacklog(
   driver: Driver,

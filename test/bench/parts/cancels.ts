@@ -24,7 +24,6 @@ export interface Cancelling {
 const slotsPerNode = 100;
 const eventMsMax = 30_000;
 
-/** Submits, waits until the run begins and cancels it, repeatedly, `atOnce` at a time. */
 export async function measureCancels(options: Cancelling): Promise<CancelLatencies> {
   const { gatewayUrl: baseUrl, tenants, atOnce } = options;
   const begun = new Moments('begin');
@@ -78,7 +77,7 @@ class Moments {
   async of(submissionId: string): Promise<number> {
     const { promise, reject } = this.#entry(submissionId);
     const error = new Error(
-      `no frame ${this.#what} of ${submissionId} arrived within ${eventMsMax} ms`,
+      `no ${this.#what} frame for ${submissionId} arrived within ${eventMsMax} ms`,
     );
     const timer = setTimeout(() => reject(error), eventMsMax);
     try {
@@ -96,7 +95,6 @@ class Moments {
   }
 }
 
-/** A node that accepts, begins and continues until it is ordered to stop. */
 async function link(node: LinkTo, begun: Moments, cancelled: Moments) {
   const socket = await openLinkSocket(linkRequest(node));
   const send = (frame: object): void => socket.send(JSON.stringify(frame));

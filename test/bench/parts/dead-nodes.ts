@@ -32,8 +32,7 @@ export interface DeadNodesOptions {
 const runs = 20;
 const pollMs = 50;
 /**
- * The links are opened over this time, which is the interval of the service's pings. The links are
- * then pinged at different moments.
+ * The links open over one ping interval of the service, so their pings come at different moments.
  */
 const linkedOverMs = 5_000;
 

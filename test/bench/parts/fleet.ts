@@ -9,10 +9,6 @@ interface FleetRig {
   deadNodes(driver: Driver): Promise<DeadNodes>;
 }
 
-/**
- * Starts a stack with two dispatchers for the measurements of nodes, calls `measure` and closes the
- * stack.
- */
 export async function measureFleet(
   dir: string,
   measure: (rig: FleetRig) => Promise<void>,

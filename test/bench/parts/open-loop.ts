@@ -12,8 +12,8 @@ import {
 } from './shapes.ts';
 
 /**
- * The capacity of each system: whole lives per second with 64 in flight. It is taken from
- * `measured`, or measured if it is not there.
+ * Whole lives per second with 64 in flight, for each system. A figure in `measured` is not measured
+ * again.
  */
 export async function capacitiesOf(
   driver: Driver,
@@ -31,7 +31,6 @@ export async function capacitiesOf(
 
 export const rateName = (perSecond: number): string => `open loop, ${perSecond} a second`;
 
-/** Measures open loops: fixed rates for every system, and a share of each system's own capacity. */
 export async function measureOpenLoop(
   driver: Driver,
   systems: readonly System[],
@@ -46,7 +45,6 @@ export async function measureOpenLoop(
   return measureShapes(driver, systems, [...compared(fixed, systems), share], rounds);
 }
 
-/** An open loop in which each system gets `share` of its capacity. */
 export function ofCapacity(
   name: string,
   capacities: readonly number[],

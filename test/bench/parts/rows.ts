@@ -12,7 +12,6 @@ export interface Rows {
   readonly hotShare: number;
 }
 
-/** Measures a part of whole lives, and counts the rows that each system writes for them. */
 export async function withRows<T>(
   systems: readonly System[],
   measurePart: () => Promise<T>,
@@ -32,10 +31,7 @@ export async function withRows<T>(
   return { results, rows };
 }
 
-/**
- * The rows that each system has written so far. Waits first until all backends have reported
- * theirs.
- */
+/** The rows that each system has written so far. Waits first, because Postgres counts rows late. */
 async function writtenBy(systems: readonly System[]): Promise<readonly Written[]> {
   await delay(rowsReportedMs);
   return Promise.all(systems.map((system) => system.written()));

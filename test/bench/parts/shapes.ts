@@ -13,7 +13,6 @@ export interface Comparison {
   readonly shapes: readonly Shape[];
 }
 
-/** The results of some systems for one shape: the medians of their rounds, and each round. */
 export interface ShapeResult {
   readonly name: string;
   readonly medians: readonly Sample[];
@@ -27,15 +26,11 @@ export interface Rounds {
 
 const warmUpSeconds = 1;
 
-/** The same shape for every system. */
 export function compared(shapes: readonly Shape[], systems: readonly System[]): Comparison[] {
   return shapes.map((shape) => ({ name: shape.name, shapes: systems.map(() => shape) }));
 }
 
-/**
- * Runs every shape against every system, in turns. The first round warms up, and is not among the
- * `rounds` of the results. Results keep the order of the systems.
- */
+/** The first round warms up, and is not in the results. Results keep the order of the systems. */
 export async function measureShapes(
   driver: Driver,
   systems: readonly System[],
@@ -57,7 +52,6 @@ export async function measureShapes(
   return taken.map(({ name, samples }) => ({ name, medians: samples.map(medianOf), samples }));
 }
 
-/** The order of the systems in a round. It is reversed in every second round. */
 export function inTurn(count: number, round: number): number[] {
   const indices = Array.from({ length: count }, (_, index) => index);
   return round % 2 === 0 ? indices : indices.toReversed();

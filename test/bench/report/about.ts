@@ -4,7 +4,6 @@ import { options } from '../options.ts';
 
 const git = (...words: string[]) => execFileSync('git', words, { encoding: 'utf8' }).trim();
 
-/** The machine, the time and the revision of this run. */
 export function aboutThisRun(serverVersions: Readonly<Record<string, string>>): object {
   const [cpu] = os.cpus();
   return {

@@ -9,8 +9,6 @@ import { created1, created64, hotTenant, life64 } from '../shapes.ts';
 import { type GoalFigures, goalNames, isGoalRate, openLoopGoal } from './goals.ts';
 import { latencyRatiosOf, ratiosOf } from './medians.ts';
 
-/** Computes the figures for the goals from the results of each part. */
-
 const names = goalNames;
 const rateOf = (sample: Sample): number => sample.perSecond;
 const cpuOf = (sample: Sample): number => sample.totalCpuMicros;
@@ -87,7 +85,7 @@ export function halfLoadFigures(results: readonly ShapeResult[]): GoalFigures {
 }
 
 /**
- * In each result, the first system has many rows and the second has few. A figure is that of the
+ * In each result, the first system has many rows and the second has few. Each figure comes from the
  * shape that grows most.
  */
 export function growthFigures(results: readonly ShapeResult[]): GoalFigures {
@@ -98,8 +96,9 @@ export function growthFigures(results: readonly ShapeResult[]): GoalFigures {
 }
 
 /**
- * The ratios of the shape with the greatest median. The greatest ratio of each round would be above
- * 1 even for two equal systems, because the rounds of one system differ by a tenth.
+ * The ratios of the shape with the greatest median ratio. The shape is the same for all rounds. The
+ * rounds of one system differ by a tenth, so the greatest ratio of each round would exceed 1 even
+ * for equal systems.
  */
 function ofWorstShape(
   results: readonly ShapeResult[],

@@ -30,7 +30,6 @@ export const openLoopGoal = (perSecond: number, latency: Latency): string =>
 export const isGoalRate = (perSecond: number): perSecond is GoalRate =>
   goalRates.some((rate) => rate === perSecond);
 
-/** The names of the goals, by which a run reports its figures. */
 export const goalNames = {
   oneP50: 'created, 1 in flight: p50',
   createdRate: 'created, 64 in flight: rate',
@@ -72,7 +71,7 @@ export const goals: readonly Goal[] = [
   atMost(goalNames.cancel, 200, ' ms'),
 ];
 
-/** The figures of a run: for each goal, those of its rounds, or one if it is measured once. */
+/** For each goal by name: the figure of each round, or one figure if the goal is measured once. */
 export type GoalFigures = ReadonlyMap<string, readonly number[]>;
 
 type Verdict = 'met' | 'missed' | 'not measured';
@@ -84,7 +83,6 @@ function verdictOf({ limit }: Goal, figures: readonly number[] | undefined): Ver
   return isMet ? 'met' : 'missed';
 }
 
-/** The measured goals, and a line with the names of the others. */
 export function goalsTable(figures: GoalFigures): string {
   const isMeasured = (goal: Goal): boolean =>
     verdictOf(goal, figures.get(goal.name)) !== 'not measured';
@@ -103,7 +101,6 @@ export function goalsTable(figures: GoalFigures): string {
   return left.length === 0 ? measured : `${measured}\n\nNot measured: ${left.join('; ')}.`;
 }
 
-/** The last line of a run. */
 export function verdictLine(figures: GoalFigures): string {
   const verdicts = goals.map((goal) => verdictOf(goal, figures.get(goal.name)));
   const count = (verdict: Verdict): number => verdicts.filter((one) => one === verdict).length;

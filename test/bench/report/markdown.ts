@@ -2,15 +2,10 @@ import { median } from '../quantile.ts';
 
 const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
 
-/** A Markdown table. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   return [line(head), `|${'---|'.repeat(head.length)}`, ...rows.map(line)].join('\n');
 }
 
-/**
- * A number with two decimals, with one from ten on, and with none from a hundred on. A dash if it
- * is not finite.
- */
 export function figure(value: number): string {
   if (!Number.isFinite(value)) return '–';
   if (value >= 100) return Math.round(value).toLocaleString('en');
@@ -25,8 +20,8 @@ export const ratio = (one: number, other: number): string => {
 const text = (value: number): string => value.toFixed(2);
 
 /**
- * The median, with the least and the greatest value if there are several. A dash without values.
- * `not held` if the median is not finite.
+ * The median, with the least and the greatest value. `not held` means that the median is infinite
+ * or NaN.
  */
 export function spread(values: readonly number[], unit = ' ×'): string {
   if (values.length === 0) return '–';

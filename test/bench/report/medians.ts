@@ -76,7 +76,8 @@ export function ratiosOf(
 }
 
 /**
- * Like `ratiosOf`, for a latency. A ratio is infinite if the first system does not hold its rate.
+ * Like `ratiosOf`, for a latency. A ratio is infinite if the first system does not keep up with its
+ * rate.
  */
 export function latencyRatiosOf(
   samples: readonly (readonly Sample[])[],

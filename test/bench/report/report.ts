@@ -4,7 +4,6 @@ import { type GoalFigures, goalsTable, verdictLine } from './goals.ts';
 
 const file = 'bench/results.json';
 
-/** The results so far: printed part by part, and written as a whole after each part. */
 export class Report {
   readonly #startedMs = performance.now();
   readonly #parts: Record<string, unknown> = {};
@@ -12,7 +11,6 @@ export class Report {
   #about: object = aboutThisRun({});
   readonly #goals = new Map<string, readonly number[]>();
 
-  /** Records the versions of the servers. Called when the servers run. */
   servers(versions: Readonly<Record<string, string>>): void {
     this.#about = aboutThisRun(versions);
   }
@@ -21,10 +19,7 @@ export class Report {
     process.stdout.write(`${text}\n`);
   }
 
-  /**
-   * Measures and prints one part, and records its figures for the goals. If `measure` throws,
-   * prints the error and returns undefined. The other parts still run.
-   */
+  /** Returns undefined if the part fails. Its error is printed, and the other parts still run. */
   async part<T>(
     name: string,
     measure: () => Promise<T>,

@@ -16,10 +16,6 @@ const head = [
   'wake-ups',
 ];
 
-/**
- * For each shape, a line for each system, and then the ratio of the first system to each other
- * system. A ratio is shown as the median of all rounds, with the least and the greatest.
- */
 export function shapesTable(results: readonly ShapeResult[], names: readonly string[]): string {
   const rows = results.flatMap(({ name, medians, samples }) => [
     ...medians.map((sample, index) => [`${name}: ${names[index]}`, ...cellsOf(sample)]),
@@ -48,7 +44,7 @@ function rateOf(sample: Sample): string {
   const { backlog } = sample;
   if (backlog === undefined || isHeld(sample)) return figure(sample.perSecond);
   const { unanswered, unnotified } = backlog;
-  return `**not held**: ${figure(sample.perSecond)}, ${unanswered} unanswered and ${unnotified} not notified at the end`;
+  return `**not held**: ${figure(sample.perSecond)}, ${unanswered} requests without an answer and ${unnotified} submissions without a webhook at the end`;
 }
 
 const latencyOf = (latency: Percentiles | undefined): string =>
@@ -100,7 +96,6 @@ export function refusedLine(results: readonly ShapeResult[], names: readonly str
   );
 }
 
-/** A table of the time from settlement to the acknowledged first attempt. */
 export function firstWebhookTable(
   results: readonly ShapeResult[],
   names: readonly string[],

@@ -38,7 +38,7 @@ export function backlogTable(
     compared(({ firstAfterMs }) => firstAfterMs),
     compared(({ totalCpuMicros }) => totalCpuMicros),
   ]);
-  return table(['', 'a second', 'first after its start, ms', 'CPU-seconds per 1,000'], rows);
+  return table(['', 'a second', 'from its start to the first, ms', 'CPU-seconds per 1,000'], rows);
 }
 
 const cancelRow = (name: string, valuesMs: readonly number[]): string[] => [

@@ -5,10 +5,7 @@ interface Index {
   readonly make: string;
 }
 
-/**
- * Drops the indexes of `tables`, calls `write`, and creates each of the indexes again. If `write`
- * throws, the indexes stay dropped.
- */
+/** If `write` throws, the indexes stay dropped. */
 export async function withoutIndexes(
   pool: Pool,
   tables: readonly string[],

@@ -13,8 +13,8 @@ const chargeMicros = 30_500_000;
 /** The first submission was created this long ago, the last one a minute ago. */
 const days = 90;
 /**
- * The second half of the tenants have webhooks. Their events and deliveries of this many days still
- * exist.
+ * The seed has the events and deliveries of the last 27 days. Only the second half of the tenants
+ * have webhooks.
  */
 const notifiedDays = 27;
 
@@ -95,7 +95,10 @@ export const notifiedSql = `WITH notified AS (
   INSERT INTO delivery_attempts (delivery_id, round, number, at, recorded_at, status_code, duration_ms)
   SELECT delivery_id, 1, 1, ended_at, ended_at, 204, 12 FROM notified`;
 
-/** Sets the balances of the `$3` tenants `$1` to those after `$2` rows. */
+/**
+ * Subtracts the charges of the first `$2` rows from the balances of the tenants. `$1` are the ids
+ * of the tenants, and `$3` is their number.
+ */
 export const accountsSql = `UPDATE credit_accounts a
   SET balance_micros = balance_micros - ${chargeMicros} * (${chargedBefore('seat + turns')} - ${chargedBefore('seat')})
   FROM (

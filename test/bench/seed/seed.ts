@@ -4,7 +4,6 @@ import { withoutIndexes } from './indexes.ts';
 import { accountsSql, entriesSql, submissionsSql, notifiedSql } from './rows.ts';
 
 const rowsPerStatement = 100_000;
-/** With this many rows or more, indexes are dropped and created again. */
 const manyRows = 500_000;
 
 export interface Seeded {
@@ -52,7 +51,6 @@ export async function seedSubmissions(
   }
 }
 
-/** Runs two statements at a time: one for the ledger entries, and one for the other rows. */
 async function writeRows(pool: Pool, ids: readonly string[], rows: number): Promise<void> {
   const { rows: found } = await pool.query<{ balance: string }>(
     'SELECT balance_micros AS balance FROM credit_accounts WHERE tenant_id = $1',

@@ -12,7 +12,6 @@ import { lowestIdAt, type Span, type System, type SystemOptions } from './system
 
 const credits = 500_000_000;
 
-/** The baseline (baseline/start.ts), on servers like the product's. */
 export async function startBaselineSystem(options: SystemOptions): Promise<System> {
   const servers = await startServers(options.dir, { durable: true });
   const { ownerUrl: databaseUrl } = servers;
@@ -70,7 +69,6 @@ export async function startBaselineSystem(options: SystemOptions): Promise<Syste
   };
 }
 
-/** The figures that the bench reads from the tables of the baseline. */
 function readsOf(
   pool: Pool,
 ): Pick<System, 'written' | 'inFlight' | 'endedSince' | 'deliveriesSince'> {

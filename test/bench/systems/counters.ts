@@ -1,11 +1,10 @@
 import type { Pool } from 'pg';
 
-/** The WAL and the rows that Postgres has written so far. */
 export interface Written {
   readonly walBytes: number;
   /**
-   * Rows, by how they were written. A backend reports its rows late: at most 11 s after it has
-   * become idle.
+   * `inserts`, `updates`, `hotUpdates` and `deletes` count rows. Postgres adds the rows of a
+   * connection late: at most 11 s after the connection has become idle.
    */
   readonly inserts: number;
   readonly updates: number;

@@ -1,6 +1,5 @@
 import type { System } from './system.ts';
 
-/** The systems of a run. Each starts when it is first needed. */
 export class RunningSystems {
   readonly #running = new Map<string, System>();
 

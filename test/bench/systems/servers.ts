@@ -12,7 +12,6 @@ export interface Servers {
    */
   readonly databaseUrl: string;
   readonly ownerUrl: string;
-  /** The versions of Postgres and Redis, and their durability settings. */
   versions(): Promise<Record<string, string>>;
   close(): Promise<void>;
 }

@@ -14,7 +14,6 @@ import { Pool } from 'pg';
 import type { LinkTo, LoadTenant } from '../load/messages.ts';
 import { type Servers, startServers } from './servers.ts';
 
-/** A database and a Redis of the product, and the chosen services on them. */
 export interface Stack {
   readonly servers: Servers;
   readonly store: Store;
@@ -26,7 +25,6 @@ export interface Stack {
 export interface StackOptions {
   readonly dir: string;
   readonly durable: boolean;
-  /** Additional environment variables of the services. */
   readonly env?: NodeJS.ProcessEnv;
 }
 
@@ -76,8 +74,8 @@ export async function openStack({ dir, durable, env: more }: StackOptions): Prom
 }
 
 /**
- * Creates tenants with credits for any run and without a rate limit. The bench measures the service
- * and not its limits.
+ * The tenants have credits for any run, and a rate limit that no run reaches. The bench measures
+ * the service and not its limits.
  */
 export async function createTenants(
   { store, pool }: Stack,
@@ -104,7 +102,6 @@ export async function createTenants(
   return tenants;
 }
 
-/** Creates nodes. Their links use the dispatchers at `dispatcherPorts` in turn. */
 export function createNodes(
   { store }: Stack,
   count: number,

@@ -12,11 +12,8 @@ export interface System {
   /** `quiet` are tenants without webhooks, and `notified` are as many tenants with webhooks. */
   readonly quiet: readonly LoadTenant[];
   readonly notified: readonly LoadTenant[];
-  /** The processes by their kind. */
   pids(): Readonly<Record<string, readonly number[]>>;
-  /** The WAL and the rows that its Postgres has written so far. */
   written(): Promise<Written>;
-  /** The number of submissions that have not ended yet. */
   inFlight(): Promise<number>;
   /**
    * The submissions created since `sinceMs` that have ended: their count, and the first and the
@@ -31,7 +28,6 @@ export interface System {
   /** Ends all processes of a service. `startService` starts the same number again. */
   stopService(service: BackgroundService): Promise<void>;
   startService(service: BackgroundService): Promise<void>;
-  /** The versions of its Postgres and Redis. */
   versions(): Promise<Record<string, string>>;
   close(): Promise<void>;
 }

@@ -7,7 +7,7 @@ import { pendingCount, seedDeliveries, seedTenant } from './seed.ts';
 import type { World } from './world.ts';
 
 const backlog = 100_000;
-/** The number of further tenants that have 100 deliveries each to the endpoint of A. */
+/** The number of further tenants at the endpoint that never answers. Each has 100 deliveries. */
 const deadTenants = 60;
 
 type Say = (line: string) => void;
@@ -27,7 +27,7 @@ export async function measureFairness(world: World, say: Say): Promise<void> {
   const memory = await memoryOf(world);
   await seedDeliveries(world, [a], backlog);
   await announceDeliveries(producer, [a]);
-  await until('A to hold its requests', 10_000, async () => hole.open() >= 8);
+  await until("8 open requests to A's endpoint", 10_000, async () => hole.open() >= 8);
   say(
     `fairness: ${await pendingCount(world, [a])} deliveries of tenant A are pending; its endpoint never answers`,
   );
@@ -41,7 +41,7 @@ export async function measureFairness(world: World, say: Say): Promise<void> {
       return arrivedMs !== undefined;
     });
     say(
-      `  ${when.padEnd(46)} B arrives after ${(arrivedMs ?? 0) - committedMs} ms (goal 1000); ${hole.open()} connections to A's endpoint`,
+      `  ${when.padEnd(46)} B's webhook arrives after ${(arrivedMs ?? 0) - committedMs} ms (goal 1000); ${hole.open()} connections to A's endpoint`,
     );
   };
   for (const _ of [1, 2, 3]) await measure("A's first requests are in flight");

@@ -2,7 +2,7 @@ export async function until(what: string, timeoutMs: number, check: () => Promis
   const startedMs = performance.now();
   while (!(await check())) {
     if (performance.now() - startedMs > timeoutMs)
-      throw new Error(`waited ${timeoutMs} ms for ${what}`);
+      throw new Error(`gave up after ${timeoutMs} ms of waiting for ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }

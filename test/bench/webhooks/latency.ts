@@ -11,8 +11,8 @@ const seconds = 20;
 const tickMs = 10;
 
 /**
- * Writes events at a steady rate. Measures for each the time from the statement that wrote it
- * (before its commit) to its arrival at the endpoint.
+ * Writes events at a steady rate. Reports how long after its creation each event arrives at the
+ * endpoint. The time begins with the statement that writes the event, before its commit.
  */
 export async function measureLatency(
   world: World,

@@ -101,7 +101,7 @@ async function assertLogged({ pool }: World, deliveryIds: readonly string[]): Pr
 async function rateOf(url: string): Promise<number> {
   const arrivals = await arrivalsAt(url);
   if (arrivals.size !== backlog)
-    throw new Error(`${arrivals.size} of ${backlog} deliveries arrived`);
+    throw new Error(`only ${arrivals.size} of ${backlog} deliveries arrived`);
   let [firstMs, lastMs] = [Number.POSITIVE_INFINITY, 0];
   for (const atMs of arrivals.values()) {
     firstMs = Math.min(firstMs, atMs);

@@ -16,13 +16,11 @@ import { assertReady, migrate, openStore, type Store } from '@svc/store';
 import { Redis } from 'ioredis';
 import { Client, Pool } from 'pg';
 
-/** The benchmark's own Postgres and Redis, which flush to disk, and processes that use them. */
 export interface World {
   readonly pool: Pool;
   readonly store: Store;
   readonly redis: Redis;
   readonly redisUrl: string;
-  /** Starts one of the benchmark's own programs, from this directory. */
   readonly program: (name: string) => Promise<ServiceProcess>;
   readonly deliverer: () => Promise<ServiceProcess>;
   readonly close: () => Promise<void>;

@@ -26,7 +26,6 @@ function step(name: string, command: readonly string[], env: NodeJS.ProcessEnv =
   if (status !== 0) failed.push(name);
 }
 
-/** Installs a built file in a new environment. Returns the path of the environment's Python. */
 function installed(dir: string, name: string, file: string): string {
   const python = path.join(dir, name, 'bin/python');
   execFileSync(process.env['PYTHON'] ?? 'python3', ['-m', 'venv', path.join(dir, name)]);

@@ -2,14 +2,12 @@ import dgram from 'node:dgram';
 import { once } from 'node:events';
 import net from 'node:net';
 
-/** Listens on this machine and notes each contact. */
 export interface Listeners {
   /** Each connection as `tcp 127.0.0.1:80`, and each datagram as `udp :80`. */
   readonly contacts: string[];
   close(): void;
 }
 
-/** Listens on each address of the machine, on each port for TCP and for UDP. */
 export async function listenEverywhere(ports: readonly number[]): Promise<Listeners> {
   const contacts: string[] = [];
   const servers = ports.map((port) =>

@@ -59,7 +59,7 @@ const proxy = await startEgressProxy({
  */
 const sentPacketsColumn = 9;
 
-/** The packets that this machine has sent by the interface. 0 without `--interface`. */
+/** 0 without `--interface`. */
 function sentPackets(): number {
   if (values.interface === undefined) return 0;
   const lines = readFileSync('/proc/self/net/dev', 'utf8').split('\n');

@@ -54,7 +54,6 @@ function blobOf(target: string): string {
   return `URL.createObjectURL(new Blob(["fetch('http://${target}/worker', { mode: 'no-cors' })"]))`;
 }
 
-/** The code that runs each probe against each target. An error of a probe is ignored. */
 export function probeAll(targets: readonly string[]): string {
   const codes = targets.flatMap((target) => Object.values(probes).map((probe) => probe(target)));
   return codes.map((code) => `try { ${code} } catch {}`).join('\n');

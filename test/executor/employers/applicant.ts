@@ -18,7 +18,10 @@ type Answer =
 export interface Applicant {
   readonly profile: Readonly<Record<string, unknown>>;
   readonly answers: ReadonlyMap<Ask, Answer>;
-  /** Strings that occur in the profile and nowhere else on the machine. */
+  /**
+   * Strings that occur only in this profile. The tests search for them where personal data must not
+   * be.
+   */
   readonly canaries: readonly string[];
 }
 
@@ -38,7 +41,6 @@ function fileOf(name: string, canary: string, bytes: number): ApplicantFile {
 const text = (value: string): Answer => ({ kind: 'text', text: value });
 const options = (...labels: readonly string[]): Answer => ({ kind: 'options', labels });
 
-/** The applicant's answers to questions that are not standard ones, in the words of the forms. */
 function questionsOf(motivation: string) {
   return [
     { question: 'Country', answer: 'Ireland +353' },
@@ -58,8 +60,8 @@ const member = ({ name, contentType, bytes }: ApplicantFile) => ({
 });
 
 /**
- * An applicant. `tag` (letters and digits) makes the name, the addresses and the canaries differ
- * from those of an applicant with another tag.
+ * `tag` has letters and digits. It makes the name, the addresses and the canaries differ from those
+ * of other applicants.
  */
 export function createApplicant(tag: string, resumeBytes = resumeBytesDefault): Applicant {
   const given = `Aoife${tag}`;
@@ -129,10 +131,7 @@ export function createApplicant(tag: string, resumeBytes = resumeBytesDefault): 
   return { profile, answers, canaries };
 }
 
-/**
- * The values that the server must receive for a field. The result is empty for a file field, and
- * for a field that the applicant does not answer.
- */
+/** Empty for a file field, and for a field that the applicant does not answer. */
 export function expectedValues(field: Field, { answers }: Applicant): string[] {
   const answer = answers.get(field.ask);
   switch (answer?.kind) {

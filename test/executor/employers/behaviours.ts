@@ -14,7 +14,6 @@ export const atsNames = [
 
 export type Ats = (typeof atsNames)[number];
 
-/** How an employer's page or its server behaves. */
 export const behaviours = [
   'success',
   'posting-closed',
@@ -41,9 +40,8 @@ export const behaviours = [
   'cut',
   /** The page replaces its widgets while they are filled in. */
   're-render',
-  /** The page shows its form 600 ms after it has loaded. */
+  /** The page shows its form some time after it has loaded (`lateScript`). */
   'late-render',
-  /** The page sends the application twice. */
   'double-submit',
   'multi-step',
 ] as const;

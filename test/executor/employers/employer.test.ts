@@ -8,7 +8,6 @@ async function startLever(): Promise<Employer> {
   return employer;
 }
 
-/** The application as a browser encodes it. */
 function formOf({ fields }: Employer, applicant: Applicant): FormData {
   const form = new FormData();
   for (const field of fields) {

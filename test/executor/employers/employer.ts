@@ -44,9 +44,7 @@ export interface Employer {
   readonly fields: readonly Field[];
   /** Each application that arrived whole, in the order of arrival. */
   submissions(): readonly Submission[];
-  /** Method, host and path of every request. */
   requests(): readonly string[];
-  /** The differences between the expected application and the received one, one text for each. */
   differences(applicant: Applicant, received: Submission): string[];
   bytes(): Bytes;
   close(): Promise<void>;
@@ -68,7 +66,6 @@ const unanswered: Partial<Record<Behaviour, Pick<Field, 'ask' | 'label' | 'isReq
   'optional-empty': { ask: 'pronouns', label: 'Which pronouns do you use?', isRequired: false },
 };
 
-/** The questions of the form. The behaviours of `unanswered` add one text field. */
 function fieldsOf({ fields, extraName }: AtsFixture, behaviour: Behaviour): readonly Field[] {
   const extra = unanswered[behaviour];
   return extra === undefined ? fields : [...fields, { ...extra, name: extraName, control: 'text' }];
@@ -96,10 +93,7 @@ function respond(fixture: AtsFixture, request: FixtureRequest, world: World): Fi
   );
 }
 
-/**
- * Starts an employer's server on 127.0.0.1. Throws if the system of `ats` cannot show the
- * behaviour.
- */
+/** The server listens on 127.0.0.1. Throws if the system of `ats` cannot show the behaviour. */
 export async function startEmployer({
   ats,
   behaviour = 'success',

@@ -39,11 +39,9 @@ export type Control =
 
 export interface Option {
   readonly label: string;
-  /** The page sends this if the option is chosen. */
   readonly value: string;
 }
 
-/** A question of an application form. */
 export interface Field {
   /** The key under which the server receives the answer. */
   readonly name: string;
@@ -55,12 +53,10 @@ export interface Field {
   readonly isMultiple?: boolean;
 }
 
-/** Options whose values are numbers from `first` on, like the row numbers of a database. */
 export function numbered(first: number, ...labels: readonly string[]): Option[] {
   return labels.map((label, index) => ({ label, value: `${first + index}` }));
 }
 
-/** Options whose values are their labels. */
 export function labelled(...labels: readonly string[]): Option[] {
   return labels.map((label) => ({ label, value: label }));
 }

@@ -35,7 +35,6 @@ export interface AgentProcess {
   stop(): Promise<void>;
 }
 
-/** The parent of a process, or undefined if the process is gone. */
 function parentOf(pid: string): number | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
@@ -67,7 +66,6 @@ function flagsOf({ binary, hosts }: AgentOptions): string[] {
   return ['--executor', 'browser', '--browser', binary, '--no-browser-sandbox', ...maps];
 }
 
-/** Starts the real `svc-node`. */
 export function startAgentProcess(options: AgentOptions): AgentProcess {
   const preloads = [keepCompiled, ...(options.bug === undefined ? [] : [bugPreload])];
   const imports = preloads.flatMap((file) => ['--import', file]);

@@ -17,8 +17,8 @@ function textOf(file: string): string {
 }
 
 /**
- * Returns a text for each canary of the applicant in the name or the content of a file below these
- * directories.
+ * Searches the names and the contents of all files below the directories. Also finds a canary in
+ * UTF-16.
  */
 export function canariesIn(dirs: readonly string[], { canaries }: Applicant): string[] {
   return dirs.flatMap(filesBelow).flatMap((file) => {

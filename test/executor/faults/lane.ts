@@ -9,7 +9,7 @@ import { type LinkEnd, startLinkEnd } from './link-end.ts';
 import { employers } from './plan.ts';
 
 /**
- * One agent with its employers and the service's end of its link. The agent runs at most one
+ * One agent, its employers and the service's side of its link. The agent runs at most one
  * submission in each of its slots.
  */
 export interface Lane {
@@ -17,7 +17,6 @@ export interface Lane {
   readonly stateDir: string;
   readonly homeDir: string;
   employer(ats: Ats): Employer;
-  /** The agent that was started last. */
   agent(): AgentProcess;
   /** Returns what the agents of this lane wrote since the last call. */
   takeLogs(): string;
@@ -27,17 +26,16 @@ export interface Lane {
   killAgent(): Promise<void>;
   killBrowsers(): void;
   /**
-   * Calls `act` at each application that an employer receives, until the next call of `onReceipt`.
-   * With undefined, nothing is called.
+   * Calls `act` at each application that an employer receives. A later call replaces `act`, and
+   * undefined removes it.
    */
   onReceipt(act: (() => void) | undefined): void;
   close(): Promise<void>;
 }
 
 /**
- * Starts the employers, the service's end of the link, and the agent with `slots` slots. The agent
- * starts from `bundle`, or from its source if `bug` is given. Throws with the agent's log if the
- * agent does not start.
+ * The agent starts from `bundle`, or from its source if `bug` is given. Throws with the agent's log
+ * if the agent does not start.
  */
 export async function openLane({
   binary,
@@ -73,7 +71,8 @@ export async function openLane({
     homeDir,
     employer(ats) {
       const employer = started.get(ats);
-      if (employer === undefined) throw new Error(`no employer with ${ats}`);
+      if (employer === undefined)
+        throw new Error(`this run started no employer with the ATS ${ats}`);
       return employer;
     },
     agent: () => agent,

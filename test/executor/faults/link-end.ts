@@ -16,13 +16,12 @@ export type Ended =
   | WireOutcome
   /** A new link did not name the submission, so the node has lost it. */
   | { readonly type: 'lost' }
-  /** The node reported `stopped`, after another instance had asked to begin the submission. */
+  /** The node reported `stopped`, because another instance had got `begin`. */
   | { readonly type: 'stopped' };
 
 interface Assigned {
   readonly payloadText: string;
   isAssigned: boolean;
-  /** The instance that got `begin`. */
   begunBy?: string;
   ended?: Ended;
 }
@@ -32,12 +31,11 @@ const offerAgainMs = 20;
 const maxNodeSeconds = 300;
 
 /**
- * The service's end of one node's link. It assigns submissions and keeps the rules of CONTRACT 7:
+ * The service's side of one node's link. It assigns submissions and keeps a rule of CONTRACT 7:
  * only the instance that got `begin` may run a submission.
  */
 export interface LinkEnd {
   readonly url: string;
-  /** Resolves when the node has a link. */
   linked(): Promise<void>;
   /**
    * Assigns a submission. Resolves when the node got `begin`, or when the submission ended before
@@ -84,7 +82,7 @@ export async function startLinkEnd(): Promise<LinkEnd> {
     async ended(submissionId) {
       const submission = state.submissions.get(submissionId);
       await until(state, () => submission?.ended !== undefined);
-      if (submission?.ended === undefined) throw new Error('no such submission');
+      if (submission?.ended === undefined) throw new Error('this submission was never assigned');
       return submission.ended;
     },
     cut: () => state.socket?.terminate(),
@@ -141,7 +139,6 @@ function offerAll(state: State): void {
   }
 }
 
-/** Ends assigned submissions that a new link does not name, because the node has lost them. */
 function endMissing(state: State, running: readonly string[]): void {
   for (const [submissionId, submission] of state.submissions) {
     if (

@@ -5,10 +5,12 @@ import { submissionBugs } from '../../faults/injected-bugs/submission-bugs.ts';
 import { runTrial } from './trial.ts';
 
 /**
- * `pnpm executor:faults [--runs N] [--seed S] [--lanes L] [--slots N] [--bug NAME | --bugs]`: kills
- * the agent, the browser, both or the link at random moments of each run. `--lanes` is the number
- * of agents. `--slots` is the number of runs that share an agent at a time. Each kill hits all of
- * them. Prints each violation, the ends of the runs and a verdict.
+ * `pnpm executor:faults [--runs N] [--seed S] [--lanes L] [--slots N] [--bug NAME | --bugs]`:
+ * disturbs most runs at random moments. It kills the agent, the browser or both, or it cuts the
+ * link. Prints each violation, the ends of the runs and a verdict.
+ *
+ * `--lanes` is the number of agents. `--slots` is the number of runs that share an agent at a time.
+ * Each kill hits all of them.
  *
  * `--bugs` puts each injected bug into the agent, one after another, and `--bug` only one. Each bug
  * gets at most `--runs` runs, and fewer if it is caught earlier.
@@ -42,7 +44,7 @@ async function tryRuns(): Promise<boolean> {
   for (const [end, count] of report.ends) say(`${count} ${end}`);
   say(`${report.received} applications arrived`);
   const count = report.violations.length;
-  const verdict = count === 0 ? 'all hold' : `${count} VIOLATED`;
+  const verdict = count === 0 ? 'no violation' : `${count} VIOLATIONS`;
   say(`${report.runs} runs in ${passedSeconds()} s, seed ${values.seed}: ${verdict}`);
   return count === 0;
 }
@@ -61,7 +63,10 @@ async function tryBugs(names: readonly string[]): Promise<boolean> {
 
 const { bug } = values;
 const names = submissionBugs.map(({ name }) => name);
-if (bug !== undefined && !names.includes(bug)) throw new Error(`there is no injected bug ${bug}`);
+if (bug !== undefined && !names.includes(bug))
+  throw new Error(
+    `there is no injected bug ${bug}; see test/faults/injected-bugs/submission-bugs.ts`,
+  );
 const isBugs = bug !== undefined || values.bugs;
 const isRight = isBugs ? await tryBugs(bug === undefined ? names : [bug]) : await tryRuns();
 process.exitCode = isRight ? 0 : 1;

@@ -2,20 +2,20 @@ import { createRandom, type Random } from '../../simulation/random.ts';
 import type { Ats, Behaviour } from '../employers/behaviours.ts';
 
 /**
- * The targets of a strike, which kills them. `none` leaves the run undisturbed. `both` is the agent
- * and the browser. A killed link is cut without a close frame.
+ * The targets of a strike. `none` leaves the run undisturbed. `both` is the agent and the browser.
+ * `link` cuts the link without a close frame.
  */
 export const targets = ['none', 'agent', 'browser', 'both', 'link'] as const;
 type Target = (typeof targets)[number];
 
-/** The moment at which the target is killed. */
 type Moment =
   /** After a fraction of the usual duration of the run, counted from `begin`. */
   | { readonly kind: 'time'; readonly fraction: number }
   /** After the journal has recorded `submitting`. */
   | { readonly kind: 'submitting'; readonly delayMs: number }
   /**
-   * After the employer has received the application. If the delay is 0, this is before it answers.
+   * After the employer has received the application. With a delay of 0, before the employer
+   * answers.
    */
   | { readonly kind: 'receipt'; readonly delayMs: number };
 
@@ -24,13 +24,14 @@ export interface RunPlan {
   readonly target: Target;
   readonly moment: Moment;
   /**
-   * For each number, the agent starts again and is killed after this many milliseconds, or earlier
-   * as soon as it has a link. At the end it starts once more.
+   * The further kills of a killed agent. For each number, the agent starts again and is killed when
+   * it has a link, at the latest after this many milliseconds. After these kills it starts a last
+   * time and lives.
    */
   readonly againAfterMs: readonly number[];
   /**
-   * The milliseconds until this run's submission is assigned. The first of the runs that share an
-   * agent is assigned at once. Its strike hits the others, too, whatever they do at that moment.
+   * The milliseconds until this run's submission is assigned. Ignored for the first of the runs
+   * that share an agent, which is assigned at once.
    */
   readonly assignedAfterMs: number;
 }
@@ -55,7 +56,7 @@ function planMoment({ nat }: Random): Moment {
 export function planRun(seed: number, run: number): RunPlan {
   const random = createRandom(seed * 1_000_003 + run);
   const { ats } = employers[random.nat(employers.length)] ?? { ats: 'generic' as const };
-  // A tenth of the runs is not disturbed, so that the trial shows that runs complete.
+  // About one run in ten is undisturbed. It shows that a run can complete.
   const target = random.chance(0.1)
     ? 'none'
     : (targets[1 + random.nat(targets.length - 1)] ?? 'agent');

@@ -31,7 +31,6 @@ export interface RunReport {
   countAgain(): number;
 }
 
-/** A run without an outcome after this time counts as one that hangs. */
 const endedMsMax = 150_000;
 
 function countOf(employer: Employer, { answers }: Applicant): number {
@@ -43,7 +42,8 @@ function countOf(employer: Employer, { answers }: Applicant): number {
 }
 
 /**
- * Calls `act` when the journal has recorded `submitting`. Returns a function that ends the watch.
+ * Calls `act` once, when the journal of the submission has recorded `submitting`. Returns a
+ * function that ends the watch.
  */
 function watchSubmitting({ stateDir }: Lane, submissionId: string, act: () => void): () => void {
   let isDone = false;
@@ -74,10 +74,7 @@ async function strike(lane: Lane, { target, againAfterMs }: RunPlan): Promise<vo
   await lane.revive();
 }
 
-/**
- * Prepares the strike at the moment of the plan. `stop` cancels a strike that has not begun, and
- * waits for one that has.
- */
+/** `stop` cancels a strike that has not begun, and waits for one that has. */
 function planStrike(lane: Lane, { plan, submissionId, usualMs }: Prepared) {
   let struck: Promise<void> | undefined;
   const act = (): void => {
@@ -106,15 +103,21 @@ function planStrike(lane: Lane, { plan, submissionId, usualMs }: Prepared) {
 /** The violations of the promises of CONTRACT 10, "At most once". */
 function violationsOf(ended: Ended, received: number): string[] {
   if (received > 1) return [`the employer received ${received} applications`];
-  if (ended.type === 'completed' && received === 0) return ['completed without an application'];
+  if (ended.type === 'completed' && received === 0)
+    return ['the node reported completed, but no application arrived'];
   if (ended.type !== 'failed') return [];
   const { code, message, submitted } = ended.failure;
   if (received === 0) {
     // The forms and the applicants are correct, so only the node or the way to the site can fail.
     return ['node_error', 'site_unreachable'].includes(code) ? [] : [`${code}: ${message}`];
   }
-  if (submitted === false) return [`${code} denies an application that arrived`];
-  return code === 'site_unreachable' ? ['site_unreachable after the application arrived'] : [];
+  if (submitted === false)
+    return [
+      `the node reported ${code} and that nothing was submitted, but the application arrived`,
+    ];
+  return code === 'site_unreachable'
+    ? ['the node reported site_unreachable, but the application arrived']
+    : [];
 }
 
 async function endedInTime(lane: Lane, submissionId: string): Promise<Ended | undefined> {
@@ -143,9 +146,8 @@ function prepare(lane: Lane, run: PlannedRun): Prepared {
 }
 
 /**
- * Runs the submissions on the lane at the same time. The plan of the first run decides what is
- * struck, when, and how often the agent is killed again. The strike hits the other runs, too,
- * whatever they do at that moment.
+ * Runs the submissions on the lane at the same time. Only the strike of the first run's plan
+ * happens. It hits the other runs, too.
  */
 export async function runTogether(lane: Lane, runs: readonly PlannedRun[]): Promise<RunReport[]> {
   await lane.revive();

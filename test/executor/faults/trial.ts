@@ -7,16 +7,15 @@ import { runTogether, type RunReport } from './run.ts';
 export interface TrialOptions {
   readonly runs: number;
   readonly seed: number;
-  /** How many agents run at the same time. */
   readonly lanes: number;
-  /** How many runs share an agent at the same time, and so are struck at once. */
+  /**
+   * The number of runs that share an agent at the same time. A kill of the agent hits all of them.
+   */
   readonly slots: number;
   readonly binary: string;
-  /** The bundle of the agent. */
   readonly bundle: string;
   /** The name of an injected bug. The agent then starts from its source. */
   readonly bug?: string;
-  /** Ends the trial at the first violation. */
   readonly endsWhenBroken?: boolean;
   readonly onViolation?: (line: string) => void;
 }
@@ -41,7 +40,10 @@ export function describeEnd(ended: Ended): string {
   return submitted === false ? `${code}, not submitted` : code;
 }
 
-/** Runs submissions, and strikes at them as their plans say: CONTRACT 10, "At most once". */
+/**
+ * Runs submissions and disturbs each as its plan says (`plan.ts`). Checks that each application is
+ * submitted at most once: CONTRACT 10, "At most once".
+ */
 export async function runTrial(options: TrialOptions): Promise<TrialReport> {
   const { runs, seed, lanes, slots } = options;
   const reports = new Map<number, RunReport>();
@@ -51,7 +53,7 @@ export async function runTrial(options: TrialOptions): Promise<TrialReport> {
     next >= runs || (options.endsWhenBroken === true && violations.length > 0);
   const note = (run: number, report: RunReport, lines: readonly string[]): void => {
     for (const line of lines) {
-      const text = `run ${run} ${JSON.stringify(report.plan)} ended ${describeEnd(report.ended)}: ${line}`;
+      const text = `run ${run} with the plan ${JSON.stringify(report.plan)} ended as ${describeEnd(report.ended)}: ${line}`;
       violations.push(text);
       options.onViolation?.(text);
     }

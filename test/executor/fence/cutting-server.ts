@@ -10,14 +10,14 @@ import { selfSigned } from '../../../packages/testkit/src/self-signed.ts';
 export const protocols = ['http1', 'http1-tls', 'http2-tls'] as const;
 export type Protocol = (typeof protocols)[number];
 
-/** The relay cuts a connection after this number of bytes in one direction. */
+/** The relay cuts a connection after `bytes` in one direction. */
 export type Cut =
   | { readonly kind: 'none' }
-  /** Cuts the answer. Counts from the arrival of a submission request on the connection. */
+  /** Cuts the answer. `bytes` counts from the arrival of a submission request on the connection. */
   | { readonly kind: 'answer'; readonly bytes: number }
   /**
-   * Cuts the request. Counts from the start of the connection. Applies to connections that start
-   * after `setCut`.
+   * Cuts the request. `bytes` counts from the start of the connection. Applies to connections that
+   * start after `setCut`.
    */
   | { readonly kind: 'request'; readonly bytes: number };
 
@@ -34,7 +34,6 @@ export interface CuttingServer {
   close(): Promise<void>;
 }
 
-/** The body of the answer to a submission. */
 export const confirmation = 'Thank you for your application, number 4711.';
 export const applyPath = '/apply';
 /**
@@ -96,8 +95,8 @@ async function listen(server: net.Server): Promise<number> {
 }
 
 /**
- * Counts the bytes of one direction. The returned function returns the part of a chunk that is
- * within `limit`. Without a limit, the whole chunk passes and is not counted.
+ * Returns a function that lets at most `limit()` bytes of one direction pass. It shortens the chunk
+ * that exceeds them. If `limit()` is undefined, the chunk passes whole and does not count.
  */
 function meterFor(limit: () => number | undefined): (chunk: Buffer) => Buffer {
   let passed = 0;
@@ -110,14 +109,13 @@ function meterFor(limit: () => number | undefined): (chunk: Buffer) => Buffer {
   };
 }
 
-/** Starts an employer behind a relay that can cut a connection at any byte. */
 export async function startCuttingServer(protocol: Protocol): Promise<CuttingServer> {
   const received: string[] = [];
   let cut: Cut = { kind: 'none' };
   let cutCount = 0;
   /**
-   * The local ports of the relay's connections to the employer on which a submission request
-   * arrived.
+   * The relay's connections to the employer on which a submission request arrived. A connection is
+   * named by its local port.
    */
   const submitted = new Set<number>();
   const note = ({ method, url, socket }: http.IncomingMessage): void => {

@@ -1,7 +1,6 @@
 import { confirmation } from './cutting-server.ts';
 import type { Trial, TrialEnd } from './trials.ts';
 
-/** Returns a text for each promise of the fence that did not hold in the trial. */
 export function faultsOf(trial: Trial, { sent, received, isCut }: TrialEnd): string[] {
   const faults: string[] = [];
   if (received.length > 1) faults.push(`${received.length} submission requests arrived`);

@@ -21,7 +21,6 @@ const every = Number(values.every);
  */
 const requestBytesMax = 3_000;
 const requestStepBytes = 37;
-/** An upper limit of the length of an answer. */
 const answerBytesMax = 5_000;
 
 const browser = await launchTestBrowser([acceptCertificate(certificateHash())]);
@@ -62,10 +61,12 @@ async function runAll(): Promise<void> {
 
 const named = Object.entries(namedTrials).filter(([name]) => positionals.includes(name));
 if (named.length !== positionals.length)
-  throw new Error('a name is not the name of a trial, or is given twice');
+  throw new Error(
+    'each argument must be the name of a trial in test/executor/fence/named-trials.ts, and none may come twice',
+  );
 for (const [, trial] of named) await run(trial);
 if (named.length === 0) await runAll();
 await browser.close();
-const verdict = faultCount === 0 ? 'all hold' : `${faultCount} FAULTS`;
+const verdict = faultCount === 0 ? 'no fault' : `${faultCount} FAULTS`;
 process.stdout.write(`${count} trials: ${verdict}\n`);
 process.exitCode = faultCount === 0 ? 0 : 1;

@@ -5,7 +5,6 @@ const atOnce = { kind: 'answer', bytes: 0 } as const;
 /** A cut inside the body. The head of the answer has about 120 bytes. */
 const inBody = { kind: 'answer', bytes: 140 } as const;
 
-/** The trials that find the injected bugs of the fence, by name. */
 export const namedTrials = {
   'cut-http1': { protocol: 'http1', sender: 'form', cut: atOnce },
   'cut-http1-tls': { protocol: 'http1-tls', sender: 'form', cut: atOnce },

@@ -11,15 +11,11 @@ import {
 /** A browser for many trials, with the product's flags and those of the caller. */
 export interface TestBrowser {
   readonly browser: Browser;
-  /** Opens a page whose traffic goes to the proxy. */
   open(proxyUrl: string): Promise<Page>;
   close(): Promise<void>;
 }
 
-/**
- * Returns the flag with which the browser accepts one certificate: the one whose public key has
- * this hash.
- */
+/** With this flag, the browser accepts the certificate whose public key has this hash. */
 export function acceptCertificate(hash: string): string {
   return `--ignore-certificate-errors-spki-list=${hash}`;
 }
@@ -33,7 +29,7 @@ export async function launchTestBrowser(flags: readonly string[] = []): Promise<
     env: { PATH: process.env['PATH'], HOME: profileDirectory },
   });
   const browser = persistent.browser();
-  if (browser === null) throw new Error('the browser has no handle');
+  if (browser === null) throw new Error('Playwright returned no browser for the context');
   return {
     browser,
     async open(proxyUrl) {

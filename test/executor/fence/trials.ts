@@ -13,14 +13,11 @@ import {
 } from './cutting-server.ts';
 import type { TestBrowser } from './test-browser.ts';
 
-/** The code that the page runs to send the application, by the name of the sender. */
 export const senders = {
   form: `document.getElementById('form').submit()`,
   fetch: `void fetch('${applyPath}', { method: 'POST', body: 'name=Ada' })`,
-  /** Sends again each time the request fails, up to three requests in total. */
   retryingFetch: `{ const send = () => fetch('${applyPath}', { method: 'POST', body: 'name=Ada' });
     window.done = send().catch(send).catch(send).catch(() => {}); }`,
-  /** Sends three requests at once, and one more when they have ended. */
   doubleFetch: `{ const send = () => fetch('${applyPath}', { method: 'POST', body: 'name=Ada' }).catch(() => {});
     window.done = Promise.all([send(), send(), send()]).then(send); }`,
   keepalive: `void fetch('${applyPath}', { method: 'POST', body: 'name=Ada', keepalive: true })`,
@@ -33,8 +30,8 @@ export const senders = {
 export type Sender = keyof typeof senders;
 
 /**
- * A broken journal waits this long for a request, and then throws. A request that arrives in this
- * time has not waited for the journal.
+ * A broken journal waits at most this long for a request to arrive, and then throws. The fence must
+ * send nothing before the journal has written, so an arrival is a fault.
  */
 const earlyRequestMs = 700;
 
@@ -42,7 +39,6 @@ export interface Trial {
   readonly protocol: Protocol;
   readonly sender: Sender;
   readonly cut: Cut;
-  /** True if the journal cannot be written. */
   readonly isJournalBroken?: boolean;
 }
 
@@ -63,7 +59,6 @@ function isSubmission({ method, url }: { readonly method: string; readonly url: 
   return method === 'POST' && [applyPath, movedPath].includes(new URL(url).pathname);
 }
 
-/** Submits once through the fence, on a connection that is cut as `trial.cut` says. */
 export async function runTrial(browser: TestBrowser, trial: Trial): Promise<TrialEnd> {
   return await withSite(browser, trial.protocol, async ({ page, proxy, server }) => {
     const fence = await openSubmitFence({
@@ -82,16 +77,16 @@ export async function runTrial(browser: TestBrowser, trial: Trial): Promise<Tria
     server.setCut(trial.cut);
     const activate = async (): Promise<void> => void (await page.evaluate(senders[trial.sender]));
     const sent = await fence.submit(activate).catch(() => undefined);
-    // Waits for the page's own code. It ends when the fence has aborted the other requests of the
-    // page.
+    // Waits for the page's own code, which ends when the fence has aborted the other requests of
+    // the page.
     await page.evaluate('window.done').catch(() => {});
     return { sent, received: [...server.received], isCut: server.cuts() > 0 };
   });
 }
 
 /**
- * Sends an application without a fence, on a connection that is cut before the answer. Returns the
- * requests that arrived, including the repeats of the browser.
+ * The connection is cut before the answer. Returns the requests that arrived, including the
+ * browser's repeats.
  */
 export async function runUnfenced(browser: TestBrowser, protocol: Protocol): Promise<string[]> {
   return await withSite(browser, protocol, async ({ page, server }) => {

@@ -16,7 +16,6 @@ export interface Figures {
   readonly ratioOfBytes: number;
 }
 
-/** A form of ten questions. */
 const asks: readonly Ask[] = [
   'givenName',
   'familyName',

@@ -11,19 +11,16 @@ export interface Cell {
 }
 
 export interface CellReport extends Cell {
-  /** One text for each broken expectation. */
   readonly faults: readonly string[];
   readonly seconds: number;
 }
 
-/** The cells of the matrix: each system with each behaviour that it can show. */
 export const cells: readonly Cell[] = atsNames.flatMap((ats) =>
   behaviours
     .filter((behaviour) => whyNotShown(ats, behaviour) === undefined)
     .map((behaviour) => ({ ats, behaviour })),
 );
 
-/** The combinations that a system cannot show, each with the reason. */
 export const notShown: readonly (Cell & { readonly reason: string })[] = atsNames.flatMap((ats) =>
   behaviours.flatMap((behaviour) => {
     const reason = whyNotShown(ats, behaviour);
@@ -82,14 +79,13 @@ function faultsOfFailure(expected: Expected & { kind: 'failed' }, { outcome }: R
   return faults;
 }
 
-/** Looks for the canaries of the profile in the outcome and the log. Returns a fault for each. */
 function faultsOfPrivacy({ canaries }: Applicant, sent: string): string[] {
   return canaries
     .filter((canary) => sent.includes(canary))
     .map((canary) => `the outcome or the log contains ${canary}`);
 }
 
-/** Runs one job against one employer. Each run has its own employer, browser and state directory. */
+/** Each run has an employer, a browser and a state directory for itself. */
 export async function runCell(cell: Cell, binary: string): Promise<CellReport> {
   const startedMs = performance.now();
   const { ats, behaviour } = cell;

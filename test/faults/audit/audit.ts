@@ -9,10 +9,6 @@ import { auditBooks, auditLedgerTables } from './money.ts';
 import { auditOutcomes, auditReplays } from './outcomes.ts';
 import { auditRuns } from './runs.ts';
 
-/**
- * Runs the whole audit. It compares what tenants read at the end with the received webhooks, the
- * nodes' logs and the earlier answers. It also checks the rows of the ledger.
- */
 export async function audit(world: World, tenants: readonly LoadTenant[]): Promise<Findings> {
   const findings = new Findings();
   const { seen } = world;
@@ -35,7 +31,7 @@ export async function audit(world: World, tenants: readonly LoadTenant[]): Promi
   findings.addAll('every answer is one that the contract allows', answers, seen.complaints);
   const processes = [...world.services, ...world.nodes];
   const deaths = processes.flatMap(({ process }) => process.deaths);
-  findings.addAll('no process ends without a fault', processes.length, deaths);
+  findings.addAll('only faults end processes', processes.length, deaths);
   return findings;
 }
 

@@ -23,7 +23,6 @@ export interface FinalRecord {
   readonly finishedAt: string | null;
 }
 
-/** All that one tenant can read about itself. */
 export interface TenantBooks {
   readonly tenant: LoadTenant;
   readonly balance: Json;
@@ -70,7 +69,6 @@ function finalRecord(tenant: LoadTenant, record: Json): FinalRecord {
   };
 }
 
-/** The text of a record for a finding, or `nothing` if there is no record. */
 export function inWords(record: FinalRecord | undefined): string {
   if (record === undefined) return 'nothing';
   const { tenant, ...own } = record;

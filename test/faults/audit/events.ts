@@ -3,11 +3,6 @@ import { listOf, microsOf, textOf } from '../load/json.ts';
 import { type FinalRecord, inWords, type TenantBooks } from './books.ts';
 import type { Findings } from './findings.ts';
 
-/**
- * Checks the promise that an event is never lost. Compares the webhooks that a tenant received with
- * the ends of its submissions.
- */
-
 const endEvents: Readonly<Record<string, string>> = {
   'submission.completed': 'submitted',
   'submission.failed': 'failed',
@@ -43,10 +38,6 @@ export function auditEvents(
   auditDeliveries(findings, deliveries, received);
 }
 
-/**
- * Checks the webhooks of one submission. Exactly one event must report its end, with the figures of
- * its record. If it has a late outcome, exactly one other event must report that.
- */
 function auditEnd(
   findings: Findings,
   record: FinalRecord,
@@ -81,10 +72,6 @@ function describeWebhook({ event, attempt }: ReceivedWebhook): string {
   return `${event.id} ${event.type} ${JSON.stringify(event.data)} #${attempt}`;
 }
 
-/**
- * Checks the attempts of each delivery. No attempt number may arrive twice, and all numbers are
- * from 1 to 8. All attempts must carry the same event.
- */
 function auditAttempts(findings: Findings, received: readonly ReceivedWebhook[]): void {
   const byDelivery = Map.groupBy(received, ({ deliveryId }) => deliveryId);
   for (const [deliveryId, webhooks] of byDelivery) {

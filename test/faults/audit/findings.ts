@@ -1,8 +1,6 @@
-/** The checks of the audit and their violations, by promise. */
 export class Findings {
   readonly #checks = new Map<string, { count: number; readonly violations: string[] }>();
 
-  /** Checks one subject. `what` describes the violation. */
   expect(promise: string, holds: boolean, subject: string, what: () => string): void {
     const check = this.#checks.get(promise) ?? { count: 0, violations: [] };
     this.#checks.set(promise, check);
@@ -10,7 +8,6 @@ export class Findings {
     if (!holds) check.violations.push(`${subject}: ${what()}`);
   }
 
-  /** Adds `count` checks that the caller made, with their violations. */
   addAll(promise: string, count: number, violations: readonly string[]): void {
     const check = this.#checks.get(promise) ?? { count: 0, violations: [] };
     this.#checks.set(promise, check);

@@ -6,8 +6,8 @@ import { type FinalRecord, inWords, type TenantBooks } from './books.ts';
 import type { Findings } from './findings.ts';
 
 /**
- * Checks that the money of one tenant adds up. Uses the figures that the tenant reads, and
- * calculates prices without the product's code.
+ * Checks the books of a tenant. Compares figures that the tenant reads with the grants of the run,
+ * and with prices that are calculated without the product's code.
  */
 export function auditBooks(findings: Findings, books: TenantBooks, grants: readonly Grant[]): void {
   auditBalance(findings, books, grants);
@@ -26,7 +26,7 @@ function auditBalance(
 ): void {
   const own = grants.filter((grant) => grant.tenant.tenantId === tenant.tenantId);
   findings.expect(
-    'nothing is held at rest',
+    'no credits are held when nothing is in flight',
     microsOf(balance['held']) === 0n,
     tenant.name,
     () => `${String(balance['held'])} credits are held`,
@@ -37,7 +37,8 @@ function auditBalance(
     'a balance is the grants less the charges',
     own.every(({ isAnswered }) => isAnswered) && microsOf(balance['balance']) === granted - charged,
     tenant.name,
-    () => `it reads ${String(balance['balance'])} credits, but must be ${granted - charged} micros`,
+    () =>
+      `it is ${String(balance['balance'])} credits, but must be ${granted - charged} micro-credits`,
   );
 }
 
@@ -48,11 +49,7 @@ const signs: Readonly<Record<string, bigint>> = {
   reversal: -1n,
 };
 
-/**
- * Checks the statement from its oldest line on: each line adds its signed amount to the previous
- * balance. A hold or a release does not change the balance. The newest line must lead to the
- * balance that the tenant reads.
- */
+/** Reads the lines from the oldest on. A hold or a release does not change the balance. */
 function auditStatement(findings: Findings, { tenant, balance, statement }: TenantBooks): void {
   let expected = 0n;
   for (const line of statement.toReversed()) {
@@ -76,10 +73,6 @@ function auditStatement(findings: Findings, { tenant, balance, statement }: Tena
   );
 }
 
-/**
- * Checks that a submission has one hold of the quoted maximum, at most one charge and at most one
- * release. Charge and release add up to the hold.
- */
 function auditLines(findings: Findings, record: FinalRecord, lines: readonly Json[]): void {
   const of = (type: string) => lines.filter((line) => line['type'] === type);
   const sum = (type: string) =>
@@ -145,7 +138,6 @@ function auditCharge(findings: Findings, record: FinalRecord): void {
   );
 }
 
-/** Checks the rows of the ledger, read directly from Postgres. */
 export async function auditLedgerTables(findings: Findings, pool: Pool): Promise<void> {
   const violations = await auditMoney(async (sql, values) => (await pool.query(sql, values)).rows);
   const { rows } = await pool.query<{ count: string }>('SELECT count(*) FROM ledger_entries');

@@ -8,7 +8,6 @@ import type { Findings } from './findings.ts';
 
 const endStatuses = new Set(['submitted', 'failed', 'cancelled']);
 
-/** Compares the answers that tenants got during the run with the records at its end. */
 export function auditOutcomes(
   findings: Findings,
   seen: Seen,
@@ -67,7 +66,7 @@ function auditApplication(
       record?.status === end.status &&
       (end.chargedMicros === null || end.chargedMicros === record.chargedMicros);
     findings.expect(
-      'an end that a tenant has read stays the end',
+      'an end that a tenant has read does not change',
       isSame,
       key,
       () =>
@@ -78,9 +77,6 @@ function auditApplication(
 
 const replaysAtOnce = 16;
 
-/**
- * Replays the request of each key whose creation is known, and checks that it gets the same answer.
- */
 export async function auditReplays(
   findings: Findings,
   world: World,

@@ -2,10 +2,6 @@ import type { DecidedLine, ExecutedLine, Logged, NodeLine, OutcomeLine } from '.
 import { type FinalRecord, inWords } from './books.ts';
 import type { Findings } from './findings.ts';
 
-/**
- * Checks the promise that a job runs at most once: compares the nodes' logs with the records that
- * tenants read.
- */
 export function auditRuns(
   findings: Findings,
   lines: readonly Logged<NodeLine>[],
@@ -28,7 +24,6 @@ export function auditRuns(
   }
 }
 
-/** Checks that the node that got a submission is the node to which it was dispatched. */
 function expectDispatched(
   findings: Findings,
   { submissionId, node }: Logged<DecidedLine>,
@@ -72,10 +67,7 @@ function auditExecutions(
   }
 }
 
-/**
- * Checks that a node acts only after the commit of `running`. The record of a begun submission has
- * `startedAt`.
- */
+/** A node may act only after the commit of `running`, which sets `startedAt`. */
 function expectBegun(findings: Findings, subject: string, record: FinalRecord | undefined): void {
   findings.expect(
     'a node acts only on submissions that have begun',
@@ -89,10 +81,6 @@ function isAcknowledged(line: NodeLine): line is OutcomeLine {
   return line.what === 'acknowledged';
 }
 
-/**
- * Checks that an acknowledged outcome is stored: as the submission's outcome, or as its late
- * outcome.
- */
 function expectKept(findings: Findings, line: OutcomeLine, record: FinalRecord | undefined): void {
   const reported = line.outcome === 'completed' ? 'submitted' : 'failed';
   const isOwn =

@@ -2,10 +2,8 @@ import type { ServiceName } from '@svc/local';
 import type { Random } from '../../simulation/random.ts';
 import type { World } from '../world/types.ts';
 
-/** A fault. `strike` begins it, it lasts for `lastsMs`, and `heal` ends it. */
 export interface Fault {
   readonly kind: string;
-  /** The name that the report prints. */
   readonly name: string;
   readonly lastsMs: number;
   strike(world: World): Promise<void> | void;
@@ -24,7 +22,6 @@ export interface Targets {
 }
 
 export interface Pace {
-  /** The range of a lasting fault's duration, in milliseconds. */
   readonly lastsMs: readonly [least: number, most: number];
   /** The time for which SIGSTOP stops a process. */
   readonly pauseMs: number;
@@ -32,15 +29,12 @@ export interface Pace {
 
 export interface FaultKind {
   readonly kind: string;
-  /** The weight of this kind relative to the others. */
   readonly weight: number;
   /** Draws a fault of this kind. Undefined if this machine or this stack has no target for it. */
   plan(random: Random, targets: Targets, pace: Pace): Fault | undefined;
 }
 
-/** The parts of a lasting fault that differ between kinds. The pace gives the duration. */
 interface Lasting {
-  /** The name that the report prints, without the duration. */
   readonly name: string;
   /** Added to the duration that the pace gives. The fault needs this time to have an effect. */
   readonly atLeastMs?: number;
@@ -48,7 +42,6 @@ interface Lasting {
   readonly heal: Fault['heal'];
 }
 
-/** A kind whose faults last for a time that the pace gives. */
 export function lastingKind(
   kind: string,
   weight: number,
@@ -67,7 +60,6 @@ export function lastingKind(
   };
 }
 
-/** A kind whose faults end at once. */
 export function momentaryKind(
   kind: string,
   weight: number,
@@ -83,7 +75,6 @@ export function momentaryKind(
   };
 }
 
-/** A duration as text, in seconds. */
 export function seconds(ms: number): string {
   return `${(ms / 1000).toFixed(1)} s`;
 }

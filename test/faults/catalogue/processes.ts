@@ -2,7 +2,7 @@ import type { ControlledProcess } from '../world/controlled-process.ts';
 import type { World } from '../world/types.ts';
 import { type FaultKind, lastingKind, seconds } from './fault.ts';
 
-/** The longest time for which a killed process stays down, in milliseconds. */
+/** The upper end of the drawn time after which a killed process is started again. */
 export const awayMsMax = 800;
 const clockOffMs = 4 * 60_000;
 
@@ -33,7 +33,7 @@ const killNode: FaultKind = {
 function kill(kind: string, name: string, lastsMs: number) {
   return {
     kind,
-    name: `kill -9 ${name}, started after ${seconds(lastsMs)}`,
+    name: `kill -9 ${name}, started again after ${seconds(lastsMs)}`,
     lastsMs,
     strike: (world: World) => processOf(world, name).kill(),
     heal: (world: World) => processOf(world, name).start(),

@@ -19,7 +19,6 @@ const catalogue: readonly FaultKind[] = [
  */
 export const kindsCount = catalogue.length;
 
-/** The chance that two faults strike at once. */
 const pairChance = 0.12;
 
 /**
@@ -37,10 +36,6 @@ export function targetsOf(world: World): Targets {
   };
 }
 
-/**
- * A schedule of `count` faults. The seed decides the order: first each kind once in shuffled order,
- * then kinds drawn by weight, some of them in pairs.
- */
 export function createSchedule(
   random: Random,
   targets: Targets,
@@ -66,7 +61,7 @@ function pickKind(random: Random): FaultKind {
     if (die < kind.weight) return kind;
     die -= kind.weight;
   }
-  throw new Error('the weights do not add up');
+  throw new Error('the weights of the fault kinds do not add up');
 }
 
 function both(one: Fault, other: Fault): Fault {

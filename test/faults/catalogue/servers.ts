@@ -7,7 +7,7 @@ const flush = momentaryKind('FLUSHALL', 12, () => ({
 
 function redisAway(kind: string, weight: number, { empty }: { readonly empty: boolean }) {
   return lastingKind(kind, weight, () => ({
-    name: `${kind}, away`,
+    name: `${kind}, down`,
     strike: ({ redis }) => redis.kill(),
     heal: ({ redis }) => redis.start({ empty }),
   }));
@@ -27,7 +27,7 @@ const fullRedis = lastingKind('Redis at maxmemory', 5, () => ({
 }));
 
 const restartPostgres = lastingKind('Postgres stopped (immediate) and started', 6, () => ({
-  name: 'Postgres stopped (immediate), away',
+  name: 'Postgres stopped (immediate), down',
   strike: ({ postgres }) => postgres.stopImmediately(),
   heal: ({ postgres }) => postgres.start(),
 }));
@@ -49,7 +49,7 @@ const fullDiskOfRedis = lastingKind("a full disk under Redis's file", 2, (_, tar
 const fullDiskOfPostgres = lastingKind('a full disk under Postgres', 2, (_, targets) =>
   targets.disksCanBeFull
     ? {
-        name: 'disk of Postgres full (restarted after it)',
+        name: 'disk of Postgres full (then Postgres is restarted)',
         strike: ({ disks }) => disks.postgres.fill(),
         async heal({ disks, postgres }) {
           disks.postgres.free();

@@ -11,7 +11,8 @@ import { wireOf } from './wires.ts';
  */
 const delaysMs = [80, 160, 250] as const;
 /**
- * The second fault strikes after this many one-way delays. By then submissions are at every step.
+ * The second fault strikes after at least this many one-way delays. By then submissions are at
+ * every step.
  */
 const waysBefore = 8;
 
@@ -35,7 +36,6 @@ function speedUp(world: World, { wires }: Slow): void {
   for (const name of wires) wireOf(world, name).heal();
 }
 
-/** Slows Postgres down. Then waits for `waysBefore` delays and for another `extraMs`. */
 async function slowDownFor(world: World, slow: Slow, extraMs: number): Promise<void> {
   slowDown(world, slow);
   await sleep(waysBefore * slow.delayMs + extraMs);
@@ -60,7 +60,7 @@ const stoppedWhileSlow = lastingKind('Postgres stopped while slow', 4, (random, 
   const slow = drawSlow(random, targets);
   const extraMs = random.nat(2 * slow.delayMs);
   return {
-    name: `packets ${slow.delayMs} ms late to and from Postgres, then it stopped (immediate), away`,
+    name: `packets ${slow.delayMs} ms late to and from Postgres, then Postgres stopped (immediate) and down`,
     async strike(world) {
       await slowDownFor(world, slow, extraMs);
       await world.postgres.stopImmediately();
@@ -84,7 +84,7 @@ const killedWhileSlow: FaultKind = {
     const lastsMs = random.nat(awayMsMax);
     return {
       kind: this.kind,
-      name: `packets ${slow.delayMs} ms late to and from Postgres, then kill -9 ${struck.join(', ')}, started after ${seconds(lastsMs)}`,
+      name: `packets ${slow.delayMs} ms late to and from Postgres, then kill -9 ${struck.join(', ')}, started again after ${seconds(lastsMs)}`,
       lastsMs,
       async strike(world) {
         await slowDownFor(world, slow, extraMs);

@@ -11,7 +11,7 @@ const delaysMs = [20, 100, 160, 400, 1_000] as const;
 
 export function wireOf({ wires }: World, name: string): TcpProxy {
   const wire = wires.get(name);
-  if (wire === undefined) throw new Error(`there is no wire ${name}`);
+  if (wire === undefined) throw new Error(`there is no TCP proxy ${name}`);
   return wire;
 }
 
@@ -21,7 +21,6 @@ const cut = momentaryKind('connections cut', 18, (random, { wires }) => {
   return { name: `connections cut: ${name}`, strike: (world) => wireOf(world, name).cut() };
 });
 
-/** A kind whose fault does one thing to one wire until the fault is healed. */
 function onOneWire(
   kind: string,
   weight: number,
@@ -44,12 +43,12 @@ function onOneWire(
   });
 }
 
-const sever = onOneWire('a wire refused', 8, () => ({
+const sever = onOneWire('connections refused', 8, () => ({
   what: 'connections refused',
   strike: (wire) => wire.sever(),
 }));
 
-const stall = onOneWire('a wire on which nothing passes', 6, () => ({
+const stall = onOneWire('connections on which nothing passes', 6, () => ({
   what: 'nothing passes',
   strike: (wire) => wire.stall(),
 }));

@@ -17,10 +17,6 @@ export interface Interval {
   readonly endMs: number;
 }
 
-/**
- * The records that one request and its answer add to the history. `answer` is undefined if none
- * came.
- */
 export function recordsOfExchange(
   question: Question,
   answer: Answer | undefined,
@@ -212,8 +208,8 @@ function ofDetail(record: Json, source: string, { tenant, interval }: Known): Hi
 }
 
 /**
- * Records a submission that is answered with 404 as rejected. Tenants ask only for ids that they
- * have seen, so 404 has no other reason.
+ * If a read of a submission gets 404, records the submission as rejected. Tenants ask only for ids
+ * that they have seen, so 404 has no other reason.
  */
 function ofMissing(path: string, { answer, interval }: Known): HistoryRecord[] {
   const submissionId = /^\/v1\/submissions\/([^/]+)$/u.exec(path)?.[1];

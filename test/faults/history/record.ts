@@ -9,7 +9,6 @@ import type { NodeLine } from '../node/node-log.ts';
 import type { NodeUnderTest } from '../world/types.ts';
 import { recordsOfExchange } from './exchange.ts';
 
-/** Wraps `http`, and records what each request and its answer add to the history. */
 export function recordedHttp(http: Http, recorder: Recorder): Http {
   return {
     async ask(baseUrl, question) {
@@ -29,10 +28,6 @@ const endOf: Readonly<Record<string, Status>> = {
   'submission.cancelled': 'cancelled',
 };
 
-/**
- * Records one attempt as it arrives at `url`. If its event reports the end of a submission, also
- * records that end.
- */
 export function recordWebhook(
   recorder: Recorder,
   { tenant, url }: { readonly tenant: string; readonly url: string },
@@ -70,9 +65,8 @@ function reached(
 const lookEveryMs = 200;
 
 /**
- * Follows the nodes' logs, and records which submissions a node was assigned and began. The
- * recorded time is when the line was read, because a node's clock may differ. `stop` reads the
- * remaining lines.
+ * Records the lines of the nodes' logs, with the time at which this process read each line. The
+ * clock of a node may differ. `stop` reads the remaining lines.
  */
 export function followNodes(
   recorder: Recorder,

@@ -8,7 +8,8 @@ import { applyEdit } from './injected-bug.ts';
  */
 const name = process.env['FAULTS_BUG'];
 const bug = injectedBugs.find((one) => one.name === name);
-if (bug === undefined) throw new Error(`there is no injected bug ${name}`);
+if (bug === undefined)
+  throw new Error(`there is no injected bug ${name}; see test/faults/injected-bugs`);
 const edits = Map.groupBy(bug.edits, ({ file }) => file);
 changeSources(
   new Map([...edits].map(([file, own]) => [file, (text: string) => own.reduce(applyEdit, text)])),

@@ -4,7 +4,6 @@ const fence = 'packages/node-agent/src/executors/browser/fence/open-submit-fence
 const gate = 'packages/node-agent/src/executors/browser/fence/gate.ts';
 const caughtBy = 'test/executor/fence.test.ts';
 
-/** Bugs of the submit fence of the browser executor. The test in `caughtBy` finds them. */
 export const fenceBugs: readonly InjectedBug[] = [
   {
     name: 'fence-submits-before-journal',

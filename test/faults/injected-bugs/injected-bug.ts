@@ -1,7 +1,6 @@
 /** A bug that is put into the product's code when a process loads the code. No file is changed. */
 export interface InjectedBug {
   readonly name: string;
-  /** The defect, in one sentence. */
   readonly what: string;
   readonly edits: readonly SourceEdit[];
   /** The test that catches the bug, if the faults run cannot catch it. */
@@ -18,10 +17,6 @@ export interface SourceEdit {
   readonly to: string;
 }
 
-/**
- * Applies one edit to the source of its file. Throws if `from` does not occur exactly once. The
- * edit must then be updated.
- */
 export function applyEdit(source: string, { file, from, to }: SourceEdit): string {
   const parts = source.split(from);
   if (parts.length === 2) return parts.join(to);

@@ -21,14 +21,16 @@ const { values, positionals } = parseArgs({
     rate: { type: 'string', default: '12' },
   },
 });
-/** The numbers of faults of the two runs. The first run has each kind once. */
+/**
+ * The number of faults in each of the two runs with a bug. The first run has each kind of fault
+ * that has a target on this machine.
+ */
 const faultCounts = [kindsCount, 48];
 /**
  * The longest wait until the system is at rest. It is short, because with many of the bugs the
  * system never comes to rest.
  */
 const restBoundMs = 25_000;
-/** The largest number of violations that are printed for a bug, to the standard error. */
 const printedMax = 6;
 
 async function runWith(bug: InjectedBug, faults: number): Promise<FaultsReport> {
@@ -46,7 +48,6 @@ async function runWith(bug: InjectedBug, faults: number): Promise<FaultsReport> 
   });
 }
 
-/** The broken promises, the one with the most violations first. */
 function promisesBroken({ checks }: FaultsReport): string {
   return checks
     .filter(({ violations }) => violations.length > 0)
@@ -64,7 +65,7 @@ async function tryUntilCaught(bug: InjectedBug): Promise<boolean> {
       process.stderr.write(`${violation}\n`);
     return true;
   }
-  row([bug.name, bug.what, `not in ${faultCounts.at(-1)}`, '']);
+  row([bug.name, bug.what, `not caught in ${faultCounts.at(-1)}`, '']);
   return false;
 }
 
@@ -75,7 +76,7 @@ function row(cells: readonly string[]): void {
 const wanted = injectedBugs.filter(({ name, caughtBy }) =>
   positionals.length === 0 ? caughtBy === undefined : positionals.includes(name),
 );
-row(['bug', 'what is wrong', 'caught in faults', 'by']);
+row(['bug', 'what is wrong', 'faults until it was caught', 'caught by']);
 row(['---', '---', '---', '---']);
 let caught = 0;
 for (const bug of wanted) if (await tryUntilCaught(bug)) caught += 1;

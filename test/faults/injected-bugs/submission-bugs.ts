@@ -6,8 +6,8 @@ const gate = `${browser}/fence/gate.ts`;
 const caughtBy = 'pnpm executor:faults';
 
 /**
- * With each bug, an employer may get an application twice (CONTRACT 10). Some bugs only report that
- * nothing was sent, so the tenant may try again.
+ * With each bug, an employer may get an application twice (CONTRACT 10). With some of the bugs, the
+ * agent reports a sent application as not sent. The tenant may then post it again.
  */
 export const submissionBugs: readonly InjectedBug[] = [
   {
@@ -62,8 +62,8 @@ export const submissionBugs: readonly InjectedBug[] = [
     edits: [
       {
         file: `${browser}/job/submit-form.ts`,
-        from: "new JobFailed('node_error', 'The site did not answer the submission.')",
-        to: "new JobFailed('site_unreachable', 'The site did not answer the submission.')",
+        from: "new JobFailed('node_error', 'The node sent the form, and the site did not answer.')",
+        to: "new JobFailed('site_unreachable', 'The node sent the form, and the site did not answer.')",
       },
     ],
   },

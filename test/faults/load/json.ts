@@ -24,7 +24,6 @@ export function microsOf(value: unknown): bigint {
   return typeof value === 'number' ? BigInt(Math.round(value * 1e6)) : -1n;
 }
 
-/** A text that is the same for equal values. The order of members does not matter. */
 export function canonical(value: unknown): string {
   return JSON.stringify(value, (_key, member: unknown) =>
     typeof member === 'object' && member !== null && !Array.isArray(member)

@@ -2,13 +2,12 @@ import type { Http, Signer } from './http.ts';
 import type { Seen } from './seen.ts';
 import type { LoadTenant } from './tenant.ts';
 
-/** The parts of the world that the load needs. */
 export interface LoadWorld {
   readonly http: Http;
   readonly seen: Seen;
   readonly tenants: readonly LoadTenant[];
   readonly operator: Signer;
-  /** The URLs at which tenants reach the gateways, through wires that a fault may cut. */
+  /** The URLs at which tenants reach the gateways. They are wires, except with `hosts.direct`. */
   readonly gatewayUrls: readonly string[];
 }
 

@@ -7,7 +7,6 @@ import { type Application, submissionIdOf } from './seen.ts';
 import type { LoadTenant } from './tenant.ts';
 
 export interface Load {
-  /** The number of applications begun. */
   begun(): number;
   /** Begins no more applications. Resolves when the tenants have finished the begun ones. */
   stop(): Promise<void>;
@@ -16,14 +15,13 @@ export interface Load {
 export interface LoadOptions {
   readonly perSecond: number;
   readonly random: Random;
-  /** Behaviours of nodes that this load leaves out. */
   readonly without?: readonly string[];
 }
 
 /**
- * The limit of work in flight is `perSecond` multiplied by this. At the limit, new applications are
- * skipped. Otherwise the backlog of an outage would arrive at once at the end of the outage, and a
- * busy machine would never recover.
+ * If `perSecond` times this number of requests are in flight, new applications are skipped. Without
+ * this limit, the backlog of an outage would arrive at once when the outage ends. A busy machine
+ * would then never recover.
  */
 const inFlightSecondsMax = 10;
 const triesMax = 12;
@@ -35,9 +33,8 @@ const onlyOnce = { triesMax: 1, givesUp: true } as const;
 const poorGrantCredits = 150;
 
 /**
- * Starts a steady stream of applications. Each is begun on time or skipped, and does not wait for
- * earlier ones. With some of them, the load also grants credits to a poor tenant, reads a balance
- * or sends a request of `observe`.
+ * Starts a steady stream of applications. Each is begun on time or skipped. None waits for an
+ * earlier one.
  */
 export function startLoad(world: LoadWorld, options: LoadOptions): Load {
   const { perSecond, random } = options;
@@ -107,9 +104,7 @@ function newApplication(
   return seen.add(application(tenant, `load-${number}`, behaviour, random.pick(tiers)));
 }
 
-/**
- * An application of a tenant. `jobContext.key` shows the employer which application has arrived.
- */
+/** Builds the request for an application. The employer recognizes it by `jobContext.key`. */
 export function application(
   tenant: LoadTenant,
   key: string,
@@ -130,7 +125,6 @@ export function application(
   return { tenant, key, body, behaviour };
 }
 
-/** Sends the requests of one tenant for one application. */
 async function live(world: LoadWorld, wanted: Application, random: Random): Promise<void> {
   // Draw the whole plan before the first request, so the plan does not depend on the order of
   // answers.
@@ -172,9 +166,6 @@ interface Patience {
   readonly givesUp: boolean;
 }
 
-/**
- * Posts the application to one gateway after another until an answer decides or the patience ends.
- */
 async function create(
   world: LoadWorld,
   wanted: Application,
@@ -243,7 +234,11 @@ async function readBalance(world: LoadWorld, random: Random): Promise<void> {
     held >= 0 &&
     balance >= held &&
     balance - held === available;
-  if (!isRight) seen.complain(tenant.name, `its balance reads ${JSON.stringify(answer.body)}`);
+  if (!isRight)
+    seen.complain(
+      tenant.name,
+      `the figures of its balance contradict each other: ${JSON.stringify(answer.body)}`,
+    );
 }
 
 async function grantToPoor(world: LoadWorld, number: number, random: Random): Promise<void> {
@@ -253,9 +248,8 @@ async function grantToPoor(world: LoadWorld, number: number, random: Random): Pr
 }
 
 /**
- * Grants credits. Sends the request until it succeeds, at most `2 × triesMax` times, and then
- * resolves without an error. A refusal that is decisive (`isDecisive`) is a complaint. All requests
- * have the same reference, so the credits are granted at most once.
+ * Sends the request until it succeeds, but at most `2 × triesMax` times. Resolves even if no
+ * request succeeds. All requests have the same reference, so the credits are granted at most once.
  */
 export async function grant(
   world: Pick<LoadWorld, 'http' | 'seen' | 'operator' | 'gatewayUrls'>,

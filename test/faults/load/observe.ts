@@ -3,10 +3,8 @@ import { isDecisive } from './http.ts';
 import { gatewayOf, type LoadWorld } from './load-world.ts';
 
 /**
- * Sends at most one random request that gives the history more to compare. A tenant reads its
- * newest submissions, its balance or its statement, posts a used key with another body, or moves
- * its endpoint to another path. Sends nothing if no key is used yet or the tenant has no endpoint.
- * The request is not repeated.
+ * Sends at most one random request, to give the history more to compare. The request is not
+ * repeated.
  */
 export async function observe(world: LoadWorld, number: number, random: Random): Promise<void> {
   const tenant = random.pick(world.tenants);
@@ -38,5 +36,8 @@ async function postAnotherBody(world: LoadWorld, gateway: string, random: Random
   const answer = await world.http.ask(gateway, question);
   world.seen.count('create with another body', answer);
   if (isDecisive(answer) && answer.code !== 'idempotency_key_conflict')
-    world.seen.complain(wanted.key, `the key with another body was answered ${answer.status}`);
+    world.seen.complain(
+      wanted.key,
+      `the same key with another body was answered ${answer.status}, not with a conflict`,
+    );
 }

@@ -6,14 +6,12 @@ import type { LoadTenant } from './tenant.ts';
 export interface Application {
   readonly tenant: LoadTenant;
   readonly key: string;
-  /** The body, the same in each request. */
   readonly body: string;
   readonly behaviour: string;
   /** The number of requests with an unknown outcome: cut off, timed out, or `503 unavailable`. */
   unanswered: number;
   /** The body of the first `201` or `200`, without the member `idempotent`. */
   created: Json | undefined;
-  /** True after a `201`. */
   isFirstAnswered: boolean;
   /** The error code of the last refusal. A later `201` or `200` clears it. */
   refusedWith: string | undefined;
@@ -36,10 +34,6 @@ export interface Grant {
 
 const ended = new Set(['submitted', 'failed', 'cancelled']);
 
-/**
- * Keeps the answers that tenants got. Complains at once about an answer that contradicts the
- * contract or an earlier answer.
- */
 export class Seen {
   readonly applications = new Map<string, Application>();
   readonly grants: Grant[] = [];
@@ -72,8 +66,8 @@ export class Seen {
 
   /**
    * Records an answer to `POST /v1/submissions`. `wasCreated` is true if the tenant knew of the
-   * creation when it asked. Only then is a refusal a complaint, because one of two parallel
-   * requests may be refused before the other creates the submission.
+   * creation when it asked. A refusal is a complaint only if `wasCreated` is true. Otherwise a
+   * parallel request may have created the submission after this request was refused.
    */
   noteCreation(
     application: Application,
@@ -118,7 +112,6 @@ export class Seen {
       this.complain(application.key, 'was created in another state than dispatched');
   }
 
-  /** Records an answer to a cancel. */
   noteCancel(application: Application, answer: Answer | undefined): void {
     this.count('cancel', answer);
     if (!isDecisive(answer)) return;
@@ -135,7 +128,6 @@ export class Seen {
     }
   }
 
-  /** Records an answer to `GET /v1/submissions/:id`. */
   noteRead(application: Application, answer: Answer | undefined): void {
     this.count('read', answer);
     if (!isDecisive(answer)) return;

@@ -1,7 +1,6 @@
 import type { WebhookReceiver } from '@svc/local';
 import type { Signer } from './http.ts';
 
-/** A tenant of the run. */
 export interface LoadTenant {
   readonly name: string;
   readonly tenantId: string;

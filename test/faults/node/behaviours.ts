@@ -12,11 +12,11 @@ const works: Readonly<Record<string, Work>> = {
   'faults.quick': { steps: 1, stepMs: 30, actionsPerStep: 2 },
   'faults.work': { steps: 4, stepMs: 120, actionsPerStep: 5 },
   'faults.slow': { steps: 5, stepMs: 600, actionsPerStep: 7 },
-  // More usage than the hold covers. The charge must stop at the hold.
+  // This usage costs more than the hold. The charge must not exceed the hold.
   'faults.costly': { steps: 2, stepMs: 80, actionsPerStep: 400 },
 };
 
-/** Behaves as the payload says. Throws if the job fails or is stopped. */
+/** Works as `behaviour` says. Throws if the job fails or is stopped. */
 export async function behave(behaviour: string, context: ExecutionContext): Promise<void> {
   const { signal, meter } = context;
   if (behaviour === 'faults.lost') {

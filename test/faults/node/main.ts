@@ -19,9 +19,6 @@ function memberOf(value: unknown, name: string): unknown {
   return new Map<string, unknown>(Object.entries(Object(value))).get(name);
 }
 
-/**
- * Wraps the agent's journal. Logs each phase that the agent writes, and each entry that it removes.
- */
 function overheard(journal: Journal): Journal {
   note({ what: 'started', active: journal.found.map(({ submissionId }) => submissionId) });
   const ended = new Map<string, { outcome: 'completed' | 'failed'; code: string | null }>();

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 
 /**
- * Loaded into a service before its own code (`node --import`). Moves the clock of this one process
- * by the milliseconds in the file that `FAULTS_CLOCK_FILE` names. Without this file, the clock is
- * right. The process reads the file at its start and at SIGUSR2. The clock can therefore jump while
+ * Loaded into each service and node before its code (`node --import`). Moves the clock of this
+ * process by the milliseconds in the file that `FAULTS_CLOCK_FILE` names. Without this file, the
+ * clock is right. The process reads the file at its start and at SIGUSR2. The clock can jump while
  * the process runs, as on a host that has lost its time server. `performance.now()` is unchanged,
  * because a monotonic clock does not jump.
  */

@@ -2,7 +2,6 @@ import { appendFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type ReadyLine, type ServiceProcess, startServiceProcess } from '@svc/local';
 
-/** The plan of a process, which is a service or a node. */
 export interface ProcessPlan {
   readonly name: string;
   readonly entry: string;
@@ -52,7 +51,6 @@ export interface ControlledProcess {
 
 const startAgainAfterMs = 200;
 
-/** The current state of a controlled process. */
 interface Place {
   readonly plan: ProcessPlan;
   readonly deaths: string[];
@@ -129,7 +127,6 @@ async function launch(place: Place): Promise<void> {
   void watch(place, launched);
 }
 
-/** Waits for the end of a process. If it ended by itself, records this and starts it again. */
 async function watch(place: Place, launched: ServiceProcess): Promise<void> {
   const how = await launched.exited;
   if (place.current !== launched) return;

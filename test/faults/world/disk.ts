@@ -1,7 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, statfsSync } from 'node:fs';
 
-/** A directory on its own disk. A test can take the free space of the disk, and give it back. */
 export interface Disk {
   readonly dir: string;
   /** False if this machine does not allow the mount. Then the disk cannot be filled. */

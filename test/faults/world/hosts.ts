@@ -2,13 +2,11 @@ import type { TcpTarget } from './tcp-proxy.ts';
 
 interface Host {
   readonly address: string;
-  /** The command prefix that starts a process on this host. */
   readonly prefix: readonly string[];
 }
 
-/** Where the processes of a world run. */
 export interface Hosts {
-  /** The host of a service or a node, by the name of its process: `gateway 0`. */
+  /** The host of a service or a node, by the name of its process, such as `gateway 0`. */
   of(processName: string): Host;
   /** The address at which the services reach this process. They send webhooks to it. */
   readonly tenantsAddress: string;

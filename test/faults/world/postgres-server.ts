@@ -1,6 +1,5 @@
 import { type RunningPostgres, startPostgres } from '@svc/local';
 
-/** A Postgres that a test can stop abruptly, and start again on the same files. */
 export interface PostgresUnderTest {
   readonly port: () => number;
   readonly pid: () => number;
@@ -23,7 +22,6 @@ export interface PostgresUnderTest {
   stop(): Promise<void>;
 }
 
-/** The URL of the same database through a proxy on this port of 127.0.0.1. */
 export function throughProxy(databaseUrl: string, proxyPort: number): string {
   const url = new URL(databaseUrl);
   url.hostname = '127.0.0.1';

@@ -3,9 +3,7 @@ import path from 'node:path';
 import { dieWithParent, freePort, redisBinary, startServer } from '@svc/local';
 import { redisCommand } from '../../support/redis-command.ts';
 
-/**
- * A Redis that a test can stop, start, empty and fill. It is configured like the embedded Redis.
- */
+/** A Redis server that is configured like that of `npm start`, but without a password. */
 export interface RedisUnderTest {
   readonly port: () => number;
   readonly pid: () => number;

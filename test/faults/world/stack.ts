@@ -10,7 +10,6 @@ const clockPreload = path.join(import.meta.dirname, 'clock-preload.ts');
 const bugPreload = path.join(import.meta.dirname, '../injected-bugs/bug-preload.ts');
 const nodeEntry = path.join(import.meta.dirname, '../node/main.ts');
 
-/** The environment that makes Node load the preload modules before the process's own code. */
 function preloads(
   world: World,
   name: string,
@@ -38,8 +37,8 @@ function placeOf(world: World, name: string) {
 }
 
 /**
- * Starts a service process with its own wires to Postgres and to Redis. It connects to a cluster
- * directly, without its wire. A gateway also has a wire to tenants, except with `hosts.direct`.
+ * Starts a service process with its own wires to Postgres and to Redis. The wires are unused if the
+ * servers are clusters. A gateway also has a wire to tenants, except with `hosts.direct`.
  */
 export async function startService(
   world: World,
@@ -83,7 +82,7 @@ function portOf({ ready }: { ready: { port?: number } }): { port: number } | und
 
 /**
  * Starts a node. Each connection of the node goes to the next dispatcher that is up, as through a
- * load balancer. With `hosts.direct`, it may also go to one that is down.
+ * load balancer. With `hosts.direct`, a connection may also go to a dispatcher that is down.
  */
 export async function startNode(
   world: World,
@@ -117,7 +116,6 @@ export async function startNode(
   return { nodeId, process, logFile };
 }
 
-/** The port of 127.0.0.1 on the node's host that leads to the dispatchers. */
 async function dispatchersPort(
   world: World,
   name: string,

@@ -14,7 +14,6 @@ afterEach(async () => {
   }
 });
 
-/** An echo server behind a wire. */
 async function echo(): Promise<TcpProxy> {
   const server = createServer((socket) => socket.on('error', () => {}).pipe(socket));
   server.listen(0, '127.0.0.1');

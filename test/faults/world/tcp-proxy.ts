@@ -8,7 +8,6 @@ import { connect, createServer, type Socket } from 'node:net';
 export interface TcpProxy {
   readonly name: string;
   readonly port: number;
-  /** The number of open connections. */
   connections(): number;
   /** Resets every open connection, even in the middle of a message. */
   cut(): void;
@@ -97,7 +96,7 @@ export async function startTcpProxy(
 
 interface Wire {
   cut(): void;
-  /** Applies a changed fault to the bytes that are held. */
+  /** Applies a changed fault to the bytes that wait in this wire. */
   look(): void;
 }
 
@@ -130,7 +129,6 @@ interface Held {
   readonly chunk: Buffer | undefined;
 }
 
-/** One direction of a wire. Keeps packets that are not due yet, in order. */
 function createWay(from: Socket, to: Socket, fault: Fault) {
   const held: Held[] = [];
   let heldBytes = 0;

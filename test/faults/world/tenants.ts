@@ -23,7 +23,6 @@ export interface Population {
    */
   readonly probeTenant: LoadTenant;
   readonly operator: Signer;
-  /** Closes all webhook receivers. */
   close(): Promise<void>;
 }
 
@@ -33,10 +32,6 @@ const poorCredits = 900;
 const wantedLimit = 100_000;
 const names = ['Ada', 'Ben', 'Cem', 'Dot'];
 
-/**
- * Creates the operator and the tenants: four with a URL, one without, one with hardly any credit,
- * and the probe tenant.
- */
 export async function populate(world: World, random: Random): Promise<Population> {
   const operatorRecord = await svc(['operator', 'create', '--name', 'faults'], world.env);
   const record = new Map<string, unknown>(Object.entries(operatorRecord ?? {}));
@@ -59,7 +54,7 @@ export async function populate(world: World, random: Random): Promise<Population
   await world.pool.query(
     `UPDATE tenants SET rate_limit_per_second = ${wantedLimit}, rate_limit_burst = ${wantedLimit}`,
   );
-  // Remove the hourly limit of webhooks for tenants from signup. It is too low for a long run.
+  // Tenants from signup have an hourly limit of webhooks. Remove it: it is too low for a long run.
   await world.pool.query('DELETE FROM webhook_caps');
   const receivers = [...tenants, probeTenant].flatMap(({ receiver }) => receiver ?? []);
   return {
@@ -92,10 +87,6 @@ async function openReceiver(world: World, name: string, failing: Failing | 'neve
   return { receiver, url, listen };
 }
 
-/**
- * Verifies the signature of a webhook. A forged or old signature is a complaint. The receiver still
- * answers as usual.
- */
 function verify(seen: Seen, webhook: ReceivedWebhook, secret: string): void {
   try {
     verifyWebhook(webhook, secret);

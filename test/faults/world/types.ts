@@ -37,7 +37,6 @@ export interface WorldSize {
   readonly slotsPerNode: number;
 }
 
-/** Everything that a run controls: every process, and every wire between two of them. */
 export interface World {
   readonly dir: string;
   readonly postgres: PostgresUnderTest;
@@ -46,17 +45,16 @@ export interface World {
   readonly disks: { readonly postgres: Disk; readonly redis: Disk };
   readonly services: readonly ServiceUnderTest[];
   readonly nodes: readonly NodeUnderTest[];
-  /** Every wire, by its two ends: `gateway 0 - Postgres`. */
+  /** Every wire, by the names of its two ends, such as `gateway 0 - Postgres`. */
   readonly wires: Map<string, TcpProxy>;
-  /** The addresses at which tenants reach the gateways. */
   readonly gatewayUrls: string[];
   readonly http: Http;
   readonly seen: Seen;
   readonly recorder: Recorder;
   readonly env: NodeJS.ProcessEnv;
   /**
-   * Connections for provisioning, for changes of the clock and for reads of the ledger. No fault
-   * cuts these connections.
+   * Connections for provisioning, for changes of the clock and for the audit. No fault cuts these
+   * connections.
    */
   readonly pool: Pool;
   /** Opens a wire to `target`. The wire listens at the address `listensAt`; default 127.0.0.1. */

@@ -10,9 +10,8 @@ import { keptConnections, send, signedBy } from '../../support/wire.ts';
 import { waitUntilTime } from './pace.ts';
 
 /**
- * The part of `pnpm fleet:fairness` with the whole stack: two gateways, two dispatchers, and nodes
- * that run each submission for 1 to 3 s. One tenant submits alone, and then concurrently with a
- * tenant that submits 50 times as often.
+ * The part of `pnpm fleet:fairness` with the whole stack. One tenant submits alone, and then next
+ * to a tenant that submits 50 times as often.
  */
 const seconds = Number(process.env['FAIRNESS_SECONDS'] ?? 0);
 const slowPerSecond = Number(process.env['FAIRNESS_PER_SECOND'] ?? 1);

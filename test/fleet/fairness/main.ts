@@ -5,10 +5,10 @@ import { runMs, type Tally, tryRegistry, withRegistryRedis } from './registry.ts
 
 /**
  * `pnpm fleet:fairness [--seconds S] [--stack-seconds S] [--rate R] [--seed S] [--registry-only]`:
- * measures how many of a tenant's submissions are accepted, alone and next to a tenant that submits
- * 50 times as fast. The tenant submits R times a second. The first trials use only the fleet
- * registry, at several ratios of load to capacity. The last trial uses the whole stack. The last
- * line is the verdict.
+ * measures how many submissions of a slow tenant are accepted. The slow tenant submits R times a
+ * second, first alone, then together with a tenant that submits 50 times as fast. The first trials
+ * use only the fleet registry, at several ratios of load to capacity. The last trial uses the whole
+ * stack. The last line is the verdict.
  */
 const { values } = parseArgs({
   options: {
@@ -38,7 +38,7 @@ const floodPerSecond = slowPerSecond * timesAsFast;
 const shared = { seed: Number(values.seed), seconds: Number(values.seconds), slowPerSecond };
 
 say(
-  'load = asks for slots / slots that a standard job may take; kept = slow with flood / slow alone; work = all accepted, shared / first come',
+  'percentages: accepted of all requests; load: slots needed / slots that standard jobs may take; kept: slow tenant with shared slots and flood / slow tenant alone; work: all accepted with shared slots / all accepted with first come',
 );
 say('slots  load  slow alone  first come: slow  flood  shared: slow  flood  kept   work');
 let asks = 0;
@@ -89,6 +89,6 @@ if (!values['registry-only']) {
   if (status !== 0) unfair += 1;
 }
 say(
-  `${unfair === 0 ? 'held' : 'BROKEN'}: ${asks} asks of the registry in ${slotCounts.length} fleets, seed ${values.seed}; stack ${stack}; ${unfair} below ${partMin * 100} % of the rate alone`,
+  `${unfair === 0 ? 'held' : 'BROKEN'}: ${asks} requests to the registry in ${slotCounts.length} fleets, seed ${values.seed}; stack ${stack}; in ${unfair} cases the slow tenant got less than ${partMin * 100} % of what it gets alone`,
 );
 process.exitCode = unfair === 0 ? 0 : 1;

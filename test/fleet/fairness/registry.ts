@@ -15,9 +15,10 @@ import { createRandom, type Random } from '../../simulation/random.ts';
 
 /**
  * A trial with the fleet registry alone: a real Redis, two dispatchers, and a clock that jumps from
- * one ask for a slot to the next. The counts of a trial do not depend on how busy the machine is.
- * With `isFair` false, the registry does not learn the tenant and grants every free slot to the
- * first ask. Decision 40 has the fair rule.
+ * one request for a slot to the next. The counts of a trial do not depend on how busy the machine
+ * is. With `isFair`, requests name their tenant and follow the fair rule
+ * (docs/decisions/0040-short-slots-are-shared.md). Without it, requests name no tenant and get any
+ * free slot.
  */
 export interface RegistryTrial {
   readonly seed: number;
@@ -42,7 +43,7 @@ const slotsPerNode = 2;
 const startMs = 1_795_000_000_000;
 /** A submission runs for 0.5 to 1.5 times this duration. */
 export const runMs = 2_000;
-/** Asks in this time at the start of a trial are not counted. */
+/** Requests in this time at the start of a trial are not counted. */
 const warmUpMs = 10_000;
 
 export async function withRegistryRedis<T>(
@@ -116,7 +117,6 @@ async function join(registry: FleetRegistry, slots: number): Promise<void> {
   }
 }
 
-/** A random number, at least 0 and less than 1. */
 const fractionOf = ({ nat }: Random): number => nat(1_000_000) / 1_000_000;
 
 interface Ask {
@@ -124,7 +124,6 @@ interface Ask {
   readonly tenant: 'slow' | 'flood';
 }
 
-/** The asks of both tenants at random times (Poisson), in their order. */
 function asksOf({ seconds, slowPerSecond, floodPerSecond }: RegistryTrial, random: Random): Ask[] {
   const endMs = warmUpMs + seconds * 1_000;
   const all: Ask[] = [];

@@ -1,13 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises';
 
-/** A run has settled after this many turns of the event loop in a row with nothing in flight. */
+/** `settled` resolves after this many turns of the event loop in a row with nothing in flight. */
 const quietTurns = 3;
 const stuckAfterMs = 30_000;
 
-/**
- * Counts the calls and messages in flight between the parts of a run. A run can wait until none is
- * left.
- */
 export class Activity {
   #inFlight = 0;
   /**
@@ -50,7 +46,9 @@ export class Activity {
       quiet = this.#inFlight === 0 && this.#mail.size === 0 ? quiet + 1 : 0;
       if (performance.now() - startedMs > stuckAfterMs) {
         const mail = [...this.#mail].map(([id, count]) => `${id}: ${count}`).join(', ');
-        throw new Error(`stuck: ${this.#inFlight} calls, and messages to ${mail || 'nobody'}`);
+        throw new Error(
+          `the run is stuck: ${this.#inFlight} calls have not ended, and messages wait for ${mail || 'nobody'}`,
+        );
       }
     }
   }

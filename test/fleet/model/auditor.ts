@@ -3,26 +3,23 @@ import { offerTimeoutMs, openOffersMax } from '@svc/domain';
 
 export type OutcomeFrame = Extract<FrameFromNode, { type: 'completed' | 'failed' }>;
 
-/** The auditor's record of one submission, from the links alone. */
+/** The auditor's record of one submission: the frames on the links, and the acts of nodes. */
 export interface Sighting {
   readonly askedNodes: Set<string>;
   readonly openOffers: Map<string, { readonly voidAtMs: number }>;
   /** The nodes that got the payload. */
   readonly assignedTo: Set<string>;
-  /** The nodes that ever got `begin`. */
   readonly beginSentTo: Set<string>;
   /** The nodes that acted, once for each execution. */
   readonly actedBy: string[];
-  /** The outcomes that each node reported, in its order. */
   readonly outcomes: { readonly nodeId: string; readonly frame: OutcomeFrame }[];
   readonly acknowledged: Set<string>;
   readonly actionsReported: Set<number>;
 }
 
 /**
- * Records the frames on the links of the watched nodes. It knows only the contract of the service
- * (CONTRACT 7). It reports forbidden frames as violations at once. At the end of the run, the
- * recorded frames are compared with the rows in Postgres.
+ * Records the frames on the links of the watched nodes. Reports a frame that CONTRACT 7 forbids as
+ * a violation at once.
  */
 export class Auditor {
   readonly #openForMs: number;
@@ -35,7 +32,6 @@ export class Auditor {
     this.#openForMs = openForMs;
   }
 
-  /** The nodes whose links the auditor records. */
   readonly watched = new Set<string>();
 
   sees(nodeId: string | null): boolean {
@@ -60,8 +56,8 @@ export class Auditor {
   }
 
   /**
-   * Records an offer. A node gets at most one offer of a submission, and at most two offers of it
-   * are open at once.
+   * Records an offer. A node may get only one offer of a submission. At most two offers of a
+   * submission may be open at once.
    */
   offered(nodeId: string, submissionId: string, offerId: string, nowMs: number): void {
     const { askedNodes, openOffers } = this.of(submissionId);

@@ -1,19 +1,16 @@
 import * as fc from 'fast-check';
 import type { Auditor } from './auditor.ts';
 
-/** The parts of the run that commands act on. */
 export interface Playground {
   readonly auditor: Auditor;
-  /** The names of the commands that ran. */
   readonly ran: string[];
   settled(): Promise<void>;
 }
 
 /**
- * One possible step, as a fast-check command. It picks its target from the state when it runs, and
- * does nothing without a target. If `isAwaited`, it ends when all its effects have happened.
- * Otherwise the next command races with these effects. It throws the first violation of the
- * auditor.
+ * One possible step, as a fast-check command. It does nothing without a target. If `isAwaited`, it
+ * waits for `settled` after the step. Otherwise the next command races with the effects of this
+ * one. Throws the first violation of the auditor.
  */
 export class Command<World extends Playground> implements fc.AsyncCommand<object, World> {
   readonly #name: string;

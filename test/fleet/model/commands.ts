@@ -6,7 +6,6 @@ import { pick } from './pick.ts';
 import { compareTaken } from './slots.ts';
 import type { World } from './world.ts';
 
-/** The spans by which the clock advances: from 1 ms to half an hour. */
 const spansMs = [
   1, 50, 50, 100, 100, 300, 300, 300, 500, 1_000, 1_000, 2_000, 2_000, 3_000, 5_000, 5_000, 6_000,
   10_000, 15_000, 30_000, 30_000, 59_000, 60_000, 61_000, 120_000, 300_000, 600_000, 1_800_000,
@@ -29,10 +28,6 @@ function dieSoon(world: World, n: number): void {
   pick(world.alive, n >> 3)?.mortal.dieAt(1 + (n % 3), moment);
 }
 
-/**
- * Cuts the link of a node immediately before or after one of the next three statements of a
- * dispatcher.
- */
 function cutSoon(world: World, n: number): void {
   const node = pick(world.nodes, n >> 3);
   const moment = n % 2 === 0 ? 'before' : 'after';
@@ -53,7 +48,6 @@ async function startDispatcher(world: World): Promise<void> {
 
 const of = by<World>;
 
-/** All commands. Each appears as many times as its weight. */
 export const commands: fc.Arbitrary<Command<World>>[] = [
   ...of(12, 'post', post),
   ...nodeCommands,

@@ -7,8 +7,7 @@ import { World } from './world.ts';
 
 /**
  * Tests each point between a commit and its frame, with each part that can fail there. The points
- * are the rows of the table in docs/decisions/0016 that 0018 has not replaced. In each case the
- * auditor checks that nothing is executed twice, that no slot leaks and that the money adds up.
+ * are the rows of the table in docs/decisions/0016 that 0018 has not replaced.
  */
 const rig = await useRig();
 
@@ -90,7 +89,6 @@ const points: readonly Point[] = [
   { step: 'complete', at: 'sent', name: '`ack` sent', ends: submitted },
 ];
 
-/** Does one step of the node, if the step is possible. */
 function take(node: ModelNode, step: Step): void {
   const [run] = node.journal.values();
   if (step === 'accept') {
@@ -117,7 +115,6 @@ function strike(world: World, node: ModelNode, fault: Fault): void {
   if (fault === 'dispatcher killed' || fault === 'both killed') world.alive[0]?.mortal.die();
 }
 
-/** The submission's state in Postgres, followed by its failure code if it has one. */
 async function endOf({ tenantId }: World): Promise<string> {
   const [row] = await rig.query<{ state: string; failure_code: string | null }>(
     'SELECT state, failure_code FROM submissions WHERE tenant_id = $1',
@@ -126,7 +123,6 @@ async function endOf({ tenantId }: World): Promise<string> {
   return [row?.state, row?.failure_code].filter((part) => part !== null).join(' ');
 }
 
-/** Runs one submission, with `fault` at `point`. The surviving parts go on as usual. */
 async function live(world: World, point: Point, fault: Fault): Promise<void> {
   const [node] = world.nodes;
   const [dispatcher] = world.alive;

@@ -23,14 +23,13 @@ import type { ModelNode } from './node.ts';
 import type { Rig } from './rig.ts';
 import type { ModelTime } from './time.ts';
 
-/** The dependencies of a dispatcher in a run. */
 export interface Ground {
   readonly rig: Rig;
   readonly time: ModelTime;
   readonly activity: Activity;
   readonly logger: Logger;
   readonly prefix: string;
-  /** Takes the settlement jobs. A dispatcher enqueues nothing else. */
+  /** Takes the jobs that a dispatcher enqueues. It keeps settlement jobs and drops webhook jobs. */
   readonly producer: Producer;
   readonly replied: (submissionIds: readonly string[]) => void;
   readonly peers: () => readonly ModelDispatcher[];
@@ -121,7 +120,6 @@ export class ModelDispatcher {
     };
   }
 
-  /** Takes a job from the queue. */
   take(job: DispatchJob): void {
     const done = takeDispatch(this.logic, job)
       .catch((error: unknown) => {
@@ -170,13 +168,14 @@ export class ModelDispatcher {
   }
 
   /**
-   * Stops as after SIGTERM, in the order of `run.ts`. `passTime` advances the clock by the dispatch
-   * deadline. Throws if a job is left after the first `passTime`.
+   * Stops the dispatcher as SIGTERM does: finishes its dispatch jobs, hands back its links, then
+   * ends. `passTime` advances the clock by the dispatch deadline. Throws if a dispatch job is left
+   * after the first `passTime`.
    */
   async drain(passTime: () => Promise<void>): Promise<void> {
     await passTime();
     if (this.isAlive && this.#jobs.size > 0)
-      throw new Error('a job is still there after the dispatch deadline');
+      throw new Error('the dispatcher still works on a dispatch job after its deadline');
     const stop = { isOver: false };
     const handedBack = this.mortal.orDead(handBackLinks(this.logic)).finally(() => {
       stop.isOver = true;

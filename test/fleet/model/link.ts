@@ -7,7 +7,7 @@ import type { ModelNode, NodeLinkEnd } from './node.ts';
 
 /**
  * A node link without a socket. Frames arrive in order. A cut loses the frames in flight. After
- * `cutUnnoticed`, the link drops everything until the service has missed its pings for 15 s.
+ * `cutUnnoticed`, the link loses every frame, and the service notices the end after 15 s.
  */
 export class ModelLink implements LinkTransport, NodeLinkEnd {
   #state: 'open' | 'swallowing' | 'closed' = 'open';
@@ -29,7 +29,6 @@ export class ModelLink implements LinkTransport, NodeLinkEnd {
     this.#service = service;
   }
 
-  /** Sends a frame from the service to the node. */
   send(text: string): void {
     queueMicrotask(() => {
       if (this.#state === 'open') this.#node.receive(text);

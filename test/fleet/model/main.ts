@@ -10,8 +10,9 @@ import { checkFleet } from './property.ts';
 import { openRig } from './rig.ts';
 
 /**
- * `pnpm fleet:model --runs N --seed S [--path PATH] [--shrink]`: the property test of the fleet
- * with any number of runs. PATH repeats one run of the seed.
+ * `pnpm fleet:model [--runs N] [--seed S] [--path PATH] [--shrink]`: runs N random sequences of
+ * commands against the fleet in memory. PATH repeats one run of the seed. `--shrink` shortens the
+ * sequence of a violation, which takes time.
  */
 const { values } = parseArgs({
   options: {
@@ -54,7 +55,7 @@ try {
   process.stdout.write(`${seen.join(', ')}\n`);
   process.stdout.write(
     `${runs} runs, ${commands} commands, ${submissions} submissions, ${executed} executed, ` +
-      `in ${seconds} s, seed ${values.seed}: ${fault === undefined ? 'all hold' : 'VIOLATED'}\n`,
+      `in ${seconds} s, seed ${values.seed}: ${fault === undefined ? 'no violation' : 'VIOLATION'}\n`,
   );
   process.exitCode = fault === undefined ? 0 : 1;
 } finally {

@@ -36,7 +36,6 @@ export class Mortal {
     this.#onDeath();
   }
 
-  /** Resolves when the work is done or the process has died. */
   async orDead(work: Promise<void>): Promise<void> {
     await Promise.race([work, this.#death.promise]);
   }
@@ -69,7 +68,6 @@ export class Mortal {
     };
   }
 
-  /** Cancels the planned fault. */
   spare(): void {
     this.#fuse = undefined;
   }
@@ -89,7 +87,6 @@ export class Mortal {
     }
   }
 
-  /** Like `outside`, for a statement. The planned fault may strike before or after it. */
   async #statement<T>(work: () => Promise<T>): Promise<T> {
     await this.#stalled;
     this.#burn('before');
@@ -133,7 +130,6 @@ export class Mortal {
     });
   }
 
-  /** Wraps any other object whose methods are all asynchronous. */
   outsider<T extends object>(other: T): T {
     return new Proxy(other, {
       get: (target, name) => {

@@ -25,7 +25,6 @@ type AnyFleet = Fleet & Playground;
 
 const of = by<AnyFleet>;
 
-/** The actions of nodes and of the tenant, each repeated by its weight. */
 export const nodeCommands: fc.Arbitrary<Command<AnyFleet>>[] = [
   ...of(24, 'lively', lively),
   ...of(10, 'accept', (world, n) => answerOffer(world, n, 'accept')),

@@ -2,7 +2,7 @@ import { parseFrameToNode, type FrameFromNode, type FrameToNodeOf } from '@svc/c
 import { acceptedOfferVoidAfterMs, toWireId } from '@svc/domain';
 import type { Auditor, OutcomeFrame } from './auditor.ts';
 
-/** The data on a node's disk. */
+/** The data about one run on a node's disk. */
 export interface JournalRun {
   readonly submissionId: string;
   phase: 'assigned' | 'begun' | 'ended';
@@ -10,7 +10,6 @@ export interface JournalRun {
   outcome?: OutcomeFrame;
 }
 
-/** A link, as its node sees it. */
 export interface NodeLinkEnd {
   readonly isOpen: boolean;
   fromNode(frame: FrameFromNode): void;
@@ -76,7 +75,6 @@ export class ModelNode {
     };
   }
 
-  /** Forgets the link, which is closed, and everything that ended with it. */
   unlinked(): void {
     this.link = undefined;
     this.isWelcome = false;
@@ -176,10 +174,6 @@ export class ModelNode {
     }
   }
 
-  /**
-   * Handles `welcome`: stops the submissions in `stop`, sends unacknowledged outcomes again, and
-   * sends `drain` if the node is draining.
-   */
   #welcomed({ stop }: FrameToNodeOf<'welcome'>): void {
     this.isWelcome = true;
     for (const submissionId of stop) this.#stop(submissionId);
@@ -205,8 +199,8 @@ export class ModelNode {
       return;
     }
     if (this.#nowMs() - accepted.atMs > acceptedOfferVoidAfterMs) return;
-    // Before the assignment, the node may have sent a frame for this submission and got the order
-    // to stop it.
+    // The assignment cancels an earlier order to stop this submission. The node may have got that
+    // order because it sent a frame for the submission before it was assigned.
     this.stopping.delete(submissionId);
     this.journal.set(submissionId, { submissionId, phase: 'assigned', actions: 0 });
   }

@@ -20,7 +20,6 @@ export interface PropertyReport {
   readonly commands: number;
   readonly submissions: number;
   readonly executed: number;
-  /** The count of each command. */
   readonly seen: ReadonlyMap<string, number>;
   /** The violation and how to repeat it. Undefined if there is none. */
   readonly fault: string | undefined;
@@ -29,10 +28,8 @@ export interface PropertyReport {
 const commandsMax = 200;
 
 /**
- * Drives the dispatcher's logic on the real store and registry, with links in memory. A run has up
- * to 200 commands. An auditor records the links (CONTRACT 7). It checks that no submission is
- * executed by two nodes or twice by one, every submission ends, no slot leaks, and the money adds
- * up.
+ * Drives the dispatcher's logic on the real store and registry, with links in memory. An auditor
+ * checks the frames on the links (CONTRACT 7).
  */
 export async function checkFleet(options: PropertyOptions): Promise<PropertyReport> {
   const { rig, runs, seed, path, onRun } = options;

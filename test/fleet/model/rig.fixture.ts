@@ -2,7 +2,6 @@ import { createTestDatabase, startTestRedis, testMasterKey } from '@svc/testkit'
 import { afterAll } from 'vitest';
 import { openRig, type Rig } from './rig.ts';
 
-/** Opens a rig for a test file, and closes the rig after the last test of the file. */
 export async function useRig(): Promise<Rig> {
   const [database, redis] = await Promise.all([createTestDatabase(), startTestRedis()]);
   const { databaseUrl, ownerUrl } = database;

@@ -11,7 +11,6 @@ export interface Rig {
   readonly store: Store;
   readonly redis: ReturnType<typeof connectRedis>;
   readonly redisUrl: string;
-  /** The start time of a run. */
   readonly startMs: number;
   setTime(nowMs: number): Promise<void>;
   readonly query: Query;

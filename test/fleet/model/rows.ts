@@ -2,8 +2,6 @@ import { toWireId } from '@svc/domain';
 import type { QueryResultRow } from 'pg';
 import type { Auditor } from './auditor.ts';
 
-/** Compares the rows at the end with what the auditor saw on the links. */
-
 export type Query = <Row extends QueryResultRow>(sql: string, values?: unknown[]) => Promise<Row[]>;
 
 export interface Row {
@@ -34,7 +32,6 @@ export interface Row {
   readonly events: readonly string[] | null;
 }
 
-/** A tenant's submissions by their wire ids. */
 export async function readRows(query: Query, tenantId: string): Promise<Map<string, Row>> {
   const rows = await query<Row>(
     `SELECT id, state, node_id, tier, outcome_kind, outcome_by, late_outcome_status,
@@ -56,10 +53,6 @@ export async function readRows(query: Query, tenantId: string): Promise<Map<stri
 
 const ended = new Set(['submitted', 'failed', 'cancelled', 'rejected']);
 
-/**
- * Checks one submission. It has ended as its node reported, at the right price, and with one end
- * event. It was dispatched in time, and only to the node in its row.
- */
 export function compareRow(auditor: Auditor, wireId: string, row: Row): void {
   const seen = auditor.of(wireId);
   const complain = (what: string): void => auditor.complain(wireId, what);
@@ -77,10 +70,6 @@ export function compareRow(auditor: Auditor, wireId: string, row: Row): void {
   compareCharge(row, complain);
 }
 
-/**
- * Checks that an acknowledged outcome is stored, and that the stored outcome and the stored actions
- * were reported.
- */
 function compareOutcome(auditor: Auditor, wireId: string, row: Row): void {
   const { outcomes, acknowledged, actionsReported } = auditor.of(wireId);
   const complain = (what: string): void => auditor.complain(wireId, what);
@@ -99,7 +88,10 @@ function compareOutcome(auditor: Auditor, wireId: string, row: Row): void {
 /** The cap of the actions of a run that has just begun (CONTRACT 7, "Usage"). */
 const actionsCapMin = 100;
 
-/** True if the stored actions were reported, or if they are the cap and a report was higher. */
+/**
+ * True if the stored number of actions was reported, or if it is the cap and a report was higher.
+ * Also true if 0 or no actions are stored.
+ */
 function isReported({ actions, is_capped }: Row, reported: ReadonlySet<number>): boolean {
   if (actions === null || actions === 0 || reported.has(actions)) return true;
   return is_capped && actions >= actionsCapMin && Math.max(...reported) > actions;
@@ -131,7 +123,6 @@ function compareCharge(row: Row, complain: (what: string) => void): void {
     );
 }
 
-/** Checks the tenant's account: it has the grants less the charges, and nothing is held. */
 export async function compareAccount(
   query: Query,
   tenantId: string,

@@ -10,8 +10,8 @@ const slotsBackMs = 31_000;
 
 /**
  * Checks the registry during a run. If a submission takes a slot of a node, the node's link must
- * know the submission. Submissions that were offered only on an older link are left out, because
- * the registry keeps their slots until the dispatcher enters the link in it again.
+ * know the submission. Submissions that were offered only on an older link are left out. The
+ * registry keeps their slots until the dispatcher enters the new link in the registry once more.
  */
 export async function compareTaken(world: World): Promise<void> {
   await world.settled();
@@ -32,10 +32,6 @@ export async function compareTaken(world: World): Promise<void> {
   }
 }
 
-/**
- * Advances the clock until every slot must be free. Checks this at each link and in the registry,
- * and checks that no node has two links.
- */
 export async function compareSlots(world: World): Promise<void> {
   await world.advance(slotsBackMs);
   await world.advance(fleetRefreshIntervalMs);
@@ -46,10 +42,10 @@ export async function compareSlots(world: World): Promise<void> {
     if (bySubmission.size > 0 || logic.offerings.size > 0)
       auditor.complain(
         'slots',
-        `${bySubmission.size} runs and ${logic.offerings.size} offerings are left`,
+        `a dispatcher still has ${bySubmission.size} runs and offers ${logic.offerings.size} submissions`,
       );
     if (byNode.size !== all.size)
-      auditor.complain('links', `there are ${all.size} links, but for ${byNode.size} nodes`);
+      auditor.complain('links', `a dispatcher has ${all.size} links for ${byNode.size} nodes`);
     for (const link of all) {
       const left = link.runs.size + link.offers.size + link.work.size;
       if (left > 0)

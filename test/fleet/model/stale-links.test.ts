@@ -43,7 +43,6 @@ async function stateOf({ tenantId }: World): Promise<string | undefined> {
   return row?.state;
 }
 
-/** The node begins a submission on its link to this dispatcher. */
 async function beginThere({ world, node }: Cast, dispatcher: ModelDispatcher): Promise<void> {
   await world.post(['standard'], dispatcher);
   await world.settled();

@@ -45,7 +45,7 @@ export class ModelTime implements Clock {
     };
   }
 
-  /** Advances by `ms` and calls each timer at its own time. */
+  /** Advances the clock by `ms`. Stops at each due timer, calls it and waits for `settled`. */
   async advance(ms: number, settled: () => Promise<void>): Promise<void> {
     const untilMs = this.#nowMs + ms;
     for (;;) {

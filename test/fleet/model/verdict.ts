@@ -4,18 +4,15 @@ import { compareSlots, compareTaken } from './slots.ts';
 import type { World } from './world.ts';
 
 /**
- * The spans by which the clock advances at the end. The first is longer than the dispatch deadline
- * and its grace, the second longer than the start deadline and the lease. The third is longer than
- * the run limit.
+ * The times by which the clock advances at the end. The first is longer than `dispatchDeadlineMs`
+ * plus `dispatchGraceMs`. The second is longer than the start deadline and the lease. The third is
+ * longer than the run limit.
  */
 const waitsMs = [6_001, 60_001, 1_800_001];
 
 /**
- * Advances the clock by `waitsMs`. Then every submission must have ended, every slot must be free,
- * and the rows must agree with what the auditor saw. Returns the violations.
- *
- * With `isHealed`, the nodes reconnect before the clock advances and again afterwards. Without it,
- * they reconnect only afterwards.
+ * Returns the violations. With `isHealed`, the nodes reconnect before the clock advances and again
+ * afterwards. Without it, they reconnect only afterwards.
  */
 export async function passVerdict(
   world: World,
@@ -51,9 +48,6 @@ export async function passVerdict(
   return auditor.violations;
 }
 
-/**
- * Links every node again, sends its pending `stopped` frames and waits until nothing is in flight.
- */
 async function bringBack(world: World): Promise<void> {
   for (const [index, node] of world.nodes.entries()) {
     node.isDraining = false;

@@ -31,7 +31,6 @@ const maxMicros: Record<Tier, bigint> = {
 const payloadText =
   '{"applicationUrl":"https://jobs.example.com/apply","atsType":"model","applicantProfile":{},"jobContext":{"title":"Welder","company":"Example Works"}}';
 
-/** One run: two tenants, some nodes, some dispatchers, and the work of the other services. */
 export class World implements Fleet {
   readonly auditor = new Auditor();
   readonly activity = new Activity();
@@ -39,16 +38,14 @@ export class World implements Fleet {
   readonly nodes: ModelNode[] = [];
   readonly posted: Posted[] = [];
   readonly replied = new Set<string>();
-  /** The commands that ran, to count them over a series of runs. */
   readonly ran: string[] = [];
   readonly rig: Rig;
   readonly time: ModelTime;
   readonly #ground: Ground;
   readonly #settleDeps: SettleDeps;
-  /** The tenants. If slots are short, the dispatchers share them between these tenants. */
+  /** The ids of the tenants. If slots are short, the dispatchers share them between the tenants. */
   readonly tenantIds: readonly string[];
   readonly prefix = 'model';
-  /** The jobs that wait in the settlement queue. */
   #settlements: string[] = [];
 
   private constructor(rig: Rig, tenantIds: readonly string[]) {
@@ -127,7 +124,6 @@ export class World implements Fleet {
     this.dispatchers.push(await ModelDispatcher.start(this.#ground));
   }
 
-  /** Does the work of a gateway: creates the holds, then gives the job to one dispatcher. */
   async post(
     tiers: readonly Tier[],
     coordinator: ModelDispatcher,
@@ -176,13 +172,11 @@ export class World implements Fleet {
     this.#mailAll();
   }
 
-  /** Settles all queued jobs, as the settlement service does. */
   async settle(): Promise<void> {
     const ids = this.#settlements.splice(0);
     if (ids.length > 0) await this.activity.during(() => settleSubmissions(this.#settleDeps, ids));
   }
 
-  /** Runs one pass of the reconciler. */
   async sweep(): Promise<void> {
     await this.activity.during(() =>
       reconcile({

@@ -7,8 +7,8 @@ import type { ProcessWorld } from './world.ts';
 
 const spansMs = [100, 1_000, 2_000, 5_000, 6_001, 30_000, 60_001, 61_000, 300_001, 1_800_001];
 /**
- * The types of the payloads. A real agent behaves as the type says. A model's node acts as the run
- * decides.
+ * The values of `atsType` in the payloads. A real agent behaves as this value says. A node of the
+ * model does what the run decides.
  */
 const behaviours = ['sandbox.succeed', 'sandbox.slow', 'sandbox.fail', 'model', 'model'];
 const agentsCount = 2;
@@ -29,7 +29,6 @@ async function killAgent(world: ProcessWorld, n: number): Promise<void> {
 
 const of = by<ProcessWorld>;
 
-/** The commands between real processes, each repeated by its weight. */
 export const processCommands: fc.Arbitrary<Command<ProcessWorld>>[] = [
   ...of(14, 'post', (world, n) =>
     world.post(pick(tiers, n) ?? 'standard', pick(behaviours, n >> 2) ?? ''),

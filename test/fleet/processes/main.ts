@@ -3,7 +3,8 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 
 /**
- * `pnpm fleet:processes --runs N --seed S`: the fleet of real processes with any number of runs.
+ * `pnpm fleet:processes [--runs N] [--seed S]`: runs `processes.test.ts` with N random sequences of
+ * commands.
  */
 const { values } = parseArgs({
   options: {
@@ -18,6 +19,6 @@ const { status } = spawnSync(
   { stdio: 'inherit', env: { ...process.env, FLEET_RUNS: values.runs, FLEET_SEED: values.seed } },
 );
 const seconds = ((performance.now() - startedMs) / 1_000).toFixed(0);
-const verdict = status === 0 ? 'all hold' : 'VIOLATED';
+const verdict = status === 0 ? 'no violation' : 'FAILED';
 process.stdout.write(`${values.runs} runs in ${seconds} s, seed ${values.seed}: ${verdict}\n`);
 process.exitCode = status ?? 1;

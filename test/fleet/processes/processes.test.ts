@@ -52,7 +52,6 @@ test(
   },
 );
 
-/** Opens one stack for all runs, with two dispatchers and two real agents. */
 async function openRig() {
   const stack = await startStack({ dispatchers: 2, nodes: agentsCount });
   const { databaseUrl, redisUrl } = stack;

@@ -4,7 +4,6 @@ import type { ModelNode, NodeLinkEnd } from '../model/node.ts';
 
 type Socket = Awaited<ReturnType<typeof openLinkSocket>>;
 
-/** The link of a model's node over a real socket to a real dispatcher. */
 export class SocketLink implements NodeLinkEnd {
   #socket: Socket | undefined;
   #isGone = false;

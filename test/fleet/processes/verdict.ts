@@ -7,9 +7,9 @@ import type { ProcessWorld } from './world.ts';
 type Fleet = ReturnType<typeof createFleetRegistry>;
 
 /**
- * The spans by which the clock advances at the end. The first is longer than the dispatch deadline
- * and its grace, the second longer than the start deadline and the lease. The third is longer than
- * the run limit.
+ * The times by which the clock advances at the end. The first is longer than `dispatchDeadlineMs`
+ * plus `dispatchGraceMs`. The second is longer than the start deadline and the lease. The third is
+ * longer than the run limit.
  */
 const waitsMs = [6_001, 60_001, 1_800_001];
 const endsWithinMs = 30_000;
@@ -58,7 +58,6 @@ async function countUnended({ stack, tenantId }: ProcessWorld): Promise<number> 
   return rows.length;
 }
 
-/** Links every node again and waits until it has sent and received everything. */
 async function bringBack(world: ProcessWorld): Promise<void> {
   for (const [index, node] of world.nodes.entries()) {
     node.isDraining = false;
@@ -80,10 +79,6 @@ async function bringBack(world: ProcessWorld): Promise<void> {
   });
 }
 
-/**
- * Waits until the fleet has `slots` slots and all of them are free. Throws after
- * `slotsBackWithinMs`.
- */
 export async function freeSlots(fleet: Fleet, slots: number): Promise<void> {
   let last = '';
   await waitUntil(

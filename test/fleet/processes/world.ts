@@ -16,16 +16,15 @@ export interface ScriptedCredentials {
 }
 
 /**
- * The auditor counts an offer as open for only 1 s of its 2 s. Frames of two sockets arrive in any
- * order, so the auditor may see the end of one offer after the begin of another. With 2 s, it would
- * then count too many open offers.
+ * The time for which the auditor counts an offer as open, half of `offerTimeoutMs`. Frames of two
+ * sockets arrive in any order. The auditor may therefore see a new offer before the end of the
+ * earlier one. With the whole time, it would then count too many open offers.
  */
 const openForMs = 1_000;
-/** The time for the processes to react to an awaited command before the next one. */
+/** The pause after a command with `isAwaited`. It gives the processes time to react. */
 const awaitedMs = 25;
 const slotsOf = [1, 2, 3, 1];
 
-/** One run against real processes, with its own tenant and its own scripted nodes. */
 export class ProcessWorld implements Fleet, Playground {
   readonly auditor = new Auditor(openForMs);
   readonly ran: string[] = [];
@@ -62,8 +61,8 @@ export class ProcessWorld implements Fleet, Playground {
   }
 
   /**
-   * The submissions that were seen on the links. The run does not know other ids, so it cannot
-   * cancel other submissions.
+   * The wire ids that were seen on the links of the nodes. The run can cancel only these
+   * submissions, because it knows no other ids.
    */
   get submissions(): string[] {
     return [...this.auditor.sightings.keys()];
@@ -86,8 +85,8 @@ export class ProcessWorld implements Fleet, Playground {
   }
 
   /**
-   * Waits for `awaitedMs`. Processes do not report that they are done, so the run continues in any
-   * state.
+   * Waits for `awaitedMs`. Processes do not report that they are done, so some may still work
+   * afterwards.
    */
   async settled(): Promise<void> {
     await delay(awaitedMs);
@@ -109,7 +108,7 @@ export class ProcessWorld implements Fleet, Playground {
 
   async killDispatcher(index: number): Promise<void> {
     this.#isUp[index] = false;
-    // The last frames of the dispatcher may be lost, too.
+    // Cut the links before the kill, because a real kill may also lose the last frames.
     for (const link of this.#links) if (link.dispatcher === index) link.cut();
     await this.stack.kill('dispatcher', index);
   }

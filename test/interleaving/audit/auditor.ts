@@ -6,14 +6,9 @@ import type { Account, Row } from './rows.ts';
 /** True if the agent with the node's current link works on the submission with this key. */
 export type IsWorkedOn = (nodeId: string, key: string) => boolean;
 
-/**
- * Checks the rows after each step that committed something. A submission is executed at most once,
- * its money is balanced, its state transitions are legal, and its end has one event. It does not
- * end as `node_lost` while its node works on it with a current link (CONTRACT 4, 6 and 7).
- */
+/** Checks the rows after each step that committed something (CONTRACT 4, 6 and 7). */
 export class Auditor {
   readonly violations: string[] = [];
-  /** The submissions as last read, by their ids. */
   rows = new Map<string, Row>();
   readonly #events = new Set<string>();
   /** How often a node began to act, by idempotency key. */
@@ -95,10 +90,6 @@ export class Auditor {
       this.complain('account', `counts ${in_flight} submissions in flight, not ${inFlight.length}`);
   }
 
-  /**
-   * Called at the end of a run. Reports each submission that has not ended, and each submitted one
-   * that no node executed.
-   */
   lookAtEnd(): void {
     for (const { key, state } of this.rows.values()) {
       if (!isTerminal(state)) this.complain(key, `has not ended: its state is ${state}`);

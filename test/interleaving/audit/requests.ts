@@ -17,7 +17,6 @@ interface Asked {
  */
 const answeredWithinMs = 60_000;
 
-/** The requests of tenants and their answers. */
 export class Requests {
   readonly #auditor: Auditor;
   readonly #enqueued: ReadonlySet<string>;

@@ -1,7 +1,6 @@
 import type { SubmissionState } from '@svc/domain';
 import type { Rig } from '../world/rig.ts';
 
-/** One submission, as the database has it after a step. */
 export interface Row {
   readonly id: string;
   readonly tenant_id: string;
@@ -14,7 +13,6 @@ export interface Row {
   readonly max: string;
   readonly charged: string | null;
   readonly movements: Readonly<Record<string, number>> | null;
-  /** Each event, and whether a delivery was written with it. */
   readonly events: readonly { id: string; type: string; notified: boolean }[] | null;
 }
 

@@ -49,7 +49,6 @@ function withSimulatedGlobals(text: string): string {
   return `import { ${names.join(', ')} } from '${urlOf('globals.ts')}'; ${text}`;
 }
 
-/** The edits of the bug that `--bug NAME` puts into the product. Empty without the option. */
 function bugEdits(): readonly SourceEdit[] {
   const at = process.argv.indexOf('--bug');
   const name = at === -1 ? undefined : process.argv[at + 1];
@@ -61,8 +60,8 @@ function bugEdits(): readonly SourceEdit[] {
 }
 
 /**
- * Raises the time limit of a transaction. The seed decides how long it holds a transaction. The
- * usual limit could end the transaction at a moment that the seed has not chosen.
+ * The seed decides how long a transaction is held. The product's time limit could end the
+ * transaction at a moment that the seed has not chosen, so the limit is raised.
  */
 const raisedLimits: readonly SourceEdit[] = [
   {

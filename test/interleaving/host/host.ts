@@ -1,6 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-/** The machine, as one simulated process sees it. */
 export interface Host {
   /** Unix time by the clock of this host, which may be wrong. */
   nowMs(): number;
@@ -17,7 +16,6 @@ export const hosts = new AsyncLocalStorage<Host>();
 
 let waitingImmediates = 0;
 
-/** The number of `setImmediate` callbacks that have not run yet. */
 export function immediatesWaiting(): number {
   return waitingImmediates;
 }

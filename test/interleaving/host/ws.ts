@@ -1,14 +1,12 @@
 import { EventEmitter } from 'node:events';
 import { hosts } from './host.ts';
 
-/** The HTTP request that begins a link. */
 export interface Upgrade {
   /** Path and query. */
   readonly target: string;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Opens links. The simulated network implements this interface. */
 export interface Dialer {
   dial(socket: SimulatedSocket, upgrade: Upgrade): void;
 }
@@ -80,7 +78,7 @@ export class WebSocket extends SimulatedSocket {
     super();
     const host = hosts.getStore();
     const dialer = host === undefined ? undefined : dialers.get(host);
-    if (dialer === undefined) throw new Error('this code dials outside a simulated process');
+    if (dialer === undefined) throw new Error('a WebSocket was opened outside a simulated process');
     const headers = { ...options.headers, 'sec-websocket-protocol': protocols.join(',') };
     dialer.dial(this, { target: url.pathname + url.search, headers });
   }

@@ -1,6 +1,6 @@
 import type { InjectedBug } from '../../faults/injected-bugs/injected-bug.ts';
 
-/** A bug that shows only in some orders of events, with a seed whose run finds it. */
+/** A bug that shows only in some orders of events, with a seed whose run has found it. */
 export interface OrderBug extends InjectedBug {
   readonly seed: number;
   /**
@@ -8,7 +8,6 @@ export interface OrderBug extends InjectedBug {
    * are then enough to find the bug.
    */
   readonly focus: string;
-  /** The violation that the auditor reports for the bug. */
   readonly foundAs: RegExp;
 }
 

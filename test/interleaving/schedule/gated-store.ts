@@ -18,12 +18,9 @@ function labelOf(text: string): string {
 }
 
 const writes = /\b(INSERT|UPDATE|DELETE)\b/;
-/** The calls of the typed client that change nothing. */
 const readOnly = /^(find|count|aggregate|groupBy)/;
-/** The tables that the auditor reads. */
 const audited = /\b(submissions|credit_accounts|ledger_entries|events|deliveries|tenants)\b/;
 
-/** A transaction, and whether it has sent a statement. */
 interface Session extends Asking {
   hasBegun: boolean;
 }
@@ -31,8 +28,8 @@ interface Session extends Asking {
 /**
  * A store for one simulated process. Each statement is held before it is sent, and again before its
  * answer returns. A transaction is also held at BEGIN and at COMMIT. A statement that fails may or
- * may not have taken effect, as on a broken connection. The transaction of a killed process is
- * rolled back.
+ * may not have taken effect, as on a broken connection. If a process is killed before its COMMIT is
+ * sent, its transaction is rolled back.
  */
 export class GatedStore {
   readonly #process: SimulatedProcess;
@@ -81,7 +78,6 @@ export class GatedStore {
     };
   }
 
-  /** A model of the typed client. Its calls are held like statements. */
   #model(model: object, modelName: string): object {
     return new Proxy(model, {
       get: (target, name) => {
@@ -143,7 +139,7 @@ export class GatedStore {
             ticket = this.#scheduler.ticket('hears COMMIT');
             return result;
           } finally {
-            // The calls inside the transaction are done. Now Postgres commits or rolls back.
+            // The calls inside the transaction are done, and Postgres commits or rolls back.
             quiet.begin(session);
           }
         }),

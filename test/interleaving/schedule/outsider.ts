@@ -2,9 +2,9 @@ import type { SimulatedProcess } from './process.ts';
 import type { Scheduler } from './scheduler.ts';
 
 /**
- * A system outside the process whose methods are all asynchronous, such as Redis or the disk. Each
- * call is held before it is made, and again before its answer returns. The call or its answer may
- * fail with `failure`.
+ * Wraps a system outside the process, such as Redis or the disk. All its methods must be
+ * asynchronous. Each call is held before it is made, and again before its answer returns. The call
+ * or its answer may fail with `failure`.
  */
 export function gatedOutsider<T extends object>(
   real: T,

@@ -1,6 +1,5 @@
 import { hosts, type Host } from '../host/host.ts';
 
-/** The part of the scheduler that a process needs. */
 export interface ProcessScheduler {
   /** Simulated time, ms since the epoch. */
   readonly nowMs: number;
@@ -9,7 +8,6 @@ export interface ProcessScheduler {
   forget(process: SimulatedProcess): void;
 }
 
-/** The error with which `orKilled` rejects if the process is killed. */
 export class ProcessKilled extends Error {
   override readonly name = 'ProcessKilled';
 }

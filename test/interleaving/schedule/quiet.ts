@@ -13,9 +13,9 @@ const lookAfterMs = 1;
 const stuckAfterMs = 20_000;
 
 /**
- * Knows whether anything runs: code of the product, a statement in Postgres, or a call to Redis. A
- * statement that waits for a lock does not run. It waits for another process, which the seed may
- * release first.
+ * Knows whether anything runs: code of the product, a statement in Postgres, a call to Redis, or a
+ * write to disk. A statement that waits for a lock does not run. It waits for another process,
+ * which the seed may release first.
  */
 export class Quiet {
   /**
@@ -23,18 +23,19 @@ export class Quiet {
    * last statement and for its rollback.
    */
   readonly #asking = new Map<Asking, number>();
-  /** The statements that were seen waiting for a lock. Emptied when any lock is released. */
+  /**
+   * The statements that were seen waiting for a lock. Emptied when a call ends that may have
+   * released a lock.
+   */
   readonly #blocked = new Set<Asking>();
   readonly #countLockWaits: () => Promise<number>;
   #wake: (isAnswered: boolean) => void = () => {};
-  /** How often statements were seen waiting for a lock. */
   lockWaits = 0;
 
   constructor(countLockWaits: () => Promise<number>) {
     this.#countLockWaits = countLockWaits;
   }
 
-  /** True if a statement waits for a lock. */
   get hasBlocked(): boolean {
     return this.#blocked.size > 0;
   }
@@ -57,8 +58,8 @@ export class Quiet {
   }
 
   /**
-   * Runs `work` as one call. `keepsLocks`: see `end`. A failed statement aborts its transaction,
-   * which releases the locks.
+   * Runs `work` as one call, and passes `keepsLocks` to `end`. A failed statement keeps no locks,
+   * because Postgres aborts its transaction.
    */
   async during<T>(
     asking: Asking,
@@ -89,7 +90,6 @@ export class Quiet {
     }
   }
 
-  /** Waits up to `lookAfterMs` for the next answer. Resolves with true if one came. */
   async #isAnswered(): Promise<boolean> {
     return await new Promise<boolean>((resolve) => {
       const timer = setTimeout(() => this.#wake(false), lookAfterMs);

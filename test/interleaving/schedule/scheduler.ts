@@ -7,7 +7,6 @@ import { Treatments } from './treatments.ts';
 /** With `fail`, the held call or its answer is lost. */
 export type Fate = 'go' | 'fail';
 
-/** An event that waits until the seed releases it. */
 interface Held {
   readonly sequence: number;
   readonly process: SimulatedProcess | undefined;
@@ -42,22 +41,25 @@ export interface Ticket {
   readonly frozenUntilStep: number;
 }
 
-/** The probabilities of rare events. Each run has its own. */
 export interface Rates {
-  /** The probability that a held event is delayed behind many others. */
+  /**
+   * The probability that an event is delayed behind many others. If this is not 0, events whose
+   * name is `slow` (treatments.ts) are delayed with `treatedChance` instead.
+   */
   readonly stall: number;
-  /** The probability that a held event fails. */
+  /**
+   * The probability that a released event fails, if it can fail. If this is not 0, events whose
+   * name is `failing` (treatments.ts) fail with `treatedChance` instead.
+   */
   readonly fault: number;
 }
 
 /**
- * The longest time that a call is in transit. After a longer silence the connection would break.
+ * The longest time for which an event is held, unless its process is stalled. After a longer
+ * silence, a real connection would break.
  */
 const transitMsMax = 3_000;
-/**
- * The longest stall of a process. It is shorter than the product's time limit of a transaction (10
- * s).
- */
+/** The longest stall of a process. The product ends a transaction only after 10 s. */
 const stalledMsMax = 9_000;
 
 const treatedChance = 0.4;
@@ -121,7 +123,7 @@ export class Scheduler {
 
   /**
    * Draws the ticket of an event before the event is held. An answer gets its ticket when its
-   * request is sent. Answers that arrive together are then ordered like their requests.
+   * request is sent. The order of the tickets then does not depend on which answer comes first.
    */
   ticket(name: string): Ticket {
     const isSlow = this.#rates.stall > 0 && this.#treatments.of(name) === 'slow';
@@ -203,11 +205,10 @@ export class Scheduler {
   }
 
   /**
-   * Releases one held event or runs one timer that is due. The seed picks among those that can
-   * happen at this moment. Returns false if there is none. Delayed events, and those of stalled
-   * processes, count only with `thaws`. While a statement waits for a lock, no other statement that
-   * may wait is sent. Otherwise Postgres, and not the seed, would decide which of the two goes
-   * first.
+   * Releases one held event or runs one due timer, drawn by the seed. Returns false if there is
+   * none. Delayed events, and those of stalled processes, count only with `thaws`. While a
+   * statement waits for a lock, no other statement that may wait is sent. Otherwise Postgres would
+   * decide which of the two goes first.
    */
   releaseOne({ thaws }: { readonly thaws: boolean }): boolean {
     const due = [...this.#timers].filter(({ dueMs }) => dueMs <= this.#nowMs);
@@ -225,14 +226,12 @@ export class Scheduler {
     return true;
   }
 
-  /** Calls `onError` if `work` fails, except when its process was killed. */
   inProcess(process: SimulatedProcess, work: Promise<unknown>, onError: (error: unknown) => void) {
     work.catch((error: unknown) => {
       if (!(error instanceof ProcessKilled) && !process.isDead) onError(error);
     });
   }
 
-  /** True if the process is stalled at the current step. */
   isStalled(process: SimulatedProcess | undefined): boolean {
     return process !== undefined && process.frozenUntilStep > this.step;
   }

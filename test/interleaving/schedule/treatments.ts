@@ -6,7 +6,7 @@ type Treatment = 'slow' | 'failing' | 'plain';
 /** On average, one name in this many is slow, and one name in this many is failing. */
 const treatedOneIn = 8;
 
-/** The treatment of each name, drawn from the seed only. */
+/** The treatment of each event name. It depends only on the seed and the name. */
 export class Treatments {
   readonly #seed: number;
   readonly #known = new Map<string, Treatment>();

@@ -7,7 +7,7 @@ import type { SimulatedAgent } from './agent.ts';
 import type { Ask } from './gateway.ts';
 import { alive, type World } from './world.ts';
 
-/** An action from outside. Returns false if the trace must not name it, because it did nothing. */
+/** Acts on the system from outside. Returns false if it did nothing that the trace should name. */
 type Action = (world: World) => boolean;
 
 const keysMax = 12;
@@ -67,7 +67,7 @@ const cancel: Action = (world) =>
 
 /**
  * Sets or clears the webhook URL of a tenant. Half of the time it also cancels one of the tenant's
- * submissions. That end and its event then race with the change.
+ * submissions. The cancel and its event then race with the change of the URL.
  */
 const changeUrl: Action = (world) => {
   const { random, auditor } = world;
@@ -83,10 +83,7 @@ const changeUrl: Action = (world) => {
   return true;
 };
 
-/**
- * Cuts an open link. Half of the time it cuts the newest link, whose greeting may still be in
- * progress.
- */
+/** Cuts an open link: half of the time the newest one, whose hello may not be answered yet. */
 const cut: Action = (world) => {
   const { live } = world.network;
   const connection = world.random.chance(0.5) ? live.at(-1) : world.random.pick(live);
@@ -97,9 +94,9 @@ const cut: Action = (world) => {
 };
 
 /**
- * At the next hello, stalls the dispatcher that receives it and creates a submission. Also cuts the
- * link in a way that only the node notices. The node can then link to another dispatcher and work
- * there.
+ * At the next hello, stalls the dispatcher that receives it. Also cuts the link in a way that only
+ * the node notices, and creates a submission. The node can then link to another dispatcher and
+ * work there.
  */
 const stallGreeting: Action = (world) => {
   const { network, scheduler, random } = world;
@@ -117,7 +114,6 @@ const killAgent: Action = (world) => {
   return true;
 };
 
-/** Starts an agent for a node without one, as a service manager does. */
 const startAgent: Action = (world) => {
   const idle = world.nodes.filter(
     ({ nodeId }) => !alive(world.agents).some(({ place }) => place.nodeId === nodeId),
@@ -201,7 +197,6 @@ const flush: Action = (world) => {
   return true;
 };
 
-/** Stalls a process for less than `freezeStepsMax` steps. */
 const freeze: Action = (world) => {
   const { agents, dispatchers, gateways, settlements, scheduler } = world;
   const frozen = world.random.pick(alive([...agents, ...dispatchers, ...gateways, ...settlements]));
@@ -233,8 +228,8 @@ const weights: Readonly<Record<string, readonly [number, Action]>> = {
 const focusFactor = 15;
 
 /**
- * Draws the weights of the actions for one run. The returned function does one action, drawn by
- * weight. The action `focus` gets `focusFactor` times its usual weight.
+ * Draws the weights of the actions for one run. The action `focus` gets `focusFactor` times its
+ * usual weight. Returns a function that does one action, drawn by these weights.
  */
 export function drawActions(random: Random, focus: string | undefined): (world: World) => void {
   const drawn = Object.entries(weights).map(([name, [weight, action]]) => {
@@ -256,5 +251,4 @@ export function drawActions(random: Random, focus: string | undefined): (world: 
   };
 }
 
-/** The possible focus of a run: an action, or `faults`. */
 export const focuses: readonly string[] = ['faults', ...Object.keys(weights)];

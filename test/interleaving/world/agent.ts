@@ -14,12 +14,10 @@ import { SimulatedProcess } from '../schedule/process.ts';
 import { start, type Ground } from './ground.ts';
 import { nodeSecret } from './rig.ts';
 
-/** The notifications from an agent to its world. */
 export interface Acts {
-  /** A node begins to act for this idempotency key. */
   began(key: string, agent: SimulatedAgent): void;
   ended(key: string, agent: SimulatedAgent): void;
-  /** An assignment is on the agent's disk, and the agent has not asked to begin yet. */
+  /** Called when the agent has written an assignment to its disk, before it asks to begin. */
   assigned(agent: SimulatedAgent): void;
 }
 
@@ -153,7 +151,7 @@ export class SimulatedAgent {
     });
   }
 
-  /** Ends the process at once. Releases its lock, as the kernel would. */
+  /** Ends the process at once. Releases the lock of its state directory, as the kernel would. */
   kill(): void {
     this.process.kill();
     this.#ground.network.killed(this.process);

@@ -21,7 +21,10 @@ import { SimulatedProcess } from '../schedule/process.ts';
 import { redisPrefix, start, storeOf, type Ground } from './ground.ts';
 import type { Listener } from './network.ts';
 
-/** A dispatcher process: all of its code except its HTTP server and the client of its queue. */
+/**
+ * A dispatcher process with the real code of its offers, runs and links. Its HTTP server, its
+ * queue, its bus and its replies are simulated. It has no tracing, no metrics and no surge.
+ */
 export class SimulatedDispatcher implements Listener {
   readonly process: SimulatedProcess;
   readonly #logic: Dispatcher;
@@ -101,7 +104,7 @@ export class SimulatedDispatcher implements Listener {
     }
   }
 
-  /** Stops as after SIGTERM, in the order of `run.ts`. */
+  /** Stops the dispatcher as SIGTERM does: refuses new links, hands back its links, then ends. */
   drain(): void {
     this.isDraining = true;
     start(this.#ground, this.process, async () => {

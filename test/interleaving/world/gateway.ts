@@ -81,11 +81,12 @@ export class SimulatedGateway {
 }
 
 /**
- * The answer inside the reply. No action of a simulation changes the credentials of a tenant, so
- * `stale_credentials` is an error.
+ * Returns the answer inside the reply. No action of a simulation changes the credentials of a
+ * tenant, so `stale_credentials` is an error.
  */
 function answerOf(reply: HoldReply): Answer {
-  if (reply.kind === 'stale_credentials') throw new Error('the credentials have changed');
+  if (reply.kind === 'stale_credentials')
+    throw new Error('the credentials of a tenant changed, which no simulated action does');
   return reply.answer;
 }
 

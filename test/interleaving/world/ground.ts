@@ -7,7 +7,6 @@ import type { Messaging } from './messaging.ts';
 import type { Network } from './network.ts';
 import type { Rig } from './rig.ts';
 
-/** The resources that every process of a run shares. */
 export interface Ground {
   readonly rig: Rig;
   readonly scheduler: Scheduler;
@@ -21,7 +20,6 @@ export interface Ground {
 
 export const redisPrefix = 'interleaving';
 
-/** The store of one process. */
 export function storeOf(ground: Ground, process: SimulatedProcess): Store {
   const { rig, scheduler, onCommit } = ground;
   return new GatedStore(process, scheduler, onCommit).over(rig.store);

@@ -115,7 +115,7 @@ export class Messaging {
     this.#jobs.add(takeBack);
   }
 
-  /** Hands a job to a worker. With `isStrange`, the job is either lost or delivered twice. */
+  /** Hands a job to a worker. With `isStrange`, the job is lost, or is also enqueued once more. */
   #hand(
     key: QueueKey,
     job: AnyJob,
@@ -173,8 +173,8 @@ export class Messaging {
   }
 
   /**
-   * Publishes the message of `publishCancelled` to all dispatchers. Resolves with 1 if one of them
-   * got it, otherwise with 0.
+   * Publishes the message of `publishCancelled` to all dispatchers. Resolves with 1 if at least one
+   * of them is alive, otherwise with 0.
    */
   async publishToAll(process: SimulatedProcess, text: string): Promise<number> {
     const { message }: { message: unknown } = JSON.parse(text);
@@ -220,7 +220,6 @@ export class Messaging {
     };
   }
 
-  /** A reply listener like that of the queue room, on a simulated channel. */
   listenerOf(process: SimulatedProcess): ReplyListener {
     const channel = `replies:${process.name}`;
     const waiting = new Map<string, Set<(news: ReplyNews | 'timeout') => void>>();

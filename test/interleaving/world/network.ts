@@ -6,12 +6,11 @@ import { SimulatedSocket, type Dialer, type Upgrade } from '../host/ws.ts';
 import type { SimulatedProcess } from '../schedule/process.ts';
 import type { Scheduler } from '../schedule/scheduler.ts';
 
-/** A process that accepts links. */
 export interface Listener {
   readonly process: SimulatedProcess;
   /**
-   * Decides on an upgrade. Calls `accept` to open the link on a socket, or returns an HTTP status
-   * that refuses it.
+   * Decides on an upgrade. Calls `accept`, which opens the link, or resolves with the HTTP status
+   * of the refusal.
    */
   upgrade(
     request: IncomingMessage,
@@ -31,7 +30,6 @@ class Direction {
   readonly #name: string;
   readonly #to: { readonly process: SimulatedProcess; readonly socket: SimulatedSocket };
   #waiting: Item[] = [];
-  /** Called when a hello was delivered. */
   onHello: () => void = () => {};
   #takeBack: (() => void) | undefined;
 
@@ -50,7 +48,6 @@ class Direction {
     if (this.#takeBack === undefined) this.#arm();
   }
 
-  /** Loses all frames in transit. */
   drop(): void {
     this.#takeBack?.();
     this.#takeBack = undefined;
@@ -98,7 +95,6 @@ interface Connection {
   isSwallowing: boolean;
 }
 
-/** Transports node links between agents and dispatchers. */
 export class Network implements Dialer {
   readonly #scheduler: Scheduler;
   readonly #listeners: () => readonly Listener[];
@@ -118,7 +114,6 @@ export class Network implements Dialer {
     this.#listeners = listeners;
   }
 
-  /** Dials for one agent. */
   dialerOf(agent: SimulatedProcess): Dialer {
     return {
       dial: (socket, upgrade) => {
@@ -219,7 +214,6 @@ export class Network implements Dialer {
     if (!isSwallowing) toService?.put({ endCode: code });
   }
 
-  /** The links that both sides consider open. */
   get live(): Connection[] {
     return [...this.connections].filter(
       ({ agent, agentSocket, listener, isSwallowing }) =>
@@ -271,13 +265,11 @@ export class Network implements Dialer {
     }
   }
 
-  /** The heartbeat: each agent with an open link receives a ping. */
   ping(): void {
     for (const { agent, agentSocket } of this.live) agent.run(() => agentSocket.emit('ping'));
   }
 }
 
-/** An upgrade request as the dispatcher's server would receive it. */
 function requestOf({ target, headers }: Upgrade): IncomingMessage {
   const request = new IncomingMessage(new Socket());
   request.method = 'GET';

@@ -7,7 +7,6 @@ import { redisOf, redisPrefix, start, storeOf, type Ground } from './ground.ts';
 
 const reconcileIntervalMs = 1_000;
 
-/** A settlement process: its consumer and its reconciler. */
 export class SimulatedSettlement {
   readonly process: SimulatedProcess;
 

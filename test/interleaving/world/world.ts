@@ -18,7 +18,6 @@ import { Network } from './network.ts';
 import type { Rig } from './rig.ts';
 import { SimulatedSettlement } from './settlement.ts';
 
-/** The composition of a run. The seed decides each part. */
 export interface Shape {
   readonly tenants: number;
   readonly nodes: number;
@@ -38,7 +37,6 @@ const skewsMs = [0, 0, 0, -1_500, 1_500, 90_000, -90_000];
 const slotsMin = 2;
 const slotsMore = 4;
 
-/** One run: processes of each kind, tenants that send requests, and an auditor. */
 export class World {
   readonly scheduler: Scheduler;
   readonly network: Network;
@@ -54,7 +52,6 @@ export class World {
   dispatchers: SimulatedDispatcher[] = [];
   settlements: SimulatedSettlement[] = [];
   agents: SimulatedAgent[] = [];
-  /** The idempotency keys of all creations, each with its tenant. */
   readonly keys: { readonly tenant: TenantCredentials; readonly key: string }[] = [];
   readonly #working = new Map<SimulatedAgent, Set<string>>();
   readonly #ground: Ground;
@@ -176,10 +173,6 @@ export class World {
     return own.some((one) => one.process === current && this.#working.get(one)?.has(key) === true);
   }
 
-  /**
-   * Checks that no request waits too long. If anything was committed since the last audit, also
-   * checks the rows.
-   */
   async audit(): Promise<void> {
     this.requests.look(this.scheduler.nowMs);
     if (!this.#isDirty) return;

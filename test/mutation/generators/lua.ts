@@ -15,7 +15,7 @@ const otherOperator = new Map([
 const operators =
   /--[^\n]*|'[^'\n]*'|<=|>=|==|~=|<|>|\bmath\.(?:min|max)\b|\band\b|\bor\b|(?<=[+-] )\d+/g;
 const conditions = /\b(?:if|elseif) (?<condition>.+?) then\b/g;
-/** A line that is one call or one assignment. */
+/** A line that is one call, or one assignment without `local`. */
 const statements = /^[ \t]*(?<call>[\w.]+\(.*\)|(?!local )[\w.]+(?:\[.+\])? = .+)[ \t]*$/gm;
 
 function isBalanced(text: string): boolean {
@@ -23,10 +23,6 @@ function isBalanced(text: string): boolean {
   return count(/[({]/g) === count(/[)}]/g);
 }
 
-/**
- * The mutants of a Redis script: one for each comparison, `math.min`, `math.max`, `and`, `or`,
- * condition, added number and statement.
- */
 export function luaEdits(text: string): SqlEdit[] {
   const edits: SqlEdit[] = [];
   for (const match of text.matchAll(operators)) {

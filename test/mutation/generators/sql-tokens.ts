@@ -1,7 +1,7 @@
 /** A token of SQL. Comments and white space are not tokens. */
 export interface SqlToken {
   readonly text: string;
-  /** Words are in capitals. Other tokens are unchanged. */
+  /** The token in capitals if it is a word. Otherwise it equals `text`. */
   readonly word: string;
   readonly start: number;
   readonly end: number;
@@ -47,8 +47,8 @@ export function conditionEnd(tokens: readonly SqlToken[], from: number): number 
 }
 
 /**
- * The index of the first token that ends the clause: one of `stops`, a closing bracket or a dollar
- * quote. The number of tokens if there is none.
+ * The index of the token that ends the clause at `from`: one of `stops` that is not nested, the
+ * closing bracket around the clause, or a dollar quote. The number of tokens if there is none.
  */
 export function clauseEnd(
   tokens: readonly SqlToken[],

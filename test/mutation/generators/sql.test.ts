@@ -2,7 +2,6 @@ import { expect, it } from 'vitest';
 import { statementHead } from './sql-tokens.ts';
 import { sqlEdits } from './sql.ts';
 
-/** Each mutant as `before → after`. */
 function changes(sql: string, isFragment = false): string[] {
   return sqlEdits(sql, isFragment).map(
     ({ start, end, after }) => `${sql.slice(start, end)} → ${after}`,

@@ -1,7 +1,6 @@
 import type { MutantKind } from '../mutant.ts';
 import { clauseEnd, conditionEnd, readSql, splitAt, type SqlToken, wordsOf } from './sql-tokens.ts';
 
-/** A change in a text of SQL. */
 export interface SqlEdit {
   readonly kind: MutantKind;
   readonly start: number;
@@ -35,7 +34,6 @@ function edit(
   return [{ kind, start: first.start, end: last.end, after }];
 }
 
-/** Replaces each conjunct by TRUE, and each side of a disjunction by FALSE, at any depth. */
 function dropConjuncts(tokens: readonly SqlToken[], [from, to]: Range): SqlEdit[] {
   return splitAt(tokens, [from, to], 'AND').flatMap((conjunct) => {
     if (isConstant(tokens, conjunct)) return [];
@@ -45,8 +43,8 @@ function dropConjuncts(tokens: readonly SqlToken[], [from, to]: Range): SqlEdit[
 }
 
 /**
- * True if the range is one constant. A mutant of TRUE or FALSE is not needed. A number or a text
- * alone is not a condition, but a case of `CASE … WHEN`.
+ * True for a lone constant, which gets no mutant. A lone number or text is a value of `CASE …
+ * WHEN`, not a condition.
  */
 function isConstant(tokens: readonly SqlToken[], [from, to]: Range): boolean {
   return to === from + 1 && /^(?:TRUE|FALSE|'.*|\d.*)$/s.test(tokens[from]?.word ?? '');
@@ -73,7 +71,6 @@ function withoutParentheses(tokens: readonly SqlToken[], range: Range): Range {
   return closes === to - 1 ? [from + 1, to - 1] : range;
 }
 
-/** True if the word at `at` begins a condition. Other clauses can contain the same word. */
 function beginsCondition(tokens: readonly SqlToken[], at: number): boolean {
   const word: string = tokens[at]?.word ?? '';
   const before = tokens[at - 1]?.word ?? '';
@@ -128,7 +125,6 @@ const bounds: Generator = (tokens, at) => {
   return edit(tokens, [at, at + 1], { kind: 'sql-bound', after });
 };
 
-/** Makes a unique index a plain one. Drops a UNIQUE constraint of a table. */
 const uniques: Generator = (tokens, at) => {
   if (tokens[at]?.word !== 'UNIQUE') return [];
   const kind = 'sql-unique';
@@ -161,7 +157,6 @@ const orders: Generator = (tokens, at) => {
   return edit(tokens, [at, clauseEnd(tokens, at + 2, orderStops)], { kind, after: '' });
 };
 
-/** Removes ON CONFLICT DO NOTHING. A conflict is then an error. */
 const conflicts: Generator = (tokens, at) => {
   if (tokens[at]?.word !== 'ON' || tokens[at + 1]?.word !== 'CONFLICT') return [];
   const depth = tokens[at]?.depth;
@@ -172,7 +167,10 @@ const conflicts: Generator = (tokens, at) => {
   return edit(tokens, [at, to + 2], { kind: 'sql-conflict', after: '' });
 };
 
-/** The name of the row in an UPDATE. Undefined if this SET belongs to another statement. */
+/**
+ * The name or alias of the table that the SET at `at` changes, in an UPDATE or in `ON CONFLICT … DO
+ * UPDATE`. Undefined for the SET of any other statement.
+ */
 function updatedRow(tokens: readonly SqlToken[], at: number): string | undefined {
   const before = tokens.slice(Math.max(0, at - 5), at);
   const words = before.map(({ word }) => word).join(' ');
@@ -198,12 +196,7 @@ const columns: Generator = (tokens, at) => {
 
 const generators = [conditions, checks, bounds, uniques, locks, orders, conflicts, columns];
 
-/**
- * The mutants of a text of SQL: one for each conjunct and each side of an OR in each WHERE, ON,
- * HAVING, IF, WHEN and CHECK. Also one for each bound, unique key, row lock, ORDER BY, DESC, ON
- * CONFLICT DO NOTHING and column of an UPDATE. `isFragment` is true if other code appends the text
- * to a WHERE.
- */
+/** `isFragment` is true if other code appends the text to a WHERE. */
 export function sqlEdits(text: string, isFragment = false): SqlEdit[] {
   const tokens = readSql(text);
   const edits = tokens.flatMap((_, at) => generators.flatMap((generate) => generate(tokens, at)));

@@ -44,7 +44,6 @@ export function isFunction(node: SyntaxNode): boolean {
   return functionTypes.has(node.type);
 }
 
-/** The nodes under a member of a node: none, one or many. */
 export function nodesIn(value: unknown): SyntaxNode[] {
   if (Array.isArray(value)) return value.filter(isNode);
   return isNode(value) ? [value] : [];

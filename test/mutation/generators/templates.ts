@@ -2,7 +2,6 @@ import { luaEdits } from './lua.ts';
 import { type SqlEdit, sqlEdits } from './sql.ts';
 import { isNode, nodesIn, type SyntaxNode, type Visit } from './syntax.ts';
 
-/** The language of the literals in a file. */
 export type Embedded = 'none' | 'sql' | 'lua';
 
 const sqlTags = /(?:sql|queryRaw|executeRaw|join)$/;

@@ -36,7 +36,6 @@ function textOf(text: string, node: SyntaxNode): string {
   return text.slice(node.start, node.end);
 }
 
-/** Negates the condition of an `if`, a `while`, a `do … while` or a conditional expression. */
 const conditions: Generator = ({ node }, text) => {
   const tested = ['IfStatement', 'ConditionalExpression', 'WhileStatement', 'DoWhileStatement'];
   const test = tested.includes(node.type) ? nodeIn(node, 'test') : undefined;
@@ -44,7 +43,6 @@ const conditions: Generator = ({ node }, text) => {
   return [{ kind: 'condition', ...placeOf(test), after: `!(${textOf(text, test)})` }];
 };
 
-/** Removes one side of `a && b` or `a || b`. */
 const conjuncts: Generator = ({ node }, text) => {
   if (node.type !== 'LogicalExpression' || node['operator'] === '??') return [];
   const left = nodeIn(node, 'left');
@@ -61,7 +59,6 @@ function placeOf({ start, end }: SyntaxNode): { start: number; end: number } {
   return { start, end };
 }
 
-/** Replaces the operator of a binary expression. */
 const operators: Generator = ({ node, parent }, text) => {
   const operator = node['operator'];
   if (node.type !== 'BinaryExpression' || typeof operator !== 'string') return [];
@@ -82,7 +79,6 @@ function isTextual(node: SyntaxNode | undefined): boolean {
   return node?.type === 'TemplateLiteral' || typeof node?.['value'] === 'string';
 }
 
-/** Adds one to a whole number that is an operand, an argument or an assigned value. */
 const numbers: Generator = ({ node, parent }, text) => {
   if (node.type !== 'Literal' || parent === undefined) return [];
   const places = ['BinaryExpression', 'CallExpression', 'AssignmentExpression'];
@@ -93,7 +89,6 @@ const numbers: Generator = ({ node, parent }, text) => {
   return [{ kind: 'bound', ...placeOf(node), after: `${number}${big ? 'n' : ''}` }];
 };
 
-/** Swaps `Math.min` and `Math.max`. */
 const extremes: Generator = ({ node }, text) => {
   if (node.type !== 'MemberExpression') return [];
   const other = new Map([
@@ -103,10 +98,7 @@ const extremes: Generator = ({ node }, text) => {
   return other === undefined ? [] : [{ kind: 'bound', ...placeOf(node), after: other }];
 };
 
-/**
- * Removes an `await`. The await of a returned value is skipped outside a `try`, because it has no
- * effect there.
- */
+/** Outside a `try`, the await of a returned value has no effect, so it gets no mutant. */
 const awaits: Generator = ({ node, parent, isTried }, text) => {
   const argument = nodeIn(node, 'argument');
   if (node.type !== 'AwaitExpression' || argument === undefined) return [];
@@ -136,7 +128,6 @@ function isEffect(node: SyntaxNode, text: string): boolean {
 
 const onlyLogged = /\blog(?:ger)?\??(?:\.\w+)?\(/;
 
-/** True if a statement only logs. */
 function onlyLogs(node: SyntaxNode, text: string): boolean {
   switch (node.type) {
     case 'ExpressionStatement':
@@ -152,7 +143,6 @@ function onlyLogs(node: SyntaxNode, text: string): boolean {
   }
 }
 
-/** Removes a call or an assignment. Statements that only log are skipped. */
 const statements: Generator = ({ node }, text) =>
   isEffect(node, text) ? [{ kind: 'statement', ...placeOf(node), after: ';' }] : [];
 
@@ -169,7 +159,6 @@ function mayDepend(first: string, second: string): boolean {
   return names.has('await') || others.some((name) => name === 'await' || names.has(name));
 }
 
-/** Swaps two consecutive calls or assignments. */
 const orders: Generator = ({ node }, text) => {
   const body = nodesIn(node['body']);
   if (node.type !== 'BlockStatement' && node.type !== 'Program') return [];
@@ -195,7 +184,6 @@ const generators: readonly Generator[] = [
   orders,
 ];
 
-/** The edits of a TypeScript file, and of the SQL or Lua in its literals. */
 export function typescriptEdits(file: string, text: string, embedded: Embedded): Edit[] {
   const edits: Edit[] = [];
   let loggedUpTo = 0;

@@ -19,7 +19,6 @@ export interface BaselineCache {
 }
 
 const directory = path.join(checkout, '.local/cache/mutation');
-/** The inputs that every baseline depends on. */
 const inputs = [
   '{packages,services}/*/src/**/*[.-]fixture.ts',
   'prisma/migrations/*/migration.sql',

@@ -15,7 +15,7 @@ export type Verdict =
    * The machine may be the cause: a second try did not confirm a failure, or the worker was lost.
    */
   | { readonly kind: 'unclear'; readonly by: string }
-  /** Only for a migration: the final schema is the same. */
+  /** Only for a migration: the final schema is the same as without the mutant. */
   | { readonly kind: 'same_schema' };
 
 export interface TestPlan {
@@ -23,7 +23,7 @@ export interface TestPlan {
   readonly durationMs: number;
 }
 
-/** Errors that a test also shows on a machine that is too busy. */
+/** The texts of errors that an overloaded machine can cause too. */
 const mayBeTheMachine = /timed? ?out|no answer|has ended|connection|ECONN|too many clients/i;
 const migrateMsMax = 60_000;
 /** A test file may take this many times its duration without a mutant, plus `spareMs`. */
@@ -80,9 +80,7 @@ async function judgeOnce(
 
 type TestEnd = Pick<FileEnd, 'kind' | 'failure'>;
 
-/**
- * Runs one test file on the worker's current source. A worker that does not answer is a timeout.
- */
+/** A worker that exits or does not answer counts as a timeout. */
 async function runTest(worker: Worker, { testFile, durationMs }: TestPlan): Promise<TestEnd> {
   try {
     const boundMs = durationMs * slowFactorMax + spareMs;

@@ -19,7 +19,6 @@ const ownDirectory = `path.resolve(
   '../../../../prisma/migrations',
 )`;
 
-/** The parts of the schema, one row each. */
 const schemaSql = `
   SELECT conrelid::regclass || ' ' || conname || ' ' || pg_get_constraintdef(oid) AS row
   FROM pg_constraint WHERE connamespace = 'public'::regnamespace

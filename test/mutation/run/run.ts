@@ -32,18 +32,20 @@ export interface RunOptions {
 }
 
 const baselineMsMax = 300_000;
-/** A slower test file is left out, because it would cost more than all others together. */
+/**
+ * A test file whose baseline takes longer than this does not run for any mutant. It would take most
+ * of the time of all runs.
+ */
 const slowMs = 120_000;
 /**
- * The limits of the total time of the near tests and of the far tests of one mutant. The time of a
- * test is that of its baseline.
+ * The limits for one mutant: the total time of its near tests, and the total time of its far tests.
+ * A test counts with the time of its baseline.
  */
 const nearMsMax = 240_000;
 const farMsMax = 120_000;
 
 type Baselines = Map<string, Promise<Baseline>>;
 
-/** Judges all mutants, with `workersCount` workers in parallel. */
 export async function judgeAll(tasks: readonly Task[], options: RunOptions): Promise<Judged[]> {
   const workers = Array.from({ length: options.workersCount }, () => createWorker(options.servers));
   const baselines: Baselines = new Map();
@@ -75,7 +77,6 @@ export async function judgeAll(tasks: readonly Task[], options: RunOptions): Pro
   }
 }
 
-/** Each worker takes the next item until none is left. */
 async function eachOn<Item>(
   workers: readonly Worker[],
   items: readonly Item[],
@@ -126,17 +127,13 @@ function textOf(file: string): string {
 
 interface Candidates {
   readonly testFiles: readonly string[];
-  /**
-   * The limit of the total time of the tests that run. The time of a test is that of its baseline.
-   */
   readonly msMax: number;
   readonly take: (testFile: string) => Promise<Baseline>;
 }
 
 /**
- * Runs the tests that reach the mutant, the nearest first, until one gives another verdict than
- * `survived`. Leaves out tests that fail without the mutant, take longer than `slowMs`, or do not
- * fit into `msMax`. A baseline is measured only when its turn comes.
+ * Leaves out a test file that fails without the mutant, that would take too long, or that cannot
+ * notice the mutant.
  */
 async function judgeBy(
   worker: Worker,

@@ -6,10 +6,8 @@ import { withNotes } from './reach.ts';
 
 export const checkout = path.resolve(import.meta.dirname, '../../..');
 
-/** The environment variable that holds the servers of the run as JSON. */
 export const serversVariable = 'MUTATION_SERVERS';
 
-/** A file of the checkout with another text. */
 export interface OtherText {
   readonly file: string;
   readonly text: string;
@@ -23,7 +21,10 @@ export interface FileEnd {
 }
 
 export interface TestFiles {
-  /** Runs one test file. `change` replaces one source file. `reachFile`: see `setup.ts`. */
+  /**
+   * `change` replaces one source file. With undefined, nothing is replaced. `setup.ts` explains
+   * `reachFile`.
+   */
   run(testFile: string, change: OtherText | undefined, options: RunOptions): Promise<FileEnd>;
   close(): Promise<void>;
 }
@@ -106,7 +107,8 @@ async function runOne(
   const { testModules, unhandledErrors } = await vitest.runTestSpecifications(specifications);
   const durationMs = performance.now() - beganAt;
   const own = testModules.find(({ moduleId }) => moduleId === specifications[0]?.moduleId);
-  const failure = own === undefined ? 'the file was not run' : failureOf(own, unhandledErrors);
+  const failure =
+    own === undefined ? 'Vitest did not run the file' : failureOf(own, unhandledErrors);
   if (failure === undefined) return { kind: 'passed', failure: '', durationMs };
   const kind = /timed out in \d+ ?ms/i.test(failure) ? 'timeout' : 'failed';
   return { kind, failure, durationMs };

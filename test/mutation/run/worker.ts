@@ -8,13 +8,15 @@ import { makeMutatedTemplate } from './migration-template.ts';
 import type { Reach } from './reach.ts';
 import { openTestFiles, type OtherText, serversVariable } from './test-files.ts';
 
-/** A process with one vitest instance, which runs the requested test files (see `workers.ts`). */
+/** This process has one vitest instance, which runs the requested test files (`workers.ts`). */
+
 const servers: TestServers = JSON.parse(process.env[serversVariable] ?? '');
 const dir = mkdtempSync(path.join(tmpdir(), 'svc-mutation-'));
 process.once('exit', () => rmSync(dir, { recursive: true, force: true }));
 process.once('disconnect', () => {
   rmSync(dir, { recursive: true, force: true });
-  // Kills the process group, because a test that blocks the event loop would outlive this process.
+  // Kills the whole process group. A child of this worker in which a test blocks the event loop
+  // would otherwise survive the worker.
   process.kill(-process.pid, 'SIGKILL');
 });
 const testFiles = await openTestFiles();

@@ -21,7 +21,10 @@ export interface Worker {
 const startMsMax = 60_000;
 const endMsMax = 20_000;
 
-/** A worker process. It starts with the first order, and again after it was lost. */
+/**
+ * A worker process. It starts at the first order. After it is lost, it starts again at the next
+ * order.
+ */
 export function createWorker(servers: TestServers): Worker {
   let current: ChildProcess | undefined;
 
@@ -30,8 +33,8 @@ export function createWorker(servers: TestServers): Worker {
     current = undefined;
     if (child?.pid === undefined) return;
     try {
-      // Kills the process group, because a test that blocks the event loop would outlive its
-      // parent.
+      // Kills the whole process group. A child of the worker in which a test blocks the event loop
+      // would otherwise survive the worker.
       process.kill(-child.pid, 'SIGKILL');
     } catch {
       // The process has already exited.

@@ -42,9 +42,7 @@ if ('missing' in tools) {
   process.exitCode = failures === 0 ? 0 : 1;
 }
 
-/**
- * Runs Schemathesis once at a live gateway. A run that ends without a report counts as a failure.
- */
+/** A run that ends without a report counts as a failure. */
 function runRound(program: string, roundSeed: number): { cases: number; failures: number } {
   const dir = path.resolve(import.meta.dirname, '../../../.local/cache/schemathesis-report');
   const report = path.join(dir, 'report.json');
@@ -67,7 +65,7 @@ function runRound(program: string, roundSeed: number): { cases: number; failures
   return { cases: Number(counts.generated), failures: found === 0 && !succeeded ? 1 : found };
 }
 
-/** Quotes a word for a shell command. The shell still replaces variables in the word. */
+/** The word in double quotes. The shell still replaces variables in it. */
 function quoted(word: string): string {
   return `"${word}"`;
 }

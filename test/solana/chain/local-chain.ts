@@ -20,7 +20,6 @@ import {
 } from '@solana/kit';
 import { FailedTransactionMetadata, LiteSVM } from 'litesvm';
 
-/** A transaction that the chain has processed. */
 export interface ChainTransaction {
   readonly signature: string;
   readonly slot: number;
@@ -57,10 +56,7 @@ export class LocalChain {
   #slot = 1_000;
   #finalizesAtOnce = true;
 
-  /**
-   * Decides if later transactions are finalized at once. If not, they stay `confirmed` until
-   * `finalize`.
-   */
+  /** If `isOn` is false, later transactions stay `confirmed` until `finalize`. */
   finalizeAtOnce(isOn: boolean): void {
     this.#finalizesAtOnce = isOn;
   }
@@ -210,7 +206,6 @@ export class LocalChain {
     this.vm.setAccount({ ...account, executable: false });
   }
 
-  /** The addresses that a lookup table contains. */
   #tableAddresses(table: Address): string[] {
     const account = this.vm.getAccount(table);
     if (!account.exists) return [];

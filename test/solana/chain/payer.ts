@@ -25,7 +25,6 @@ import {
 } from '@solana/kit';
 import type { LocalChain } from './local-chain.ts';
 
-/** The parts of a Solana Pay URL. */
 export interface PayRequest {
   readonly recipient: string;
   readonly mint: string;
@@ -34,7 +33,7 @@ export interface PayRequest {
   readonly references: readonly string[];
 }
 
-/** Reads a Solana Pay URL as a wallet does. The mint must have six decimals. */
+/** The mint must have six decimals. */
 export function readPayUrl(url: string): PayRequest {
   const parsed = new URL(url);
   const [whole = '0', fraction = ''] = (parsed.searchParams.get('amount') ?? '').split('.');
@@ -48,7 +47,6 @@ export function readPayUrl(url: string): PayRequest {
 
 export type Payer = Awaited<ReturnType<typeof createPayer>>;
 
-/** Creates a payer with lamports for fees, and with `amount` tokens of the mint. */
 export async function createPayer(
   chain: LocalChain,
   mint: string,
@@ -79,7 +77,7 @@ export async function tokenAccountOf(
 const memoProgram = address('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr');
 let nonce = 0;
 
-/** A memo with a new text. It gives its transaction a signature that no earlier one has. */
+/** Each call writes a new text. A transaction with it has a signature that no earlier one has. */
 export function memo(text = ''): Instruction {
   nonce += 1;
   return getAddMemoInstruction({ memo: `${text}${nonce}` }, { programAddress: memoProgram });
@@ -113,7 +111,6 @@ export interface SendOptions {
   readonly table?: { readonly address: Address; readonly addresses: readonly Address[] };
 }
 
-/** Signs the instructions. Returns the transaction in wire format. */
 async function sign(
   signer: KeyPairSigner,
   blockhash: Blockhash,
@@ -145,7 +142,6 @@ async function sign(
   return getBase64EncodedWireTransaction(await signTransactionMessageWithSigners(compressed));
 }
 
-/** Sends a transaction with these instructions through `@solana/kit`. Returns its signature. */
 export async function send(
   rpcUrl: string,
   payer: Payer,

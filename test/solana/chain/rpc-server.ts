@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { address, getBase64Decoder } from '@solana/kit';
 import type { ChainTransaction, LocalChain, TokenBalance } from './local-chain.ts';
 
-/** The faults of the server. A test changes them while the server runs. */
+/** A test may change the faults while the server runs. */
 interface RpcFaults {
   /** If not null, the server answers every call with this HTTP status. */
   status: number | null;
@@ -10,9 +10,7 @@ interface RpcFaults {
   lag: number;
   /** The most entries of a list, even if the call asks for more. Null for no limit. */
   listMax: number | null;
-  /** Lists leave out these signatures. */
   readonly hidden: Set<string>;
-  /** The transactions that `getTransaction` does not find. */
   readonly notFound: Set<string>;
   /** If true, the server shows unfinalized transactions for every commitment. */
   ignoresCommitment: boolean;
@@ -30,7 +28,7 @@ interface RpcCall {
 
 export type RpcServer = Awaited<ReturnType<typeof startRpcServer>>;
 
-/** Starts a JSON-RPC server for a local chain. It has only the methods that the tests need. */
+/** The server has only the JSON-RPC methods that the tests need. */
 export async function startRpcServer(chain: LocalChain) {
   const faults: RpcFaults = {
     status: null,
@@ -139,7 +137,6 @@ function accountOf({ vm }: LocalChain, key: string): object | null {
   };
 }
 
-/** True if this server shows the transaction to a call with this commitment. */
 function isVisible(
   chain: LocalChain,
   faults: RpcFaults,

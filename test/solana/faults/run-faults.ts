@@ -2,10 +2,7 @@ import { newReference } from '@svc/solana';
 import { auditLedger, type PurchaseIntent } from '@svc/store';
 import type { SolanaWorld } from '../world.ts';
 
-/**
- * Returns a function that gives a pseudorandom number, at least 0 and less than 1, at each call.
- * The same seed gives the same numbers.
- */
+/** Gives numbers of at least 0 and less than 1. The same seed gives the same numbers. */
 function randomOf(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -25,8 +22,8 @@ export interface FaultsVerdict {
   readonly granted: number;
   readonly faults: Readonly<Record<string, number>>;
   /**
-   * Empty if each payment is recorded once, and credits are granted once for each intent that is
-   * paid in full, and for nothing else.
+   * Empty if three things are true. Each payment is recorded once. Each intent that was paid in
+   * full got its credits once. No other payment granted credits.
    */
   readonly violations: readonly string[];
 }
@@ -44,9 +41,8 @@ const paymentsPerTenant = 100;
 const drainTicksMax = 400;
 
 /**
- * Sends at least `payments` payments of all kinds while watchers end and take over, connections to
- * Postgres are cut, Redis is emptied and the RPC server has faults. Then compares Postgres with the
- * payments that it made.
+ * Sends at least `payments` payments under faults. Then compares Postgres with the payments that it
+ * made.
  */
 export async function runFaults(
   world: SolanaWorld,
@@ -96,10 +92,7 @@ export async function runFaults(
 
 const attemptsMax = 10;
 
-/**
- * Repeats `work` while it fails, for example because a connection was cut. Throws the last error
- * after `attemptsMax` attempts.
- */
+/** Throws the last error after `attemptsMax` attempts. */
 async function retried<Result>(work: () => Promise<Result>): Promise<Result> {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -110,10 +103,6 @@ async function retried<Result>(work: () => Promise<Result>): Promise<Result> {
   }
 }
 
-/**
- * Makes one payment: in one or two transactions, in full, in part, over the amount, or without an
- * intent.
- */
 async function payOnce(
   world: SolanaWorld,
   tenantId: string,
@@ -208,7 +197,9 @@ async function audit(
     const isPaid = sum >= intent.amountUsdcMicros;
     if (isPaid) granted.set(intent.tenantId, (granted.get(intent.tenantId) ?? 0) + 1);
     if ((intent.status === 'confirmed') !== isPaid)
-      violations.push(`intent ${reference} is confirmed but not paid in full, or the reverse`);
+      violations.push(
+        `intent ${reference} is confirmed but not paid in full, or paid in full but not confirmed`,
+      );
     if (intent.paidUsdcMicros !== sum)
       violations.push(`the paid amount of intent ${reference} is not the sum of its payments`);
   }

@@ -99,7 +99,7 @@ class _ProblemRequired(TypedDict):
     detail: str
     """The reason for this answer, for people."""
     code: Union[Literal["bad_request", "unauthenticated", "insufficient_credits", "job_type_not_allowed", "operator_only", "scope_missing", "not_found", "method_not_allowed", "request_timeout", "idempotency_key_conflict", "terminal_state", "solana_disabled", "intent_expired", "intent_failed", "reference_conflict", "webhook_url_missing", "endpoint_limit", "delivery_in_progress", "key_limit", "last_key", "payload_too_large", "unsupported_media_type", "misdirected_request", "validation_error", "unknown_job_type", "unknown_tier", "quote_failed", "rate_limited", "too_many_intents", "headers_too_large", "internal_error", "dispatch_unavailable", "unavailable"], str]
-    """The stable code. Decide by this code."""
+    """The stable code. Let programs decide by this code."""
     requestId: str
     """The id of the request. Quote it when you contact support."""
 
@@ -143,7 +143,7 @@ class Quote(TypedDict):
     max: float
     """The highest price. A submission holds this amount. The unit is credits, with at most six decimals."""
     surge: float
-    """The factor for a busy fleet, included in the prices."""
+    """The surge factor, included in the prices. It rises when the nodes are busy."""
 
 
 class Refund(TypedDict):
@@ -201,7 +201,7 @@ class RateCard(TypedDict):
     version: int
     """The number of the rate card."""
     surgeMultiplier: float
-    """The current factor for a busy fleet."""
+    """The current surge factor. It rises when the nodes are busy."""
     usdPerCredit: float
     """The price of a credit in US dollars."""
     jobTypes: list[RateCardJobTypes]
@@ -235,7 +235,7 @@ class NotReady(TypedDict):
 
 class _SubmissionRequestRequired(TypedDict):
     idempotencyKey: str
-    """Makes a repeat safe: the same key and body are charged once. Derive keys from your own records."""
+    """You can repeat a request with the same key and body: it is charged only once. Derive keys from your own records."""
     jobType: str
     """The type of the job."""
     payload: AtsApplicationPayload
@@ -287,7 +287,7 @@ class Submission(TypedDict):
     tier: Union[Literal["standard", "priority", "instant"], str]
     """The tier: how soon the job runs, and at which price."""
     idempotencyKey: str
-    """Makes a repeat safe: the same key and body are charged once. Derive keys from your own records."""
+    """You can repeat a request with the same key and body: it is charged only once. Derive keys from your own records."""
     quote: Quote
     """The quoted price."""
     actualCredits: Union[float, None]
@@ -321,13 +321,13 @@ class SubmissionPage(TypedDict):
 
 class SubmissionFailure(TypedDict):
     code: Union[Literal["ats_rejected", "posting_closed", "form_unsupported", "login_required", "captcha", "site_unreachable", "invalid_payload", "node_error", "node_lost", "not_started", "deadline_exceeded"], str]
-    """The reason. Decide by `retriable` and `outcomeUnknown`."""
+    """The reason as a code. Let programs decide by `retriable` and `outcomeUnknown`."""
     message: str
     """The reason, for people."""
     retriable: bool
     """True if the same job may succeed with a new idempotency key."""
     outcomeUnknown: bool
-    """True if the job may have been done. Look before you submit it again."""
+    """True if the job may have been done. Check this before you repeat it."""
 
 
 class JobResult(TypedDict, total=False):
@@ -454,7 +454,7 @@ class Settings(TypedDict):
     webhookUrl: Union[str, None]
     """The address of your endpoint. Null if there is none."""
     lowBalanceThreshold: float
-    """The service sends `credits.low_balance` when the balance falls below this value. The unit is credits, with at most six decimals."""
+    """The service sends `credits.low_balance` when the balance falls below this value, or when you raise this value above the balance. The unit is credits, with at most six decimals."""
     webhookDisabled: Union[SettingsWebhookDisabled, None]
     """When and why deliveries to the URL were disabled. Null if they are enabled."""
     allowedJobTypes: list[str]
@@ -469,7 +469,7 @@ class SettingsChange(TypedDict, total=False):
     webhookUrl: Union[str, None]
     """The address of your endpoint. Null if there is none."""
     lowBalanceThreshold: float
-    """The service sends `credits.low_balance` when the balance falls below this value."""
+    """The service sends `credits.low_balance` when the balance falls below this value, or when you raise this value above the balance."""
 
 
 class WebhookEndpointDisabled(TypedDict):
@@ -786,13 +786,13 @@ class SubmissionCompletedEvent(TypedDict):
 
 class SubmissionFailedEventDataFailure(TypedDict):
     code: str
-    """The reason. Decide by `retriable` and `outcomeUnknown`."""
+    """The reason as a code. Let programs decide by `retriable` and `outcomeUnknown`."""
     message: str
     """The reason, for people."""
     retriable: bool
     """True if the same job may succeed with a new idempotency key."""
     outcomeUnknown: bool
-    """True if the job may have been done. Look before you submit it again."""
+    """True if the job may have been done. Check this before you repeat it."""
 
 
 class SubmissionFailedEventData(TypedDict):
@@ -879,7 +879,7 @@ class CreditsLowBalanceEventData(TypedDict):
     held: float
     """The held credits. The unit is credits, with at most six decimals."""
     threshold: float
-    """The threshold that the balance fell below. The unit is credits, with at most six decimals."""
+    """The threshold that the balance is below. The unit is credits, with at most six decimals."""
 
 
 class CreditsLowBalanceEvent(TypedDict):

@@ -11,7 +11,6 @@ async function start(): Promise<DemoEmployer> {
   return employer;
 }
 
-/** A filled-in form. `undefined` leaves a field empty. */
 function filled(values: Record<string, string | File | undefined> = {}): FormData {
   const form = new FormData();
   const resume = new File(['%PDF-1.4 Ada'], 'ada <1>.pdf', { type: 'application/pdf' });

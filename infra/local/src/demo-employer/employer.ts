@@ -17,11 +17,9 @@ import {
  * this machine.
  */
 export const employerHost = 'careers.example-engines.example';
-/** The URL of the form. The demo's application has it as `applicationUrl`. */
 export const employerFormUrl = `http://${employerHost}${formPath}`;
 
 export interface DemoEmployer {
-  /** The address of the page that shows the applications to people. */
   readonly url: string;
   readonly port: number;
   /** Newest first, at most `applicationsMax`. */
@@ -31,7 +29,6 @@ export interface DemoEmployer {
 
 /** Larger forms are refused. The demo's file has some hundred bytes. */
 const bodyBytesMax = 2 * 1024 * 1024;
-/** The most applications that are kept. When another one arrives, the oldest is dropped. */
 const applicationsMax = 20;
 
 interface Answer {
@@ -117,7 +114,6 @@ export async function startDemoEmployer({ port = 0 } = {}): Promise<DemoEmployer
   };
 }
 
-/** The submitted form. Undefined if it is too large or not a form. */
 async function readForm(request: IncomingMessage): Promise<FormData | undefined> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;

@@ -1,8 +1,3 @@
-/**
- * The application form of the demo employer. It contains every kind of field that people usually
- * meet.
- */
-
 interface FieldBase {
   readonly name: string;
   readonly label: string;
@@ -59,7 +54,6 @@ export const fields: readonly Field[] = [
   },
 ];
 
-/** One line of a received application. */
 export interface Answer {
   readonly label: string;
   readonly value: string;
@@ -87,10 +81,6 @@ export function readAnswers(form: FormData): { answers: Answer[]; missing: strin
   };
 }
 
-/**
- * The text of a field, or the name of its file. Empty if the form has no text or file for the
- * field.
- */
 function valueIn(form: FormData, name: string): string {
   const value = form.get(name);
   if (value === null || typeof value === 'string') return value ?? '';

@@ -19,7 +19,6 @@ export const formPath = '/jobs/analyst';
 export const countPath = '/count';
 const pollMs = 1_000;
 
-/** Reloads the page when the number of submitted forms has changed. */
 const script = `
 const { count } = document.body.dataset;
 setInterval(async () => {
@@ -86,7 +85,6 @@ function page({ title, subtitle, body, count }: Page): string {
     </html> `.source;
 }
 
-/** Shows the applications, newest first, and the number of requests that submitted a form. */
 export function inboxPage(applications: readonly Application[], requests: number): string {
   const isEmpty = applications.length === 0;
   const body = isEmpty
@@ -136,7 +134,6 @@ function applicationCard({ number, at, answers, file }: Application): Html {
   </section>`;
 }
 
-/** The posting with its form. `missing` are the labels of required fields that were empty. */
 export function formPage(missing: readonly string[] = []): string {
   const complaint =
     missing.length === 0
@@ -200,7 +197,6 @@ function control(field: Field): Html {
   }
 }
 
-/** The confirmation that an applicant sees. */
 export function thanksPage(number: string): string {
   return page({
     title: 'Thank you for applying',

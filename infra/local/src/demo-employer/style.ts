@@ -1,4 +1,3 @@
-/** The style sheet of the demo employer's pages: system fonts, light and dark, nothing external. */
 export const style = `
 :root { color-scheme: light dark; --line: light-dark(#dfe3e8, #343a45); --back: light-dark(#f4f6f8, #14161b);
   --card: light-dark(#fff, #1c1f26); --text: light-dark(#1b1f27, #e6e9ee); --quiet: light-dark(#57606e, #a3abb8);

@@ -25,15 +25,14 @@ const packages = [
   'zlib1g',
 ];
 const fetchedDir = path.join(cacheDir, 'pgbouncer');
-/** The script that starts the fetched program with its libraries. */
 const fetchedFile = path.join(fetchedDir, 'run');
 
 const advice = 'Install PgBouncer 1.21 or newer (Debian 13: apt-get install pgbouncer).';
 
 /**
- * Finds a PgBouncer of at least `versionMin` on the PATH. Without one, calls `onFetch`, downloads
- * Debian's package and unpacks it below .local. Throws StartError if the download fails or the
- * machine has no `apt-get`.
+ * Finds a PgBouncer of at least `versionMin` on the PATH. Without one, uses Debian's package below
+ * .local. Calls `onFetch` before it downloads that package. Throws StartError if the download fails
+ * or the machine has no `apt-get`.
  */
 export async function pgbouncerBinary(onFetch: () => void = () => {}): Promise<string> {
   const installed = onPath('pgbouncer');

@@ -9,15 +9,12 @@ import { StartError } from '../start-error.ts';
 import { pgbouncerBinary } from './binary.ts';
 
 export interface PgbouncerOptions {
-  /** The directory of its configuration and its log. It is created if it is missing. */
   readonly dir: string;
   /** The URL of any database of the server, with the role and the password that clients use. */
   readonly databaseUrl: string;
-  /** Lines of the configuration, which override those of `writeConfiguration`. */
   readonly settings?: Readonly<Record<string, string>>;
   /** The port to listen on, for example that of an earlier start. The default is a free port. */
   readonly port?: number;
-  /** Called before the program is fetched, which takes some seconds. */
   readonly onFetch?: () => void;
 }
 
@@ -25,9 +22,9 @@ const portAttemptsMax = 3;
 
 /**
  * Starts PgBouncer in transaction mode on 127.0.0.1, in front of all databases of a server. The
- * returned `url` leads through PgBouncer to the database that `databaseUrl` names. PgBouncer ends
- * when this process ends in any way. Throws StartError if there is no PgBouncer, or if it would
- * have to run as root.
+ * returned `url` leads through PgBouncer to the database that `databaseUrl` names. On Linux,
+ * PgBouncer stops when this process ends in any way (see `dieWithParent`). Throws StartError if
+ * there is no PgBouncer, or if it would have to run as root.
  */
 export async function startPgbouncer(options: PgbouncerOptions): Promise<RunningServer> {
   const binary = await pgbouncerBinary(options.onFetch);
@@ -43,7 +40,8 @@ export async function startPgbouncer(options: PgbouncerOptions): Promise<Running
       name: 'PgBouncer',
       command: [...prefix, ...dieWithParent('INT'), binary, configFile],
       logFile: path.join(options.dir, 'pgbouncer.log'),
-      // On SIGTERM, PgBouncer closes all connections at once.
+      // PgBouncer from 1.23 waits on SIGTERM until all clients have disconnected. If that takes too
+      // long, `stop` kills it.
       stopSignal: 'SIGTERM',
       isReady: () => accepts(port),
     });

@@ -4,7 +4,6 @@ import { print, printJson } from '../output.ts';
 
 const shells = ['bash', 'zsh'] as const;
 
-/** `svc completion bash|zsh`: prints a script for the shell to source. */
 export function addCompletionCommand(command: Command): void {
   describeCommand(command, {
     does: 'print a script that completes commands and options in the shell',
@@ -18,10 +17,7 @@ export function addCompletionCommand(command: Command): void {
     });
 }
 
-/**
- * Returns a pair for the command and for each subcommand at any depth: the words of its path, and
- * the words that complete it (subcommands, argument choices and options).
- */
+/** For the command and each subcommand at any depth: its path, and the words that complete it. */
 function completionsOf(command: Command, path: string): [string, string[]][] {
   const subcommands = command.commands.map((child) => child.name());
   const options = command.options.flatMap(({ long }) => (long === undefined ? [] : [long]));

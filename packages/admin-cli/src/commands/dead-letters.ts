@@ -4,8 +4,6 @@ import { shortDuration } from '../durations.ts';
 import { bold, dim, green, red } from '../output.ts';
 import { tableLines } from '../table.ts';
 
-/** The dead letters of the reconcilers, as `svc status` shows them. */
-
 const idOf = ({ reconciler, subjectId }: DeadLetter): string =>
   toWireId(reconciler === 'webhook' ? 'dlv' : 'sub', subjectId);
 

@@ -55,10 +55,7 @@ function printFinding({ check, state, found, remedy }: Finding): void {
   if (remedy !== null) print(`         ${remedy}`);
 }
 
-/**
- * Runs `ask` and returns its value. `askedMs` is this machine's time halfway between the start and
- * the end of `ask`.
- */
+/** `askedMs` is this machine's time halfway between the start and the end of `ask`. */
 async function timed<T>(ask: () => Promise<T>): Promise<{ value: T; askedMs: number }> {
   const beforeMs = Date.now();
   const value = await ask();
@@ -67,8 +64,8 @@ async function timed<T>(ask: () => Promise<T>): Promise<{ value: T; askedMs: num
 
 async function readDeployment(context: Context): Promise<Deployment> {
   const { configuration, store } = context;
-  // The first query also opens a connection, which takes longer than the query itself. So `timed`
-  // measures the second query.
+  // A query that has to open a connection takes much longer. `databaseNow` makes sure that a
+  // connection is open, so `timed` measures only its query.
   const databaseTime = await databaseNow(store);
   const clock = await timed(() => readServerClock(store));
   const found = await tryRedis(context, async ({ redis, prefix }) => {
@@ -97,10 +94,7 @@ async function readDeployment(context: Context): Promise<Deployment> {
   };
 }
 
-/**
- * The partitions that settlement should have dropped at least a day ago. Empty if no running
- * service says for how long it keeps them.
- */
+/** Empty unless running services report both retentions: `usageDays` and `deliveryDays`. */
 async function findOverdue(store: Context['store'], redis: Deployment['redis']): Promise<string[]> {
   const facts = (redis?.services ?? []).flatMap(({ facts: found }) => found ?? []);
   const usage = facts.flatMap(({ usageDays }) => usageDays ?? []);
@@ -115,10 +109,6 @@ async function findOverdue(store: Context['store'], redis: Deployment['redis']):
 
 const monthOf = ({ table, from }: PartitionRange) => `${table} ${from.toISOString().slice(0, 7)}`;
 
-/**
- * True if personal data is older than its retention and one more day. Null if no running service
- * says for how long it keeps personal data.
- */
 async function isPurgeLate(
   { store }: Context,
   redis: Deployment['redis'],

@@ -40,7 +40,10 @@ function describe(command: Command, spec: CommandSpec): Command {
   return command;
 }
 
-/** The values of the options under their names in `spec`. Commander stores them in camel case. */
+/**
+ * Returns the options by the names in the command's spec. Commander stores them by names in camel
+ * case.
+ */
 function valuesOf(command: Command, { options }: CommandSpec): OptionValues {
   const names = ['json', ...options.map(({ name }) => name)];
   const given: OptionValues = command.opts();

@@ -87,7 +87,7 @@ async function logLevel(
 ): Promise<void> {
   if (options.for !== undefined && (level === undefined || level === 'configured'))
     throw new WrongUsage(
-      'Name a service and a level other than configured with --for: svc log-level gateway debug --for 30m.',
+      '--for needs a service and a level other than `configured`. Example: `svc log-level gateway debug --for 30m`.',
     );
   await withRedis(context, async (redis) => {
     if (service !== undefined && level !== undefined) {
@@ -97,10 +97,7 @@ async function logLevel(
   });
 }
 
-/**
- * Sets or clears the level in Redis. The audit entry is committed only if the change in Redis
- * succeeds.
- */
+/** The audit entry is committed only if the change in Redis succeeds. */
 async function change(
   { store, by }: Context,
   { redis, prefix }: RedisContext,

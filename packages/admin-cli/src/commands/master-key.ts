@@ -90,13 +90,11 @@ interface PassedColumn {
 const waitPollMs = 500;
 
 /**
- * Reseals all sealed data under the first key, and returns the counts of each column. One pass is
- * enough if the phase of the database is `bound`: all values are sealed for their complete place.
- *
- * Otherwise services may still write values in the format of the previous version. After the first
- * pass, the function waits until no service does, except with `--alone`. It then repeats passes
- * until one finds nothing to reseal. `endReseal` makes the services refuse the old format. The
- * table `environment` comes last, because its value marks the end.
+ * Reseals all sealed data under the first key. One pass is enough if the phase of the database is
+ * `bound`. Otherwise services may still write values in the format of the previous version. Without
+ * `--alone`, each further pass waits until no service writes that format. If a pass finds no old
+ * value, `endReseal` ends the phase and the services then refuse that format. The table
+ * `environment` comes last, because its value marks the end.
  */
 async function resealAll(
   { store }: Context,

@@ -23,10 +23,7 @@ interface RotateOptions extends CommandOptions {
   readonly force?: boolean;
 }
 
-/**
- * The option for the slot limit of a node. A node that asks for more slots gets this number
- * (CONTRACT 7, "Slots").
- */
+/** A node that asks for more slots gets this number (CONTRACT 7, "Slots"). */
 export const slotsMaxOption = [
   '--slots-max <number>',
   `the most slots that the node may have, 1 to ${slotsMaxMax}`,
@@ -36,8 +33,8 @@ export const slotsMaxOption = [
 const overlapMsDefault = 24 * 3_600_000;
 
 /**
- * Adds the commands that change a node. The dispatcher that holds the link of the node applies a
- * change at once.
+ * Adds the commands that change a node. The dispatcher of its link applies a change at once, or
+ * within a few seconds if Redis cannot be reached.
  */
 export function addNodeChangeCommands(node: Command): void {
   addCommand(node, 'drain', {
@@ -49,7 +46,7 @@ export function addNodeChangeCommands(node: Command): void {
       withContext((context) => drain(context, id, options)),
     );
   addCommand(node, 'enable', {
-    does: 'end the drain, disabling or quarantine of a node',
+    does: 'offer submissions to a node again after a drain, disabling or quarantine',
     examples: ['svc node enable nod_…'],
   })
     .argument(...nodeArgument)
@@ -150,8 +147,8 @@ async function rotate(context: Context, nodeId: string, options: RotateOptions):
 }
 
 /**
- * Notifies the dispatchers of the change, and settlement of the lost submissions, after the commit.
- * Without Redis the services find both in Postgres within a few seconds.
+ * Runs after the commit. Without Redis, the services find the change and the lost submissions in
+ * Postgres within a few seconds.
  */
 async function notify(
   context: Context,

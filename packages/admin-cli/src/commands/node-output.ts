@@ -8,13 +8,12 @@ import { printRecord, type Row } from '../output.ts';
 import { tryRedis } from '../redis.ts';
 import { Refusal } from '../refusal.ts';
 
-/** The argument of every command about one node. */
 export const nodeArgument = ['<node>', 'its id, nod_…', idArgument('nod')] as const;
 
 export const unknownNode = (): Refusal =>
   new Refusal('There is no such node. Run `svc node list` to see the ids.');
 
-/** Reads the links of these nodes from Redis. Null if Redis cannot be reached. */
+/** Null if `REDIS_URL` is not set or Redis cannot be reached. */
 export async function linksOf(
   context: Context,
   nodeIds: readonly string[],
@@ -25,7 +24,7 @@ export async function linksOf(
   return read.kind === 'away' ? null : read.value;
 }
 
-/** A node as commands show it. `linked` is null if Redis cannot be reached (`links` is null). */
+/** `links` and `linked` are null if `REDIS_URL` is not set or Redis cannot be reached. */
 export function nodeRow({ id, ...node }: NodeRecord, links: FleetLinks | null): Row {
   const link = links?.get(id);
   return {
@@ -36,7 +35,6 @@ export function nodeRow({ id, ...node }: NodeRecord, links: FleetLinks | null): 
   };
 }
 
-/** Prints a node, its link and its assignments that have not ended. */
 export async function showNode(
   context: Context,
   nodeId: string,

@@ -104,7 +104,7 @@ function rowOf(intent: PurchaseIntent): Row {
   };
 }
 
-const tooLarge = 'paid, but its credits do not fit into the balance of the tenant';
+const tooLarge = 'paid, but with its credits the balance of the tenant would exceed the maximum';
 
 /** The reason for which the intent is not credited. Null if it is credited. */
 function reasonOf(intent: PurchaseIntent): string | null {
@@ -118,7 +118,7 @@ function reasonOf(intent: PurchaseIntent): string | null {
       return intent.paidUsdcMicros > 0n ? part : 'no finalized payment was found yet';
     case 'failed':
       return missing <= 0n
-        ? `${tooLarge}; grant credits with svc solana assign`
+        ? `${tooLarge}; grant credits with svc solana assign when the balance is lower`
         : `its grace ended and ${part}; grant credits with svc solana assign`;
     case 'expired':
       if (!intent.isClosed) return `expired and ${part}; a payment within its grace still counts`;

@@ -48,7 +48,6 @@ export function addQueueCommands(queue: Command): void {
     );
 }
 
-/** Parses the name of a queue, with or without its version. */
 function queueArgument(text: string): QueueKey {
   const key = queueKeys.find((known) => text === known || text === `${known}.v1`);
   if (key === undefined)
@@ -84,15 +83,14 @@ function retryFailed(context: Context, key: QueueKey, options: CommandOptions): 
   });
 }
 
-/** The reconcilers whose failed rows `retry-failed` retries, by queue. */
 const reconcilersOf: Partial<Record<QueueKey, readonly ReconcilerName[]>> = {
   settlement: ['settlement', 'purge'],
   webhook: ['webhook'],
 };
 
 /**
- * Ends the backoff of all rows that the reconcilers of the queue could not repair. The next pass
- * tries these rows again. `madeDue` is their number, and is missing if the queue has no reconciler.
+ * Ends the backoff of all rows that the queue's reconcilers could not repair. `madeDue` is the
+ * number of these rows. It is missing if the queue has no reconciler.
  */
 async function retryPutOff({ store }: Context, key: QueueKey): Promise<{ madeDue?: number }> {
   const reconcilers = reconcilersOf[key];

@@ -4,12 +4,11 @@ import { type RateCard, rateCardToJson } from '@svc/domain';
 export interface CardChange {
   /** The place of the figure in the card, such as `ats.application/standard/base`. */
   readonly path: string;
-  /** Null if the old card does not have this figure. */
+  /** Null if the old card does not have the figure. `after` is null if the new card does not. */
   readonly before: string | null;
   readonly after: string | null;
 }
 
-/** The differences between two cards, ordered by path. */
 export function cardDifference(from: RateCard, to: RateCard): CardChange[] {
   const [old, renewed] = [figuresOf(from), figuresOf(to)];
   const paths = [...new Set([...old.keys(), ...renewed.keys()])].toSorted();
@@ -38,7 +37,7 @@ function collect(figures: Map<string, string>, path: string, value: unknown): vo
 
 /**
  * Copies the typical usage of `from` to each job type of `card` that has none. The API shows cards
- * without typical usage. So an operator can read a card from the API, change it and apply it
+ * without typical usage. An operator can therefore read a card from the API, change it and apply it
  * without losing its estimates.
  */
 export function inheritTypicalUsage(card: RateCard, from: RateCard): RateCard {
@@ -52,7 +51,6 @@ export function inheritTypicalUsage(card: RateCard, from: RateCard): RateCard {
   };
 }
 
-/** Table rows, one for each job type and tier. */
 export function rateRows({ jobTypes }: RateCardAnswer): string[][] {
   return jobTypes.flatMap(({ jobType, tiers }) =>
     Object.entries(tiers).map(([tier, { base, min, max, tierMultiplier, weights }]) => [

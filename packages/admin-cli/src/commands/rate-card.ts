@@ -135,7 +135,6 @@ async function apply(context: Context, file: string, options: RateCardOptions): 
   print(`Version ${version} is in force.`);
 }
 
-/** Reads a card from a file and validates it. Throws Refusal for an invalid card. */
 function readCard(file: string): RateCard {
   const parsed = parseBoundedJson(readText(file), cardBounds);
   if (parsed.kind === 'refused') {
@@ -149,7 +148,6 @@ function readCard(file: string): RateCard {
   }
 }
 
-/** Reads at most `fileBytesMax` bytes of a file. Throws Refusal if it is larger or unreadable. */
 function readText(file: string): string {
   const bytes = Buffer.alloc(fileBytesMax + 1);
   let length = 0;

@@ -14,7 +14,7 @@ interface EndOptions extends CommandOptions {
 /** `svc recovery …` (CONTRACT 9): the commands for the recovery after a restore from a backup. */
 export function addRecoveryCommands(group: Command): void {
   addCommand(group, 'begin', {
-    does: 'refuse creations after a restore, until nodes have reported and an operator ends the recovery',
+    does: 'refuse new submissions after a restore, until nodes have reported and an operator ends the recovery',
     examples: ['svc recovery begin'],
   }).action((options: CommandOptions) => withContext((context) => begin(context, options)));
   addCommand(group, 'status', {
@@ -23,7 +23,7 @@ export function addRecoveryCommands(group: Command): void {
   }).action((options: CommandOptions) => withContext((context) => status(context, options)));
   addYesOption(
     addCommand(group, 'end', {
-      does: 'allow creations again; the remaining runs end as usual',
+      does: 'allow new submissions again; the remaining runs end as usual',
       examples: ['svc recovery end', 'svc recovery end --force'],
     }).option(
       '--force',
@@ -47,7 +47,7 @@ async function end({ store, by }: Context, options: EndOptions): Promise<void> {
   const force = options.force === true;
   if (force) {
     await confirm(
-      'A tenant may repeat a submission that a node has done but not reported. End the recovery?',
+      'If you end the recovery now, a tenant may repeat a submission that a node has done but not yet reported. End it?',
       options,
     );
   }

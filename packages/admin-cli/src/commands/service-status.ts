@@ -22,7 +22,7 @@ import {
 import type { Context } from '../context.ts';
 import { tryRedis } from '../redis.ts';
 
-/** A snapshot of the service. `live` is null if Redis cannot be reached. */
+/** `live` is null if `REDIS_URL` is not set or Redis cannot be reached. */
 export interface ServiceStatus {
   readonly environment: string;
   readonly databaseTime: Date;
@@ -44,10 +44,7 @@ interface LiveStatus {
 /** The most dead letters that are listed, oldest first. The count includes all dead letters. */
 const deadLettersListedMax = 20;
 
-/**
- * Reads all parts of the status in parallel. Each query has a limit or counts by an index. So the
- * queries stay cheap in a large database.
- */
+/** Each query has a limit or counts by an index, and therefore stays cheap in a large database. */
 export async function readServiceStatus(context: Context): Promise<ServiceStatus> {
   const { configuration, store } = context;
   const [databaseTime, inFlight, nodes, ledger, deadLetters, live] = await Promise.all([
@@ -86,7 +83,6 @@ async function readLive(redis: Redis, prefix: string): Promise<LiveStatus> {
   };
 }
 
-/** True if the last heartbeat of the process is less than `presenceSilentMs` old. */
 export function isHeard({ silentMs }: HeardInstance): boolean {
   return silentMs < presenceSilentMs;
 }

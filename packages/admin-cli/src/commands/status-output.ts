@@ -6,11 +6,9 @@ import { deadLetterLines, deadLettersRecord } from './dead-letters.ts';
 import { queueCells, queueColumns } from './queue-table.ts';
 import { isHeard, type ServiceStatus } from './service-status.ts';
 
-/** The services that must run. `svc status` lists those without a running process. */
 const services = ['gateway', 'dispatcher', 'settlement', 'webhooks'];
 const states = ['pending', 'dispatched', 'running', 'settling'] as const;
 
-/** The status as JSON, for programs. */
 export function statusRecord(status: ServiceStatus): object {
   const { environment, databaseTime, inFlight, nodes, ledger, live } = status;
   return {
@@ -34,10 +32,7 @@ export function statusRecord(status: ServiceStatus): object {
   };
 }
 
-/**
- * The status as tables for people, at most `widthMax` columns wide. Without `widthMax` the width is
- * not limited.
- */
+/** `widthMax` is in columns. If it is undefined, the width is not limited. */
 export function statusLines(status: ServiceStatus, widthMax?: number): string[] {
   return [
     headLine(status),
@@ -112,7 +107,7 @@ function fleetLines({ nodes, live }: ServiceStatus, widthMax: number | undefined
   );
 }
 
-/** The last audit of the ledger as JSON. Null if no audit has ended or failed yet. */
+/** Null if no audit has ended or failed yet. */
 function ledgerRecord(ledger: ServiceStatus['ledger']): object | null {
   if (ledger === null || (ledger.at === null && ledger.failedAt === null)) return null;
   const { step: _step, faults, ...rest } = ledger;
@@ -140,6 +135,6 @@ function ledgerLine({ ledger, databaseTime }: ServiceStatus): string {
   ];
   if (failedAt !== null)
     parts.push(red(`the last audit failed: ${plainText(error ?? 'the reason is unknown')}`));
-  else if (isLate) parts.push(red('the periodic audits have stopped'));
+  else if (isLate) parts.push(red('the periodic audits have stopped; run `svc doctor`'));
   return `${name}  ${parts.join('  ')}`;
 }

@@ -34,10 +34,6 @@ async function showStatus(context: Context, options: StatusOptions): Promise<voi
   for (const line of statusLines(status, terminalWidth())) print(line);
 }
 
-/**
- * Shows the status again and again until SIGINT or SIGTERM. On a terminal it redraws the alternate
- * screen. Without a terminal or with `--json` it prints each status below the previous one.
- */
 async function watch(context: Context, options: StatusOptions): Promise<void> {
   const stopping = new AbortController();
   const stop = (): void => stopping.abort();
@@ -68,10 +64,7 @@ const home = '\u001B[H';
 const clearLineRest = '\u001B[K';
 const clearBelow = '\u001B[J';
 
-/**
- * With `onScreen`, overwrites the lines in place to avoid flicker, and omits lines that do not fit.
- * Otherwise prints all lines and an empty one.
- */
+/** With `onScreen`, overwrites the lines in place, which avoids flicker. */
 function draw(lines: readonly string[], onScreen: boolean): void {
   if (!onScreen) {
     for (const line of [...lines, '']) print(line);

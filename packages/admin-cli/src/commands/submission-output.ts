@@ -11,7 +11,6 @@ export function hasPersonalData({ result, failure }: OperatorSubmission): boolea
   return result !== null || (failure !== null && failure.message !== '');
 }
 
-/** A submission as the API shows it, with additional fields that only operators see. */
 export function submissionRow(submission: OperatorSubmission): Row {
   const { id, ...shown } = submissionView(submission);
   const { nodeId, cancelledBy, requestId } = submission;

@@ -8,7 +8,6 @@ import { type Context, withContext } from '../context.ts';
 import { printRecord } from '../output.ts';
 import { Refusal } from '../refusal.ts';
 
-/** `svc submission purge`: deletes the personal data of a submission before its retention ends. */
 export function addSubmissionPurgeCommand(submission: Command): void {
   const command = addCommand(submission, 'purge', {
     does: 'permanently delete the payload, result and failure message of a submission',

@@ -55,8 +55,8 @@ async function show(context: Context, options: CommandOptions): Promise<void> {
 }
 
 /**
- * Reads the published multiplier, or 1 if there is none, and the load of the fleet. All values are
- * null if Redis cannot be reached.
+ * The multiplier is 1 if none is published. All values are null if `REDIS_URL` is not set or Redis
+ * cannot be reached.
  */
 async function readFleet(context: Context): Promise<Row> {
   const read = await tryRedis(context, async ({ redis, prefix }) => {

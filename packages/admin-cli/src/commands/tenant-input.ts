@@ -6,9 +6,8 @@ import { Refusal } from '../refusal.ts';
 const jobTypesKnown = ['ats.application'];
 
 /**
- * The job types that a tenant may submit: those of `--allow`, all if the option is missing, none
- * for `--allow none`. Throws Refusal for an unknown job type, or if `none` is combined with another
- * value.
+ * Without `--allow`: all job types of this build. With `--allow none`: no job type. Throws Refusal
+ * for an unknown job type, or if `none` is combined with another value.
  */
 export function allowedJobTypes(allow: readonly string[] | undefined): string[] {
   if (allow === undefined) return jobTypesKnown;
@@ -26,7 +25,7 @@ export function allowedJobTypes(allow: readonly string[] | undefined): string[] 
   return [...new Set(allow)];
 }
 
-/** Checks and normalises a webhook URL. Throws Refusal if webhooks must not be sent to it. */
+/** Returns the normalised URL. Throws Refusal for a URL to which webhooks must not be sent. */
 export function acceptedUrl({ configuration }: Context, url: string): string {
   const allowPrivateNetworks = configuration.WEBHOOK_ALLOW_PRIVATE_NETWORKS === '1';
   const check = checkWebhookUrl(url, { allowPrivateNetworks });

@@ -4,7 +4,7 @@ import type { Context } from '../context.ts';
 import type { Row } from '../output.ts';
 import { Refusal } from '../refusal.ts';
 
-/** Reads a tenant with its balance. Throws Refusal if the tenant does not exist. */
+/** Throws Refusal if the tenant does not exist. */
 export async function showTenant({ configuration, store }: Context, id: string): Promise<Row> {
   const [tenant, balance] = await Promise.all([findTenant(store, id), readBalance(store, id)]);
   if (tenant === null || balance === null) throw unknownTenant();

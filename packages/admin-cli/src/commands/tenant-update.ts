@@ -33,7 +33,7 @@ const burstMax = 1_000_000;
 const inFlightLimitMax = 1_000_000;
 const webhookCapMax = 1_000_000_000;
 
-/** `svc tenant update` (CONTRACT 9). Omitted settings stay unchanged. */
+/** `svc tenant update` (CONTRACT 9). */
 export function addUpdateCommand(tenant: Command): void {
   addCommand(tenant, 'update', {
     does: 'change settings of a tenant; omitted settings stay unchanged',
@@ -66,7 +66,7 @@ export function addUpdateCommand(tenant: Command): void {
     )
     .option(
       '--rebate <percent>',
-      'the share of each charge that accrues as a rebate',
+      'the percentage of each charge that accrues as a rebate',
       percentArgument,
     )
     .option(
@@ -76,7 +76,7 @@ export function addUpdateCommand(tenant: Command): void {
     )
     .option(
       '--webhook-cap <attempts>',
-      'the most webhook attempts in an hour of the clock; none removes the limit',
+      'the most webhook attempts in each clock hour; none removes the limit',
       limitOrNone(webhookCapMax),
     )
     .option(

@@ -1,14 +1,13 @@
 import { creditsToNumber, toWireId, usageToNumbers } from '@svc/domain';
 import type { SubmissionTrace, TracedDelivery, TracedEvent } from '@svc/store';
 
-/** One entry in the timeline of a submission. */
 export interface TimelineEntry {
   readonly at: Date;
   readonly what: string;
   readonly detail: string;
 }
 
-/** The timeline of a submission, oldest entry first. This function is pure. */
+/** Oldest entry first. */
 export function timelineOf(trace: SubmissionTrace): TimelineEntry[] {
   const lines = [
     ...beginning(trace),
@@ -145,7 +144,11 @@ function deliveryLines(delivery: TracedDelivery): TimelineEntry[] {
   }
   if (finishedAt !== null) lines.push({ at: finishedAt, what: status, detail: name });
   else if (nextAttemptAt !== null) {
-    lines.push({ at: nextAttemptAt, what: 'next attempt', detail: `due, ${name} is ${status}` });
+    lines.push({
+      at: nextAttemptAt,
+      what: 'next attempt',
+      detail: `due for ${name}, which is ${status}`,
+    });
   }
   return lines;
 }

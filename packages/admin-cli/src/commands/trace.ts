@@ -48,12 +48,11 @@ async function trace({ store, by }: Context, id: string, options: CommandOptions
 }
 
 /**
- * The width in columns from which the timeline shows times with their date. On a narrower terminal,
- * only the record above the timeline shows a date, as `created`.
+ * Terminals with at least this many columns show times with their date. On narrower ones, only the
+ * record above the timeline shows a date, as `created`.
  */
 const wholeTimesFrom = 120;
 
-/** Prints each line with the time since the previous one. */
 function printTimeline(timeline: readonly TimelineEntry[]): void {
   const width = terminalWidth();
   const isNarrow = width !== undefined && width < wholeTimesFrom;

@@ -198,7 +198,6 @@ function hasResponse({ attempts }: DeliveryRecord): boolean {
   return attempts.some(({ response }) => response !== null && response !== '');
 }
 
-/** A delivery as the API shows it, with its tenant. */
 function deliveryRow({ id, tenantId, eventId, ...delivery }: DeliveryRecord): Row {
   return {
     id: toWireId('dlv', id),

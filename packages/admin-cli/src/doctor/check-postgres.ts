@@ -2,7 +2,6 @@ import { type Deployment, fault, type Finding, isLocal, ok, warning } from './fi
 
 const versionMin = 150_000;
 
-/** The checks of Postgres, its role and its tables. */
 export function checkPostgres(deployment: Deployment): Finding[] {
   return [
     version(deployment),
@@ -52,8 +51,8 @@ function durability({ database: { settings } }: Deployment): Finding {
   if (settings['data_checksums'] === 'off') {
     return warning(
       'durability',
-      'data_checksums is off',
-      'Enable data checksums with pg_checksums.',
+      'data_checksums is off, so Postgres does not detect damaged pages',
+      'Stop Postgres, then enable data checksums with pg_checksums.',
     );
   }
   return ok('durability', 'commits reach the disk, and pages have checksums');
@@ -107,7 +106,7 @@ function replication({ database, environment }: Deployment): Finding {
   if (synchronous === '' && standbys > 0 && environment === 'production') {
     return warning(
       'replication',
-      `all ${standbys} standbys are asynchronous, so a failover loses the last commits`,
+      `all ${standbys} standbys are asynchronous, so a failover may lose the last commits`,
       'Name the standbys in synchronous_standby_names.',
     );
   }
@@ -117,6 +116,6 @@ function replication({ database, environment }: Deployment): Finding {
   return warning(
     'replication',
     found,
-    'Archive the WAL or run a standby. Without either, a lost disk loses everything since the last backup.',
+    'Archive the WAL or run a standby. Without either, you lose everything since the last backup if the disk fails.',
   );
 }

@@ -24,7 +24,6 @@ function ofServer(health: Health): Finding[] {
   return [version(health.version), policy(health), persistence(health)];
 }
 
-/** The checks of every master, and of the cluster as a whole. */
 function ofCluster({ masters, slotsOwned }: Cluster): Finding[] {
   const each = masters.flatMap(({ name, health }) =>
     health === null
@@ -94,7 +93,7 @@ function persistence({ isAppendOnly, isWritten }: Health): Finding {
   if (isWritten === false) {
     return fault(
       name,
-      'the last write of Redis to its file failed',
+      'Redis failed when it last wrote its data to disk',
       'Check the disk of Redis and its log.',
     );
   }

@@ -8,7 +8,6 @@ const skewFaultMs = 60_000;
 const certificateWarningDays = 21;
 const dayMs = 86_400_000;
 
-/** The checks of the processes that announce themselves in Redis. */
 export function checkServices(deployment: Deployment): Finding[] {
   return [
     running(deployment),
@@ -23,7 +22,7 @@ function running({ redis }: Deployment): Finding {
   if (redis === null) {
     return warning(
       'services',
-      'the running services are unknown without Redis',
+      'without Redis, svc does not know which services run',
       'Make Redis reachable and repeat the command.',
     );
   }
@@ -61,8 +60,8 @@ function versions({ redis, build }: Deployment): Finding {
 }
 
 /**
- * Compares the connections that Postgres allows with the sum of all pools and `svcPoolMax`. All
- * processes may fill their pools at the same moment.
+ * Checks that Postgres allows enough connections, even if all processes and one call of `svc` fill
+ * their pools at the same moment.
  */
 function pools({ redis, database }: Deployment): Finding {
   const unknown = redis?.services.filter(({ facts }) => facts === undefined).length ?? 0;
@@ -90,10 +89,7 @@ function pools({ redis, database }: Deployment): Finding {
   return ok('pools', found);
 }
 
-/**
- * Compares the clocks of this machine, of Redis and of the services with the clock of Postgres.
- * Without Redis, only the clock of this machine is compared.
- */
+/** All clocks are compared with the clock of Postgres. */
 function clocks({ databaseClock, redis }: Deployment): Finding[] {
   const hereAheadMs = databaseClock.askedMs - databaseClock.now.getTime();
   const here = { name: 'this machine', aheadMs: hereAheadMs };

@@ -4,7 +4,6 @@ import { type Deployment, fault, type Finding, ok, warning } from './finding.ts'
 
 const fullAuditAgeMsMax = 36 * 3_600_000;
 
-/** The checks of the background work: ledger audits, dead letters and retention. */
 export function checkWork(deployment: Deployment): Finding[] {
   return [ledger(deployment), deadLetters(deployment), retention(deployment)];
 }
@@ -16,7 +15,11 @@ function ledger({ ledger: audit, databaseTime }: Deployment): Finding {
   const ageOf = (at: Date) => Math.max(0, databaseTime.getTime() - at.getTime());
   const found = `the audit ${shortDuration(ageOf(audit.at))} ago found ${audit.faults.length} faults`;
   if (audit.faults.length > 0) {
-    return fault(name, found, 'Run `svc ledger verify`, and see docs/OPERATIONS.md, The ledger.');
+    return fault(
+      name,
+      found,
+      'Run `svc ledger verify`, and see "The ledger" in docs/OPERATIONS.md.',
+    );
   }
   if (audit.failedAt !== null)
     return fault(name, `the last audit failed: ${audit.error ?? 'the reason is unknown'}`, start);
@@ -39,7 +42,7 @@ function deadLetters({ deadLetters: count }: Deployment): Finding {
 
 function retention({ isPurgeLate, partitionsOverdue }: Deployment): Finding {
   const name = 'retention';
-  const remedy = 'Check that settlement runs, and read its log for `purge`.';
+  const remedy = 'Check that settlement runs, and search its log for `purge`.';
   if (isPurgeLate === null) {
     return warning(name, 'no settlement service says for how long it keeps personal data', remedy);
   }

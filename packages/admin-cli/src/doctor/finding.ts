@@ -3,7 +3,7 @@ import type { DatabaseHealth, LedgerAuditStatus } from '@svc/store';
 
 type FindingState = 'ok' | 'warning' | 'fault';
 
-/** The result of one check. `remedy` says what to do. It is null if the state is `ok`. */
+/** `remedy` says what to do. It is null if the state is `ok`. */
 export interface Finding {
   readonly check: string;
   readonly state: FindingState;
@@ -11,7 +11,6 @@ export interface Finding {
   readonly remedy: string | null;
 }
 
-/** The facts about a deployment that `svc doctor` checks. */
 export interface Deployment {
   readonly environment: 'sandbox' | 'production';
   /** The version and the schema of this `svc`. */
@@ -33,7 +32,7 @@ export interface Deployment {
   readonly isPurgeLate: boolean | null;
   /** Partitions that are more than a day older than the retention, such as `deliveries 2026-01`. */
   readonly partitionsOverdue: readonly string[];
-  /** Null if Redis cannot be reached. */
+  /** Null if `REDIS_URL` is not set or Redis cannot be reached. */
   readonly redis: {
     readonly health: RedisHealth;
     /** Null if `REDIS_URL` does not name a cluster. */

@@ -72,7 +72,6 @@ const database: Deployment['database'] = {
   defaultPartitions: [],
 };
 
-/** A production deployment in which every check is `ok`. */
 const sound: Deployment = {
   environment: 'production',
   build,
@@ -89,7 +88,6 @@ const sound: Deployment = {
   redis,
 };
 
-/** The findings that are not `ok`, each as a text: its state and its check. */
 const badOf = (change: Partial<Deployment>) =>
   findingsOf({ ...sound, ...change })
     .filter(({ state }) => state !== 'ok')

@@ -1,4 +1,7 @@
-/** The options of the two commands. `svc` and the program of this package read them from here. */
+/**
+ * The options of the commands `listen` and `trigger`. `svc` and the program of this package read
+ * them from here.
+ */
 
 interface OptionSpec {
   /** The name without the two hyphens. */
@@ -10,7 +13,7 @@ interface OptionSpec {
 
 export interface CommandSpec {
   readonly name: string;
-  /** One line, without a full stop. */
+  /** The description in the help: one line, without a full stop. */
   readonly does: string;
   /** Example command lines, without the name of the program. */
   readonly examples: readonly string[];

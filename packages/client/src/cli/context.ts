@@ -3,7 +3,6 @@ import { createClient } from '../client.ts';
 import { encoder, hmacKey } from '../request-signature.ts';
 import { CommandError } from './failure.ts';
 
-/** The dependencies of the commands. */
 export interface CommandContext {
   readonly client: Client;
   readonly tenantId: string;

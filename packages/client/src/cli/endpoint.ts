@@ -10,7 +10,6 @@ import { CommandError, reasonOf } from './failure.ts';
  */
 export type EventTypes = NonNullable<WebhookEndpointRequest['events']> | null;
 
-/** An endpoint without a URL. A listener reads its events. */
 export interface ListenedEndpoint {
   readonly id: string;
   /** The listener reads the events after this cursor. Undefined: it reads from the oldest event. */
@@ -24,8 +23,8 @@ export interface ListenedEndpoint {
 const deletionTimeoutMs = 10_000;
 
 /**
- * Opens the endpoint of a listener. Without `name`, creates one that `close` deletes. With `name`,
- * finds or creates the endpoint of this name, and changes its types of events if they differ.
+ * With `name`, uses the endpoint of that name, or creates it. Without `name`, creates an endpoint
+ * that `close` deletes.
  */
 export async function openEndpoint(
   context: CommandContext,

@@ -13,7 +13,6 @@ export class CommandError extends Error {
   }
 }
 
-/** True for temporary errors: rate limits, outages and broken connections. */
 export function isTemporary(error: unknown): error is SvcError {
   return error instanceof ApiError
     ? temporaryStatuses.includes(error.status)
@@ -29,7 +28,6 @@ const advice: Readonly<Record<string, string>> = {
     'Ask an operator for sandbox credits, or cancel submissions that hold credits.',
 };
 
-/** Describes an error of the service, or of the connection to it, for people. */
 export function explain(error: unknown): string {
   if (error instanceof ApiError) {
     const request = error.requestId === null ? '' : ` (request ${error.requestId})`;

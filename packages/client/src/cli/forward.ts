@@ -13,15 +13,11 @@ export interface Forwarded {
   readonly isOk: boolean;
   /** Undefined if the address did not answer. */
   readonly status?: number;
-  /**
-   * The first `shownLengthMax` characters of the answer, or the reason for which there is no
-   * answer.
-   */
+  /** The first `shownLengthMax` characters of the answer, or the reason why there is no answer. */
   readonly text: string;
   readonly durationMs: number;
 }
 
-/** The body that the service would post as a webhook, and the id of the delivery. */
 function webhookOf({ deliveryId, ...event }: PolledEvent): {
   readonly deliveryId: string;
   readonly body: string;

@@ -17,9 +17,9 @@ export interface ListenOptions {
 }
 
 /**
- * Reads the events of a tenant until the signal aborts. Forwards each event to the address, in
- * order. Without an address, only prints it. Reads the next page after it has handled every event of
- * the current page. Therefore each event arrives at least once.
+ * Reads the events of a tenant until the signal aborts, and forwards them in order. Without
+ * `forwardTo`, only prints them. Stores the cursor only after every event of a page is handled. An
+ * event may therefore arrive twice, but none is skipped.
  */
 export async function listen(
   context: CommandContext,
@@ -44,10 +44,7 @@ export async function listen(
   }
 }
 
-/**
- * Splits the list of event types. The service checks the types, because it may know newer ones than
- * this program.
- */
+/** The service checks the types, because it may know newer ones than this program. */
 function eventTypes(text: string | undefined): EventTypes {
   return text === undefined ? null : JSON.parse(JSON.stringify(text.split(',')));
 }
@@ -94,10 +91,6 @@ function backoffMs(failures: number): number {
   return Math.min(pauseFirstMs * 2 ** failures, pauseMaxMs);
 }
 
-/**
- * Prints an event, and forwards it until the address accepts it. Without an address, only prints
- * it.
- */
 async function handle(
   context: CommandContext,
   url: URL | undefined,
@@ -128,7 +121,6 @@ async function handle(
   }
 }
 
-/** With `--json`, writes the record as one line of JSON. Otherwise writes the lines. */
 function report(
   { write, isJson }: CommandContext,
   record: Readonly<Record<string, unknown>>,

@@ -9,8 +9,8 @@ import { listen } from './listen.ts';
 import { listTriggers, trigger } from './trigger.ts';
 
 /**
- * Runs the two commands, for `svc` and for the program of this package. `OptionValues` contains the
- * value of each option by its long name.
+ * Runs the commands `listen` and `trigger`, for `svc` and for the program of this package.
+ * `OptionValues` contains the value of each option by its long name.
  */
 
 export type { CommandSpec } from './commands.ts';
@@ -59,7 +59,6 @@ export async function runListen(values: OptionValues): Promise<void> {
   }
 }
 
-/** Runs `trigger`. With `--list`, lists the events that it can cause. */
 export function runTrigger(event: string | undefined, values: OptionValues): Promise<void> {
   return explained(async () => {
     if (values['list'] === true) listTriggers(output(values));
@@ -67,7 +66,6 @@ export function runTrigger(event: string | undefined, values: OptionValues): Pro
   });
 }
 
-/** Turns errors of the client library into a `CommandError` that says what to do. */
 async function explained(work: () => Promise<void>): Promise<void> {
   try {
     await work();

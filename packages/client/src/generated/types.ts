@@ -12,7 +12,7 @@ export interface Problem {
   readonly status: number;
   /** The reason for this answer, for people. */
   readonly detail: string;
-  /** The stable code. Decide by this code. */
+  /** The stable code. Let programs decide by this code. */
   readonly code: 'bad_request' | 'unauthenticated' | 'insufficient_credits' | 'job_type_not_allowed' | 'operator_only' | 'scope_missing' | 'not_found' | 'method_not_allowed' | 'request_timeout' | 'idempotency_key_conflict' | 'terminal_state' | 'solana_disabled' | 'intent_expired' | 'intent_failed' | 'reference_conflict' | 'webhook_url_missing' | 'endpoint_limit' | 'delivery_in_progress' | 'key_limit' | 'last_key' | 'payload_too_large' | 'unsupported_media_type' | 'misdirected_request' | 'validation_error' | 'unknown_job_type' | 'unknown_tier' | 'quote_failed' | 'rate_limited' | 'too_many_intents' | 'headers_too_large' | 'internal_error' | 'dispatch_unavailable' | 'unavailable' | (string & {});
   /** The id of the request. Quote it when you contact support. */
   readonly requestId: string;
@@ -50,7 +50,7 @@ export interface Quote {
   readonly estimated: number;
   /** The highest price. A submission holds this amount. The unit is credits, with at most six decimals. */
   readonly max: number;
-  /** The factor for a busy fleet, included in the prices. */
+  /** The surge factor, included in the prices. It rises when the nodes are busy. */
   readonly surge: number;
 }
 
@@ -92,7 +92,7 @@ export interface Balance {
 export interface RateCard {
   /** The number of the rate card. */
   readonly version: number;
-  /** The current factor for a busy fleet. */
+  /** The current surge factor. It rises when the nodes are busy. */
   readonly surgeMultiplier: number;
   /** The price of a credit in US dollars. */
   readonly usdPerCredit: number;
@@ -138,7 +138,7 @@ export interface NotReady {
 }
 
 export interface SubmissionRequest {
-  /** Makes a repeat safe: the same key and body are charged once. Derive keys from your own records. */
+  /** You can repeat a request with the same key and body: it is charged only once. Derive keys from your own records. */
   readonly idempotencyKey: string;
   /** The type of the job. */
   readonly jobType: string;
@@ -175,7 +175,7 @@ export interface Submission {
   readonly jobType: string;
   /** The tier: how soon the job runs, and at which price. */
   readonly tier: 'standard' | 'priority' | 'instant' | (string & {});
-  /** Makes a repeat safe: the same key and body are charged once. Derive keys from your own records. */
+  /** You can repeat a request with the same key and body: it is charged only once. Derive keys from your own records. */
   readonly idempotencyKey: string;
   /** The quoted price. */
   readonly quote: Quote;
@@ -214,13 +214,13 @@ export interface SubmissionPage {
 }
 
 export interface SubmissionFailure {
-  /** The reason. Decide by `retriable` and `outcomeUnknown`. */
+  /** The reason as a code. Let programs decide by `retriable` and `outcomeUnknown`. */
   readonly code: 'ats_rejected' | 'posting_closed' | 'form_unsupported' | 'login_required' | 'captcha' | 'site_unreachable' | 'invalid_payload' | 'node_error' | 'node_lost' | 'not_started' | 'deadline_exceeded' | (string & {});
   /** The reason, for people. */
   readonly message: string;
   /** True if the same job may succeed with a new idempotency key. */
   readonly retriable: boolean;
-  /** True if the job may have been done. Look before you submit it again. */
+  /** True if the job may have been done. Check this before you repeat it. */
   readonly outcomeUnknown: boolean;
 }
 
@@ -337,7 +337,7 @@ export interface DeliveryQueued {
 export interface Settings {
   /** The address of your endpoint. Null if there is none. */
   readonly webhookUrl: string | null;
-  /** The service sends `credits.low_balance` when the balance falls below this value. The unit is credits, with at most six decimals. */
+  /** The service sends `credits.low_balance` when the balance falls below this value, or when you raise this value above the balance. The unit is credits, with at most six decimals. */
   readonly lowBalanceThreshold: number;
   /** When and why deliveries to the URL were disabled. Null if they are enabled. */
   readonly webhookDisabled: {
@@ -357,7 +357,7 @@ export interface Settings {
 export interface SettingsChange {
   /** The address of your endpoint. Null if there is none. */
   readonly webhookUrl?: string | null;
-  /** The service sends `credits.low_balance` when the balance falls below this value. */
+  /** The service sends `credits.low_balance` when the balance falls below this value, or when you raise this value above the balance. */
   readonly lowBalanceThreshold?: number;
 }
 
@@ -686,13 +686,13 @@ export interface SubmissionFailedEvent {
     readonly status: 'failed';
     /** Why the submission failed. Null if it did not. */
     readonly failure: {
-      /** The reason. Decide by `retriable` and `outcomeUnknown`. */
+      /** The reason as a code. Let programs decide by `retriable` and `outcomeUnknown`. */
       readonly code: string;
       /** The reason, for people. */
       readonly message: string;
       /** True if the same job may succeed with a new idempotency key. */
       readonly retriable: boolean;
-      /** True if the job may have been done. Look before you submit it again. */
+      /** True if the job may have been done. Check this before you repeat it. */
       readonly outcomeUnknown: boolean;
     };
   };
@@ -757,7 +757,7 @@ export interface CreditsLowBalanceEvent {
     readonly available: number;
     /** The held credits. The unit is credits, with at most six decimals. */
     readonly held: number;
-    /** The threshold that the balance fell below. The unit is credits, with at most six decimals. */
+    /** The threshold that the balance is below. The unit is credits, with at most six decimals. */
     readonly threshold: number;
   };
 }

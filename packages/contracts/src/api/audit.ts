@@ -36,6 +36,5 @@ export type AuditEntry = Static<typeof AuditEntry>;
 export const AuditPage = PageOf(AuditEntry);
 export type AuditPage = Static<typeof AuditPage>;
 
-/** The query of `GET /v1/audit`. */
 export const AuditQuery = Type.Object(pageParameters, { additionalProperties: false });
 export type AuditQuery = Static<typeof AuditQuery>;

@@ -13,12 +13,10 @@ import { Type, type Static, type TSchema } from 'typebox';
  * may add members at any time (CONTRACT 0).
  */
 
-/** Credits on the wire: a JSON number with at most six decimals. */
 export const Credits = Type.Number({
   description: 'The unit is credits, with at most six decimals.',
 });
 
-/** An amount of USDC on the wire: a JSON number with at most six decimals. */
 export const Usdc = Type.Number({ description: 'The unit is USDC, with at most six decimals.' });
 
 /** The largest amount of credits: 999,999,999.999999, which has fifteen digits. */
@@ -42,7 +40,7 @@ export const QuoteFigures = Type.Object({
 
 export const RefundFigures = Type.Object({ amount: Credits, charged: Credits });
 
-/** The amount of one unit of usage. A unit that was not reported is omitted. */
+/** A unit that was not reported is omitted. */
 const UsageAmount = Type.Optional(Type.Number());
 export const UsageFigures = Type.Object({
   nodeSeconds: UsageAmount,
@@ -63,7 +61,7 @@ export const QueryTime = Type.String({ format: queryTimeFormat });
 
 const cursorLengthMax = 128;
 
-/** The paging parameters of every list (CONTRACT 5). */
+/** The query parameters of lists that have pages with a `cursor` (CONTRACT 5). */
 export const pageParameters = {
   limit: Type.Optional(
     Type.Integer({ minimum: 1, maximum: pageLimitMax, default: pageLimitDefault }),

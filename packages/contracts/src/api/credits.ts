@@ -27,8 +27,7 @@ export const TransactionsQuery = Type.Object(
 export type TransactionsQuery = Static<typeof TransactionsQuery>;
 
 /**
- * One movement in the statement of a tenant. `amount` is always positive. `balanceAfter`,
- * `heldAfter` and `availableAfter` are the figures after the movement. `submissionId` is null if
+ * One movement in the statement of a tenant. `amount` is always positive. `submissionId` is null if
  * the movement belongs to no submission. `reference` is null unless the movement is a purchase or a
  * grant.
  */

@@ -43,6 +43,5 @@ export type DeliveriesQuery = Static<typeof DeliveriesQuery>;
 export const DeliveryPage = PageOf(Delivery);
 export type DeliveryPage = Static<typeof DeliveryPage>;
 
-/** The body of a `202`: the queued delivery. */
 export const DeliveryQueued = Type.Object({ deliveryId: WireId('dlv') });
 export type DeliveryQueued = Static<typeof DeliveryQueued>;

@@ -23,7 +23,7 @@ export type Key = Static<typeof Key>;
 export const KeyList = Type.Object({ data: Type.Array(Key) });
 export type KeyList = Static<typeof KeyList>;
 
-/** The body of `POST /v1/keys`. Default: all scopes, any address, no expiry. */
+/** The body of `POST /v1/keys`. The defaults are all scopes, any address and no expiry. */
 export const KeyRequest = Type.Object(
   {
     scopes: Type.Optional(Type.Array(Type.Enum(keyScopes), { minItems: 1, uniqueItems: true })),

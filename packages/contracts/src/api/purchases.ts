@@ -32,8 +32,8 @@ export type PurchaseAnswer = Static<typeof PurchaseAnswer>;
 
 /**
  * The body of `POST /v1/credits/purchase-intents` (CONTRACT 8). The schema allows additional
- * members, because v1 has always allowed them. The endpoint ignores them. The endpoint, not the
- * schema, limits `credits` from above.
+ * members, because v1 has always allowed them. The endpoint ignores them. The endpoint, and not the
+ * schema, checks the upper limit of `credits`.
  */
 export const PurchaseIntentRequest = Type.Object({
   credits: Type.Number({ exclusiveMinimum: 0 }),

@@ -20,14 +20,12 @@ export type Validation<Value> =
   | { readonly kind: 'valid'; readonly value: Value }
   | { readonly kind: 'invalid'; readonly errors: readonly FieldError[] };
 
-/** The most violations that an answer lists. */
 export const fieldErrorsMax = 20;
 /** The most characters of a path in an answer. A member's name may be as long as the body. */
 const pathLengthMax = 256;
 
 export const publicHttpUrlFormat = 'public-http-url';
 
-/** The check and the message of every format that a schema in this package uses. */
 const formats: Readonly<Record<string, { test: (text: string) => boolean; message: string }>> = {
   [publicHttpUrlFormat]: {
     test: isPublicHttpUrl,

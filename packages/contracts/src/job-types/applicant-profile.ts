@@ -175,7 +175,7 @@ export type ApplicantFile = Static<typeof File>;
 
 export const applicantProfileSchemaPath = '/schemas/ats-application-profile.json';
 
-/** Makes the JSON Schema that the gateway serves. The schema refers to no other document. */
+/** The schema refers to no other document. */
 export function applicantProfileSchema(): object {
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',

@@ -163,7 +163,6 @@ export const profileMistakes: readonly ProfileMistake[] = [
   },
 ];
 
-/** How an answer must be written for each kind of field. */
 export const profileFieldKinds: readonly { readonly field: string; readonly answer: string }[] = [
   {
     field: 'text',
@@ -187,7 +186,6 @@ export const profileFieldKinds: readonly { readonly field: string; readonly answ
   },
 ];
 
-/** The rules by which a node fills in a form. */
 export const profileRules: readonly string[] = [
   'An entry of `answers` whose `question` equals the label of the field comes first. An empty answer leaves the field empty.',
   'Otherwise a standard field is filled from its member of the profile. The hosted forms of Greenhouse, Lever, Ashby and Workable mark their standard fields. On other pages, the node finds them by the labels in the table below and by the HTML attribute `autocomplete`.',

@@ -9,7 +9,6 @@ export interface StandardField {
   readonly member: string;
   /** A label of the page must equal one of these labels. Both are normalised first. */
   readonly labels: readonly string[];
-  /** The values of the HTML attribute `autocomplete` that name this field. */
   readonly autocomplete: readonly string[];
 }
 

@@ -94,7 +94,7 @@ function compareResponses(context: Comparison, at: string, was: unknown, now: un
   }
 }
 
-/** The error codes of a response. They are the names of the examples of its problem. */
+/** The error codes of a response are the names of the examples of its problem. */
 function codesOf(response: unknown): string[] {
   const problem = memberOf(memberOf(response, 'content'), problemMediaType);
   return membersOf(memberOf(problem, 'examples')).map(([code]) => code);

@@ -100,8 +100,8 @@ const nameByText = new Map(
 );
 
 /**
- * The schema as JSON for the document. Parts with a name become references. `name` is the operation
- * or the event that the schema belongs to.
+ * Replaces each part that is a schema of `named` by a reference. `name` is the operation or the
+ * event that the schema belongs to.
  */
 export function schemaJson(
   schema: TSchema,
@@ -131,10 +131,6 @@ function payloadName(jobType: string): string {
   return `${words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')}Payload`;
 }
 
-/**
- * Replaces the schema of `payload` in a body by the payload schemas of all job types. A schema
- * without `payload` does not change.
- */
 function withPayloads(body: Json): Json {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return body;
   const { properties } = body;
@@ -149,7 +145,6 @@ function withPayloads(body: Json): Json {
   return { ...body, properties: { ...properties, payload } };
 }
 
-/** The components to which the paths refer. */
 export function components(): object {
   const payloads = jobTypeNames.flatMap((jobType) => {
     const schema = findJobType(jobType)?.payloadSchema;

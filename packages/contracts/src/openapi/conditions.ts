@@ -41,7 +41,6 @@ function lost(
   );
 }
 
-/** The schema and the parts of its `allOf`. Each `$ref` is replaced by its target. */
 function partsOf(document: unknown, schema: unknown): readonly unknown[] {
   const whole = resolveRef(document, schema);
   const parts = itemsOf(memberOf(whole, 'allOf')).flatMap((part) => partsOf(document, part));

@@ -8,7 +8,6 @@ import { problemType, requiredExtras } from './problems.ts';
 const document: unknown = openApiDocument();
 const text = JSON.stringify(document);
 
-/** Every object in the document with its JSON Pointer. */
 function* objectsIn(value: unknown, at = ''): Generator<[string, Record<string, unknown>]> {
   if (typeof value !== 'object' || value === null) return;
   const members = Object.entries(value);
@@ -89,7 +88,6 @@ test('operation ids are unique', () => {
   expect(new Set(ids).size).toBe(ids.length);
 });
 
-/** Every member of every object in the document, with the JSON Pointer of its schema. */
 const everyMember = everyObject
   .filter(([at]) => at.endsWith('/properties') && !at.endsWith('/if/properties'))
   .flatMap(([at, properties]) =>

@@ -75,7 +75,7 @@ const info = {
   version: '1',
   license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },
   description:
-    'The service runs typed jobs at most once on a node. You pay with prepaid credits, and signed webhooks report the results. Sign every request under `/v1`. `X-SVC-Key` names the key (`key_…`) that signs; without this header, the service tries the first keys of the tenant. v1 changes only by additions: new optional members, endpoints, events and error codes may appear, so ignore those that you do not know. Credits are JSON numbers with at most six decimals. Times are RFC 3339 in UTC with milliseconds. An error is an `application/problem+json` document (RFC 9457). Its `code` is stable, and its `type` links to its description. The responses for unknown routes (`404`) and methods (`405`) are among the components.',
+    'The service runs each job at most once, on one node. You pay with prepaid credits, and signed webhooks report the results. Sign every request under `/v1`. `X-SVC-Key` names the key (`key_…`) that signs; without this header, the service tries the first keys of the tenant (those from its creation and from rotations). v1 changes only by additions: new optional members, endpoints, events and error codes may appear, so ignore those that you do not know. Credits are JSON numbers with at most six decimals. Times are RFC 3339 in UTC with milliseconds. An error is an `application/problem+json` document (RFC 9457). Its `code` is stable, and its `type` links to its description. The responses for unknown routes (`404`) and methods (`405`) are among the components.',
 };
 
 const tags = [
@@ -157,10 +157,7 @@ function examplesObject(values: Readonly<Record<string, unknown>>): object {
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { value }]));
 }
 
-/**
- * The responses of an operation. If an answer and problems have the same status, only the answer is
- * described (`/ready`, 503).
- */
+/** If an answer and problems have the same status, only the answer is described (`/ready`, 503). */
 function responsesObject(operation: OperationDefinition): object {
   const responses: Record<string, { content?: object }> = {};
   for (const [status, answer] of Object.entries(operation.answers)) {
@@ -175,10 +172,6 @@ function responsesObject(operation: OperationDefinition): object {
 
 const rateHeaders = ['RateLimit-Policy', 'RateLimit'];
 
-/**
- * The response for these codes of a status. It refers to the shared response if these are all codes
- * of the status. Otherwise it is written inline.
- */
 function problemRef(status: number, codes: readonly ErrorCode[]): object {
   const all = codesByStatus(errorCodes).get(status) ?? [];
   return all.length === codes.length
@@ -230,7 +223,7 @@ function webhookObject(type: keyof typeof webhookEvents): object {
       security: [],
       summary: webhookSummaries[type],
       description:
-        'Signed by Standard Webhooks v1 (`webhook-id`, `webhook-timestamp`, `webhook-signature`). Events are delivered at least once and in any order. Deduplicate by `X-SVC-Delivery`, and answer with a 2xx within 15 s.',
+        'The service signs the request as Standard Webhooks v1 describes (`webhook-id`, `webhook-timestamp`, `webhook-signature`). Events are delivered at least once and in any order. Deduplicate by `X-SVC-Delivery`, and answer with a 2xx within 15 s.',
       parameters: webhookHeaders,
       requestBody: {
         required: true,
@@ -255,7 +248,7 @@ const webhookSummaries: Readonly<Record<keyof typeof webhookEvents, string>> = {
   'submission.failed': 'A submission failed and its hold was released',
   'submission.cancelled': 'A submission was cancelled',
   'submission.late_outcome': 'A node reported an outcome after its submission ended in another way',
-  'credits.low_balance': 'The balance fell below its threshold',
+  'credits.low_balance': 'The balance is below its threshold',
   'credits.purchased': 'A purchase intent was paid and its credits were granted',
   'settings.changed': 'The settings, endpoints or keys of the tenant were changed',
   'webhook.test': 'The tenant requested a test event',

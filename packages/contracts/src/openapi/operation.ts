@@ -13,7 +13,6 @@ export interface OperationDefinition {
   /** Who signs the request. `open` needs no signature. */
   readonly access: 'open' | 'tenant' | 'operator';
   readonly pathParameters?: Readonly<Record<string, ParameterDefinition>>;
-  /** The schema that checks the query: an object of its parameters. */
   readonly query?: TObject;
   readonly request?: RequestDefinition;
   readonly answers: Readonly<Record<number, AnswerDefinition>>;
@@ -32,7 +31,6 @@ export interface ParameterDefinition {
 
 export interface RequestDefinition {
   readonly schema: TSchema;
-  /** True if the body may be omitted. */
   readonly isOptional?: true;
   readonly examples: Readonly<Record<string, unknown>>;
   /** Other media types that the endpoint accepts, with the same members. */
@@ -42,8 +40,8 @@ export interface RequestDefinition {
 }
 
 /**
- * An OpenAPI link from an answer to an operation that continues with it. A member of the answer is
- * the path parameter of that operation.
+ * An OpenAPI link from an answer to a further operation. A member of the answer becomes the path
+ * parameter `parameter` of that operation.
  */
 export interface OperationLink {
   readonly operationId: string;
@@ -58,7 +56,6 @@ export interface AnswerDefinition {
   /** The schema of an `application/json` answer. */
   readonly schema?: TSchema;
   readonly example?: unknown;
-  /** Operations that continue with this answer. */
   readonly links?: Readonly<Record<string, OperationLink>>;
   /** Media types of answers without a schema: pages for people and whole documents. */
   readonly texts?: readonly string[];
@@ -86,7 +83,6 @@ const signed = [
  */
 const keyed = ['scope_missing'] as const satisfies readonly ErrorCode[];
 
-/** Every code that an endpoint may answer. */
 export function codesOf({ access, errors }: OperationDefinition): readonly ErrorCode[] {
   const own = [...(access === 'open' ? [] : signed), ...(access === 'tenant' ? keyed : [])];
   return [...new Set([...errors, ...own, ...everybody])];

@@ -12,7 +12,7 @@ export const keyOperations: readonly OperationDefinition[] = [
     tag: 'Keys',
     summary: 'List the keys',
     description:
-      'The valid keys of the tenant, newest first, including its first keys: those from its creation and from rotations. `lastUsedAt` is exact to the minute.',
+      'The valid keys of the tenant, newest first. The first keys are listed too: those from the creation of the tenant and from rotations. `lastUsedAt` is exact to the minute.',
     access: 'tenant',
     answers: {
       200: { description: 'All keys.', schema: KeyList, example: { data: [examples.key] } },

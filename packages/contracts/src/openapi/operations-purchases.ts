@@ -63,7 +63,7 @@ export const purchaseOperations: readonly OperationDefinition[] = [
     method: 'post',
     path: '/v1/credits/purchase-intents',
     tag: 'Purchases',
-    summary: 'Ask to pay for credits in USDC',
+    summary: 'Create a purchase intent to pay for credits in USDC',
     description: `\`solanaPayUrl\` is the URL for a wallet. The credits are granted when finalized transactions that name \`reference\` have paid \`amount\`. ${off}`,
     access: 'tenant',
     request: {
@@ -103,7 +103,7 @@ export const purchaseOperations: readonly OperationDefinition[] = [
     path: '/v1/credits/purchase-intents/:reference/await',
     tag: 'Purchases',
     summary: 'Wait for the payment of a purchase intent',
-    description: `Answers once the payment is confirmed, or after \`timeoutSeconds\` (default 30) if the intent is still pending. An expired intent can still be paid within its grace. ${off}`,
+    description: `Answers once the payment is confirmed, or after \`timeoutSeconds\` (default 30) if the intent is still pending. An expired intent can still be paid in the grace time after its expiry. ${off}`,
     access: 'tenant',
     pathParameters: { reference },
     query: AwaitIntentQuery,

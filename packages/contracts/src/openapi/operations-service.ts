@@ -6,15 +6,10 @@ import { profileGuidePath } from '../job-types/profile-guide.ts';
 import * as examples from './annotations/examples.ts';
 import type { OperationDefinition } from './operation.ts';
 
-/** The path below which the guides are served. */
 export const guidesPath = '/docs/guides';
 
 type PageDefinition = Pick<OperationDefinition, 'operationId' | 'path' | 'summary' | 'description'>;
 
-/**
- * The two operations of a page of the documentation: the page, and the same content as Markdown.
- * The path of the Markdown ends with `.md`.
- */
 function pageOperations(definition: PageDefinition): OperationDefinition[] {
   const { operationId, path, summary } = definition;
   const shared = { method: 'get', tag: 'Service', access: 'open', errors: [] } as const;
@@ -119,12 +114,12 @@ export const serviceOperations: readonly OperationDefinition[] = [
     operationId: 'getReference',
     path: '/docs',
     summary: 'Open this document as a page',
-    description: 'Every endpoint, error and event, without scripts.',
+    description: 'A page without scripts that lists every endpoint, error and event.',
   }),
   ...pageOperations({
     operationId: 'getErrorReference',
     path: '/docs/errors',
-    summary: 'Open the page of errors, to which `type` of a problem links',
+    summary: 'Open the page that the `type` of an error links to',
     description: 'Every code has an anchor on the page.',
   }),
   ...pageOperations({
@@ -164,7 +159,7 @@ export const serviceOperations: readonly OperationDefinition[] = [
     path: '/llms.txt',
     tag: 'Service',
     summary: 'Read the index of all pages',
-    description: 'One line for each page, with its address as Markdown (llmstxt.org).',
+    description: 'One line for each page, with the address of its Markdown version (llmstxt.org).',
     access: 'open',
     answers: { 200: { description: 'The index.', texts: ['text/plain'] } },
     errors: [],
@@ -176,7 +171,7 @@ export const serviceOperations: readonly OperationDefinition[] = [
     tag: 'Service',
     summary: 'Read the JSON Schema of `applicantProfile` of `ats.application`',
     description:
-      'Validate a profile with it before you send it. The service passes profiles on without this check, and a node refuses a malformed one with `invalid_payload`.',
+      'Validate each profile with this schema before you send it. The service passes profiles on without this check, and a node refuses a malformed profile with `invalid_payload`.',
     access: 'open',
     answers: {
       200: { description: 'JSON Schema 2020-12.', texts: ['application/schema+json'] },

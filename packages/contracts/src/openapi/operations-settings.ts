@@ -6,7 +6,7 @@ import type { OperationDefinition } from './operation.ts';
 
 const id = {
   schema: WireId('dlv'),
-  description: 'The id of the delivery. Its attempts send it in `X-SVC-Delivery`.',
+  description: 'The id of the delivery, as in `X-SVC-Delivery`.',
   example: examples.deliveryId,
 };
 
@@ -82,7 +82,7 @@ export const webhookOperations: readonly OperationDefinition[] = [
     path: '/v1/webhooks/deliveries',
     tag: 'Webhooks',
     summary: 'List deliveries',
-    description: 'Newest first, each with the attempts of its current round.',
+    description: 'The deliveries, newest first, each with the attempts of its current round.',
     access: 'tenant',
     query: DeliveriesQuery,
     answers: {

@@ -20,7 +20,6 @@ const id = {
   example: examples.submissionId,
 };
 
-/** The links from the answer of a creation to the operations on the new submission. */
 const continuing = {
   read: {
     operationId: 'getSubmission',
@@ -36,7 +35,6 @@ const continuing = {
   },
 };
 
-/** The error codes that creations and quotes share. */
 const jobErrors = [
   'unsupported_media_type',
   'unknown_job_type',
@@ -52,7 +50,7 @@ export const submissionOperations: readonly OperationDefinition[] = [
     path: '/v1/submissions',
     tag: 'Submissions',
     summary: 'Create a submission',
-    description: `Quotes a price, holds the worst case and hands the job to one node. \`201\` means that a node has accepted the job. A webhook reports how it ends; you can also read the submission. If you get no answer, repeat the request with the same \`idempotencyKey\`. The same body then gets the first answer with \`200\` and \`idempotent: true\`, and is never charged twice. A different body gets \`409\`. Derive keys from your own records. The default tier is \`${tierDefault}\`.`,
+    description: `Quotes a price, holds the highest price (\`quote.max\`) and hands the job to one node. \`201\` means that a node has accepted the job. A webhook reports how it ends; you can also read the submission. If you get no answer, repeat the request with the same \`idempotencyKey\`. The same body then gets the first answer with \`200\` and \`idempotent: true\`, and is never charged twice. A different body gets \`409\`. Derive keys from your own records. The default tier is \`${tierDefault}\`.`,
     access: 'tenant',
     request: {
       schema: SubmissionRequest,
@@ -156,7 +154,7 @@ export const submissionOperations: readonly OperationDefinition[] = [
     tag: 'Submissions',
     summary: 'Quote a submission',
     description:
-      "Takes a submission's body without its idempotency key and holds nothing. The estimate may change; `quote.max` is the most that is charged.",
+      'Send the body of a submission without `idempotencyKey`. Nothing is held. A submission gets its own quote, which may differ, and never costs more than its `quote.max`.',
     access: 'tenant',
     request: {
       schema: QuoteRequest,

@@ -8,12 +8,10 @@ import * as examples from './annotations/examples.ts';
 /** The path of the page of errors. Each code is an anchor on it. */
 export const errorsPagePath = '/docs/errors';
 
-/** The `type` of a problem. */
 export function problemType(code: ErrorCode): string {
   return `${errorsPagePath}#${code}`;
 }
 
-/** Examples of the members that only some codes have. */
 const extras: Partial<Record<ErrorCode, Partial<Problem>>> = {
   insufficient_credits: { required: 200 },
   terminal_state: {
@@ -88,9 +86,8 @@ function requiredOf(code: ErrorCode): readonly string[] {
 }
 
 /**
- * The schema of a problem with one of these codes, or with one that is added later. It requires the
- * members that all of these codes need. A condition for each code requires its further members. The
- * schema does not list the codes. `problemResponse` has an example for each code.
+ * The schema of a problem with one of these codes. It does not list the codes, so clients accept a
+ * code that is added later. `problemResponse` has an example for each code.
  */
 function problemSchema(codes: readonly ErrorCode[]): object {
   const [first = [], ...others] = codes.map(requiredOf);
@@ -106,8 +103,8 @@ function problemSchema(codes: readonly ErrorCode[]): object {
 }
 
 /**
- * Requires these members only for this code. The result is a condition and not a variant of a
- * union, so generated clients accept a code that is added later.
+ * The result is a condition and not a variant of a union, so generated clients accept a code that
+ * is added later.
  */
 function conditionFor(code: ErrorCode, required: readonly string[]): object {
   return {
@@ -116,7 +113,6 @@ function conditionFor(code: ErrorCode, required: readonly string[]): object {
   };
 }
 
-/** The response of a status with one of these codes. */
 export function problemResponse(
   status: number,
   codes: readonly ErrorCode[],
@@ -138,15 +134,12 @@ export function problemResponse(
   };
 }
 
-/**
- * The response of a status with one of these codes, as a problem and, for an HTML form, as a page.
- */
+/** The response as a problem and, for an HTML form, as a page. */
 export function problemPage(status: number, codes: readonly ErrorCode[]): { content: object } {
   const problem = problemResponse(status, codes);
   return { ...problem, content: { ...problem.content, 'text/html': { schema: {} } } };
 }
 
-/** The headers of an answer: `x-request-id` and these. */
 export function headerRefs(names: readonly string[]): Record<string, object> {
   return Object.fromEntries(
     ['x-request-id', ...names].map((name) => [name, { $ref: `#/components/headers/${name}` }]),

@@ -5,9 +5,9 @@ import { itemsOf, memberOf, membersOf, resolveRef } from './reading/read-json.ts
 import { listChanges, valueListOf } from './value-lists.ts';
 
 /**
- * The names of members that may get new values in answers even if their list is closed. `code`:
- * errors and failures. `type`: events and movements of the statement. Clients handle an unknown
- * value by the other members of the object.
+ * Members with these names may get new values in answers, even if the schema allows only the listed
+ * values. `code` is a member of errors and failures. `type` is a member of events and of movements
+ * in the statement. If a client meets an unknown value, it uses the other members of the object.
  */
 const growingMembers: readonly string[] = ['code', 'type'];
 
@@ -36,10 +36,6 @@ export function compareSchemas(
   }
 }
 
-/**
- * Resolves the `$ref` of a schema, and merges the schema and its `allOf` parts into one schema. The
- * merged schema has the properties and the required members of all parts.
- */
 function flattened(document: unknown, schema: unknown): unknown {
   const whole = resolveRef(document, schema);
   const parts = itemsOf(memberOf(whole, 'allOf')).map((part) => flattened(document, part));
@@ -126,7 +122,7 @@ function compareBounds(
     const after = effective(now, keyword);
     const isLifted = direction === 'request' && after === undefined && keyword !== 'default';
     const isNew = before === undefined && keyword !== 'default';
-    // An answer may promise more than before.
+    // A new format, pattern or `multipleOf` in an answer breaks no client.
     const isHarmless =
       isNew && (direction === 'response' || documentedLater.test(`${at}: ${keyword}`));
     if (before !== after && !isLifted && !isHarmless) {
@@ -136,9 +132,8 @@ function compareBounds(
 }
 
 /**
- * The value of a keyword for the comparison. It is undefined for a `pattern` of a schema without
- * strings, because that pattern has no effect. Old documents name two formats as the validator
- * names them. These two names count as the standard formats.
+ * A `pattern` has no effect on a schema without strings, so it counts as undefined. Old documents
+ * name two formats as the validator names them. These two names count as the standard formats.
  */
 function effective(schema: unknown, keyword: string): unknown {
   const types = typesOf(schema);
@@ -217,7 +212,6 @@ function compareVariants(
   if (after.length > before.length) context.found.push(`${at}: a variant is new`);
 }
 
-/** True if a member that may get new values distinguishes this variant from the others. */
 function isGrowing(schema: unknown): boolean {
   const properties = memberOf(schema, 'properties');
   return growingMembers.some((name) => memberOf(memberOf(properties, name), 'const') !== undefined);

@@ -10,7 +10,6 @@ export interface ValueList {
   readonly isOpen: boolean;
 }
 
-/** The list of values of a schema. Undefined if the schema does not list values. */
 export function valueListOf(schema: unknown): ValueList | undefined {
   const constant = memberOf(schema, 'const');
   if (constant !== undefined) return { values: [constant], isOpen: false };
@@ -31,8 +30,8 @@ function isAnyString(schema: unknown): boolean {
 
 /**
  * The breaking changes between two lists. A request must accept every value that it accepted. An
- * answer must keep every value, and its open list must stay open. It may get new values only if its
- * list is or becomes open, or if `mayGrow`.
+ * answer must keep every value, and its open list must stay open. The list of an answer may get new
+ * values only if the new list is open, or if `mayGrow` is true.
  */
 export function listChanges(
   direction: 'request' | 'response',

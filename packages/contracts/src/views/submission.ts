@@ -44,7 +44,10 @@ export function submissionDetail(known: KnownSubmission): SubmissionDetail | und
   return status === null ? undefined : { ...submissionView(known), status };
 }
 
-/** The record without the status, for every state. Operators also see rejected submissions. */
+/**
+ * The record without the status. It exists in every state, because operators also see rejected
+ * submissions.
+ */
 export function submissionView(known: KnownSubmission): Omit<SubmissionDetail, 'status'> {
   const { quote, failure, lateOutcome } = known;
   return {

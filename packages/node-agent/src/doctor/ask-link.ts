@@ -5,7 +5,7 @@ import { type LinkRefusal, refusalBytesMax } from '../link-refusal.ts';
 
 export interface LinkQuestion {
   readonly link: string;
-  /** Without `id` and `secret` the request is unsigned, and the service answers 401. */
+  /** If `id` or `secret` is undefined, the request is unsigned, and the service answers 401. */
   readonly id: string | undefined;
   readonly secret: string | undefined;
   readonly nowMs: () => number;

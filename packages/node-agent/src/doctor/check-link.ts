@@ -23,7 +23,9 @@ const notReached = 'Not checked, because the service cannot be reached.';
 
 function linkFinding(link: string, answer: LinkAnswer): Finding {
   if (answer.kind === 'unreachable') {
-    const advice = unreachable[answer.code] ?? `The service cannot be reached (${answer.code}).`;
+    const advice =
+      unreachable[answer.code] ??
+      `The service cannot be reached (${answer.code}). Check --link and the network.`;
     return fail('link', advice);
   }
   if (answer.status === signedStatus || answer.status === 401) {
@@ -46,7 +48,7 @@ function clockFinding(answer: LinkAnswer): Finding {
       'clock',
       answer.kind === 'unreachable'
         ? notReached
-        : 'Not checked, because the answer of the service has no time.',
+        : 'Not checked, because the answer of the service does not contain its time.',
     );
   const off = `${Math.abs(aheadSeconds)} s ${aheadSeconds < 0 ? 'behind' : 'ahead of'} the service`;
   return Math.abs(aheadSeconds) > clockSecondsMax
@@ -54,10 +56,7 @@ function clockFinding(answer: LinkAnswer): Finding {
     : pass('clock', `The clock is ${off}.`);
 }
 
-/**
- * Checks the link, the secret and the clock with one request. Sends no request to another machine
- * without TLS, unless the option `--insecure` allows it.
- */
+/** Sends no request to another machine without TLS, unless the option `--insecure` allows it. */
 export async function checkLink(options: NodeOptions, nowMs: () => number): Promise<Finding[]> {
   const { link, id, secret, isInsecure } = options;
   if (link === undefined) {

@@ -23,14 +23,16 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Checks that the state directory can be written, and that its disk has room. */
 export async function checkDisk({ stateDir }: NodeOptions): Promise<Finding> {
   const trial = path.join(stateDir, `doctor-${process.pid}`);
   try {
     await mkdir(stateDir, { recursive: true, mode: 0o700 });
     await writeFile(trial, 'trial', { mode: 0o600, flush: true });
   } catch (error) {
-    return fail('disk', `${stateDir} cannot be written (${messageOf(error)}).`);
+    return fail(
+      'disk',
+      `${stateDir} cannot be written (${messageOf(error)}). Check its permissions, or give another --state-dir.`,
+    );
   }
   await rm(trial, { force: true });
   const { bavail, bsize } = await statfs(stateDir);
@@ -78,10 +80,6 @@ async function launchProblem(binary: string, options: NodeOptions): Promise<stri
   }
 }
 
-/**
- * Asks the egress proxy for a tunnel, as a browser does. Returns the status line of the answer.
- * Rejects if the proxy closes the connection, or if 15 s pass without an answer.
- */
 async function openTunnel(proxyUrl: string, target: string): Promise<string> {
   const { hostname, port } = new URL(proxyUrl);
   return await new Promise((resolve, reject) => {
@@ -94,14 +92,14 @@ async function openTunnel(proxyUrl: string, target: string): Promise<string> {
       socket.destroy();
     });
     socket.once('error', reject);
-    socket.once('close', () => reject(new Error('the proxy closed the connection')));
+    socket.once('close', () => reject(new Error('the proxy of svc-node closed the connection')));
     socket.write(`CONNECT ${target} HTTP/1.1\r\nhost: ${target}\r\n\r\n`);
   });
 }
 
 /**
- * Checks that a public site can be reached through the egress proxy. All traffic of the pages of a
- * job passes through such a proxy.
+ * Checks that an egress proxy reaches `egressHost`. All traffic of the pages of a job passes
+ * through such a proxy.
  */
 export async function checkEgress({ hostMap }: NodeOptions): Promise<Finding> {
   const proxy = await startEgressProxy({ hostMap });
@@ -111,7 +109,10 @@ export async function checkEgress({ hostMap }: NodeOptions): Promise<Finding> {
     const why = 'Check the name server, and allow connections to port 443.';
     return fail('egress', `${egressHost} cannot be reached. ${why}`);
   } catch (error) {
-    return fail('egress', `${egressHost} cannot be reached (${messageOf(error)}).`);
+    return fail(
+      'egress',
+      `${egressHost} cannot be reached (${messageOf(error)}). Check the network and the firewall.`,
+    );
   } finally {
     await proxy.close();
   }

@@ -46,10 +46,6 @@ async function portOf(server: net.Server): Promise<number> {
   return address.port;
 }
 
-/**
- * Starts a server that answers a signed request as a dispatcher does. Its clock is `behindSeconds`
- * behind.
- */
 async function startLink(behindSeconds = 0): Promise<string> {
   const server = createServer((request, response) => {
     const now = Date.now() - behindSeconds * 1_000;

@@ -9,10 +9,7 @@ function lineOf({ check, passed, text }: Finding): string {
   return `${passed ? 'ok  ' : 'FAIL'}  ${check.padEnd(nameWidth)}${text}\n`;
 }
 
-/**
- * Checks what a node needs, and prints one line for each check. Returns the exit code: 1 if a check
- * fails, otherwise 0 (CONTRACT 10).
- */
+/** Returns the exit code: 1 if a check fails, otherwise 0 (CONTRACT 10). */
 export async function doctor(options: NodeOptions): Promise<number> {
   const findings: Finding[] = [];
   const report = (found: readonly Finding[]): void => {

@@ -1,8 +1,6 @@
-/** The result of one check. `doctor` prints it on one line. */
 export interface Finding {
   readonly check: string;
   readonly passed: boolean;
-  /** The result in words. If the check failed, usually with advice to the node owner. */
   readonly text: string;
 }
 

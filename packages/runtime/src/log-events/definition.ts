@@ -18,7 +18,7 @@ export interface LogEvent {
   readonly members: readonly LogMember[];
   /** The step that an operator takes after a warning or worse. */
   readonly action?: string;
-  /** For an event without a fixed message: the content of the message, for the documentation. */
+  /** A description of a message without a fixed text. Only the documentation shows it. */
   readonly says?: string;
 }
 
@@ -40,7 +40,6 @@ export function error(message: string, members: Members, action: string): LogEve
   return { level: 'error', message, members, action };
 }
 
-/** An event without a fixed message. */
 export function saying(
   level: LogEvent['level'],
   says: string,
@@ -52,7 +51,6 @@ export function saying(
 
 const repairs = 'Nothing at first';
 
-/** Actions that many events share. */
 export const actions = {
   redis: `${repairs}: the work is in Postgres. If the line repeats, run \`svc doctor\` and check Redis.`,
   postgres: `${repairs}: the call is repeated. If the line repeats, run \`svc doctor\` and check Postgres.`,

@@ -1,6 +1,5 @@
 import { actions, error, info, type LogEvent, saying, warn } from './definition.ts';
 
-/** The events of dispatchers: submissions, offers, and the links of nodes. */
 export const dispatcherEvents = {
   'dispatcher.submission_dispatched': info('dispatched', ['nodeId', 'requestId', 'submissionId']),
   'dispatcher.submission_running': info('running', ['nodeId', 'requestId', 'submissionId']),
@@ -13,7 +12,7 @@ export const dispatcherEvents = {
   'dispatcher.submission_lost': warn(
     'a node has lost a submission',
     ['submissionId'],
-    'Nothing at first: the submission fails and its hold is settled. If the same node loses submissions again, check its disk or disable the node.',
+    'Nothing at first: the submission fails and its hold is settled. If the same node (see `svc trace`) loses submissions again, ask its owner to check the disk, or disable the node.',
   ),
   'dispatcher.dispatch_failed': error(
     'could not dispatch a submission',
@@ -55,7 +54,7 @@ export const dispatcherEvents = {
   'dispatcher.node_not_reading': warn(
     'dropped a node that does not read its frames',
     ['nodeId', 'unreadBytes'],
-    'Check the connection and the load of the node. It connects again by itself.',
+    'Ask the owner of the node to check its connection and its load. The node connects again by itself.',
   ),
   'dispatcher.node_quarantined': warn(
     'the node is in quarantine',
@@ -65,7 +64,7 @@ export const dispatcherEvents = {
   'dispatcher.frame_malformed': warn(
     'bad frame',
     ['nodeId', 'code'],
-    'Check the version of the node. Repeated bad frames close the link.',
+    'Check the version of the agent on the node. Repeated bad frames close the link.',
   ),
   'dispatcher.frame_failed': error(
     'could not handle a frame',
@@ -83,7 +82,7 @@ export const dispatcherEvents = {
     'Read `err`, and check Postgres. The node connects again by itself.',
   ),
   'dispatcher.fleet_entry_failed': warn(
-    'could not enter a link into the fleet',
+    'could not add a node link to the fleet registry',
     ['nodeId', 'err'],
     actions.redis,
   ),
@@ -93,7 +92,7 @@ export const dispatcherEvents = {
     'Read `err`, and check Postgres. The node connects again by itself.',
   ),
   'dispatcher.link_request_failed': error(
-    'could not handle a request of the node link',
+    'could not handle an HTTP request to the node link port',
     ['err'],
     actions.defect,
   ),

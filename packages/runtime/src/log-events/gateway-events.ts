@@ -31,12 +31,12 @@ export const gatewayEvents = {
     'Run `svc doctor`, and check Postgres and Redis. The tenant got `503` and repeats the request.',
   ),
   'gateway.drain_timed_out': warn(
-    'closed connections with requests in flight after the drain timeout',
+    'requests were still in flight at the drain timeout; their connections were closed',
     ['drainTimeoutMs'],
-    'Nothing: tenants repeat these requests with the same idempotency key.',
+    'Nothing: tenants repeat these requests. They repeat a creation with the same idempotency key.',
   ),
   'gateway.key_uses_not_stored': warn(
-    'could not store the last uses of keys',
+    'could not store when keys were last used',
     ['err'],
     actions.postgres,
   ),
@@ -51,17 +51,17 @@ export const gatewayEvents = {
     'Check Redis. Until it answers, quotes have no surge.',
   ),
   'gateway.purchase_intents_read_failed': warn(
-    'could not read the awaited purchase intents',
+    'could not read the purchase intents that requests wait for',
     ['err'],
     actions.postgres,
   ),
   'gateway.dispatch_enqueue_failed': warn(
     'could not enqueue the dispatch job',
     ['err', 'requestId', 'submissionId'],
-    'Check Redis. If no node has accepted the job, the gateway has released the hold and answered `503`.',
+    'Check Redis. If no node has accepted the submission, the gateway has released the hold and answered `503`.',
   ),
   'gateway.events_read_failed': warn(
-    'could not look for awaited events',
+    'could not read the events that requests wait for',
     ['err'],
     actions.postgres,
   ),

@@ -1,6 +1,5 @@
 import { actions, error, info, type LogEvent, saying, warn } from './definition.ts';
 
-/** Events of every service: its process and its connections. */
 export const processEvents = {
   'process.ready': info('ready', ['port', 'adminPort']),
   'process.stopping': info('stopping', ['why']),
@@ -21,7 +20,7 @@ export const processEvents = {
   'process.drain_timed_out': warn(
     'could not drain in time',
     ['drainTimeoutMs'],
-    'Nothing: reconcilers find the work. If the line repeats, look for slow calls to Postgres.',
+    'Nothing: the reconcilers find the unfinished work. If the line repeats, look for slow calls to Postgres.',
   ),
   'process.close_failed': error('could not close cleanly', ['err'], actions.defect),
   'process.resource_close_failed': error(
@@ -37,9 +36,13 @@ export const processEvents = {
   'process.periodic_task_failed': error(
     'a periodic task failed',
     ['err', 'name'],
-    'Read `err`. The task runs again after its interval. If the line repeats, follow the runbook of the task.',
+    'Read `err`. The task runs again after its interval. If the line repeats, run `svc doctor`, and check Postgres and Redis.',
   ),
-  'process.admin_request_failed': error('admin request failed', ['err', 'url'], actions.defect),
+  'process.admin_request_failed': error(
+    'a request to the admin port failed',
+    ['err', 'url'],
+    actions.defect,
+  ),
   'process.database_connection_failed': warn(
     'database connection error',
     ['err'],

@@ -1,6 +1,5 @@
 import { actions, error, type LogEvent, saying, warn } from './definition.ts';
 
-/** Events of the connections to Redis and of the queues, in every service. */
 export const queueEvents = {
   'redis.connection_failed': warn('redis connection error', ['err', 'role'], actions.redis),
   'redis.environment_check_failed': warn(
@@ -25,12 +24,12 @@ export const queueEvents = {
     actions.redis,
   ),
   'redis.rate_limit_unshared': warn(
-    'could not use the rate limits in Redis; this gateway counts alone for 1 s',
+    'could not use the rate limits in Redis; this gateway counts requests by itself for 1 s',
     ['err'],
     'Check Redis. Until it answers, each gateway allows the whole rate of a tenant.',
   ),
   'redis.rate_limit_refund_failed': warn(
-    'could not put a rate limit token back',
+    'could not return a rate limit token to Redis',
     ['err'],
     actions.redis,
   ),
@@ -57,7 +56,7 @@ export const queueEvents = {
   'queue.connection_failed': warn('queue error', ['err', 'queue'], actions.redis),
   'queue.worker_failed': warn('queue worker error', ['err', 'queue'], actions.redis),
   'queue.worker_restarted': error(
-    'queue worker failed, restarting it',
+    'the queue worker failed and is restarted',
     ['err', 'queue'],
     actions.redis,
   ),

@@ -20,7 +20,7 @@ export const settlementEvents = {
   'settlement.submission_reconciled': warn(
     'reconciled an overdue submission',
     ['submissionId', 'kind'],
-    'Nothing for a single line. If there are many, find the process, node or Redis that failed before the first one.',
+    'Nothing for a single line. If there are many lines, find the process, node or Redis server that failed before the first one.',
   ),
   'settlement.reconcile_failed': warn(
     'could not reconcile a submission',
@@ -33,12 +33,12 @@ export const settlementEvents = {
     'Nothing: the node stops at its next frame. If the line repeats, check Redis.',
   ),
   'settlement.figures_read_failed': warn(
-    'could not read the figures of the service',
+    'could not read the figures for the shared metrics',
     ['err'],
     'Check Postgres and Redis. Until they answer, the shared metrics keep their last values.',
   ),
   'settlement.housekeeping_failed': error(
-    'housekeeping failed at the start and will be retried',
+    'could not check the partitions or the ledger audit at the start; the checks are repeated',
     ['err'],
     'Read `err`, and check Postgres. If the line repeats, partitions may be missing soon.',
   ),
@@ -104,14 +104,14 @@ export const solanaEvents = {
     'Correct the variable, or the RPC server. Payments are credited after that.',
   ),
   'solana.lease_not_returned': warn(
-    'could not give the lease of the watcher back',
+    'could not give back the lease of the Solana watcher',
     ['err'],
     'Nothing: another process takes the lease when it expires.',
   ),
   'solana.transaction_unread': warn(
     'a Solana transaction could not be read and will be retried',
     ['transaction', 'error'],
-    'If the line repeats for the same transaction, check it in an explorer.',
+    'If the line repeats for the same transaction, look it up in a Solana explorer.',
   ),
   'solana.intent_paid': info('a purchase intent was paid and its credits were granted', [
     'transaction',
@@ -127,12 +127,12 @@ export const solanaEvents = {
     'Find the payer of the transaction on the chain. Then refund the payment, or grant credits with `svc solana assign`.',
   ),
   'solana.balance_exceeded': error(
-    'with the credits of a paid purchase intent, the balance would exceed its limit',
+    'a paid purchase intent was not credited: the balance would exceed its limit',
     ['transaction', 'reference'],
-    'Refund the payment: the credits would exceed the largest balance.',
+    'Refund the payment, or grant its credits with `svc solana assign` when the balance is lower.',
   ),
   'solana.delivery_not_announced': warn(
-    'could not enqueue the wake-up job for the delivery of a payment',
+    'could not enqueue the wake-up job for the webhook about a payment',
     ['err'],
     actions.redis,
   ),

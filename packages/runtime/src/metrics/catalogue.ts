@@ -4,7 +4,10 @@ import { moneyMetrics } from './money-metrics.ts';
 import { processMetrics } from './process-metrics.ts';
 import { serviceMetrics } from './service-metrics.ts';
 
-/** Every metric of the services. docs/METRICS.md is generated from it. */
+/**
+ * Every metric of the services, except the default metrics of Node.js. docs/METRICS.md is generated
+ * from it.
+ */
 export const metricCatalogue = {
   ...processMetrics,
   ...serviceMetrics,
@@ -14,12 +17,10 @@ export const metricCatalogue = {
 
 export type MetricName = keyof typeof metricCatalogue;
 
-/** The names of the metrics of one type. */
 export type NameOf<Type extends MetricDefinition['type']> = {
   [Name in MetricName]: (typeof metricCatalogue)[Name]['type'] extends Type ? Name : never;
 }[MetricName];
 
-/** A value for each label of a metric. */
 export type LabelsOf<Name extends MetricName> = Readonly<
   Record<keyof (typeof metricCatalogue)[Name]['labels'] & string, string>
 >;

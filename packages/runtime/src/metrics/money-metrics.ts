@@ -4,7 +4,6 @@ const own = { services: ['settlement'], scope: 'process' } as const;
 const shared = { services: ['settlement'], scope: 'shared' } as const;
 const rail = { ...shared, onlyIf: 'the Solana rail is on' } as const;
 
-/** The metrics of settlement. The webhooks service also has `svc_dead_letters`. */
 export const moneyMetrics = {
   svc_submissions_settled_total: {
     ...own,
@@ -78,7 +77,7 @@ export const moneyMetrics = {
     ...shared,
     type: 'gauge',
     labels: {},
-    help: 'Partitions that could not be created ahead, NaN if the last check failed: alert on any',
+    help: 'Partitions of the coming months that could not be created, NaN if the last check failed: alert on any',
   },
   svc_partitions_overdue: {
     ...shared,
@@ -128,7 +127,7 @@ export const moneyMetrics = {
     ...rail,
     type: 'gauge',
     labels: {},
-    help: 'Transactions that could not be read and are retried: alert if it stays above 0',
+    help: 'Solana transactions that could not be read and are retried: alert if the number stays above 0',
   },
   svc_solana_open_intents: {
     ...rail,

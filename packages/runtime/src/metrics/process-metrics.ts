@@ -3,7 +3,6 @@ import { allServices, type MetricDefinition } from './definition.ts';
 const queueConsumers = ['dispatcher', 'settlement', 'webhooks'] as const;
 const queue = { queue: '`dispatch`, `settlement`, `webhook`' };
 
-/** The metrics of each process: its connections, statements, jobs and trace spans. */
 export const processMetrics = {
   svc_pool_connections: {
     type: 'gauge',
@@ -38,7 +37,7 @@ export const processMetrics = {
     services: allServices,
     scope: 'process',
     labels: {},
-    help: 'Calls that shared a statement. Divided by svc_store_batches_total, the mean size of a batch',
+    help: 'Calls that shared a statement. Divide by svc_store_batches_total to get the mean size of a batch',
   },
   svc_queue_jobs_in_progress: {
     type: 'gauge',
@@ -67,7 +66,7 @@ export const processMetrics = {
     services: allServices,
     scope: 'process',
     labels: { result: 'the outcome of a span' },
-    help: 'Spans of traces, by result. Spans that were not exported are dropped',
+    help: 'Spans of traces, by result. Spans that were not exported are lost',
     onlyIf: 'traces are exported',
   },
 } as const satisfies Record<string, MetricDefinition>;

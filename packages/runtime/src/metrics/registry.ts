@@ -6,8 +6,8 @@ import type { MetricDefinition, MetricService } from './definition.ts';
 export function createMetrics(service: MetricService): Registry {
   const registry = new Registry();
   registry.setDefaultLabels({ service });
-  // `eventLoopMonitoringPrecision` is the interval, in milliseconds, at which the delay of the event
-  // loop is measured. The default of 10 would wake an idle process a hundred times a second.
+  // `eventLoopMonitoringPrecision` is the interval, in milliseconds, at which the delay of the
+  // event loop is measured. The default of 10 would wake an idle process a hundred times a second.
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 100 });
   return registry;
 }
@@ -45,13 +45,11 @@ export function exposeCounter(
   });
 }
 
-/** Creates a gauge without labels. The returned function sets its value. */
 export function createGauge(registry: Registry, name: NameOf<'gauge'>): (value: number) => void {
   const gauge = new Gauge(settingsOf(registry, name));
   return (value) => gauge.set(value);
 }
 
-/** Creates a gauge with labels. The returned function sets the value for one set of labels. */
 export function createLabelledGauge<Name extends NameOf<'gauge'>>(
   registry: Registry,
   name: Name,
@@ -74,7 +72,6 @@ export function exposeGauge<Name extends NameOf<'gauge'>>(
   });
 }
 
-/** Creates a histogram of durations. The returned function records one duration. */
 export function createDurations<Name extends NameOf<'histogram'>>(
   registry: Registry,
   name: Name,

@@ -1,6 +1,5 @@
 import type { MetricDefinition } from './definition.ts';
 
-/** The metrics of the gateway, dispatcher and webhooks services. */
 export const serviceMetrics = {
   svc_gateway_request_duration_seconds: {
     type: 'histogram',

@@ -25,8 +25,7 @@ export async function findEnded(store: Store, submissionIds: readonly string[]):
 }
 
 /**
- * A node's assignments that have not ended, as the service knows them. The dispatcher compares them
- * with the node's `hello`.
+ * A node's assignments that have not ended. The dispatcher compares them with the node's `hello`.
  */
 export async function assignmentsOf(store: Store, nodeId: string): Promise<Assignment[]> {
   return await findAssignments<Assignment>(store.query, {

@@ -23,7 +23,7 @@ export function commitRunning(store: Store, begin: Begin): Promise<RunCommit> {
 interface Begin {
   readonly submissionId: string;
   readonly nodeId: string;
-  /** The instance of the agent that asks. Undefined if the agent sends no instance id. */
+  /** Undefined if the agent sends no instance id. */
   readonly instanceId?: string | undefined;
 }
 

@@ -162,10 +162,6 @@ test('the run limit counts from dispatch, by tier, however often the lease is re
   expect(await storeServiceFailure(store, limit)).toEqual({ kind: 'stored', nodeId });
 });
 
-/**
- * A store that loses the first answer to a statement with several accepts, after the statement's
- * commit.
- */
 function losingAnAnswer(store: Store): Store {
   let isLost = false;
   const query: Store['query'] = async (text, values) => {

@@ -16,7 +16,6 @@ import { textOfOffers } from '../schema/offer-texts.ts';
 import { payloadPlace, unsealText } from '../sealing/sealed.ts';
 import { rememberTenants } from '../submissions/submission-tenants.ts';
 
-/** A submission that may be offered. */
 export interface DispatchableSubmission {
   id: string;
   tenantId: string;
@@ -119,12 +118,13 @@ const dispatchInBatch = batched<Dispatch, DispatchCommit>({
 /**
  * Assigns a submission to one node, for good. It does so only while the submission is pending and
  * before its deadline. The first accept that commits wins (CONTRACT 7, "At most once"). The caller
- * may send the payload to the node only after this has returned `dispatched`. `offers`: the offers
- * of the submission, with their answers.
+ * may send the payload to the node only after this function has returned `dispatched`. `offers`:
+ * the offers of the submission, with their answers.
  *
- * Calls that wait at the same time share one statement. If the answer is lost, the batch runs
- * again. If its first run was committed, only a call with an accepted offer in `offers` still gets
- * `dispatched`. A call is answered or rejected within `acceptedOfferVoidAfterMs`.
+ * Calls that wait at the same time share one statement. If the answer is lost, the batch runs a
+ * second time. If the first run was committed, the second run returns `dispatched` only to calls
+ * that have an accepted offer in `offers`. A call is answered or rejected within
+ * `acceptedOfferVoidAfterMs`.
  */
 export function commitDispatched(store: Store, dispatch: Dispatch): Promise<DispatchCommit> {
   return dispatchInBatch(store, dispatch);
@@ -226,10 +226,10 @@ async function findCommitted(
 }
 
 /**
- * Replaces the offers that are recorded for a submission. It is called if the statement that ended
- * the offering did not know all answers: another offer was still open, or a cancel ended the
- * offering. A committed accept stays `accepted`. Does nothing if an earlier build recorded the
- * offers, in the column `offers`.
+ * Replaces the offers that are recorded for a submission. The call is needed if answers were
+ * missing in the statement that ended the offering. Another offer was then still open, or a cancel
+ * ended the offering. A committed accept stays `accepted`. Does nothing if an earlier build
+ * recorded the offers, in the column `offers`.
  */
 export async function recordOffers(
   store: Store,

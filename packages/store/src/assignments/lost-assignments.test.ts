@@ -8,7 +8,6 @@ import { commitRunning } from './begin.ts';
 import { commitDispatched } from './dispatch.ts';
 import { endAfterDisable, endUnnamed, endUnsent } from './lost-assignments.ts';
 
-/** A node with two assignments: one dispatched and one begun. */
 async function createAssignments() {
   const fixture = await createFixture();
   const { store, tenant, hold, node } = fixture;
@@ -22,7 +21,6 @@ async function createAssignments() {
   return { ...fixture, nodeId, dispatched, running };
 }
 
-/** Runs `statement` in a separate transaction, which commits as soon as `work` waits for it. */
 async function commitWhileWaiting<T>(
   fixture: Fixture,
   statement: string,

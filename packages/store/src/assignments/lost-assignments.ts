@@ -9,11 +9,12 @@ import { sealServiceFailure } from './service-failures.ts';
 
 /**
  * These functions store the outcome `node_lost` because of an event at the node: a hello, the end
- * of a link, or a disable. Deadlines are handled in `service-failures.ts`. A dispatcher may wait
- * several seconds for Postgres. In the meantime the node may open a new link and begin the
- * submission. `endUnnamed` and `endAfterDisable` therefore check their condition while they have
- * the lock on the node's row. A new link of the node, a hello and `svc node enable` wait for that
- * lock. Submissions are locked before the node's row.
+ * of a link, or a disable. `service-failures.ts` handles deadlines.
+ *
+ * `endUnnamed` and `endAfterDisable` lock the submissions first and then the node's row. They check
+ * their condition while they have both locks. A new link of the node, a hello and `svc node enable`
+ * wait for the lock on the row. A check before the locks could be out of date: a dispatcher may
+ * wait several seconds for Postgres, and meanwhile the node may begin the submission on a new link.
  */
 
 export type HelloFinding =
@@ -22,9 +23,9 @@ export type HelloFinding =
   | { readonly kind: 'superseded' };
 
 /**
- * Ends those of `submissionIds` that are assigned to this node and have no outcome. The caller
- * passes the submissions that the hello of the link `linkEpoch` did not name. Does nothing if the
- * node has a newer link (CONTRACT 7, "Instances") or during a recovery.
+ * Stores `node_lost` for those of `submissionIds` that are assigned to the node and have no
+ * outcome. The caller passes the submissions that the hello of the link `linkEpoch` did not name.
+ * Stores nothing if the node has a newer link (CONTRACT 7, "Instances") or during a recovery.
  */
 export async function endUnnamed(
   store: Store,
@@ -38,8 +39,8 @@ export async function endUnnamed(
       [nodeId, linkEpoch],
     );
     if (current.length === 0) return { kind: 'superseded' };
-    // During a recovery, the node may have ended these submissions after the backup was made. The
-    // node will report them.
+    // During a recovery, no submission is ended as lost. A submission that the hello does not name
+    // may have ended between the backup and the restore. The node will report that end.
     if ((await recoveryInForce({ query })) !== null) return { kind: 'lost', submissionIds: [] };
     return { kind: 'lost', submissionIds: await endAsLost(store, query, locked) };
   });
@@ -48,8 +49,7 @@ export async function endUnnamed(
 /**
  * Ends a submission that this process has committed as `dispatched` but will never send to the
  * node, because the link ended first. Only this process could send the payload, so the node's
- * current link does not matter. Returns false if the submission is no longer `dispatched` to this
- * node.
+ * current link does not matter. Returns false if the submission is not `dispatched` to this node.
  */
 export async function endUnsent(
   store: Store,
@@ -77,13 +77,11 @@ export async function endAfterDisable(store: Store, nodeId: string): Promise<rea
   });
 }
 
-/** A submission that the caller has locked. */
 interface Locked {
   readonly id: string;
   readonly tenantId: string;
 }
 
-/** Locks and returns the node's assignments that have no outcome. */
 export async function lockAssignments(query: Query, nodeId: string): Promise<Locked[]> {
   return await lockAssignedTo<Locked>(query, { node_id: nodeId, state: assignedStates });
 }
@@ -95,10 +93,6 @@ const lockAssignedTo = statement(
    ORDER BY id FOR UPDATE`,
 );
 
-/**
- * Locks and returns those of `submissionIds` that are assigned to this node and are in one of
- * `states`.
- */
 async function lockThose(
   query: Query,
   nodeId: string,
@@ -129,8 +123,8 @@ const storeNodeLost = statement(
 );
 
 /**
- * Ends locked submissions as `node_lost`. The caller has checked that their state allows it.
- * Returns their ids.
+ * Stores the outcome `node_lost` for locked submissions. The caller has checked that their state
+ * allows it. Returns their ids.
  */
 export async function endAsLost(
   store: Store,

@@ -9,10 +9,9 @@ const stepsSql = `ARRAY[${quarantineMs.join(', ')}]`;
  * row for each ended assignment: `node_id`, `dispatched_at`, `outcome_by`, `failure_code`. The CTE
  * `quarantined` then has the ids of the nodes that this statement quarantines.
  *
- * A node's own outcome other than `node_error` clears its counts. The next, longer quarantine
- * follows only if the node fails an assignment that it got after the end of the previous
- * quarantine. Submissions are locked before nodes, and nodes in the order of their ids. A node with
- * nothing to count is not written.
+ * An outcome that the node reported clears its counts, unless the outcome is `node_error`. After a
+ * quarantine, the next one begins only if the node fails an assignment that it got after the end of
+ * that quarantine. Submissions are locked before nodes, and nodes in the order of their ids.
  */
 export const nodeEndingsSql = `
   tally AS (

@@ -128,10 +128,6 @@ const storeOutcomes = statement(
   FROM ended e`,
 );
 
-/**
- * Stores the outcomes. Returns the submissions whose outcome was stored, by id, and whether the
- * outcome quarantined their node.
- */
 async function updateWithOutcomes(
   store: Store,
   reports: readonly OutcomeReport[],
@@ -163,7 +159,6 @@ async function updateWithOutcomes(
   return new Map(rows.map((row) => [row.id, { isQuarantined: row.is_quarantined }]));
 }
 
-/** The results and failure messages of the nodes, sealed. */
 function sealedTexts(
   store: Store,
   reports: readonly OutcomeReport[],

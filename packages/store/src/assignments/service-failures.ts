@@ -72,7 +72,6 @@ export function sealServiceFailure(
   return sealOutcome(store, { id, tenantId, kind: 'failed' }, text);
 }
 
-/** Seals the text of an outcome for its column. */
 export function sealOutcome(
   store: Store,
   at: { id: string; tenantId: string; kind: 'completed' | 'failed' },

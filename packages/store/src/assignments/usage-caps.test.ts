@@ -26,7 +26,6 @@ async function createRuns() {
       const outcome = { kind: 'completed', usage: reported, result: {} } as const;
       await storeOutcome(store, { submissionId, nodeId, outcome });
     },
-    /** The stored usage, and the run time up to the outcome. */
     stored: async (submissionId: string) => {
       const [row] = await database.query<{
         usage: Usage;

@@ -12,7 +12,6 @@ import { batched } from '../connection/batching.ts';
 import { statement, type ValuesOf } from '../connection/statement.ts';
 import type { Store } from '../connection/store.ts';
 
-/** Identifies a report of a node about a submission that is assigned to it. */
 export interface NodeReport {
   readonly submissionId: string;
   readonly nodeId: string;
@@ -63,7 +62,6 @@ const findState = statement(
 const usageColumnNames =
   'usage_node_seconds, usage_cpu_seconds, usage_memory_gb_seconds, usage_bandwidth_mb, usage_actions';
 
-/** The columns that `raisedUsageSql` gives values for. */
 export const raisedColumnNames = `${usageColumnNames}, usage_capped`;
 
 /**
@@ -73,7 +71,6 @@ export const raisedColumnNames = `${usageColumnNames}, usage_capped`;
 const elapsedSeconds =
   'extract(epoch FROM GREATEST(svc_now(), s.started_at) - COALESCE(s.started_at, svc_now()))';
 
-/** The parameters of `raisedUsageSql`; their values are from `usageValues`. */
 export const usageParameters = {
   node_seconds: 'numeric[]',
   cpu_seconds: 'numeric[]',
@@ -142,7 +139,6 @@ const raiseUsage = statement(
   SELECT id FROM updated`,
 );
 
-/** The ids of the submissions whose report was recorded. */
 async function updateUsage(
   store: Store,
   reports: readonly UsageReport[],
@@ -159,7 +155,7 @@ async function updateUsage(
   return new Map(rows.map(({ id }) => [id, true]));
 }
 
-/** The reported amounts as exact decimal texts. Null means not reported. */
+/** Exact decimal texts. Null means not reported. */
 export function usageValues(
   store: Store,
   usages: readonly Usage[],
@@ -180,9 +176,9 @@ export function usageValues(
 }
 
 /**
- * Runs a statement in which a submission may occur only once. Several reports about one submission
- * run one after another, in their order. Returns the statement's answer for each report. The answer
- * is null if the statement did not take the report.
+ * A submission may occur only once in a statement. Several reports about one submission therefore
+ * run one after another, in their order. The answer is null if the statement did not take the
+ * report.
  */
 export async function eachOnce<Report extends NodeReport, Answer>(
   reports: readonly Report[],

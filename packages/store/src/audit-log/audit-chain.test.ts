@@ -18,7 +18,6 @@ const note = (query: Query, action: string) =>
     after: null,
   });
 
-/** A log of five entries. No trigger refuses a change by the owner. */
 async function tamperable(): Promise<Fixture> {
   const fixture = await createFixture();
   for (const n of [1, 2, 3, 4, 5]) await note(fixture.store.query, `entry.${n}`);

@@ -12,7 +12,7 @@ import { appendAudit, type AuditedChange, type Author } from './audit.ts';
  * elsewhere reveals both.
  */
 
-/** A position in the chain. Its hash fixes everything before it. */
+/** The position and the hash of an entry. The hash also covers all entries before it. */
 export interface AuditHead {
   readonly position: bigint;
   /** SHA-256, hexadecimal. */
@@ -37,7 +37,7 @@ export type AuditFault =
   | { kind: 'head_missing' };
 
 export interface AuditVerdict {
-  /** Positions that were checked. */
+  /** The number of positions that were checked. */
   readonly entries: number;
   /** The end of the chain. Null if the chain is empty or was not read. */
   readonly head: AuditHead | null;
@@ -53,8 +53,8 @@ const insertedMax = 100;
 const headOverdueMinutes = 10;
 
 /**
- * SQL for the text of the entry `l` that its hash covers. It must equal the result of the
- * database's function `svc_audit_text`.
+ * SQL for the text of the entry `l`, which the entry's hash covers. The text must equal the result
+ * of the database's function `svc_audit_text`.
  */
 const textSql = `jsonb_build_array(l.id, (extract(epoch FROM l.at) * 1000)::bigint, l.actor_kind,
   l.actor_id, l.actor_name, l.action, l.subject_kind, l.subject_id, l.before, l.after, l.request_id)::text`;
@@ -80,10 +80,12 @@ export async function verifyAudit(store: Store, noted?: AuditHead): Promise<Audi
 
 /**
  * Verifies the entries that were appended since the head was sealed, and seals the new end. `noted`
- * is a head that an earlier call returned without a fault, to compare with. If there is a fault,
- * the head does not move, so that the next call finds the fault again. If the log has old entries
- * but no sealed head, the function records that in the log and verifies the whole chain. It then
- * returns the fault `head_missing`, and seals the end if there is no other fault.
+ * is a head that an earlier call returned without a fault, to compare with. If there is a fault
+ * other than `head_missing`, the head does not move, so that the next call finds the fault again.
+ *
+ * If the log has old entries but no sealed head, the function records that in the log and verifies
+ * the whole chain. It then returns the fault `head_missing`, and seals the end if there is no other
+ * fault.
  */
 export async function sealAuditHead(
   store: Store,
@@ -130,8 +132,8 @@ async function writeHead(
 }
 
 /**
- * Verifies the chain page by page, from the entry `from`, whose hash is known, to the end. With
- * `from` null, it begins at the first entry. Compares the chain with the heads in `known`.
+ * Verifies the chain from the entry `from` to the end, or from the first entry if `from` is null.
+ * The chain must contain all heads in `known`.
  */
 async function walkChain(
   store: Store,
@@ -183,8 +185,8 @@ function faultOf(entry: ChainEntry, previous: Uint8Array | null): AuditFault | n
 }
 
 /**
- * Reads a page of the chain with the texts of its entries. An entry and its row in the chain are
- * committed together. If a row has no entry, the entry was therefore removed.
+ * An entry and its row in the chain are committed together. A row without an entry therefore means
+ * that the entry was removed.
  */
 async function readPage(store: Store, after: bigint): Promise<ChainEntry[]> {
   const rows = await store.query<{
@@ -202,8 +204,8 @@ async function readPage(store: Store, after: bigint): Promise<ChainEntry[]> {
 }
 
 /**
- * Finds up to `insertedMax` entries that are in the log but not in the chain. With `after`, it
- * checks only entries that are numbered after the entry at that position.
+ * Finds up to `insertedMax` entries that are in the log but not in the chain. Checks only entries
+ * with a greater id than the entry at the position `after` of the chain; 0 means all entries.
  */
 async function findInserted({ query }: Store, after = 0n): Promise<AuditFault[]> {
   const rows = await query<{ id: bigint }>(
@@ -237,7 +239,7 @@ async function readHead(store: Store): Promise<FoundHead> {
   }
 }
 
-/** A head as `svc audit verify` prints it, `<position>:<hash>`; undefined if it is malformed. */
+/** Parses a head as `svc audit verify` prints it, `<position>:<hash>`. Undefined if malformed. */
 export function parseAuditHead(text: string): AuditHead | undefined {
   const [, position, hash] = /^([1-9]\d{0,17}):([0-9a-f]{64})$/.exec(text) ?? [];
   return position === undefined || hash === undefined

@@ -2,10 +2,10 @@ import type { Store } from '../connection/store.ts';
 import type { AuditEntry, Prisma } from '../generated/client.ts';
 
 /**
- * A change as the audit log records it. `actorId` is a UUID, and `subjectId` is in wire form.
- * `actorName` is the current name of the operator or tenant, or the name of a `local` actor
- * (`audit.ts`). `keyId` is the tenant's key that signed the request, in wire form. Both are null if
- * there is none.
+ * A change as the audit log records it. `actorId` is a UUID. `subjectId` is in wire form, or a name
+ * if the subject is the service. `actorName` is the current name of the operator or tenant, or the
+ * name of a `local` actor (`audit.ts`). It is null if there is none. `keyId` is the wire id of the
+ * key that signed a tenant's request, otherwise null.
  */
 export interface AuditRecord extends AuditEntry {
   keyId: string | null;
@@ -36,7 +36,10 @@ const subjectKinds = [
   'service',
 ];
 
-/** A page of the audit log, newest first. Each filter is served by an index. */
+/**
+ * A page of the audit log, newest first. The filters by actor, action and subject have an index
+ * each.
+ */
 export async function listAudit({ db }: Store, filter: AuditFilter): Promise<AuditRecord[]> {
   const entries = await db.auditEntry.findMany({
     where: conditionsOf(filter),
@@ -58,7 +61,8 @@ export async function listAudit({ db }: Store, filter: AuditFilter): Promise<Aud
 }
 
 /**
- * True for a change by a tenant. `actorName` of such an entry is the wire id of the tenant's key.
+ * True if a tenant made the change. The stored `actorName` is then the wire id of the key that
+ * signed the request, or null.
  */
 function isTenant({ actorKind }: Pick<AuditEntry, 'actorKind'>): boolean {
   return actorKind === 'tenant';
@@ -67,8 +71,8 @@ function isTenant({ actorKind }: Pick<AuditEntry, 'actorKind'>): boolean {
 function conditionsOf(filter: AuditFilter): Prisma.AuditEntryWhereInput {
   const { actorId, action, subjectId, since, until, beforeId } = filter;
   return {
-    // Each condition lists the kinds, because the indexes begin with the kind. Only operators and
-    // tenants have an `actorId`.
+    // The conditions on an id also list the kinds, because the indexes of ids begin with the kind.
+    // Only operators and tenants have an `actorId`.
     ...(actorId === null ? {} : { actorKind: { in: ['operator', 'tenant'] }, actorId }),
     ...(action === null ? {} : { action }),
     ...(subjectId === null ? {} : { subjectKind: { in: subjectKinds }, subjectId }),

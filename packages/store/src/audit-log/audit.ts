@@ -13,10 +13,7 @@ export type Actor =
   | { readonly kind: 'local'; readonly name: string }
   | { readonly kind: 'signup' };
 
-/**
- * The actor of a change, and the id of the request that asked for it. `requestId` is null for a
- * change without a request.
- */
+/** `requestId` is null for a change without a request. */
 export interface Author {
   readonly actor: Actor;
   readonly requestId: string | null;
@@ -40,7 +37,7 @@ export interface AuditedChange {
       | 'service';
     /**
      * The subject's id in wire form. For the service it is a name, such as `surge` or
-     * `rate-card:3`.
+     * `log-level:gateway`.
      */
     readonly id: string;
   };
@@ -75,7 +72,6 @@ export async function appendAudit(
   );
 }
 
-/** The name of a `local` actor, or the wire id of the key of a tenant. Otherwise null. */
 function actorNameOf(actor: Actor): string | null {
   if (actor.kind === 'local') return actor.name;
   if (actor.kind !== 'tenant' || actor.keyId === undefined) return null;

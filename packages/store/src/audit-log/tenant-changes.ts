@@ -10,7 +10,6 @@ import type { Query } from '../connection/query.ts';
 import type { Store } from '../connection/store.ts';
 import { type Actor, appendAudit, type Author } from './audit.ts';
 
-/** A change of a tenant's settings, webhook endpoints or keys. */
 export interface TenantChange {
   readonly tenantId: string;
   readonly action: TenantAction;

@@ -16,7 +16,6 @@ export type Run<Input, Output> = (
   attempt: Attempt,
 ) => Promise<readonly Output[]>;
 
-/** The error of a batch whose answer was lost. */
 interface Lost {
   readonly lost: unknown;
 }
@@ -38,8 +37,8 @@ export async function runBatch<Input, Output>(
 }
 
 /**
- * Runs the calls together. If the answer to them was lost for good, rejects them and returns the
- * error. Otherwise returns undefined, also if the server refused calls.
+ * Returns the error if an answer was lost for good. Otherwise returns undefined, also if the server
+ * refused calls.
  */
 async function attemptBatch<Input, Output>(
   run: Run<Input, Output>,
@@ -76,8 +75,8 @@ function resolveAll<Input, Output>(
 }
 
 /**
- * Runs the calls one by one. As soon as an answer is lost, the remaining calls are rejected without
- * being sent, and the error is returned. Otherwise returns undefined.
+ * Runs each call alone. If an answer is lost, rejects the remaining calls without sending them, and
+ * returns the error. Otherwise returns undefined.
  */
 async function attemptOneByOne<Input, Output>(
   run: Run<Input, Output>,

@@ -2,7 +2,6 @@ import { expect, test } from 'vitest';
 import type { Attempt } from './batch-run.ts';
 import { batchWaitingMax, createBatcher } from './batching.ts';
 
-/** A `run` whose batches the test releases one by one. */
 function gated() {
   const batches: number[][] = [];
   const gates: (() => void)[] = [];
@@ -63,7 +62,6 @@ test('many waiting calls are split among the batches that may be in flight', asy
   expect(gate.batches.map(({ length }) => length)).toEqual([20, 20, 10]);
 });
 
-/** A `run` that first fails with each of `failures` in turn, and then returns its inputs. */
 function failing(failures: readonly Error[]) {
   const left = [...failures];
   const batches: number[][] = [];

@@ -35,10 +35,7 @@ interface BatchOptions {
   readonly answerMsMax?: number;
 }
 
-/**
- * Returns a function that takes a store and an input. Its calls share statements: calls that wait
- * at the same time for the same store form one batch (`createBatcher`).
- */
+/** Calls that wait at the same time for the same store form one batch (`createBatcher`). */
 export function batched<Input, Output>(
   options: BatchOptions & {
     readonly run: (

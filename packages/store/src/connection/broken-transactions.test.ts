@@ -8,7 +8,6 @@ import { openStore, type Store } from './store.ts';
 
 let fixture: Fixture;
 let store: Store;
-/** The number of broken connections that the pool has reported. */
 let broken: number;
 
 beforeEach(async () => {
@@ -41,8 +40,8 @@ test('a transaction whose connection breaks between two statements is unavailabl
 test('a transaction that Postgres has ended while the process stood still is unavailable', async () => {
   const work = store.transaction(async (query) => {
     await query(`SET LOCAL idle_in_transaction_session_timeout = '20ms'`, []);
-    // This blocks the whole process, as if it were stopped. The process therefore reads the error
-    // of Postgres only after it has sent the next statement.
+    // `Atomics.wait` blocks the whole process, as if it were stopped. The process therefore reads
+    // the error of Postgres only after it has sent the next statement.
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500);
     return await query(pidSql, []);
   });

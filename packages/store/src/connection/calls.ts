@@ -1,12 +1,11 @@
 import { AnswerOverdue } from './errors.ts';
 
-/** A call to the database. It is answered or rejected within its time limit. */
 export interface Call<Input, Output> {
   readonly input: Input;
   readonly answer: Promise<Output>;
   readonly resolve: (output: Output) => void;
   readonly reject: (error: unknown) => void;
-  /** Resolves as soon as the call is answered or rejected. */
+  /** Resolves as soon as the call is answered or rejected. Never rejects. */
   readonly answered: Promise<void>;
   isAnswered: boolean;
 }
@@ -23,7 +22,6 @@ export function createCall<Input, Output>(input: Input, answerMsMax: number): Ca
   return call;
 }
 
-/** The calls that are neither answered nor rejected yet. */
 export function openCalls<Input, Output>(
   calls: readonly Call<Input, Output>[],
 ): Call<Input, Output>[] {

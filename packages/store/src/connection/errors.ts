@@ -20,12 +20,11 @@ export class TransactionExpired extends Error {
   override readonly name = 'TransactionExpired';
 }
 
-/** The server is a standby, which accepts no writes. */
 export class StandbyReached extends Error {
   override readonly name = 'StandbyReached';
 
   constructor() {
-    super('the server is a standby, which accepts no writes');
+    super('the Postgres server is a standby, which accepts no writes');
   }
 }
 
@@ -37,9 +36,6 @@ export function sqlState(error: unknown): string | undefined {
   return typeof cause.originalCode === 'string' ? cause.originalCode : undefined;
 }
 
-/**
- * The cause of a failed call of the typed client: an error of Postgres, or of the connection to it.
- */
 function adapterCause(error: unknown): object | undefined {
   if (!(error instanceof Prisma.PrismaClientKnownRequestError)) return undefined;
   const adapterError = error.meta?.['driverAdapterError'];
@@ -63,7 +59,6 @@ export function isTransient(error: unknown): boolean {
   return state === serializationFailure || state === deadlockDetected;
 }
 
-/** True if a statement gave up waiting for a lock that another session has. */
 export function isLockTimeout(error: unknown): boolean {
   return sqlState(error) === lockNotAvailable;
 }
@@ -93,8 +88,8 @@ export function isUnavailable(error: unknown): boolean {
 }
 
 /**
- * True if the caller must assume that the query may have had an effect: for every error of
- * `isUnavailable` except a lock time-out. After a lock time-out, the statement has had no effect.
+ * True for every error of `isUnavailable` except a lock time-out. The caller then assumes that the
+ * query may have had an effect. After a lock time-out, the statement has had no effect.
  */
 export function isAnswerLost(error: unknown): boolean {
   return isUnavailable(error) && sqlState(error) !== lockNotAvailable;
@@ -103,7 +98,7 @@ export function isAnswerLost(error: unknown): boolean {
 // P1001 unreachable, P1002 timed out, P1008 operation timed out, P1017 closed, P2024 no free
 // connection, P2028 transaction failed.
 const unreachableCodes = new Set(['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2028']);
-// The names that the adapter of the typed client has for such errors.
+// The names by which the typed client's adapter reports an unreachable database.
 const unreachableKinds = new Set([
   'DatabaseNotReachable',
   'ConnectionClosed',

@@ -8,7 +8,6 @@ import { openStore, type Store } from './store.ts';
 
 const one = 'SELECT 1 AS one';
 
-/** The URL with these hosts in place of its host. */
 function withHosts(databaseUrl: string, hosts: readonly string[]): string {
   const { host } = new URL(databaseUrl);
   return databaseUrl.replace(host, hosts.join(','));
@@ -64,10 +63,10 @@ test('a standby is never used, and its promotion is noticed by the next call', a
   const other = openStore({ ...store, databaseUrl });
   onTestFinished(() => other.close());
   const refused = await other.query(one, []).catch((error: unknown) => error);
-  expect(String(refused)).toContain('the server is a standby');
+  expect(String(refused)).toContain('the Postgres server is a standby');
   expect(isUnavailable(refused)).toBe(true);
   await expect(connectClient(databaseUrl, (url) => ({ connectionString: url }))).rejects.toThrow(
-    'no host accepts writes',
+    'no reachable Postgres host accepts writes',
   );
   await database.query('UPDATE shadow.role SET standby = false');
   expect(await other.query(one, [])).toEqual([{ one: 1 }]);
@@ -112,7 +111,6 @@ test('a service starts if commits wait for the standby', async () => {
   expect((await assertReady(other, 'sandbox', options)).kind).toBe('ready');
 });
 
-/** A store whose sessions find the objects of the schema `shadow` before those of Postgres. */
 async function openShadowed(database: TestDatabase, store: Store): Promise<Store> {
   await database.query('GRANT USAGE ON SCHEMA shadow TO PUBLIC');
   await database.query('GRANT SELECT ON ALL TABLES IN SCHEMA shadow TO PUBLIC');

@@ -48,7 +48,9 @@ export async function connectClient(
       errors.push(error);
     }
   }
-  throw errors.length === 1 ? errors[0] : new AggregateError(errors, 'no host accepts writes');
+  throw errors.length === 1
+    ? errors[0]
+    : new AggregateError(errors, 'no reachable Postgres host accepts writes');
 }
 
 async function assertWritable(client: Pick<Client, 'query'>): Promise<void> {
@@ -58,7 +60,6 @@ async function assertWritable(client: Pick<Client, 'query'>): Promise<void> {
   if (rows[0]?.standby !== false) throw new StandbyReached();
 }
 
-/** The host that new connections go to: `urls[at]`. */
 interface Turn {
   readonly urls: readonly string[];
   at: number;

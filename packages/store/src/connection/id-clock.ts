@@ -6,7 +6,7 @@ const retryMs = 1_000;
 export interface IdClock {
   /** Unix time for a new id. Begins a reading in the background if the last one is too old. */
   nowMs(): number;
-  /** Reads the database's clock now. Throws if the database does not answer. */
+  /** Reads the database's clock and waits for the answer. Throws if there is no answer. */
   read(): Promise<void>;
 }
 

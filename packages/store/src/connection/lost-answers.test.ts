@@ -10,7 +10,6 @@ import { openStore, type Store } from './store.ts';
 
 let fixture: Fixture;
 let gate: DatabaseGate;
-/** A store that connects to the database through the gate. */
 let store: Store;
 
 beforeEach(async () => {

@@ -15,7 +15,7 @@ export interface TransactionOptions {
    * transaction if BEGIN fails. `work` gets their answers only if the transaction has begun.
    */
   readonly opensWithReads?: boolean;
-  /** No statement of `work` begins later than this after the start; default 10 s. */
+  /** The time from the start after which no statement of `work` begins; default 10 s. */
   readonly timeoutMs?: number;
 }
 
@@ -65,7 +65,7 @@ const beginSnapshot = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
 /**
  * Runs `work` in a transaction on `client`, and then returns `client` to the pool. Commits if
  * `work` resolves, and rolls back if it rejects. If the connection may still be busy or cannot be
- * rolled back, it is closed, and the server rolls back.
+ * rolled back, it is closed. The server then rolls back, unless it has already committed.
  */
 export async function inTransaction<Result>(
   client: PoolClient,

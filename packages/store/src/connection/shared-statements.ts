@@ -2,7 +2,6 @@ import { channel } from 'node:diagnostics_channel';
 import { type SharedStatement, sharedStatements } from '@svc/domain';
 import type { Run } from './batch-run.ts';
 
-/** How to report a statement: what it does (`intent`), and which submission each input is about. */
 export interface Shared<Input> {
   readonly intent: SharedStatement['intent'];
   readonly submissionIdOf: (input: Input) => string;
@@ -11,8 +10,8 @@ export interface Shared<Input> {
 const statements = channel(sharedStatements);
 
 /**
- * Returns a function that runs `run`. When a batch of two or more inputs has succeeded, it is
- * reported on a diagnostics channel, if anybody subscribes. Without `shared`, returns `run` itself.
+ * Reports each successful batch of two or more inputs on a diagnostics channel, if anybody
+ * subscribes. Without `shared`, nothing is reported.
  */
 export function reported<Input, Output>(
   shared: Shared<Input> | undefined,

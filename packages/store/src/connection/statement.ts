@@ -1,7 +1,6 @@
 import type { QueryResultRow } from 'pg';
 import type { Query } from './query.ts';
 
-/** The SQL types of parameters, and the types of their values. */
 interface ParameterTypes {
   readonly bigint: bigint;
   readonly boolean: boolean;
@@ -31,7 +30,6 @@ export type ValuesOf<Named extends NamedParameters> = {
   readonly [Name in keyof Named]: ValueOf<Named[Name]>;
 };
 
-/** Runs the statement with these values, on the pool or in a transaction. */
 export type Statement<Named extends NamedParameters> = <Row extends QueryResultRow>(
   query: Query,
   values: ValuesOf<Named>,

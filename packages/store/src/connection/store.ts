@@ -71,10 +71,8 @@ export interface StoreOptions {
 }
 
 export interface PoolFigures {
-  /** Open connections that run nothing. */
   readonly idle: number;
   readonly busy: number;
-  /** Calls that wait for a connection. */
   readonly waiting: number;
   readonly limit: number;
 }
@@ -86,9 +84,7 @@ export interface Store {
   readonly sealer: Sealer;
   /** Returns a new UUIDv7 of the database's time. */
   readonly newId: () => string;
-  /** Multiplies the caps of reported usage. A decimal text. */
   readonly usageCapFactor: string;
-  /** The most calls that share a statement. */
   readonly batchMax: number;
   /** Reads the database's clock for new ids. A process calls it before it creates its first id. */
   readonly readClock: () => Promise<void>;
@@ -110,7 +106,6 @@ export interface Store {
   readonly poolFigures: (this: void) => PoolFigures;
   /** The number of batches since the start (`batched`), and of the calls in them. */
   readonly batches: { count: number; calls: number };
-  /** Checks the settings of one session, and whether it goes through a pooler. */
   readonly checkSession: () => Promise<SessionCheck>;
   close(): Promise<void>;
 }

@@ -32,9 +32,6 @@ const minuteMs = 60_000;
 /** All deadlines in the test are closer than this, and all zone offsets are larger. */
 const nearMs = 40 * minuteMs;
 
-/**
- * Creates a submission that ran and was charged, and one row of each other kind that has a time.
- */
 async function liveOnce({ store, tenant, node, hold }: Fixture) {
   const tenantId = await tenant(1_000, 'https://hooks.example.com/svc');
   const nodeId = await node();
@@ -61,7 +58,6 @@ async function liveOnce({ store, tenant, node, hold }: Fixture) {
   };
 }
 
-/** The results of the functions that read times. */
 async function readAll({ store }: Fixture, ids: Awaited<ReturnType<typeof liveOnce>>['ids']) {
   const { tenantId, nodeId, submissionId, deliveryId } = ids;
   const audited = { actorId: null, action: null, subjectId: null, beforeId: null, until: null };
@@ -82,7 +78,6 @@ async function readAll({ store }: Fixture, ids: Awaited<ReturnType<typeof liveOn
   };
 }
 
-/** All times in a value, each with its path. */
 function timesIn(value: unknown, path = ''): { path: string; at: Date }[] {
   if (value instanceof Date) return [{ path, at: value }];
   if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return [];

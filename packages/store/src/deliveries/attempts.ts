@@ -21,7 +21,7 @@ export type AttemptVerdict =
 export interface AttemptRecord {
   deliveryId: string;
   tenantId: string;
-  /** The endpoint's row. Null for the URL of the settings. */
+  /** The id of the endpoint's row. Null for the URL of the settings. */
   targetId: string | null;
   round: number;
   attemptNumber: number;
@@ -41,7 +41,6 @@ export interface RecordedAttempt {
   status: DeliveryStatus | null;
 }
 
-/** The most statements in flight at once in one process. */
 const recordBatchesInFlightMax = 2;
 
 const recordInBatch = batched<AttemptRecord, RecordedAttempt>({
@@ -53,9 +52,12 @@ const recordInBatch = batched<AttemptRecord, RecordedAttempt>({
  * Records the result of an attempt and moves the delivery accordingly. If the delivery was claimed
  * again in the meantime or has ended, the attempt is logged and the delivery does not change. If
  * the retry would come 72 hours or more after the round began, the delivery is exhausted instead
- * (CONTRACT 6). If the endpoint answered 410, this delivery is dropped. The URL is then disabled
- * and its other pending deliveries are dropped, unless the tenant has set another URL since. Calls
- * that wait at the same time share one statement, except those with a 410.
+ * (CONTRACT 6).
+ *
+ * If the endpoint answered 410, this delivery is dropped, its URL is disabled and the other pending
+ * deliveries to the URL are dropped. Nothing is disabled if the tenant has set another URL since.
+ *
+ * Calls that wait at the same time share one statement, except those with a 410.
  */
 export async function recordAttempt(
   store: Store,
@@ -75,10 +77,6 @@ export async function recordAttempt(
 
 const goneReason = 'the endpoint answered 410 Gone';
 
-/**
- * Disables the URL that answered 410. Returns false if the tenant has set another URL since the
- * attempt, or if the URL is already disabled.
- */
 async function disableUrl(
   query: Query,
   { tenantId, targetId, url }: Pick<AttemptRecord, 'tenantId' | 'targetId' | 'url'>,
@@ -142,8 +140,8 @@ const recordRows = statement(
 );
 
 /**
- * Records the attempts. The results are in the order given. It is safe to repeat: an attempt that
- * is already recorded does not change.
+ * The results are in the order given. A repeat is safe: an attempt that is already recorded does
+ * not change.
  */
 async function recordAttempts(
   store: Store,

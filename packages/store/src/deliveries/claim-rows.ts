@@ -30,14 +30,8 @@ export interface ClaimedRow {
   request_id: string | null;
 }
 
-/**
- * The parts of SQL that differ between a claim at the URL of the settings and a claim at an
- * endpoint.
- */
 interface ClaimedAt {
-  /** The column of `deliveries` that names the destination. */
   readonly key: string;
-  /** The status of the destination's deliveries until they end. */
   readonly status: 'pending' | 'queued';
   readonly endpoint: string;
   readonly room: string;
@@ -47,9 +41,9 @@ interface ClaimedAt {
 }
 
 /**
- * SQL of a claim. A claim changes no indexed column of a delivery: `due_at` stays, and
+ * SQL of a claim. A claimed delivery changes in no indexed column: `due_at` stays, and
  * `next_attempt_at`, which no index has, moves into the future. Another claim therefore still finds
- * the delivery by the index on `due_at`, and skips it. It skips one row per attempt in flight.
+ * the delivery by the index on `due_at`, and skips it. Each attempt in flight costs one such row.
  *
  * Rows with a known id are found by a condition on those ids or by a lateral join of one row. With
  * a plain join, a plan that was made for a small table reads the whole table after it has grown.

@@ -11,7 +11,7 @@ import { type ClaimedRow, claimEndpointRows, claimSettingsRows } from './claim-r
 export interface ClaimedAttempt {
   deliveryId: string;
   tenantId: string;
-  /** The endpoint's row. Null for the URL of the settings. */
+  /** The id of the endpoint's row. Null for the URL of the settings. */
   targetId: string | null;
   eventId: string;
   type: string;
@@ -19,7 +19,7 @@ export interface ClaimedAttempt {
   /** Starts at 1. */
   attemptNumber: number;
   url: string;
-  /** The valid secrets: one, or two while a rotation overlaps. */
+  /** The valid secrets, newest first. A secret that cannot be unsealed is missing. */
   secrets: string[];
   /**
    * The exact text to sign and send. Null if it cannot be unsealed. Other attempts of the claim are
@@ -29,13 +29,9 @@ export interface ClaimedAttempt {
   requestId: string | null;
 }
 
-/**
- * A request to claim attempts at one destination: the URL of a tenant's settings, or one of its
- * endpoints.
- */
 export interface EndpointAsk {
   tenantId: string;
-  /** The endpoint's row. Null or omitted for the URL of the settings. */
+  /** The id of the endpoint's row. Null or omitted for the URL of the settings. */
   targetId?: string | null;
   /** The most attempts to claim at this destination; at least 1. */
   attemptsMax: number;
@@ -128,8 +124,7 @@ function emptyClaim(row: ClaimedRow): EndpointClaim {
 }
 
 /**
- * The valid secrets of a destination. A secret that cannot be unsealed is left out, so that the
- * claim still succeeds for other tenants.
+ * Leaves out a secret that cannot be unsealed, so that the claim still succeeds for other tenants.
  */
 function secretsOf(
   { sealer }: Store,

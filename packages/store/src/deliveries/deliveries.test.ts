@@ -10,7 +10,6 @@ import { attemptClaimMs, findDueEndpoints } from './deliveries.ts';
 
 const url = 'https://hooks.example.com/svc';
 
-/** Creates a delivery: a tenant with a URL cancels a submission. */
 async function delivery(fixture: Fixture) {
   const { store, tenant, hold, database } = fixture;
   const tenantId = await tenant(1_000, url);

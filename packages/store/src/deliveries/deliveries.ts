@@ -29,11 +29,11 @@ export function deliveryStatusOf(stored: StoredDeliveryStatus): DeliveryStatus {
 }
 
 /**
- * Tenants with a delivery to the URL of their settings that is due and not in flight. They are in
- * the order of their ids, after `afterTenantId`; null begins at the first tenant. The call looks at
- * up to `limit` tenants with pending deliveries, due or not. `nextAfterTenantId` is where the next
- * call continues; null at the end. The statement steps from tenant to tenant along the index of
- * pending deliveries. Its cost depends on the number of tenants, not on the number of deliveries.
+ * Returns the tenants that have a due delivery to the URL of their settings, in the order of their
+ * ids. A delivery with an attempt in flight does not count. The function looks at up to `limit`
+ * tenants with pending deliveries, due or not, after `afterTenantId`; null begins at the first
+ * tenant. `nextAfterTenantId` is the `afterTenantId` of the next call; null at the end. The cost
+ * depends on the number of tenants, not on the number of deliveries.
  */
 export async function findDueEndpoints(
   store: Store,
@@ -69,8 +69,9 @@ const dueEndpointsSql = `
   FROM endpoint e ORDER BY e.position`;
 
 /**
- * Endpoints that have a delivery that is due and not in flight, in the order of their ids. A call
- * continues after `afterTargetId`, as in `findDueEndpoints`.
+ * Returns the endpoints that have a due delivery, in the order of their ids. A delivery with an
+ * attempt in flight does not count. A call continues after `afterTargetId`, as in
+ * `findDueEndpoints`.
  */
 export async function findDueTargets(
   store: Store,
@@ -110,7 +111,7 @@ const dueTargetsSql = `
 
 /**
  * A page of deliveries that are due and whose round began at least 72 hours ago (CONTRACT 6), the
- * oldest first. Deliveries get so old if their attempts are postponed repeatedly.
+ * oldest first. A round reaches that age if its attempts are postponed repeatedly.
  */
 export async function findAgedRounds(
   store: Store,
@@ -165,8 +166,8 @@ export async function exhaustAgedRounds(
 
 /** Ends the pending deliveries to the URL of a tenant's settings, without an attempt. */
 export async function dropPendingDeliveries(query: Query, tenantId: string): Promise<void> {
-  // The deliveries are locked in the order of their ids, as `recordAttempt` locks them. The two
-  // therefore never deadlock.
+  // This statement and `recordAttempt` both lock deliveries in the order of their ids, so they
+  // never deadlock.
   await query(
     `WITH pending AS MATERIALIZED (
        SELECT id FROM deliveries WHERE tenant_id = $1::uuid AND status = 'pending'

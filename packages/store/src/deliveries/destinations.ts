@@ -11,7 +11,6 @@ export interface EventTarget {
   readonly events: readonly string[] | null;
 }
 
-/** The active destinations of a tenant's events. */
 export interface Destinations {
   /** True if the settings have an active URL. */
   readonly notified: boolean;
@@ -32,16 +31,11 @@ export function destinationColumns(tenant: string): string {
     ) END AS endpoints`;
 }
 
-/** A delivery of an event that is being written. */
 export interface NewDelivery {
   readonly id: string;
   readonly endpointId: string | null;
   /** Null for the URL of the settings. */
   readonly targetId: string | null;
-  /**
-   * `pending`: to send to the URL of the settings. `queued`: to send to an endpoint's URL.
-   * `waiting`: the tenant reads it. Tenants see all three as `pending`.
-   */
   readonly status: 'pending' | 'queued' | 'waiting';
 }
 

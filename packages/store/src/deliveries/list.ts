@@ -4,11 +4,7 @@ import { Prisma } from '../generated/client.ts';
 import { responsePlace, unsealText } from '../sealing/sealed.ts';
 import { deliveryStatusOf, type StoredDeliveryStatus } from './deliveries.ts';
 
-/**
- * One attempt of the current round. All nullable fields are null until the attempt is recorded.
- * Then `durationMs` is set. If there was an answer, `statusCode` and `response` are set too,
- * otherwise `error`.
- */
+/** One attempt of the current round. All nullable fields are null until the attempt is recorded. */
 export interface AttemptLine {
   number: number;
   at: Date;
@@ -34,7 +30,7 @@ export interface DeliveryRecord {
 
 export interface DeliveryFilter {
   status: DeliveryStatus | null;
-  /** The page begins after this delivery, the last one of the previous page. */
+  /** The last delivery of the previous page. Null for the first page. */
   afterId: string | null;
   limit: number;
 }
@@ -71,7 +67,10 @@ const statusConditions: Record<DeliveryStatus, readonly Prisma.Sql[]> = {
   dropped: [Prisma.sql`d.status = 'dropped'`],
 };
 
-/** A page of a tenant's deliveries, newest first. With `tenantId` null: of all tenants. */
+/**
+ * A page of a tenant's deliveries, newest first. With `tenantId` null, the page has the deliveries
+ * of all tenants.
+ */
 export async function listDeliveries(
   store: Store,
   tenantId: string | null,
@@ -94,8 +93,8 @@ export async function listDeliveries(
 }
 
 /**
- * Null if the delivery is unknown or belongs to another tenant. With `tenantId` null: of any
- * tenant.
+ * Null if the delivery is unknown or belongs to another tenant. With `tenantId` null, finds a
+ * delivery of any tenant.
  */
 export async function findDelivery(
   store: Store,

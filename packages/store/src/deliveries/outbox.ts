@@ -14,7 +14,6 @@ export interface NewEvent extends Destinations {
   body: (eventId: string) => string;
 }
 
-/** An event as it is written: its sealed body and its deliveries. */
 export interface SealedEvent {
   readonly id: string;
   readonly event: NewEvent;

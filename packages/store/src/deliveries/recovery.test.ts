@@ -18,7 +18,6 @@ const everything: Recovery = { since: new Date(0), tenantId: null, statuses: ['e
 const tenantAuthor = (id: string) =>
   ({ actor: { kind: 'tenant', id }, requestId: 'req-1' }) as const;
 
-/** Creates a tenant with an exhausted delivery. */
 async function exhausted(fixture: Fixture): Promise<{ tenantId: string; deliveryId: string }> {
   const tenantId = await fixture.tenant(0, url);
   const queued = await queueWebhookTest(fixture.store, { tenantId, requestId: 'req-1' });

@@ -7,15 +7,13 @@ import { attemptInFlight } from './redelivery.ts';
 /** Bulk redelivery for operators. It sends stored events again and moves no money. */
 
 export interface Recovery {
-  /** Deliveries that were created at this time or later. */
+  /** The earliest creation time of a delivery, inclusive. */
   since: Date;
-  /** The tenant whose deliveries are recovered. Null: all tenants. */
+  /** Null: all tenants. */
   tenantId: string | null;
-  /** The statuses that are recovered: `exhausted`, or also `dropped`. */
   statuses: readonly Extract<DeliveryStatus, 'exhausted' | 'dropped'>[];
 }
 
-/** The position of a delivery in the order of a recovery. */
 export interface RecoveryPlace {
   createdAt: Date;
   id: string;
@@ -27,14 +25,10 @@ const statusCondition = {
   dropped: Prisma.sql`d.status = 'dropped'`,
 };
 
-/**
- * The deliveries that a recovery finds. Their destinations have an active URL, and no attempt is in
- * flight.
- */
 function found({ since, tenantId, statuses }: Recovery): Prisma.Sql {
   const conditions = [
     // The condition compares `created_at`, which is the database's time. The time in an id may come
-    // from a host.
+    // from a host's clock.
     Prisma.sql`d.created_at >= ${since}::timestamptz`,
     Prisma.sql`(${Prisma.join(
       statuses.map((status) => statusCondition[status]),
@@ -51,7 +45,6 @@ function found({ since, tenantId, statuses }: Recovery): Prisma.Sql {
     WHERE ${Prisma.join(conditions, ' AND ')}`;
 }
 
-/** How many deliveries a recovery would send again. */
 export async function countRecoverable(store: Store, recovery: Recovery): Promise<number> {
   const { text, values } = Prisma.sql`SELECT count(*)::int AS count ${found(recovery)}`;
   const [row] = await store.query<{ count: number }>(text, values);
@@ -59,12 +52,13 @@ export async function countRecoverable(store: Store, recovery: Recovery): Promis
 }
 
 /**
- * Makes up to `limit` deliveries after `after` due immediately, the oldest first. Each begins a new
- * round of attempts under the same id. The audit entry is written in the same transaction. The
- * webhooks service finds the deliveries within a second. An interrupted recovery can be run again,
- * because a recovered delivery is not found again. A delivery with an attempt in flight is skipped.
- * Returns the number of recovered deliveries and the place of the last one, which is `after` of the
- * next call. Returns null if no delivery is left.
+ * Makes up to `limit` deliveries that come after `after` due immediately, the oldest first. Each
+ * delivery begins a new round of attempts under the same id. A delivery that is locked or has an
+ * attempt in flight is skipped. The audit entry is written in the same transaction. The webhooks
+ * service finds the deliveries within a second. An operator can repeat an interrupted command,
+ * because deliveries that are already due are not found again.
+ *
+ * `last` is the `after` of the next call. Returns null if no delivery was found.
  */
 export async function recoverDeliveries(
   store: Store,

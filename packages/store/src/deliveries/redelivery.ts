@@ -6,30 +6,26 @@ import { attemptClaimMs } from './deliveries.ts';
 import { deliveryIdsOf, insertEvents } from './outbox.ts';
 import { untilWebhooksAllowedMs } from './webhook-caps.ts';
 
-/** Deliveries that a tenant requests itself: a redelivery or a test event. */
-
 export type RedeliveryOutcome =
   | { kind: 'queued' }
   | { kind: 'not_found' }
   | { kind: 'url_missing' }
-  /** An attempt is in flight: claimed, not recorded, and its claim has not expired. */
   | { kind: 'in_progress' }
-  /** The tenant's attempts of this hour are used up. */
   | { kind: 'over_cap'; retryInMs: number };
 
 interface RedeliveryRow {
   status: string;
   notified: boolean;
-  /** True if the tenant reads the events of the endpoint. */
   polled: boolean;
   in_flight: boolean;
 }
 
 /**
  * Makes a delivery due immediately (CONTRACT 5). A pending delivery stays in its round. A delivery
- * that has ended begins a new round of attempts under the same id. An event that the tenant reads
- * goes behind the newest event of its endpoint instead. The caller announces the delivery
- * afterwards. With `operator`, the audit log records the change.
+ * that has ended begins a new round of attempts under the same id. An event of an endpoint without
+ * a URL is not sent. It moves behind the endpoint's newest event, so that the tenant reads it
+ * again. The caller announces the delivery afterwards. If `operator` is given, the audit log
+ * records the change.
  */
 export async function redeliver(
   store: Store,
@@ -82,7 +78,6 @@ async function queueAgain(query: Query, deliveryId: string): Promise<void> {
   );
 }
 
-/** Places an event that the tenant reads behind the newest event of its endpoint. */
 async function waitAgain(query: Query, deliveryId: string): Promise<void> {
   await query(
     `WITH endpoint AS (

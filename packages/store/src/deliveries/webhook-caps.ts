@@ -1,9 +1,9 @@
 import type { Query } from '../connection/query.ts';
 
 /**
- * The cap is the most webhook attempts of a tenant per clock hour. A tenant that signed up itself
- * has a cap, because it chooses the URL, which may belong to somebody else. Another tenant has one
- * only if an operator sets it. `claimDue` counts the attempts.
+ * The cap is the most webhook attempts of a tenant per clock hour. A tenant that signs up gets a
+ * cap, because it chooses the URL, which may belong to somebody else. Another tenant has one only
+ * if an operator sets it. `claimDue` counts the attempts.
  */
 
 /**
@@ -26,7 +26,6 @@ export async function writeWebhookCap(
   );
 }
 
-/** The cap as an operator sees it. Null if there is none. */
 export function webhookCapOf(attemptsPerHour: number | null | undefined): number | null {
   return attemptsPerHour === noCap ? null : (attemptsPerHour ?? null);
 }

@@ -9,10 +9,9 @@ import { type Ended, endedOf, planOne } from './plans.ts';
 import { writeEndings } from './writes.ts';
 
 /**
- * All endings: settlement, cancel, rejection. One transaction locks the accounts and then the
- * submissions, each in the order of their ids, so that no two transactions deadlock. It decides
- * each submission without I/O. Then it writes states, ledger entries, accounts, events and
- * deliveries together. Jobs that are enqueued afterwards are only wake-up jobs.
+ * All endings: settlement, cancel and rejection. One transaction locks the accounts and then the
+ * submissions, each in the order of their ids. Two endings therefore do not deadlock with each
+ * other. Jobs that are enqueued afterwards are only wake-up jobs.
  */
 
 const transientAttemptsMax = 3;
@@ -28,9 +27,10 @@ export interface EndingScope {
 }
 
 /**
- * Ends the submissions that the request can end. Returns the resulting state of every known
- * submission, in the order of their ids. Runs a transaction again after a deadlock or a
- * serialization failure, up to `transientAttemptsMax` times in all.
+ * Ends the submissions that the request can end. Returns the resulting state of each known
+ * submission, in the order of the ids. A submission outside `scope` counts as unknown. Runs the
+ * transaction again after a deadlock or a serialization failure, up to `transientAttemptsMax` runs
+ * in all.
  */
 export async function endSubmissions(
   store: Store,

@@ -22,7 +22,6 @@ const refused: NodeOutcome = {
   message: 'no such posting',
 };
 
-/** A submission that has run for `runMs` on a node. */
 async function running(fixture: Fixture, tenantId: string, runMs = 60_000) {
   const { store, hold, node, advance } = fixture;
   const { id: submissionId } = await hold(tenantId);

@@ -41,9 +41,11 @@ export async function settle(store: Store, submissionIds: readonly string[]): Pr
 /**
  * Rejects a submission for which no node was found. Its hold is released, and its idempotency key
  * is free again. The tenant sees neither the submission nor its hold (CONTRACT 3). `offers`: the
- * offers of the submission, with their answers. `onlyOverdue`: rejects only after the dispatch
- * deadline and `dispatchGraceMs`. An earlier call returns `not_pending` with the state `pending`.
- * For an unknown submission, the state is null.
+ * offers of the submission, with their answers.
+ *
+ * `onlyOverdue`: rejects only after the dispatch deadline and `dispatchGraceMs`. A call before that
+ * time returns `not_pending` with the state `pending`. For an unknown submission, the state is
+ * null.
  */
 export async function rejectPending(
   store: Store,
@@ -80,8 +82,8 @@ export type CancelOutcome =
 /**
  * Cancels a tenant's submission (CONTRACT 5). If an outcome is already stored, the call settles
  * that outcome instead. It then returns `terminal`, with the deliveries of the settlement. If the
- * submission has ended before, it returns `terminal` without deliveries. Returns `not_found` for an
- * unknown or rejected submission, and for another tenant's.
+ * submission had already ended, it returns `terminal` without deliveries. Returns `not_found` for
+ * an unknown or rejected submission, and for a submission of another tenant.
  */
 export async function cancelSubmission(
   store: Store,

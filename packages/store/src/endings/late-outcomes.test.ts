@@ -45,7 +45,6 @@ async function lateColumns({ database }: Fixture, { submissionId }: Run): Promis
   return row;
 }
 
-/** Stops the database's clock at `at`, so that times can be compared. */
 async function stopClock({ database }: Fixture, at: string): Promise<void> {
   await database.query(`CREATE OR REPLACE FUNCTION svc_now() RETURNS timestamptz
     LANGUAGE sql STABLE PARALLEL SAFE RETURN '${at}'::timestamptz`);

@@ -41,8 +41,8 @@ export interface LockedSubmission {
 }
 
 /**
- * Locks the accounts and reads nothing else. A joined row of `tenants` would be as old as the
- * beginning of the wait for the lock. The settings may change during that wait.
+ * Locks and reads the accounts of these submissions. The statement does not join `tenants`. It
+ * takes its snapshot before it waits for a lock, and the settings may change during that wait.
  */
 const lockAccountRows = statement(
   { submission_id: 'uuid[]', only_tenant_id: 'uuid' },
@@ -63,10 +63,6 @@ interface AccountRow {
   low_balance_threshold_micros: bigint;
 }
 
-/**
- * Locks and returns the accounts of these submissions. The locks are taken in the order of the
- * tenants' ids.
- */
 export async function lockAccounts(
   query: Query,
   submissionIds: readonly string[],
@@ -139,10 +135,9 @@ interface SubmissionRow {
 }
 
 /**
- * Locks and returns the submissions in the order of their ids, with the settings of their tenants.
  * The accounts are locked before this statement begins. The clock and the snapshot of this
- * statement are therefore newer than any wait for an account. The settings cannot change until this
- * transaction ends, because `changeSettings` locks the account first.
+ * statement are therefore newer than any wait for an account. `changeSettings` cannot change the
+ * tenants' settings until this transaction ends, because it locks the account first.
  */
 export async function lockSubmissions(
   query: Query,

@@ -36,7 +36,6 @@ export interface Ended {
   deliveryIds: string[];
 }
 
-/** How one submission ends: what is written, and the events for its tenant. */
 export interface EndingPlan {
   readonly submission: LockedSubmission;
   readonly ending: Ending;
@@ -45,9 +44,9 @@ export interface EndingPlan {
 }
 
 /**
- * Decides how one locked submission ends, by the rate card that the submission pinned. Null if the
- * request does not end it. Replaces the account in `accounts`, so that the tenant's next submission
- * is decided on the new figures.
+ * Plans the ending of one submission. Null if the request does not end it. Also replaces the
+ * tenant's account in `accounts` with the figures after this ending. The tenant's next submission
+ * in the batch is planned on those figures.
  */
 export function planOne(
   store: Store,
@@ -75,7 +74,6 @@ export function planOne(
   };
 }
 
-/** The state of a submission after its plan, or its current state if it has no plan. */
 export function endedOf(
   submission: LockedSubmission,
   plan: EndingPlan | null,

@@ -16,10 +16,7 @@ beforeEach(async () => {
   fixture = await createFixture();
 });
 
-/**
- * Begins a change of settings, like another process. It locks the account first, as
- * `changeSettings` does.
- */
+/** Locks the account first, as `changeSettings` does. */
 async function beginSettings(tenantId: string, change: string): Promise<OpenTransaction> {
   const other = await beginOther(fixture);
   await other.query('SELECT FROM credit_accounts WHERE tenant_id = $1 FOR UPDATE', [tenantId]);
@@ -35,7 +32,7 @@ async function running(tenantId: string): Promise<{ id: string; nodeId: string }
   return { id, nodeId };
 }
 
-/** A submission with a stored outcome. The charge is 25 credits by the default rate card. */
+/** Returns a submission with a stored outcome. Its settlement will charge 25 credits. */
 async function settling(tenantId: string): Promise<string> {
   const { id, nodeId } = await running(tenantId);
   await report(id, nodeId);
@@ -126,7 +123,7 @@ test('an event that was written while a 410 disabled the URL is not sent to the 
   await queueWebhookTest(fixture.store, { tenantId, requestId: 'req-1' });
   const [attempt] = await claimFor(fixture.store, tenantId);
   if (attempt === undefined) throw new Error('nothing to claim');
-  // Another transaction writes a delivery before the 410 and commits after it.
+  // Another transaction writes a delivery before the 410 is recorded, and commits after that.
   const other = await beginOther(fixture);
   await other.query(
     `INSERT INTO deliveries (id, tenant_id, event_id, type, status, next_attempt_at, created_at, round_started_at)

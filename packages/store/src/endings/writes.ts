@@ -9,23 +9,22 @@ import { textOfOffers } from '../schema/offer-texts.ts';
 import type { LockedAccount } from './locks.ts';
 import type { EndingPlan } from './plans.ts';
 
-/** The input of a transaction of endings. */
 export interface EndingWrites {
-  /** The plans of the submissions that end, in the order in which they were planned. */
   readonly moved: readonly EndingPlan[];
-  /** The accounts by tenant id, with the figures after the tenant's last ending. */
+  /** The accounts by tenant id, with their figures after the last of these endings. */
   readonly accounts: ReadonlyMap<string, LockedAccount>;
   readonly events: readonly SealedEvent[];
-  /** The offers of a rejected submission, with their answers. Null if the request has none. */
+  /** The offers of a rejected submission, with their answers. Null: the stored offers stay. */
   readonly offers: readonly OfferRecord[] | null;
 }
 
 /**
- * One statement writes states, accounts, ledger entries, events, deliveries and the usage totals of
- * each job type. `quote.estimated` is computed from these totals. They include only completed work
- * whose usage was not cut. The caller has locked the submissions and the accounts. Rows are found
- * by a condition on ids instead of a join, so that the planner can only use the primary keys. The
- * parameters of a row are at the position of its id. Ledger entries get numbers in the order given.
+ * The caller has locked the submissions and the accounts. Rows are found by a condition on ids
+ * instead of a join, so that the planner can only use the primary keys. The parameters of a row are
+ * at the position of its id. Ledger entries get numbers in the order given.
+ *
+ * `quote.estimated` is computed from the totals in `job_type_usage`. They include only completed
+ * work whose usage was not cut.
  */
 const writeRows = statement(
   {
@@ -160,9 +159,6 @@ function endingColumns(moved: readonly EndingPlan[]) {
   };
 }
 
-/**
- * The new figures of the accounts of these tenants, and how many submissions of each tenant end.
- */
 function accountColumns(
   tenantIds: readonly string[],
   moved: readonly EndingPlan[],
@@ -186,10 +182,6 @@ function accountOf(accounts: ReadonlyMap<string, LockedAccount>, tenantId: strin
   return account;
 }
 
-/**
- * The columns of the events. `bodies` is all sealed bodies as one value; `body_from` and `body_to`
- * are the byte offsets at which each body begins and ends.
- */
 function eventColumns(events: readonly SealedEvent[]) {
   const { bytes, from, to } = concatenated(events.map(({ bodySealed }) => bodySealed));
   return {

@@ -8,7 +8,7 @@ import { type SealedCheckpoint, writeCheckpoints } from './checkpoints.ts';
 const leaseMs = 60_000;
 const errorLengthMax = 300;
 
-/** Another process audits now, or has replaced the state. Nothing was written. */
+/** Another process audits, or has replaced the state. Nothing was written. */
 export class AuditLeaseLost extends Error {
   override readonly name = 'AuditLeaseLost';
 
@@ -30,10 +30,11 @@ const stateColumns = `step, state_sealed, svc_now() AS now,
 
 /**
  * Takes the lease of the one process that audits. Returns null while another process has it. With
- * `isDueOnly`, returns null also if the next audit is not due. Each lease has a new epoch, which
- * fences the writes of the previous holder. The database's clock decides. A stored expiry more than
- * `leaseMs` ahead is ignored, and so is a due time more than the audit interval ahead. The service
- * never sets such times. They can therefore not stop the audit.
+ * `isDueOnly`, also returns null if the next audit is not due. Each lease has a new epoch, so the
+ * previous holder can no longer write. The database's clock decides.
+ *
+ * A stored expiry more than `leaseMs` ahead is ignored, and so is a due time more than the audit
+ * interval ahead. The service never sets such times, so a forged time cannot stop the audit.
  */
 export async function takeAuditLease(
   store: Store,
@@ -74,8 +75,8 @@ export function writeStep(
     );
     if (locked === undefined) throw new AuditLeaseLost();
     const { step, now } = locked;
-    // A higher step means that a whole audit of an operator has replaced the state. A lower step is
-    // forged, and is overwritten.
+    // If the stored step is higher than that of the lease, the state was replaced in the meantime.
+    // A lower step is forged, and is overwritten.
     if (step > lease.state.step) throw new AuditLeaseLost();
     const state = { ...next(lease.state, now), step: lease.state.step + 1n };
     await query(
@@ -90,7 +91,6 @@ export function writeStep(
   });
 }
 
-/** Gives the lease back after a complete audit. The next audit is due after the interval. */
 export async function endAudit({ query }: Store, { epoch }: AuditLease): Promise<void> {
   await query(
     `UPDATE ledger_audit SET holder = NULL, lease_expires_at = svc_now(), failed_at = NULL, error = NULL,
@@ -100,7 +100,6 @@ export async function endAudit({ query }: Store, { epoch }: AuditLease): Promise
   );
 }
 
-/** Gives the lease back after a failure. The next audit is due at once. */
 export async function noteAuditFailure(
   { query }: Store,
   { epoch }: AuditLease,

@@ -38,9 +38,11 @@ export interface FullPass {
 
 export interface AuditState {
   readonly step: bigint;
-  /** The last complete recent pass. `at` is null before the first one. */
+  /**
+   * The last complete pass of the kind `recent`. A whole audit (`saveWholeAudit`) also sets `at`
+   * and `tenants`. `at` is null before the first of either.
+   */
   readonly recent: { readonly pass: number; readonly at: Date | null; readonly tenants: number };
-  /** The current full pass. */
   readonly full: FullPass;
   readonly lastFull: {
     readonly at: Date;
@@ -69,8 +71,8 @@ export function fullPassFrom(pass: number, startedAt: Date): FullPass {
 const keyOf = ({ kind, subject }: LedgerFault) => `${kind} ${subject}`;
 
 /**
- * Adds faults, at most `faultsMax` in total. A fault with the same kind and subject from the same
- * kind of pass is replaced.
+ * Adds faults, up to `faultsMax` in total. A new fault replaces a known one that has the same kind
+ * and subject and was found by the same kind of pass.
  */
 export function withFaults(
   state: AuditState,
@@ -85,19 +87,16 @@ export function withFaults(
   return { ...state, faults: faults.slice(0, faultsMax) };
 }
 
-/** Drops the faults that earlier passes of this kind found and pass `pass` did not. */
 export function withoutEarlier(state: AuditState, by: AuditPass, pass: number): AuditState {
   const faults = state.faults.filter((fault) => fault.by !== by || fault.pass >= pass);
   return { ...state, faults };
 }
 
-/** The faults of the state, each once. */
 export function distinctFaults({ faults }: AuditState): LedgerFault[] {
   const byKey = new Map(faults.map(({ by: _by, pass: _pass, ...fault }) => [keyOf(fault), fault]));
   return [...byKey.values()];
 }
 
-/** The row of `ledger_audit`, and the database's time. */
 export interface StateRow {
   readonly step: bigint;
   readonly state_sealed: Uint8Array | null;
@@ -106,7 +105,7 @@ export interface StateRow {
 }
 
 /**
- * Opens the state. If the state was forged or removed, or is older than `notedStep`, this returns a
+ * Unseals the state. If the state was forged or removed, or is older than `notedStep`, returns a
  * new state with the fault `audit_state_forged`. The new state begins a full pass.
  */
 export function openState(sealer: Sealer, row: StateRow, notedStep: bigint | null): AuditState {
@@ -118,17 +117,19 @@ export function openState(sealer: Sealer, row: StateRow, notedStep: bigint | nul
     return withFaults(fresh, 'full', fresh.full.pass, [fault]);
   };
   if (notedStep !== null && step < notedStep)
-    return forged('an earlier state of the audit was put back');
+    return forged('the stored state of the audit was replaced by an earlier one');
   if (sealed === null) {
     return step === 0n && !hasCheckpoints
       ? firstState(now)
-      : forged('the state of the audit was removed');
+      : forged('the stored state of the audit was removed');
   }
   try {
     const state = parseState(unsealText(sealer, ledgerAuditPlace(), sealed));
-    return state.step === step ? state : forged('the state of the audit belongs to another step');
+    return state.step === step
+      ? state
+      : forged('the stored state of the audit is not that of the last step');
   } catch {
-    return forged('the state of the audit was not sealed by this service');
+    return forged('the stored state of the audit was not sealed by this service');
   }
 }
 

@@ -24,15 +24,18 @@ export interface FullLimits {
   readonly entriesPerPage: number;
   readonly accountsPerPage: number;
   readonly submissionsPerPage: number;
-  /** The least and the most pages of one audit. */
+  /**
+   * `auditNextPart` reads between `pagesMin` and `pagesMax` pages per call, or fewer at the end of
+   * a pass.
+   */
   readonly pagesMin: number;
   readonly pagesMax: number;
 }
 
 /**
- * Reads the next part of the full pass, up to `pagesMax` pages. Returns earlier if the pass ends,
- * or if it has read enough rows for its age and `pagesMin` pages. The call after the end of a pass
- * begins the next pass.
+ * Reads the next part of the full pass, up to `pagesMax` pages. Returns earlier at the end of the
+ * pass. Also returns earlier, but after at least `pagesMin` pages, when the pass has read enough
+ * rows for its age (`rowsDueOf`). The call after the end of a pass begins the next pass.
  */
 export async function auditNextPart(
   store: Store,

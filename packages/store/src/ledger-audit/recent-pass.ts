@@ -11,10 +11,10 @@ import { readStarts, sealCheckpoint } from './checkpoints.ts';
  * The pass over the new entries. It visits each account and reads only the entries after the
  * account's checkpoint.
  *
- * A checkpoint is one sequence for each account, and not one for the whole ledger. A transaction
- * that writes entries of an account holds the lock on the account's row until its commit. The
- * entries of one account therefore become visible in the order of their sequence. If an entry
- * commits after later entries of other accounts, the next pass still reads it.
+ * A checkpoint belongs to one account, not to the whole ledger. A transaction that writes entries
+ * of an account has the lock on the account's row until its commit. The entries of one account
+ * therefore become visible in the order of their sequence. If an entry commits after later entries
+ * of other accounts, the next pass still reads it.
  */
 
 export interface RecentLimits {
@@ -23,10 +23,7 @@ export interface RecentLimits {
   readonly entriesPerPage: number;
 }
 
-/**
- * Runs one recent pass. Returns after all accounts were visited. Throws `AuditLeaseLost` if another
- * process has the lease.
- */
+/** Throws `AuditLeaseLost` if another process has taken the lease. */
 export async function auditRecent(
   store: Store,
   lease: AuditLease,
@@ -67,7 +64,7 @@ interface Verified {
 
 interface AccountPage extends Verified {
   readonly accounts: number;
-  /** The last account. Null at the end. */
+  /** The tenant of the last account on this page. Null on the last page. */
   readonly last: string | null;
 }
 
@@ -130,9 +127,9 @@ async function auditUnread(
 }
 
 /**
- * Writes the checkpoints and faults of a page. The checkpoint of an account with a fault does not
- * move, so that the next pass finds the fault again. A page without a fault or a new checkpoint is
- * not written. A lost lease is then noticed at a later write.
+ * Writes the faults and the new checkpoints of a page. The checkpoint of an account with a fault
+ * does not move, so that the next pass finds the fault again. A page with nothing to write is not
+ * written. A lost lease is then noticed only at a later write.
  */
 async function keep(
   store: Store,

@@ -44,14 +44,14 @@ const kindsOf = (faults: readonly LedgerFault[]) =>
   [...new Set(faults.map(({ kind }) => kind))].toSorted();
 
 /**
- * Runs statements while `ledger_entries` has no triggers, as a person with too many rights could.
+ * Disables the triggers of `ledger_entries` and runs statements, as a person with too many rights
+ * could.
  */
 async function corrupt({ database }: Fixture, ...statements: string[]): Promise<void> {
   await database.query('ALTER TABLE ledger_entries DISABLE TRIGGER USER');
   for (const sql of statements) await database.query(sql);
 }
 
-/** A tenant with a cancelled submission and one in flight. */
 async function busyTenant(fixture: Fixture) {
   const tenantId = await fixture.tenant(1_000);
   const { id: cancelledId } = await fixture.hold(tenantId);

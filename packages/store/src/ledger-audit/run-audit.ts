@@ -43,9 +43,10 @@ export interface LedgerAuditRun {
 }
 
 /**
- * Audits the new entries of the ledger, and the next part of the full pass. One process at a time
- * does so. Returns false if another process audits, or if the audit is not due. Throws if the audit
- * cannot be completed. `readLedgerAudit` then shows the failure.
+ * Audits the new entries of the ledger, and the next part of the full pass. Only one process audits
+ * at a time. Returns false if another process audits. With `isDueOnly`, also returns false if the
+ * audit is not due. Throws if the audit cannot be completed. `readLedgerAudit` then shows the
+ * failure.
  */
 export async function runLedgerAudit(
   store: Store,
@@ -60,7 +61,7 @@ export async function runLedgerAudit(
     await endAudit(store, lease);
   } catch (error) {
     if (error instanceof AuditLeaseLost) return false;
-    // If this write fails too, operators see the failure only by the age of the last audit.
+    // If this write fails too, `readLedgerAudit` shows no failure, but only an old last audit.
     await noteAuditFailure(store, lease, error).catch(() => {});
     throw error;
   }
@@ -77,17 +78,20 @@ export async function runLedgerAudit(
 export interface LedgerAuditStatus {
   /** The number of writes of the state. */
   readonly step: bigint;
-  /** The end of the last recent pass, which visits all accounts. Null if none has ended. */
+  /**
+   * The end of the last pass of the kind `recent`, or of a later whole audit (`saveWholeAudit`).
+   * Both visit all accounts. Null before the first of either.
+   */
   readonly at: Date | null;
   readonly tenants: number;
-  /** Submissions that the last full pass verified. */
+  /** The number of submissions that the last full pass verified. 0 if no full pass has ended. */
   readonly submissions: number;
   /**
    * The known faults, at most 100. A fault stays until a later pass of the same kind ends without
    * it.
    */
   readonly faults: LedgerFault[];
-  /** The time of the failure, if the last audit failed. */
+  /** The time of the failure if the last audit failed, otherwise null. */
   readonly failedAt: Date | null;
   readonly error: string | null;
   /** The end of the last pass over the whole ledger. Null if none has ended. */
@@ -123,8 +127,8 @@ export async function readLedgerAudit(
 const ofAudit = ['checkpoint_forged', 'audit_state_forged'];
 
 /**
- * Saves the result of a whole audit (`auditLedger`). The new faults replace the known ones. Faults
- * of the audit's own records (`ofAudit`) are kept. A new fault stays until the full pass after the
+ * Saves the result of a whole audit (`auditLedger`). The new faults replace the known ones, except
+ * those of the audit's own records (`ofAudit`). A new fault stays until the full pass after the
  * current one ends without it.
  */
 export async function saveWholeAudit(

@@ -2,14 +2,13 @@ import { type StatementType, transitions } from '@svc/domain';
 import type { Store } from '../connection/store.ts';
 import { Prisma } from '../generated/client.ts';
 
-/** One line of a tenant's statement, with the balance after it. */
 export interface StatementLine {
   id: string;
   type: StatementType;
   amountMicros: bigint;
   balanceAfterMicros: bigint;
   /**
-   * All credits held at that moment, including the holds of submissions that were rejected later.
+   * All credits held after the entry, including the holds of submissions that were rejected later.
    */
   heldAfterMicros: bigint;
   submissionId: string | null;
@@ -17,12 +16,11 @@ export interface StatementLine {
   createdAt: Date;
 }
 
-/** An entry in the order of a statement. */
 export interface EntryPlace {
   readonly id: string;
   /**
-   * The number of the entry in the ledger. It is null in a cursor from a gateway of an earlier
-   * version. The entry is then found by its id among all entries of the tenant.
+   * The number of the entry in the ledger. Null in a cursor from a gateway of an earlier version:
+   * the entry is then looked up by its id.
    */
   readonly sequence: bigint | null;
 }
@@ -30,7 +28,7 @@ export interface EntryPlace {
 export interface StatementFilter {
   type: StatementType | null;
   submissionId: string | null;
-  /** The page begins after this entry. */
+  /** `nextAfter` of the previous page. Null for the first page. */
   after: EntryPlace | null;
   limit: number;
 }
@@ -44,7 +42,6 @@ export interface StatementPage {
 interface ScannedEntry {
   readonly line: StatementLine;
   readonly place: EntryPlace;
-  /** True if the entry's submission was rejected. */
   readonly hidden: boolean;
 }
 
@@ -66,7 +63,7 @@ export async function readStatement(
   let last: EntryPlace | null = null;
   let after = filter.after;
   for (let scan = 0; scan < scansMax; scan += 1) {
-    // Usually few entries are hidden. Each scan reads four times as many rows as the one before.
+    // Usually few entries are hidden, so the first scan is small.
     const rowsMax = Math.min((filter.limit + 1) * 4 ** scan, scanRowsMax);
     const entries = await scanEntries(store, tenantId, { ...filter, after, limit: rowsMax });
     for (const { hidden, line, place } of entries) {

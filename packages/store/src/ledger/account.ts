@@ -22,7 +22,7 @@ export async function readBalance(store: Store, tenantId: string): Promise<Balan
 
 /**
  * Locks and returns a tenant's account. Null for an unknown tenant. Every transaction that moves
- * the tenant's credits takes this lock first.
+ * the tenant's credits locks this row before it computes the new balance.
  */
 export async function lockAccount(query: Query, tenantId: string): Promise<AccountFigures | null> {
   const [row] = await query<AccountFigures>(
@@ -33,7 +33,7 @@ export async function lockAccount(query: Query, tenantId: string): Promise<Accou
 }
 
 /**
- * Appends movements that were planned on the locked account, and updates the account to `after`.
+ * Writes the planned movements and the account's new figures. The caller has locked the account.
  */
 export async function postMovements(
   store: Store,

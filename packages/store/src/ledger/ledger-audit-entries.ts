@@ -10,10 +10,6 @@ import { faultsMax, type LedgerFault } from './ledger-fault.ts';
  * far.
  */
 
-/**
- * A position in the entries of a tenant. `sums` are the sums of the tenant's entries up to this
- * position.
- */
 export interface LedgerPlace {
   readonly tenantId: string;
   readonly sequence: bigint;
@@ -30,7 +26,6 @@ const firstSequence = -(2n ** 63n);
 const lastSequence = 2n ** 63n - 1n;
 const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
-/** The position before a tenant's first entry. */
 export function startOf(tenantId: string): LedgerPlace {
   return { tenantId, sequence: firstSequence, sums: { balance: 0n, held: 0n, rebate: 0n } };
 }
@@ -96,7 +91,6 @@ export async function auditEntryPage(
   return { tenants: counted?.tenants ?? 0, entries: counted?.entries ?? 0, faults, next };
 }
 
-/** How far an audit has read the entries of one tenant. */
 export interface AuditedAccount {
   readonly place: LedgerPlace;
   readonly entries: number;
@@ -105,8 +99,9 @@ export interface AuditedAccount {
 }
 
 /**
- * Audits up to `limit` entries of each tenant after its place. Checks the account of a tenant only
- * if all its entries were read. `submissionIds` are the submissions of the entries that were read.
+ * Audits up to `limit` entries after each of `places`, which are one place per tenant. Checks the
+ * account of a tenant only if all its entries were read. `submissionIds` are the submissions of the
+ * entries that were read.
  */
 export async function auditAfter(
   query: Query,
@@ -148,19 +143,18 @@ function send<Row extends QueryResultRow>(
 }
 
 /**
- * SQL for the amount that an entry adds to this account of the tenant, such as `tenant_held`. It is
- * negative for a debit.
+ * SQL for the amount that an entry adds to `account`, which is an account of the tenant such as
+ * `tenant_held`. The amount is negative for a debit.
  */
 const change = (account: string) =>
   `(amount_micros * ((credit_account = '${account}')::int - (debit_account = '${account}')::int))`;
 
-/** The columns of an entry, with the amounts that it adds. */
 const entryColumns = Prisma.raw(`id, tenant_id, sequence, type, debit_account, credit_account,
   amount_micros, balance_after_micros, held_after_micros, submission_id, false AS is_carry,
   ${change('tenant_available')} + ${change('tenant_held')} AS balance,
   ${change('tenant_held')} AS held, ${change('rebate')} AS rebate`);
 
-/** SQL of one row for each place. The row carries the sums of the place as if it were an entry. */
+/** SQL for one more row per place. It has the sums of the place, as if one entry had added them. */
 function carriesOf(places: readonly LedgerPlace[]): Prisma.Sql {
   const sums = places.map((place) => place.sums);
   return Prisma.sql`
@@ -172,9 +166,6 @@ function carriesOf(places: readonly LedgerPlace[]): Prisma.Sql {
       AS c (tenant_id, sequence, balance, held, rebate)`;
 }
 
-/**
- * SQL of the entries after a place up to the end of the page, and the row that carries the sums.
- */
 function entriesBetween(from: LedgerPlace, to: PageEnd): Prisma.Sql {
   return Prisma.sql`(
     SELECT ${entryColumns} FROM ledger_entries
@@ -183,9 +174,6 @@ function entriesBetween(from: LedgerPlace, to: PageEnd): Prisma.Sql {
     UNION ALL ${carriesOf([from])})`;
 }
 
-/**
- * SQL of up to `limit` entries of each tenant after its place, and the rows that carry the sums.
- */
 function entriesAfter(places: readonly LedgerPlace[], limit: number): Prisma.Sql {
   return Prisma.sql`(
     SELECT e.* FROM unnest(${places.map(({ tenantId }) => tenantId)}::uuid[],
@@ -208,7 +196,6 @@ async function sumsOf(query: Query, { tenantId }: PageEnd, entries: Prisma.Sql):
   return row ?? ledgerStart.sums;
 }
 
-/** Checks accounts against their entries, and against the holds in flight. */
 async function auditAccounts(
   query: Query,
   accounts: Prisma.Sql,

@@ -7,7 +7,6 @@ import { createFixture, type Fixture, usage } from '../store.fixture.ts';
 import { auditLedger } from './ledger-audit.ts';
 import type { LedgerFault } from './ledger-fault.ts';
 
-/** Creates three tenants. Two of them have a settled, a cancelled and an in-flight submission. */
 async function busyLedger(fixture: Fixture) {
   const { store, tenant, node, hold } = fixture;
   const tenants = [await tenant(1_000), await tenant(1_000), await tenant(0)];
@@ -27,7 +26,10 @@ async function busyLedger(fixture: Fixture) {
   return { tenantId };
 }
 
-/** The kinds of the faults. Other page sizes must find the same faults. */
+/**
+ * Returns the kinds of the faults in the ledger. Also checks that other page sizes find the same
+ * faults.
+ */
 const kinds = async ({ store }: Fixture) => {
   const whole = await auditLedger(store);
   for (const [entriesPerPage, accountsPerPage] of [

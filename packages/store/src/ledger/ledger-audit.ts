@@ -78,8 +78,9 @@ interface Page {
 }
 
 /**
- * Audits up to `limit` submissions after the id `after`, and returns their ids. Entries in the same
- * range of ids whose submission does not exist are faults. An empty list of ids is the end.
+ * Audits up to `limit` submissions after the id `after`, and returns their ids. Also finds entries
+ * that name a submission id in this range for which no submission exists. Such entries are faults.
+ * An empty list of ids means the end.
  */
 export async function auditSubmissions(query: Query, after: string, limit: number): Promise<Page> {
   const rows = await query<{ id: string }>(
@@ -93,7 +94,6 @@ export async function auditSubmissions(query: Query, after: string, limit: numbe
   return { ids, faults: [...faults, ...(await auditEndings(query, ids))] };
 }
 
-/** Audits these submissions. Entries of an id without a submission are faults. */
 export async function auditSubmissionsOf(query: Query, ids: string[]): Promise<LedgerFault[]> {
   const orphans = await query<LedgerFault>(
     `${orphansSql} WHERE e.submission_id = ANY($1::uuid[])
@@ -130,10 +130,6 @@ const orphansSql = `
     format('%s of %s for submission %s', e.type, e.amount_micros, e.submission_id) AS detail
   FROM ledger_entries e`;
 
-/**
- * Faults of entries whose submission does not exist. It checks the submission ids after `after` up
- * to `last`, or to the end if `last` is null.
- */
 function auditOrphans(query: Query, after: string, last: string | null): Promise<LedgerFault[]> {
   return query<LedgerFault>(
     `${orphansSql}

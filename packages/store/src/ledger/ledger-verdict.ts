@@ -1,6 +1,5 @@
 import type { Store } from '../connection/store.ts';
 
-/** A summary of the last complete ledger audit. */
 export interface LedgerVerdict {
   readonly at: Date;
   readonly tenants: number;
@@ -9,8 +8,8 @@ export interface LedgerVerdict {
 }
 
 /**
- * Saves the summary. Services of the previous version show it. It is not sealed, and this version
- * does not read it.
+ * Saves the summary of a ledger audit. Services of the previous version show it. It is not sealed,
+ * and this version does not read it.
  */
 export async function saveLedgerVerdict(
   store: Store,

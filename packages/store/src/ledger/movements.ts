@@ -11,20 +11,17 @@ export interface TenantMovements {
   reference?: string;
 }
 
-/** A movement as it is written to the ledger. */
 export interface LedgerEntry extends Omit<TenantMovements, 'movements'> {
   readonly id: string;
   readonly movement: Movement;
 }
 
-/** The ledger entries of these movements, in their order, each with a new id. */
 export function entriesOf(store: Store, groups: readonly TenantMovements[]): LedgerEntry[] {
   return groups.flatMap(({ movements, ...group }) =>
     movements.map((movement) => ({ id: store.newId(), movement, ...group })),
   );
 }
 
-/** The parameters of `insertEntriesSql`; their values are from `entryColumns`. */
 export const entryParameters = {
   entry_id: 'uuid[]',
   entry_tenant_id: 'uuid[]',
@@ -39,7 +36,6 @@ export const entryParameters = {
   reference: 'text[]',
 } as const;
 
-/** Appends ledger entries, numbered in the order given. */
 export const insertEntriesSql = `
   INSERT INTO ledger_entries (id, tenant_id, type, debit_account, credit_account, amount_micros,
     balance_after_micros, held_after_micros, submission_id, purchase_id, reference, created_at)

@@ -10,14 +10,12 @@ import {
 import type { Migration } from './files.ts';
 import { concurrentIndex, isOutsideTransaction, splitStatements } from './statements.ts';
 
-/** How migrations wait for locks. */
 export interface LockPatience {
   /**
    * A statement gives up waiting for a lock after this time. Requests that queue behind it do not
-   * wait longer.
+   * wait longer. `CREATE INDEX CONCURRENTLY` has no such limit.
    */
   readonly lockTimeoutMs: number;
-  /** The number of tries of one migration. */
   readonly attemptsMax: number;
   /** The pause after the first try. It doubles up to `pauseMsMax`. */
   readonly pauseMs: number;
@@ -71,7 +69,8 @@ async function applyOnce(
   if (statements.length > 1)
     throw new Error('a statement that commits on its own must be the only one of its migration');
   const index = concurrentIndex(outside);
-  // A concurrent build blocks no request while it waits for a lock, so it has no time limit.
+  // `CREATE INDEX CONCURRENTLY` blocks no request while it waits for a lock, so it has no time
+  // limit.
   const isIndex = /INDEX CONCURRENTLY/i.test(outside);
   await client.query(`SET lock_timeout = ${isIndex ? 0 : lockTimeoutMs}`);
   const isBuilt = index !== undefined && (await hasIndex(client, index));
@@ -98,7 +97,7 @@ async function applyInTransaction(
 
 /**
  * True if the index is complete. An interrupted build leaves an invalid index, which slows down
- * each write and serves no query. Such an index is dropped.
+ * each write and serves no query. This function drops an invalid index.
  */
 async function hasIndex(client: Client, index: string): Promise<boolean> {
   const { rows } = await client.query<{ valid: boolean }>(

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 
-/** The folder of the migrations that this build knows. */
 export const migrationsDirectory = path.resolve(
   import.meta.dirname,
   '../../../../prisma/migrations',

@@ -1,5 +1,7 @@
 import { migrate } from '../schema/migrate.ts';
 
-/** Migrates in a process that a test can kill: `OWNER_URL SERVICE_URL DIRECTORY`. */
+/**
+ * Migrates in a process that a test can kill. The arguments are `OWNER_URL SERVICE_URL DIRECTORY`.
+ */
 const [ownerUrl = '', serviceUrl = '', directory = ''] = process.argv.slice(2);
 await migrate(ownerUrl, serviceUrl, { directory });

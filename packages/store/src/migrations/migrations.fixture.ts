@@ -4,7 +4,6 @@ import path from 'node:path';
 import { onTestFinished } from 'vitest';
 import { migrationsDirectory } from './files.ts';
 
-/** Makes the migrations folder of a later build: those of this build and `later`, by name. */
 export function laterBuild(later: Readonly<Record<string, string>>): string {
   const directory = mkdtempSync(path.join(tmpdir(), 'svc-migrations-'));
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));

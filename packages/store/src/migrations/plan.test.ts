@@ -43,7 +43,6 @@ test('the plan says which migration leaves its transaction and which one raises 
  */
 const filesSql = `SELECT relname AS name, relfilenode AS file FROM pg_class
   WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p')`;
-/** The tables on which this session has a lock that excludes readers or writers. */
 const locksSql = `SELECT DISTINCT c.relname AS name FROM pg_locks l JOIN pg_class c ON c.oid = l.relation
   WHERE l.pid = pg_backend_pid() AND c.relkind IN ('r', 'p') AND c.relnamespace = current_schema()::regnamespace
     AND l.mode IN ('ShareLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock')`;

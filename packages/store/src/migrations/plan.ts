@@ -13,13 +13,15 @@ type Blocks = 'nothing' | 'for_a_moment' | 'until_done';
 export interface PlannedMigration {
   readonly name: string;
   readonly blocks: Blocks;
-  /** The statements that block, with the reason. */
   readonly why: readonly string[];
-  /** False for the one statement of a migration that commits on its own. */
+  /**
+   * False if the migration is a single statement that commits on its own, such as `CREATE INDEX
+   * CONCURRENTLY`.
+   */
   readonly inTransaction: boolean;
   /**
-   * The migration that a build must know to work with this one. Null if earlier builds work with
-   * it.
+   * The name of the migration that a build must know to work with the database from this migration
+   * on. Null if earlier builds work with it too.
    */
   readonly raisesFloorTo: string | null;
 }
@@ -47,7 +49,7 @@ const alterRules: readonly Rule[] = [
   {
     pattern: /^ADD COLUMN .*\b(?:BIG|SMALL)?SERIAL\b|^ADD COLUMN .* AS IDENTITY\b/i,
     blocks: 'until_done',
-    why: 'numbers for all rows rewrite the table',
+    why: 'numbering all rows rewrites the table',
   },
   {
     pattern: new RegExp(`^ADD COLUMN .*${volatileDefault.source}`, 'i'),
@@ -57,7 +59,7 @@ const alterRules: readonly Rule[] = [
   {
     pattern: /^ALTER (?:COLUMN )?\S+ (?:SET DATA )?TYPE /i,
     blocks: 'until_done',
-    why: 'another type may rewrite the table',
+    why: 'the change of a type may rewrite the table',
   },
   {
     pattern: /^ALTER (?:COLUMN )?\S+ SET NOT NULL/i,
@@ -67,7 +69,7 @@ const alterRules: readonly Rule[] = [
   {
     pattern: /^SET (?:LOGGED|UNLOGGED|TABLESPACE)\b/i,
     blocks: 'until_done',
-    why: 'another storage rewrites the table',
+    why: 'the change of the storage rewrites the table',
   },
   {
     pattern: /^VALIDATE CONSTRAINT /i,
@@ -77,7 +79,7 @@ const alterRules: readonly Rule[] = [
   {
     pattern: /^ADD CONSTRAINT .* NOT VALID$|^ADD CONSTRAINT .* USING INDEX /i,
     blocks: 'for_a_moment',
-    why: 'a lock of the table',
+    why: 'it locks the table',
   },
   {
     pattern: /^ADD (?:CONSTRAINT|CHECK|UNIQUE|PRIMARY|FOREIGN|EXCLUDE)/i,
@@ -101,7 +103,7 @@ const statementRules: readonly Rule[] = [
     pattern:
       /^(?:DROP (?:TABLE|INDEX|VIEW|TRIGGER)|CREATE (?:CONSTRAINT )?TRIGGER|LOCK|ALTER INDEX)\b/i,
     blocks: 'for_a_moment',
-    why: 'a lock of the table',
+    why: 'it locks the table',
   },
   {
     pattern:
@@ -109,7 +111,10 @@ const statementRules: readonly Rule[] = [
     ...none,
   },
 ];
-const unrecognized: Effect = { blocks: 'until_done', why: 'read it: its effect is not known' };
+const unrecognized: Effect = {
+  blocks: 'until_done',
+  why: 'its effect is not known; read the statement',
+};
 
 /** Estimates what a migration does to running services. It reads the SQL, not the database. */
 export function planMigration({ name, sql }: Migration): PlannedMigration {
@@ -141,7 +146,7 @@ function effectOf(statement: string): Effect {
     (action): Effect =>
       alterRules.find(({ pattern }) => pattern.test(action)) ?? {
         blocks: 'for_a_moment',
-        why: 'a lock of the table',
+        why: 'it locks the table',
       },
   );
   return (
@@ -171,7 +176,6 @@ function createdTable(statement: string): string | undefined {
   return plainName(/^CREATE TABLE (?:IF NOT EXISTS )?(\S+)/i.exec(statement)?.[1]);
 }
 
-/** The table that a statement changes, for statements whose effect is on one table. */
 function changedTable(statement: string): string | undefined {
   return plainName(
     /^(?:ALTER TABLE (?:ONLY )?|INSERT INTO |UPDATE |CREATE (?:UNIQUE )?INDEX \S+ ON |CREATE (?:CONSTRAINT )?TRIGGER .*? ON )(\w+|"[^"]+")/i.exec(

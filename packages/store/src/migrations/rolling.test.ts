@@ -10,7 +10,10 @@ import { readMigrations } from './files.ts';
 import { laterBuild } from './migrations.fixture.ts';
 import { compareSchema } from './status.ts';
 
-/** Each test migrates with a later build. Its own migrations come after those of this build. */
+/**
+ * Each test migrates with a later build. That build has the migrations of this build and newer
+ * ones.
+ */
 
 const expand = '29990101000000_expand';
 const contract = '29990102000000_contract';
@@ -27,7 +30,7 @@ test('a service starts on a later schema that adds, and is refused once the sche
   const migrated = () => migrate(database.ownerUrl, database.databaseUrl, { directory });
   expect(await migrated()).toMatchObject({ applied: [expand], waiting: [contract] });
   expect(await assertReady(store, 'sandbox')).toMatchObject({ kind: 'ready' });
-  // The earlier build's own migrator changes nothing.
+  // The migrator of the earlier build changes nothing.
   expect(await migrate(database.ownerUrl, database.databaseUrl)).toMatchObject({
     applied: [],
     newer: [expand],
@@ -123,7 +126,7 @@ test('an index is built concurrently, and one that a kill left invalid is built 
      SELECT gen_random_uuid(), 'same', '\\x00', svc_now(), svc_now() FROM generate_series(1, 2)`,
   );
   const migrated = () => migrate(database.ownerUrl, database.databaseUrl, { directory });
-  // Two equal names make the build fail, as a kill would. An invalid index stays.
+  // Two equal names make the creation of the index fail, as a kill would. An invalid index stays.
   await expect(migrated()).rejects.toThrow('Its finished part stays');
   const validSql = `SELECT indisvalid AS valid FROM pg_index WHERE indexrelid = 'later_idx'::regclass`;
   expect(await database.query(validSql)).toEqual([{ valid: false }]);
@@ -136,8 +139,7 @@ test('an index is built concurrently, and one that a kill left invalid is built 
       `SELECT checksum, applied_steps_count AS steps FROM _prisma_migrations WHERE migration_name = '${expand}'`,
     ),
   ).toEqual([{ checksum: known?.checksum, steps: 1 }]);
-  // This simulates a kill between the build and its record. The migration is applied again and
-  // keeps the index.
+  // This simulates a kill after the index was created and before the migration was recorded.
   const indexSql = `SELECT 'later_idx'::regclass::oid AS oid`;
   const built = await database.query(indexSql);
   await database.query(`DELETE FROM _prisma_migrations WHERE migration_name = '${expand}'`);

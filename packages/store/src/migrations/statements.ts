@@ -5,7 +5,10 @@
 const opaque = /--[^\n]*|\/\*[\s\S]*?\*\/|'(?:[^']|'')*'|"(?:[^"]|"")*"|(\$\w*\$)[\s\S]*?\1/;
 const token = new RegExp(`${opaque.source}|;|[^;]`, 'g');
 
-/** Splits SQL into its statements, without comments and with single blanks. */
+/**
+ * Splits SQL into its statements. Removes comments outside quoted text, and replaces each run of
+ * white space with one space.
+ */
 export function splitStatements(sql: string): string[] {
   const statements: string[] = [];
   let text = '';
@@ -41,7 +44,8 @@ export function concurrentIndex(statement: string): string | undefined {
 }
 
 /**
- * The migration that a build must know to work with this one. Null if earlier builds work with it.
+ * The name of the migration that a build must know to work with the database after these statements.
+ * Null if earlier builds work with it too.
  */
 export function floorOf(statements: readonly string[]): string | null {
   const pattern = /^INSERT INTO "?schema_floors"?.* VALUES \('[^']+', '([^']+)'\)$/i;

@@ -2,7 +2,7 @@ import type { Migration } from './files.ts';
 import { floorOf, splitStatements } from './statements.ts';
 
 /**
- * A build works with a range of schemas. The range has two ends:
+ * A build works with a range of schemas. Each end of the range is a condition:
  *
  * - The database has every migration that the build needs: those that it knows, except the ones in
  *   `worksWithout` and those that raise the schema floor.
@@ -26,7 +26,7 @@ export interface SchemaFloor {
   readonly needs_migration: string;
 }
 
-/** The migrations and floors of a database. `floors` is null if it has no table of floors yet. */
+/** `floors` is null if the database has no table of floors yet. */
 export interface SchemaRecord {
   readonly applied: readonly AppliedMigration[];
   readonly floors: readonly SchemaFloor[] | null;
@@ -43,7 +43,6 @@ export const appliedSql =
 export const floorsSql =
   'SELECT migration_name, needs_migration FROM schema_floors ORDER BY migration_name';
 
-/** Compares the applied migrations with those that this build knows. */
 export function compareSchema(
   known: readonly Migration[],
   { applied, floors }: SchemaRecord,

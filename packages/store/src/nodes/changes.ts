@@ -111,7 +111,7 @@ export type NodeRotation =
   | { kind: 'rotated'; node: NodeRecord }
   /**
    * Two secrets are valid already. A third one would end the oldest. A node that still signs with
-   * the oldest could then no longer connect.
+   * the oldest could then not connect.
    */
   | { kind: 'two_valid' }
   | { kind: 'unknown_node' };

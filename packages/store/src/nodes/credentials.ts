@@ -51,7 +51,7 @@ export async function findNodeCredentials(
   return { nodeId, disabled, draining, slotsMax, secrets };
 }
 
-/** The settings and the quarantine of a node. A dispatcher applies them to the link of the node. */
+/** A dispatcher applies the settings to the link of the node. */
 export interface NodeSettings {
   readonly nodeId: string;
   readonly disabled: boolean;

@@ -13,9 +13,9 @@ const keptMs = 3_600_000;
 const deletedMax = 4;
 
 /**
- * Accepts a signature that opens a node link, once (CONTRACT 7). Returns true the first
- * time and false after that, on every dispatcher. `signatureHash` is the SHA-256 of the signed
- * text, the signer and the secret's version.
+ * Accepts a signature that opens a node link (CONTRACT 7). Returns true the first time, and false
+ * for at least `keptMs` after that, on every dispatcher. `signatureHash` is the SHA-256 of the
+ * signed text, the signer and the secret's version.
  */
 export async function acceptLinkSignature(
   store: Store,

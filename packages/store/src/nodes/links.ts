@@ -15,7 +15,6 @@ export async function takeLinkEpoch(store: Store, nodeId: string): Promise<numbe
   return Number(row.link_epoch);
 }
 
-/** The state of a node when its link says hello. */
 export interface HelloState {
   /**
    * The end of the node's quarantine, by the database's clock. Null if the node is not in
@@ -24,7 +23,7 @@ export interface HelloState {
   readonly quarantinedUntil: Date | null;
 }
 
-/** Records the hello of a link. Null if the node has a newer link. */
+/** Records the hello of a link. If the node has a newer link, records nothing and returns null. */
 export async function recordHello(
   store: Store,
   hello: { nodeId: string; agentVersion: string; linkEpoch: number },

@@ -53,10 +53,7 @@ export async function createNode(store: Store, node: NewNode, by: Author): Promi
   });
 }
 
-/**
- * Sets `last_seen_at` of these nodes to the database's time. A dispatcher calls it for its
- * connected nodes. Operators see the time.
- */
+/** Sets `last_seen_at` of these nodes to the database's time. */
 export async function touchNodes(store: Store, nodeIds: readonly string[]): Promise<void> {
   await store.query('UPDATE nodes SET last_seen_at = svc_now() WHERE id = ANY($1::uuid[])', [
     nodeIds,

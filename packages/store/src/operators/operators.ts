@@ -50,7 +50,7 @@ export async function createOperator(
   }
 }
 
-/** Finds the credentials of an operator. Null for an unknown operator. */
+/** Null for an unknown operator. */
 export async function findOperatorCredentials(
   store: Store,
   operatorId: string,

@@ -7,14 +7,9 @@ export interface InFlightCounts {
   submissions: Partial<Record<SubmissionState, number>>;
   /** Deliveries that have not ended. Events that a tenant reads itself are not counted. */
   deliveriesPending: number;
-  /** The part of `deliveriesPending` whose next attempt is due. */
   deliveriesDue: number;
 }
 
-/**
- * Counts the work in flight. It reads the table of submissions in flight and the indexes of
- * deliveries that have not ended.
- */
 export async function countInFlight(store: Store): Promise<InFlightCounts> {
   const states = await store.query<{ state: SubmissionState; count: number }>(
     `SELECT state, count(*)::int AS count FROM submissions

@@ -25,9 +25,10 @@ export async function rateCardOfVersion(store: Store, version: number): Promise<
 }
 
 /**
- * The rate cards of these versions. They are kept in memory after the first read, because a version
- * never changes; the database refuses an edit. The returned function throws if the version does not
- * exist.
+ * Reads the rate cards of `versions`. The returned function gives the card of one of them, and
+ * throws if that version does not exist. A card that was read stays in memory until there are more
+ * than `knownCardsMax`. It cannot be out of date: a version never changes, and the database refuses
+ * an edit.
  */
 export async function pinnedCards(
   store: Store,

@@ -24,8 +24,8 @@ export async function currentRateCard(store: Store, tenantId: string): Promise<R
 }
 
 /**
- * Puts a card in force as a new version: for one tenant, or as the default (tenant null). Earlier
- * quotes keep the version that they pinned. Returns the version.
+ * Puts a card in force as a new version: for one tenant, or as the default (tenant null). Quotes
+ * that already exist keep the version of their rate card. Returns the new version.
  */
 export async function insertRateCard(
   store: Store,

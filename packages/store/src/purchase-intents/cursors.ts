@@ -15,11 +15,11 @@ export interface CursorPosition {
 export interface WatchedAccount {
   readonly tokenAccount: string;
   readonly mint: string;
-  /** True if an open intent pins this account. */
+  /** True if an open intent is paid to this account. */
   readonly isOpen: boolean;
   /** Null until the cursor of the account is created. */
   readonly cursor: {
-    /** Null while the account has no signature. */
+    /** The signature at which the cursor is. Null while the account has no signature. */
     readonly signature: string | null;
     readonly slot: number;
     /** Signatures of earlier slots are not read. */
@@ -28,8 +28,8 @@ export interface WatchedAccount {
 }
 
 /**
- * The token accounts to watch: those that open intents pin, and those that have a cursor. The cost
- * depends on the number of accounts, not on the number of intents.
+ * The token accounts to watch: those of open intents, and those that have a cursor. The query's
+ * cost depends on the number of accounts, not on the number of intents.
  */
 export async function findWatchedAccounts(store: Store): Promise<WatchedAccount[]> {
   const rows = await store.query<{
@@ -105,7 +105,7 @@ export async function moveCursor(store: Store, epoch: bigint, to: CursorPosition
   });
 }
 
-/** Moves the cursor in the caller's transaction. It never moves back. */
+/** Moves the cursor to `to`. Does nothing if the cursor is already at a later slot. */
 export async function advanceCursor(query: Query, to: CursorPosition): Promise<void> {
   await query(
     'UPDATE solana_cursors SET signature = $2, slot = $3 WHERE token_account = $1 AND slot <= $3',
@@ -114,8 +114,9 @@ export async function advanceCursor(query: Query, to: CursorPosition): Promise<v
 }
 
 /**
- * Records that a complete list of the account began at `at`: the list reached the cursor, and all
- * its signatures were handled (`CursorPosition`). Writes nothing if another watcher has taken over.
+ * Records that a complete list of the account's signatures began at `at`. The list is complete if
+ * it reached the cursor and all its signatures were handled (`CursorPosition`). Writes nothing if
+ * another watcher has taken over.
  */
 export async function noteListed(
   store: Store,
@@ -129,13 +130,15 @@ export async function noteListed(
   );
 }
 
-/** A signature whose transaction could not be read. */
 export interface UnreadSignature {
   readonly tokenAccount: string;
   readonly mint: string;
   readonly signature: string;
   readonly slot: number;
-  /** The intent whose question found the signature, if any. */
+  /**
+   * The reference of the intent for which the watcher asked the chain and got this signature. Null
+   * if the signature was found in another way.
+   */
   readonly reference: string | null;
   readonly attempts: number;
 }
@@ -175,7 +178,6 @@ export async function noteUnread(
   });
 }
 
-/** Up to `limit` unread signatures that are due, the longest due first. */
 export async function findUnreadDue(store: Store, limit: number): Promise<UnreadSignature[]> {
   const rows = await store.query<{
     token_account: string;

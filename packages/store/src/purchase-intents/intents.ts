@@ -42,7 +42,7 @@ export interface PurchaseIntent {
   readonly confirmedAt: Date | null;
   /** True after the intent was confirmed, or was closed after its grace. */
   readonly isClosed: boolean;
-  /** The payments of the intent, in the order in which they were recorded. */
+  /** At most `paymentsShownMax`, in the order in which they were recorded. */
   readonly payments: readonly IntentPayment[];
 }
 
@@ -165,7 +165,6 @@ async function readIntents(query: Query, references: readonly string[]): Promise
  */
 const paymentsShownMax = 1_000;
 
-/** Adds the payments to rows of intents, in the order of the rows. */
 export async function withPayments(
   query: Query,
   rows: readonly IntentRow[],

@@ -34,7 +34,6 @@ export async function takeWatcherLease(
   return row ?? null;
 }
 
-/** Gives the lease back. Another process can then take it at once. */
 export async function releaseWatcherLease(store: Store, holder: string): Promise<void> {
   await store.query(
     `UPDATE solana_watcher SET lease_expires_at = svc_now(), holder = NULL WHERE id = 1 AND holder = $1`,

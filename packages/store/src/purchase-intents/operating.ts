@@ -12,14 +12,15 @@ import { insertGrant } from '../ledger/grants.ts';
 import { type IntentRow, type PurchaseIntent, withPayments } from './intents.ts';
 
 /**
- * The view and the actions of operators (CONTRACT 8 and 9, `svc purchase-intent` and `svc solana`).
+ * Reads and changes of purchase intents by operators (CONTRACT 8 and 9, `svc purchase-intent` and
+ * `svc solana`).
  */
 
 /** A null field does not filter. */
 export interface IntentFilter {
   readonly tenantId: string | null;
   readonly status: IntentStatus | null;
-  /** True: only confirmed intents that were paid more than their amount. False: no such limit. */
+  /** True: only confirmed intents that were paid more than their amount. False: does not filter. */
   readonly isOverpaid: boolean;
   readonly limit: number;
 }
@@ -43,7 +44,7 @@ export async function listPurchaseIntents(
   return withPayments(store.query, rows);
 }
 
-/** A payment that granted nothing and that no open intent can use any more. */
+/** A payment that granted nothing and that no open intent can use. */
 export interface UnexplainedPayment {
   readonly signature: string;
   readonly tokenAccount: string;
@@ -71,7 +72,7 @@ export interface WatcherStatus {
     readonly signature: string | null;
     readonly slot: number;
     readonly listedAt: Date | null;
-    /** Seconds since the last complete list. Null before the first. */
+    /** Seconds since the last complete list of the signatures. Null before the first list. */
     readonly lagSeconds: number | null;
   }[];
   readonly openIntents: number;
@@ -134,8 +135,9 @@ export interface WatcherFigures {
   readonly unread: number;
   readonly unexplained: number;
   /**
-   * The longest time in seconds since the last complete list of an account with an open intent.
-   * Before the first list, the time counts from the creation of the cursor. 0 if no intent is open.
+   * The longest time, in seconds, since the signatures of an account with an open intent were last
+   * listed completely. Before the first list, the time counts from the creation of the cursor. 0 if
+   * no intent is open.
    */
   readonly lagSeconds: number;
 }

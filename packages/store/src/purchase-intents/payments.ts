@@ -38,7 +38,10 @@ interface FoundPayment {
 export type RecordOutcome =
   /** The transaction has no payment, or was recorded before. */
   | { readonly kind: 'nothing' }
-  /** No intent took the payment. An operator can assign it, or has already done so. */
+  /**
+   * No intent took the payment. An operator can grant its credits by hand, or has already granted
+   * them.
+   */
   | { readonly kind: 'unexplained' }
   /** The payment was added to an intent and granted nothing. */
   | { readonly kind: 'added'; readonly reference: string }
@@ -50,11 +53,12 @@ export type RecordOutcome =
   | { readonly kind: 'balance_too_large'; readonly reference: string };
 
 /**
- * Records the payments of a transaction (CONTRACT 8), in one transaction of Postgres. The same
- * transaction removes the signature from the unread ones, and moves the cursor to `cursor`, if that
- * is not null. If the payments complete an intent, it also confirms the intent and grants the
- * credits. A signature that is already recorded grants nothing again. Throws `LeaseLost` if another
- * watcher has taken over. The caller announces the tenant's delivery after the commit.
+ * Records the payments of a Solana transaction (CONTRACT 8), in one transaction of Postgres. The
+ * Postgres transaction also removes the signature from the unread ones. It moves the cursor to
+ * `cursor`, if that is not null. If the payments complete an intent, it also confirms the intent
+ * and grants the credits. A signature that is already recorded grants nothing again. Throws
+ * `LeaseLost` if another watcher has taken over. The caller announces the tenant's delivery after
+ * the commit.
  */
 export function recordTransaction(
   store: Store,
@@ -130,10 +134,6 @@ function isAfterGrace(
   return blockTimeSeconds !== null && blockTimeSeconds * 1000 > grace_ends_at.getTime();
 }
 
-/**
- * True if an operator has granted credits for this transaction. The transaction then grants nothing
- * again.
- */
 async function isSettledByOperator(query: Query, signature: string): Promise<boolean> {
   const rows = await query('SELECT 1 FROM purchases WHERE reference = $1', [
     solanaGrantReference(signature),
@@ -162,9 +162,7 @@ async function insertPayments(
   );
 }
 
-/**
- * Grants the credits of the intent. Returns false if the tenant's balance would exceed its maximum.
- */
+/** Returns false if the tenant's balance would exceed its maximum. */
 async function grant(
   store: Store,
   query: Query,
@@ -203,7 +201,6 @@ async function addPayment(
   );
 }
 
-/** Writes `credits.purchased` to the outbox. */
 async function announce(
   store: Store,
   query: Query,

@@ -13,7 +13,8 @@ export interface DueQuestion {
 }
 
 /**
- * Up to `limit` due questions, the most urgent first. Leaves out intents with an unread signature.
+ * Up to `limit` due questions, the longest due first. A question is left out while a signature that
+ * names its intent is unread.
  */
 export async function findDueQuestions(store: Store, limit: number): Promise<DueQuestion[]> {
   const rows = await store.query<{

@@ -10,7 +10,6 @@ import {
   type ReconcileCandidate,
 } from './reconcile-page.ts';
 
-/** Why a submission is overdue. */
 export type OverdueKind =
   | 'stale_pending'
   | 'not_started'
@@ -28,7 +27,7 @@ export const unsettledGraceMs = 2_000;
 
 /**
  * A page of overdue submissions, in the order of their ids, which is the order of their holds.
- * While a recovery is in force, the page has only submissions whose outcome is not settled. Reading
+ * While a recovery is in force, the page has only submissions with a stored outcome. Reading
  * changes nothing; each submission is checked again when it is reconciled.
  */
 export async function findOverdue(

@@ -3,8 +3,9 @@ import { inFlightStates } from '../schema/submission-states.ts';
 
 /**
  * The failures of reconcilers. A row that cannot be reconciled is retried with backoff, so that it
- * does not block others. After `deadLetterFailures` it is a dead letter: it is still retried, at
- * the longest interval, and is listed for operators.
+ * does not block others. The backoff doubles with each failure, up to `backoffMsMax`. After
+ * `deadLetterFailures` failures the row is a dead letter: it is listed for operators, and the
+ * retries continue.
  */
 
 export type ReconcilerName = 'settlement' | 'webhook' | 'purge';
@@ -62,8 +63,8 @@ const recordSql = `
   WHERE f.next_attempt_at <= svc_now()`;
 
 /**
- * Returns only the message of an error. Other fields, such as the parameters of a statement, may
- * contain personal data.
+ * Returns the message of an error as one line of at most `errorLengthMax` characters. Other fields
+ * of the error are left out. They may contain personal data, such as the parameters of a statement.
  */
 function messageOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
@@ -75,7 +76,6 @@ function messageOf(error: unknown): string {
     .slice(0, errorLengthMax);
 }
 
-/** Deletes the failures of rows that were reconciled. */
 export async function clearReconcileFailures(
   { query }: Store,
   reconciler: ReconcilerName,
@@ -103,8 +103,8 @@ const stillFound = `CASE f.reconciler
 const stillFoundValues = [inFlightStates, ['pending', 'queued']] as const;
 
 /**
- * Deletes the failures of rows that need no reconciler any more. Returns how many dead letters are
- * left.
+ * Deletes the failures of rows that the reconciler would not find. Returns how many dead letters
+ * are left.
  */
 export async function pruneReconcileFailures(
   store: Store,
@@ -134,15 +134,14 @@ export interface DeadLetter {
 }
 
 export interface DeadLetters {
-  /** Rows that failed and are not yet dead letters. */
+  /** The number of rows that failed and are not yet dead letters. */
   retrying: number;
-  /** All dead letters, listed or not. */
+  /** The number of all dead letters, listed or not. */
   count: number;
   /** The oldest first, at most `limit`. */
   listed: DeadLetter[];
 }
 
-/** The failing rows of all reconcilers, for operators. */
 export async function readDeadLetters(store: Store, limit: number): Promise<DeadLetters> {
   const [counts] = await store.query<{ retrying: number; count: number }>(
     `SELECT (count(*) FILTER (WHERE failures < $3))::int AS retrying,
@@ -161,7 +160,7 @@ export async function readDeadLetters(store: Store, limit: number): Promise<Dead
 }
 
 /**
- * Makes all rows that a reconciler failed at due in its next pass. Returns how many were in
+ * Makes all rows that a reconciler failed at due immediately. Returns how many of them were in
  * backoff.
  */
 export async function retryReconcileFailures(

@@ -8,11 +8,9 @@ import {
   recordReconcileFailures,
 } from './reconcile-failures.ts';
 
-/** A row that a reconciler found, with the result of earlier attempts. */
 export interface ReconcileCandidate {
   subjectId: string;
   failedBefore: boolean;
-  /** True while the backoff of the row has not ended. */
   isInBackoff: boolean;
 }
 
@@ -31,13 +29,12 @@ export interface CandidatePage<Candidate extends ReconcileCandidate> {
   next: CandidateCursor | null;
 }
 
-/** A page begins after `after`, or with the first row, and has at most `limit` rows. */
+/** `after` is the end of the previous page. Null for the first page. */
 export interface PageOptions {
   after: CandidateCursor | null;
   limit: number;
 }
 
-/** The parameters that `rows` of `candidatesSql` must use. */
 export const pageParameters = { after_at: 'timestamptz', after_id: 'uuid', limit: 'int' } as const;
 
 const nilId = '00000000-0000-0000-0000-000000000000';
@@ -80,10 +77,9 @@ export function pageOf<Candidate extends ReconcileCandidate>(
 }
 
 /**
- * Reconciles the candidates that are not in backoff. It passes them to `act` together. If `act`
- * throws, it passes them one by one. `act` returns how many it reconciled. Records the failures,
- * and clears earlier failures of rows that succeeded. If the database does not answer, throws at
- * once and records nothing.
+ * Passes the candidates that are not in backoff to `act` together. If `act` throws, passes them one
+ * by one. `act` returns how many it reconciled. Failures are recorded, and earlier failures of rows
+ * that succeeded are cleared. If the database does not answer, throws at once and records nothing.
  */
 export async function reconcileTogether(
   store: Store,

@@ -25,7 +25,6 @@ export interface Receipt {
   readonly createdAt: string;
 }
 
-/** SQL for the values of a receipt as one JSON text, from a row of `submissions`. */
 export const receiptSql = `jsonb_build_object('tenantId', tenant_id, 'idempotencyKey', idempotency_key,
   'requestHash', encode(request_hash, 'base64'), 'requestId', request_id, 'jobType', job_type,
   'tier', tier, 'estimated', quote_estimated_micros::text, 'max', quote_max_micros::text,
@@ -37,7 +36,7 @@ interface Assigned {
   readonly nodeId: string;
 }
 
-/** Seals a receipt for its submission and node. Returns base64. */
+/** Returns base64. */
 export function sealReceipt(sealer: Sealer, assigned: Assigned, text: string): string {
   return Buffer.from(sealer.seal(receiptPlace(assigned), text)).toString('base64');
 }

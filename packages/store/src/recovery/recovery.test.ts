@@ -15,7 +15,6 @@ import { applyReport, noteReported } from './reports.ts';
 
 const begin = ({ store }: Fixture) => beginRecovery(store, testAuthor);
 
-/** Dispatches a submission. Returns it with the receipt that its node has. */
 async function dispatch(fixture: Fixture, tenantId: string, nodeId: string, key: string) {
   const { id: submissionId } = await fixture.hold(tenantId, { key });
   const commit = await commitDispatched(fixture.store, { submissionId, nodeId });

@@ -7,7 +7,6 @@ import { payloadPlace } from '../sealing/sealed.ts';
 import { openReceipt, type Receipt } from './receipts.ts';
 import { recoveryInForce } from './recovery.ts';
 
-/** The report of a node about a submission in its history. */
 export interface JournalReport {
   readonly submissionId: string;
   readonly nodeId: string;
@@ -37,9 +36,9 @@ export type ReportFinding =
   | 'unreadable';
 
 /**
- * Applies the report of a node while a recovery is in force. It brings the submission to the state
- * that the node proves. Its idempotency key is then taken again, and its outcome can be stored.
- * Null if no recovery is in force.
+ * Applies the report of a node while a recovery is in force: brings the submission to the state
+ * that the node proves. The submission's idempotency key is then taken again, and its outcome can
+ * be stored. Returns null if no recovery is in force.
  */
 export async function applyReport(
   store: Store,
@@ -72,7 +71,7 @@ export async function applyReport(
   }
 }
 
-/** Notes that a node has reported everything. */
+/** Notes that a node has reported its whole history. Does nothing if no recovery is in force. */
 export async function noteReported(store: Store, nodeId: string): Promise<void> {
   await store.query(
     `INSERT INTO recovery_nodes (incarnation, node_id, reported_at)
@@ -89,8 +88,9 @@ const { to: running } = transitions.begin;
 const { to: dispatched } = transitions.dispatch;
 
 /**
- * Advances a submission to the state of the report, if it is in an earlier one. Otherwise returns
- * `known` or `not_this_nodes`. Null if the database does not have the submission.
+ * Advances a submission to the state of the report and returns `advanced`. Returns `known` if the
+ * submission of this node is already in that state or a later one. Returns `not_this_nodes` if it
+ * has another node, or ended without a node. Null if the database does not have the submission.
  */
 async function advance(query: Query, report: JournalReport): Promise<ReportFinding | null> {
   const { submissionId, nodeId, isBegun, instanceId } = report;
@@ -116,10 +116,6 @@ async function advance(query: Query, report: JournalReport): Promise<ReportFindi
   return 'advanced';
 }
 
-/**
- * Inserts a submission from its receipt, with its hold. Returns `restored`, or why it is not
- * inserted.
- */
 async function insert(
   store: Store,
   query: Query,

@@ -11,7 +11,6 @@ const days = { usageDays: 60, deliveryDays: 60 };
 type Status = 'pending' | 'queued' | 'waiting' | 'delivered';
 const impatient = { attemptsMax: 1, pauseMs: 0 };
 
-/** Creates the endpoint that a delivery with this status needs. Null if it needs none. */
 async function targetOf(database: Fixture['database'], status: Status): Promise<string | null> {
   if (status === 'pending' || status === 'delivered') return null;
   const kind = status === 'queued' ? 'push' : 'poll';
@@ -25,10 +24,6 @@ async function targetOf(database: Fixture['database'], status: Status): Promise<
   return row?.id ?? null;
 }
 
-/**
- * Inserts a delivery with the current time, its event, one attempt, and a usage report of its
- * submission.
- */
 async function deliver({ database }: Fixture, status: Status) {
   const ids = await database.query<{ id: string }>(
     `SELECT overlay(svc_uuid_floor(svc_now())::text PLACING right(gen_random_uuid()::text, 12) FROM 25) AS id
@@ -77,7 +72,6 @@ async function deleteEvents({ store }: Fixture): Promise<number> {
   return deleted;
 }
 
-/** Moves the database's clock and creates the partitions of that time. */
 async function pass({ advance, store }: Fixture, passedDays: number): Promise<void> {
   await advance(passedDays * dayMs);
   await makePartitions(store);

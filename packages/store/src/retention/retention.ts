@@ -12,7 +12,6 @@ import { type PartitionRange, readPartitions } from '../schema/partitions.ts';
  */
 
 export interface Retention {
-  /** Days that usage reports are kept. */
   readonly usageDays: number;
   /** Days that deliveries, attempts and events are kept. */
   readonly deliveryDays: number;
@@ -21,16 +20,15 @@ export interface Retention {
 export interface RetentionRound {
   readonly dropped: readonly PartitionRange[];
   /**
-   * Partitions that are old enough but stay. One of their deliveries is pending, a delivery of
-   * their attempts still exists, or a submission of their usage reports is in flight.
+   * Partitions that are old enough but stay, because a row needs them: a delivery in them is
+   * pending, a delivery of their attempts still exists, or a submission of their usage reports is
+   * in flight.
    */
   readonly needed: readonly PartitionRange[];
-  /** The error of each partition that could not be dropped. */
   readonly errors: readonly unknown[];
 }
 
 export interface LockPauses {
-  /** The most attempts at one lock. */
   readonly attemptsMax: number;
   readonly pauseMs: number;
 }
@@ -42,7 +40,7 @@ export interface LockPauses {
 const lockPauses: LockPauses = { attemptsMax: 20, pauseMs: 500 };
 
 /**
- * The tables with partitions, and which retention each has. Deliveries come before their attempts,
+ * The tables with partitions, and the retention of each. Deliveries come before their attempts,
  * because attempts are needed as long as their deliveries exist.
  */
 const daysOfTables: readonly (readonly [string, keyof Retention])[] = [
@@ -51,7 +49,10 @@ const daysOfTables: readonly (readonly [string, keyof Retention])[] = [
   ['delivery_attempts', 'deliveryDays'],
 ];
 
-/** Drops the partitions that are older than the retention, each in its own transaction. */
+/**
+ * Drops the partitions that are older than the retention, each in its own transaction. Partitions
+ * that are still needed stay (`RetentionRound`).
+ */
 export async function dropExpiredPartitions(
   store: Store,
   retention: Retention,
@@ -138,8 +139,8 @@ export async function deleteExpiredEvents(
 }
 
 /**
- * Runs `work` again if it gave up waiting for a lock. Throws the error of the last attempt. Each
- * attempt waits only briefly, because other statements queue behind one that waits for a lock.
+ * Retries `work` while it fails with a lock timeout. The timeout is short, because other statements
+ * queue behind a statement that waits for a lock. Throws the error of the last attempt.
  */
 async function withLockRetries<Result>(
   work: () => Promise<Result>,

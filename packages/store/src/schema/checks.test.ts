@@ -795,7 +795,6 @@ beforeAll(async () => {
 
 afterAll(() => database.close());
 
-/** Returns the condition of a CHECK. Throws if Postgres does not enforce the CHECK. */
 async function conditionOf({ table, check, isUnvalidated = false }: CheckCase): Promise<string> {
   const [found] = await database.query<{ condition: string }>(
     `SELECT pg_get_expr(conbin, conrelid) AS condition FROM pg_constraint

@@ -37,8 +37,7 @@ const requestHashKeyBytes = 32;
 
 /**
  * Checks before a service starts that it may use the database, and returns the first fault that it
- * finds (CONTRACT 0). For example, the schema may not fit this build, or the database may belong to
- * another environment. The first service writes the environment row, with a new key for request
+ * finds (CONTRACT 0). The first service writes the environment row, with a new key for request
  * hashes. The environment's name in that row never changes. The call also reads the database's
  * clock for new ids, and sets the sealing phase of `store`.
  */
@@ -79,9 +78,9 @@ export async function assertReady(
 }
 
 /**
- * True if a standby follows and commits do not wait for it. Only replication slots and the list of
- * hosts count: a role without privileges cannot distinguish the connection of a standby from that
- * of a backup.
+ * True if a standby follows and commits do not wait for it. A standby is known by an active
+ * physical replication slot or by `listsStandby`. Connections do not count, because a role without
+ * privileges cannot distinguish the connection of a standby from that of a backup.
  */
 async function hasAsyncStandby(store: Store, listsStandby: boolean): Promise<boolean> {
   const [row] = await store.query<{ names: string; isFollowed: boolean }>(
@@ -122,7 +121,6 @@ export async function openReadyStore(
   }
 }
 
-/** Returns a copy of the store that follows the sealing phase until the copy is closed. */
 function following(store: Store): Store {
   const stop = followPhase(store);
   return {

@@ -20,7 +20,6 @@ export interface DatabaseHealth {
    */
   readonly sessionsMax: number;
   readonly sessions: number;
-  /** False if this connection is not encrypted. */
   readonly isEncrypted: boolean;
   /** Connections that stream WAL from this server: standbys, and backups while they run. */
   readonly standbys: number;

@@ -82,7 +82,7 @@ export async function migrate(
     const status = compareSchema(known, record);
     if (status.kind === 'unknown') return { kind: 'refused', reason: status.reason };
     const newer = status.kind === 'usable' ? status.newer : [];
-    // The privileges and the rate card of a later build stay as they are.
+    // A later build has migrated this database. Its privileges and rate card stay as they are.
     if (newer.length > 0)
       return { kind: 'migrated', applied: [], waiting: [], newer, isResealDue: false };
     const raisesFloor = options.raisesFloor === true || record.applied.length === 0;
@@ -104,7 +104,7 @@ export async function migrate(
   } catch (error) {
     if (sqlState(error) !== insufficientPrivilege) throw error;
     const reason =
-      'the role that migrates may not change the schema. Set MIGRATION_DATABASE_URL to a URL with the role that owns the tables';
+      'the role that migrates has no right to change the schema. Set MIGRATION_DATABASE_URL to a URL with the role that owns the tables';
     return { kind: 'refused', reason };
   } finally {
     await client.end();

@@ -14,7 +14,6 @@ export type StoredOffer = readonly [
   reason?: string,
 ];
 
-/** The JSON text of offers, as it is stored. */
 export function textOfOffers(records: readonly OfferRecord[]): string {
   return JSON.stringify(records.map(storedOf));
 }

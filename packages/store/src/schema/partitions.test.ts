@@ -4,7 +4,6 @@ import { makePartitions } from './partitions.ts';
 
 const dayMs = 24 * 3_600_000;
 
-/** Inserts a delivery whose id has the time `at`. Returns the name of its partition. */
 async function partitionAt({ database }: Fixture, at: Date): Promise<string> {
   const [row] = await database.query<{ name: string }>(
     `INSERT INTO deliveries (id, tenant_id, event_id, type, status, finished_at, created_at, round_started_at)

@@ -20,7 +20,6 @@ export interface PartitionRound {
   readonly made: readonly (PartitionRange & { readonly movedRows: number })[];
   /** Partitions that are still missing. Rows of these ranges go to the default partition. */
   readonly missing: readonly PartitionRange[];
-  /** The error of each partition that could not be created. */
   readonly errors: readonly unknown[];
 }
 
@@ -88,8 +87,8 @@ export async function readPartitions(store: Store): Promise<Map<string, TimeRang
 }
 
 /**
- * The range of a bound such as `FOR VALUES FROM ('0193…') TO ('0194…')`. Returns an empty list for
- * the default partition.
+ * Returns the range of a bound such as `FOR VALUES FROM ('0193…') TO ('0194…')`, as a list of one.
+ * The list is empty for the default partition.
  */
 function rangeOf(bound: string): TimeRange[] {
   const [fromMs, toMs] = [...bound.matchAll(/'([0-9a-f]{8})-([0-9a-f]{4})/g)].map(

@@ -4,7 +4,6 @@ import { createFixture, type Fixture } from '../store.fixture.ts';
 import { assertReady } from './environment.ts';
 import { migrate } from './migrate.ts';
 
-/** Creates a role for services, as an administrator does. Returns its name and its URL. */
 async function createRole({ database }: Fixture): Promise<{ role: string; serviceUrl: string }> {
   const role = `services_${database.databaseUrl.slice(-12)}`;
   await database.query(`CREATE ROLE ${role} LOGIN PASSWORD 'secret'`);

@@ -8,7 +8,7 @@ export type GrantOutcome = { kind: 'granted' } | { kind: 'refused'; reason: stri
 
 export interface SettingsTarget {
   readonly role: string;
-  /** The URL with which services connect as this role. The role may change its own settings. */
+  /** The URL with which services connect as this role. */
   readonly serviceUrl: string;
   /**
    * `role`: the settings apply in every database. `database`: they apply only in this one, because
@@ -41,7 +41,7 @@ export async function giveSettings(owner: Client, target: SettingsTarget): Promi
   }
 }
 
-/** SQL that gives the role the settings that it lacks. Empty if it has all of them. */
+/** SQL that gives the role its missing settings. Empty if the role has all settings. */
 async function missingSettings(owner: Client, { role, scope }: SettingsTarget): Promise<string> {
   const { rows } = await owner.query<{ database: string; settings: string[] }>(
     `SELECT current_database() AS database, ARRAY(
@@ -80,7 +80,7 @@ async function asRole(
     return { kind: 'granted' };
   } catch (error) {
     if (!isUnavailable(error) && sqlState(error) === undefined) throw error;
-    const reason = `the owner may not change the settings of the role ${role}, and the role itself could not change them over DATABASE_URL. Run as an administrator: ${statements.replaceAll(';\n', '; ')}`;
+    const reason = `the role that migrates has no right to change the settings of the role ${role}, and the role itself could not change them over DATABASE_URL. Run as an administrator: ${statements.replaceAll(';\n', '; ')}`;
     return { kind: 'refused', reason };
   }
 }

@@ -6,9 +6,10 @@ import type { Store } from '../connection/store.ts';
 import { giveSettings, type GrantOutcome } from './role-settings.ts';
 
 /**
- * There are two database roles. The owner runs migrations. The services and `svc` use another role,
- * which owns nothing. It has only the privileges below. It can therefore not change the ledger or
- * the audit log, and cannot disable a trigger.
+ * Production has two database roles. The owner runs migrations. The services and `svc` use another
+ * role, which owns nothing and has only the privileges below. It can therefore not change the
+ * ledger or the audit log, and cannot disable a trigger. In other environments, one role may be
+ * both.
  */
 
 const append = ['SELECT', 'INSERT'] as const;
@@ -34,12 +35,12 @@ export const servicePrivileges: Readonly<Record<string, readonly string[]>> = {
   delivery_attempts: change,
   events: change,
   job_type_usage: change,
-  // The rows of the next two tables are sealed under the master key. The role alone does not have
-  // this key.
+  // The next two tables contain values that are sealed under the master key. The role alone does
+  // not have this key, so it cannot forge them.
   ledger_audit: change,
   ledger_checkpoints: change,
   ledger_verdict: change,
-  // A signature is locked and deleted when its replay window has passed.
+  // A row is locked and deleted when its signature was accepted over an hour ago.
   node_link_signatures: [...change, 'DELETE'],
   nodes: change,
   operators: change,
@@ -72,7 +73,6 @@ export const servicePrivileges: Readonly<Record<string, readonly string[]>> = {
   webhook_endpoints: [...change, 'DELETE'],
 };
 
-/** The sequences of the columns that number rows. */
 const sequences = ['audit_log_id_seq', 'ledger_entries_sequence_seq', 'rate_cards_version_seq'];
 
 /**
@@ -166,8 +166,8 @@ function scramVerifier(password: string): string {
 }
 
 /**
- * The names of the existing tables and sequences, and of columns as `<table>.<column>`. Some are
- * missing while a migration waits (`migrate.ts`).
+ * The names of the existing tables and sequences, and of columns as `<table>.<column>`. Names of
+ * `servicePrivileges` may be missing while a migration waits (`migrate.ts`).
  */
 async function existingNames(owner: Client): Promise<ReadonlySet<string>> {
   const { rows } = await owner.query<{ name: string }>(
@@ -180,8 +180,9 @@ async function existingNames(owner: Client): Promise<ReadonlySet<string>> {
 }
 
 /**
- * A privilege on columns, such as `UPDATE (a, b)`, without the columns that do not exist. A
- * privilege on the whole table stays as it is.
+ * Returns a privilege without the columns that do not exist, such as `UPDATE (a)` for `UPDATE (a,
+ * b)`. Returns an empty array if none of the columns exists. A privilege on the whole table stays
+ * as it is.
  */
 function presentPart(table: string, privilege: string, existing: ReadonlySet<string>): string[] {
   const [, verb, columns] = /^(\w+) \((.*)\)$/.exec(privilege) ?? [];
@@ -223,7 +224,6 @@ async function secureFunctions(owner: Client, role: string, schema: string): Pro
   }
 }
 
-/** Tables whose rows no service may change or delete. */
 const appendOnlyTables = [
   'ledger_entries',
   'audit_log',

@@ -4,7 +4,6 @@ import { cancelSubmission } from '../endings/endings.ts';
 import { createFixture, type Fixture } from '../store.fixture.ts';
 import { isEnded, isNotRejected, statesOtherwise } from './submission-states.ts';
 
-/** The states for which Postgres finds the condition true. `finished_at` is set. */
 async function statesOf({ database }: Fixture, condition: string): Promise<string> {
   const rows = await database.query<{ state: string }>(
     `SELECT state FROM unnest($1::text[]) AS r (state), now() AS finished_at WHERE ${condition}`,
@@ -13,7 +12,6 @@ async function statesOf({ database }: Fixture, condition: string): Promise<strin
   return rows.map(({ state }) => state).join(' ');
 }
 
-/** The columns that change between the hold and the end of a successful submission. */
 const changingColumns = [
   'state',
   'node_id',

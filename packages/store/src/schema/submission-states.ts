@@ -9,9 +9,9 @@ import {
 
 /**
  * States in SQL come from the domain's table of transitions. A statement takes them as parameters.
- * Only a condition that must match a partial index has literals (see `roleSettings`). Such
- * conditions are among the constants below. No index has the column `state`, so that a change of
- * the state changes no index.
+ * A condition has literals if it must match a partial index (see `roleSettings`). The constants
+ * below contain such conditions. No index has the column `state`, so that a change of the state
+ * changes no index.
  */
 
 /** The states in which the hold exists: the submission has not ended. */
@@ -31,14 +31,14 @@ export const assignedOrSettlingStates: readonly SubmissionState[] = [
 export const inFlightIds = 'ARRAY(SELECT submission_id FROM submissions_in_flight)';
 
 /**
- * A condition on a submission: the submission holds its idempotency key. A rejected submission has
- * given its key back.
+ * A condition on a submission: its idempotency key is taken. The key of a rejected submission is
+ * free again.
  */
 export const holdsItsKey = 'rejected_id IS NULL';
 
 /**
- * The part of a condition after the column `ended_otherwise`: the submission was not rejected.
- * Tenants do not see rejected submissions.
+ * SQL that follows the column `ended_otherwise`: together they are true if the submission was not
+ * rejected. Tenants do not see rejected submissions.
  */
 export const isNotRejected = `IS DISTINCT FROM '${transitions.reject.to}'`;
 
@@ -50,7 +50,7 @@ export const statesOtherwise: readonly SubmissionState[] = submissionStates.filt
   (state) => isTerminal(state) && state !== transitions.settle_completed.to,
 );
 
-/** The part of a condition after the column `state`: the submission has ended. */
+/** SQL that follows the column `state`: together they are true if the submission has ended. */
 export const isEnded = isIn(submissionStates.filter(isTerminal));
 
 /**
@@ -61,7 +61,6 @@ export function isInState(state: SubmissionState): string {
   return statesOtherwise.includes(state) ? `ended_otherwise = '${state}'` : `state = '${state}'`;
 }
 
-/** The states that a tenant sees as this status. */
 export function statesShownAs(status: WireStatus): SubmissionState[] {
   return submissionStates.filter((state) => wireStatus(state) === status);
 }

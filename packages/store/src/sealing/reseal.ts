@@ -23,7 +23,7 @@ export const sealedColumns: readonly SealedColumn[] = [
   {
     table: 'nodes',
     column: 'previous_secret_sealed',
-    // A rotation copies the sealed value into this column.
+    // A rotation copies `secret_sealed` into this column without sealing it again.
     boundTo: 'secret_sealed',
     kind: '(secret_version - 1)::text',
   },
@@ -72,10 +72,13 @@ export const sealedColumns: readonly SealedColumn[] = [
   },
 ];
 
-/** One processed page of rows. `next` is the start of the following page; null at the end. */
+/** `next` is the `after` of the following page. Null at the end. */
 export interface ResealedPage {
   looked: number;
-  /** Values that were sealed again, without those that changed in the meantime. */
+  /**
+   * The number of values that were sealed again. `changed` counts the values that were skipped
+   * because another writer changed them in the meantime.
+   */
   resealed: number;
   changed: number;
   next: string | null;

@@ -15,7 +15,7 @@ import { resealPage, sealedColumns } from './reseal.ts';
 import { environmentPlace, responsePlace } from './sealed.ts';
 import { beginReseal, endReseal, readEnvironment } from './sealing-phase.ts';
 
-const elsewhere = 'key or place differs';
+const elsewhere = 'cannot be decrypted';
 
 test('a secret does not open for another tenant or as another kind', async () => {
   const { store, tenant, database } = await createFixture();
@@ -76,7 +76,6 @@ test('a rotated secret of a node does not open as the current one', async () => 
   await expect(findNodeCredentials(store, nodeId)).rejects.toThrow(elsewhere);
 });
 
-/** Brings the database into the state of the previous version, and opens stores on it. */
 async function previousDatabase(fixture: Fixture, masterKey: string) {
   const { database, store } = fixture;
   const open = async (): Promise<Store> => {
@@ -141,7 +140,7 @@ test('values of the previous version are sealed again while services run, and re
   await waitUntil(() => service.sealer.phase === 'bound', { what: 'the service to follow' });
   expect((await findTenantCredentials(service, tenantId))?.hmacSecrets).toEqual(['hsk_test_1']);
 
-  // An old copy can no longer be opened.
+  // A copy of the secret from before the reseal does not open.
   await fixture.database.query('UPDATE tenant_secrets SET sealed = $2 WHERE id = $1', [
     previous?.id,
     previous?.sealed,

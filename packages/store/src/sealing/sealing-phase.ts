@@ -34,7 +34,6 @@ export function phaseOf({ sealed, resealStartedAt }: SealedEnvironment): Sealing
   return resealStartedAt === null ? 'previous' : 'resealing';
 }
 
-/** How often a service checks the phase. */
 const phaseIntervalMs = 1_000;
 
 /**
@@ -86,10 +85,10 @@ export async function beginReseal(store: Store): Promise<number> {
 }
 
 /**
- * Sets the mark: seals the key of request hashes for its complete place. Within a second, each
- * service then refuses values that are sealed for their row only. Call this function after a whole
- * pass has found no such value. Does nothing if the mark is set, or if no service has ever started
- * on the database.
+ * Sets the mark (see the top of this file): seals the key of request hashes for its complete place.
+ * Within a second, each service then refuses values that are sealed for their row only. Call this
+ * function after a whole pass has found no such value. Does nothing if the mark is set, or if no
+ * service has ever started on the database.
  */
 export async function endReseal(store: Store): Promise<void> {
   const row = await readEnvironment(store);

@@ -12,14 +12,13 @@ import { cancelSubmission } from '../endings/endings.ts';
 import { createFixture, type Fixture, newSubmission } from '../store.fixture.ts';
 import { type HoldOutcome, holdSubmissions } from './hold.ts';
 
-/** One hold to place: its tenant, its key and its credits. */
 interface HoldRequest {
   readonly tenant: number;
   readonly key: number;
   readonly max: number;
 }
 
-/** One batch of holds. Before it, each tenant of `cancels` cancels its oldest submission. */
+/** Before the batch, each tenant of `cancels` cancels its oldest submission. */
 interface Round {
   readonly cancels: readonly number[];
   readonly requests: readonly HoldRequest[];
@@ -43,10 +42,6 @@ const rounds: fc.Arbitrary<Round[]> = fc.array(
 
 const micros = (credits: number): bigint => BigInt(credits) * microsPerCredit;
 
-/**
- * A model of a tenant's account, by the plans of the domain. It handles the calls one after
- * another.
- */
 class PlannedAccount {
   readonly movements: Movement[] = [];
   figures: AccountFigures = { balanceMicros: 0n, heldMicros: 0n, rebateAccruedMicros: 0n };
@@ -77,7 +72,7 @@ class PlannedAccount {
   }
 }
 
-/** A tenant in the database, its model, and its submissions in flight, the oldest first. */
+/** `inFlight` has the oldest submission first. */
 interface Tenant {
   readonly id: string;
   readonly planned: PlannedAccount;
@@ -91,7 +86,6 @@ async function cancelOldest({ store }: Fixture, { id: tenantId, planned, inFligh
   await cancelSubmission(store, { submissionId: oldest.id, tenantId, by: 'tenant' });
 }
 
-/** Places the holds as one batch, and expects the outcomes of the models. */
 async function placeAsPlanned(
   { store }: Fixture,
   tenants: readonly Tenant[],
@@ -119,7 +113,6 @@ async function placeAsPlanned(
   }
 }
 
-/** The tenant's movements and figures as they are stored. */
 async function stored({ database }: Fixture, tenantId: string) {
   const movements = await database.query(
     `SELECT type, debit_account AS debit, credit_account AS credit, amount_micros AS amount,
@@ -135,7 +128,6 @@ async function stored({ database }: Fixture, tenantId: string) {
   return { movements, figures };
 }
 
-/** The movements and figures of the model, with amounts as texts. */
 function expected({ planned, inFlight }: Tenant) {
   const movements = planned.movements.map(({ type, debit, credit, amountMicros, after }) => {
     return { type, debit, credit, amount: `${amountMicros}`, ...textsOf(after) };

@@ -5,7 +5,6 @@ import { createFixture, type Fixture, newSubmission } from '../store.fixture.ts'
 import { holdSubmissions } from './hold.ts';
 import { findByIdempotencyKey } from './submissions.ts';
 
-/** One hold to place: its tenant, its key and its credits. */
 interface HoldRequest {
   tenant: number;
   key: number;
@@ -24,7 +23,6 @@ async function place(fixture: Fixture, tenants: string[], requests: readonly Hol
   );
 }
 
-/** Sixteen holds of 30 credits, alternating between two tenants. */
 const sixteen = (round: number): HoldRequest[] =>
   Array.from({ length: 16 }, (_, index) => ({
     tenant: (index + round) % 2,

@@ -40,11 +40,9 @@ export type HoldOutcome =
    */
   | { kind: 'stale_credentials' }
   | { kind: 'key_taken' }
-  /** The tenant has reached its limit of submissions in flight. */
   | { kind: 'in_flight_max' }
   | { kind: 'insufficient_credits' };
 
-/** The most statements in flight at once in one process. */
 const holdBatchesInFlightMax = 2;
 
 const holdInBatch = batched<NewSubmission, HoldOutcome>({
@@ -68,8 +66,9 @@ export function holdSubmission(store: Store, submission: NewSubmission): Promise
  * Places many holds in one statement, as if they came one after another. The outcomes are in the
  * order given. The accounts are locked in the order of their ids, so that two batches never
  * deadlock. A tenant's holds are granted in the order given, if its credits and its limit in flight
- * allow it. A smaller hold after a refused larger one can be granted. If a key occurs twice, the
- * second hold gets `key_taken`, also when the first one is refused.
+ * allow it. A smaller hold after a refused larger one can be granted. If two holds of a tenant have
+ * the same key and `accountEpoch`, the second one gets `key_taken`, also if the first one is
+ * refused.
  *
  * With two or more holds, throws a unique violation if another statement takes one of their keys at
  * the same moment. With one hold, the outcome is then `key_taken`.
@@ -80,8 +79,8 @@ export async function holdSubmissions(
   attempt: Attempt = 'first',
 ): Promise<HoldOutcome[]> {
   const outcomes = await placeAll(store, submissions);
-  // If an earlier run committed a hold and its answer was lost, the repeated hold finds its own key
-  // and gets `key_taken`.
+  // In a repeat, a hold gets `key_taken` if the earlier run has committed it. `recogniseOwn` turns
+  // this outcome into `held`.
   return attempt === 'repeat' ? recogniseOwn(store, submissions, outcomes) : outcomes;
 }
 
@@ -109,8 +108,8 @@ async function placeAll(
 function firstOfEachKey(submissions: readonly NewSubmission[]): NewSubmission[] {
   const byKey = new Map<string, NewSubmission>();
   for (const submission of submissions) {
-    // The epoch is part of the key of this map. Otherwise the second of two holds with one
-    // idempotency key and different epochs would not be compared with the account.
+    // The map distinguishes holds by their epochs too. Without this, the second of two holds with
+    // the same idempotency key and another epoch would not be compared with the account.
     const key = `${submission.tenantId} ${submission.accountEpoch} ${submission.idempotencyKey}`;
     if (!byKey.has(key)) byKey.set(key, submission);
   }
@@ -128,7 +127,9 @@ interface HoldRow {
   held_at_ms: number;
 }
 
-/** The statement returns no row for a tenant without an account. Such a tenant has no credits. */
+/**
+ * `row` is undefined for a tenant without an account. The outcome is then `insufficient_credits`.
+ */
 function outcomeOf(row: HoldRow | undefined): HoldOutcome {
   if (row?.is_stale === true) return { kind: 'stale_credentials' };
   if (row?.key_taken === true) return { kind: 'key_taken' };
@@ -138,16 +139,16 @@ function outcomeOf(row: HoldRow | undefined): HoldOutcome {
 }
 
 // Each look-up is a lateral join of one row, so that the planner can only use an index. With
-// `EXISTS` or `IN` the planner hashed the whole table: a plan that is made for a small table is
-// kept when the table grows. The look-up of a key takes the first key that is equal or greater, in
-// the order of the key index. With a plain equality the planner may choose any index that begins
-// with the tenant. Each look-up would then read all submissions of the tenant.
+// `EXISTS` or `IN`, the planner may choose to hash the whole table while it is small, and that plan
+// is kept when the table grows.
+//
+// The look-up of a key takes the first key that is equal or greater, in the order of the key index.
+// With a plain equality, the planner may choose any index that begins with the tenant. Each look-up
+// would then read all submissions of the tenant.
 
 /**
- * The CTE `checked` is the input, with `key_taken` for each row. The CTE `walk` locks each tenant's
- * account and decides its holds one after another. Both have only the columns that decide. The
- * other columns of granted holds are read from the parameters. The bytes of all rows are in one
- * binary parameter, because in JSON each payload would be parsed and copied several times.
+ * The bytes of all rows are in one binary parameter, because in JSON each payload would be parsed
+ * and copied several times.
  *
  * The statement sets the account to values computed from the balances that were read under its
  * lock. It does not add to the stored columns. Postgres would first compute such a sum on the row
@@ -256,8 +257,8 @@ function insertHeld(store: Store, submissions: readonly NewSubmission[]): Promis
 }
 
 /**
- * Numbers the submissions of each tenant from 1, in their order. Also returns the ids of the
- * tenants in ascending order.
+ * A turn is the position of a hold among the holds of its tenant, counted from 1. `tenantIds` is in
+ * ascending order. The statement locks the accounts in that order.
  */
 function turnsOf(submissions: readonly NewSubmission[]) {
   const last = new Map<string, number>();
@@ -269,10 +270,6 @@ function turnsOf(submissions: readonly NewSubmission[]) {
   return { turns, tenantIds: [...last.keys()].toSorted() };
 }
 
-/**
- * The hashes and the sealed payloads of all submissions as one value, with the byte offsets of
- * each.
- */
 function bytesOf(store: Store, submissions: readonly NewSubmission[]) {
   const hashes = submissions.map(({ requestHash }) => requestHash);
   const payloads = submissions.map((submission) =>

@@ -50,8 +50,7 @@ export async function findAnySubmission(
 /**
  * A page of submissions of all tenants, newest first. With a tenant and without states, rejected
  * submissions are left out. Ids begin with their time, so the order of ids is the order of
- * creation. The few submissions in flight are found through the table `submissions_in_flight`. The
- * other states except `submitted` have an index.
+ * creation.
  */
 export async function listEverySubmission(
   store: Store,
@@ -89,14 +88,14 @@ function idsOf(
   limit: number,
 ): Prisma.Sql {
   if (states === null) {
-    // The submissions of one tenant are found by the tenant's index. It is in the order of
-    // creation, as ids are.
+    // The submissions of one tenant are found by the index on `tenant_id` and `created_at`. The
+    // order of `created_at` is the order of ids.
     return tenantId === null
       ? Prisma.sql`SELECT id FROM submissions WHERE ${conditions} ORDER BY id DESC LIMIT ${limit}`
       : Prisma.sql`SELECT id FROM submissions WHERE ${conditions} AND ended_otherwise ${Prisma.raw(isNotRejected)}
           ORDER BY created_at DESC, id DESC LIMIT ${limit}`;
   }
-  // The states are literals, so that the planner recognises the partial index of each state.
+  // The states are literals, so that the planner recognises the partial index on `ended_otherwise`.
   const parts = states.map((state) => {
     const isState = Prisma.raw(isInState(state));
     if (inFlightStates.includes(state)) {

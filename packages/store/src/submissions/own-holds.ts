@@ -2,7 +2,6 @@ import { transitions } from '@svc/domain';
 import { statement } from '../connection/statement.ts';
 import type { Store } from '../connection/store.ts';
 
-/** The figures in the answer to a granted hold. */
 export interface HeldFigures {
   readonly availableAfterMicros: bigint;
   /** Unix time in milliseconds, by the database's clock. */

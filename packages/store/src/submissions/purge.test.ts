@@ -47,7 +47,6 @@ const kept = async ({ database }: Fixture): Promise<string[]> => {
   return rows.map(({ id }) => id);
 };
 
-/** Purges one page, as one pass of the reconciler does. */
 async function purgeDue(
   store: Store,
   { limit = purgePageMax, ...page }: { retentionDays: number; limit?: number },

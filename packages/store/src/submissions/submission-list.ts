@@ -14,7 +14,7 @@ import {
   type SubmissionRecord,
 } from './submissions.ts';
 
-/** Filters and the start of the page. A null field does not filter. */
+/** A null field does not filter. */
 export interface SubmissionFilter {
   status: WireStatus | null;
   idempotencyKey: string | null;
@@ -22,7 +22,7 @@ export interface SubmissionFilter {
   createdAfter: Date | null;
   /** Exclusive. */
   createdBefore: Date | null;
-  /** The page begins after this submission, the last one of the previous page. */
+  /** The last submission of the previous page. Null for the first page. */
   after: { createdAt: Date; id: string } | null;
   limit: number;
 }
@@ -56,8 +56,8 @@ export async function listSubmissions(
 }
 
 /**
- * The rows to search. Submissions in flight are few. If the filter asks only for them, the
- * statement reads them by their ids instead of the tenant's whole list.
+ * If the filter asks only for submissions in flight, the statement reads these by their ids instead
+ * of the tenant's whole list. Submissions in flight are few.
  */
 function rowsOf(tenantId: string, states: readonly SubmissionState[] | null): Prisma.Sql {
   const areInFlight = states?.every((state) => inFlightStates.includes(state)) ?? false;

@@ -17,7 +17,7 @@ import { outcomePlace, unsealText } from '../sealing/sealed.ts';
 export interface StoredQuote {
   estimatedMicros: bigint;
   maxMicros: bigint;
-  /** The multiplier, in millionths. */
+  /** The surge multiplier, in millionths. */
   surgeMicros: bigint;
 }
 
@@ -27,8 +27,8 @@ export interface KeyedSubmission {
   tenantId: string;
   state: SubmissionState;
   /**
-   * True if the submission was ever assigned to a node. If a submission is cancelled and this is
-   * false, the cancel came before the creation was answered.
+   * True if the submission was ever assigned to a node. If a cancelled submission was never
+   * assigned, the cancel came before the creation was answered.
    */
   dispatched: boolean;
   requestHash: Uint8Array;
@@ -42,7 +42,7 @@ export interface KeyedSubmission {
    * it.
    */
   overdue: boolean;
-  /** Null until the hold has ended. */
+  /** Null until the submission has ended, and always null for a rejected one. */
   chargedMicros: bigint | null;
   refundedMicros: bigint | null;
 }
@@ -124,9 +124,9 @@ const readByIds = statement(
 );
 
 /**
- * The current state of a submission, also if it was rejected. Null for an unknown id. The gateway
- * that waits for the dispatch reads the state after each wake-up. The answer includes everything
- * that was committed before the call. Calls that wait at the same time share one statement.
+ * The current state of a submission, also if it was rejected. Null for an unknown id. The answer
+ * includes everything that was committed before the call. Calls that wait at the same time share
+ * one statement.
  */
 export function readDispatchOutcome(store: Store, id: string): Promise<KeyedSubmission | null> {
   return readInBatch(store, id);
@@ -210,13 +210,12 @@ export interface RecordRow {
   finished_at: Date | null;
 }
 
-/** The usage columns as one JSON object of strings. Strings keep the exact decimals. */
+/** The amounts are strings, which keep the exact decimals. */
 export const usageColumns = `jsonb_build_object(
   'nodeSeconds', usage_node_seconds::text, 'cpuSeconds', usage_cpu_seconds::text,
   'memoryGbSeconds', usage_memory_gb_seconds::text, 'bandwidthMb', usage_bandwidth_mb::text,
   'actions', usage_actions::text)`;
 
-/** The columns that `recordOfRow` reads. */
 export const recordColumns = `id, tenant_id, state, job_type, tier, idempotency_key, quote_estimated_micros, quote_max_micros,
   surge_micros, node_id, charged_micros, ${usageColumns} AS usage, outcome_kind, failure_code, stated_retriable,
   outcome_sealed, cancelled_by, late_outcome_status, late_outcome_at, created_at, dispatched_at, started_at, finished_at`;
@@ -244,7 +243,7 @@ export interface OutcomeText {
   result?: unknown;
 }
 
-/** Opens the sealed texts of an outcome. Returns an empty object if no text is stored. */
+/** Returns an empty object if no text is stored. */
 export function unsealOutcome(
   store: Store,
   at: { id: string; tenantId: string; kind: string | null; sealed: Uint8Array | null },

@@ -14,8 +14,8 @@ const keptDays = 7;
 const deletedMax = 16;
 
 /**
- * Stores one context and deletes expired ones. A submission id is a UUIDv7, which begins with its
- * time. The statement therefore finds the oldest rows by the primary key.
+ * A submission id is a UUIDv7, which begins with its time. The statement therefore finds the oldest
+ * rows by the primary key.
  */
 const storeOne = statement(
   { id: 'uuid', trace_id: 'text', span_id: 'text', tracestate: 'text' },

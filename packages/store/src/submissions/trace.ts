@@ -13,14 +13,12 @@ export interface SubmissionTrace {
   dispatchDeadlineAt: Date;
   leaseExpiresAt: Date | null;
   runDeadlineAt: Date | null;
-  /** `by`: the outcome was reported by the node or decided by the service. */
   outcome: { kind: 'completed' | 'failed'; by: 'node' | 'service'; at: Date } | null;
   /** The offers of the submission. Null if they were not recorded. */
   offers: OfferRecord[] | null;
   usage: { at: Date; usage: Usage }[];
   /** The number of all usage reports. `usage` has at most `usageEndsMax` from each end. */
   usageCount: number;
-  /** True if the node reported more than a cap allows. The usage was then cut to the cap. */
   usageCapped: boolean;
   entries: { at: Date; type: string; amountMicros: bigint; balanceAfterMicros: bigint }[];
   events: TracedEvent[];
@@ -49,14 +47,10 @@ export interface TracedDelivery {
   }[];
 }
 
-/** The most usage reports that are shown from each end, the first ones and the last ones. */
 const usageEndsMax = 10;
 const rowsMax = 200;
 
-/**
- * Reads all parts of a trace. Each part is bounded and found by an index. Null for an unknown
- * submission.
- */
+/** Null for an unknown submission. Each part is bounded and found by an index. */
 export async function readTrace(store: Store, id: string): Promise<SubmissionTrace | null> {
   const submission = await findAnySubmission(store, id);
   if (submission === null) return null;
@@ -163,9 +157,9 @@ async function readEvents(
 }
 
 /**
- * The deliveries of an event. They are created right after it, so their ids have nearly the same
- * time. The range begins a second before the event, because ids of one millisecond have no order.
- * The range ends ten seconds after the event.
+ * The deliveries of an event. An id contains its time of creation, and deliveries are created right
+ * after their event. The query therefore reads a range of ids. It begins one second before the
+ * event, because ids of the same millisecond have no order. It ends ten seconds after the event.
  */
 async function readDeliveries(
   { db, query }: Store,

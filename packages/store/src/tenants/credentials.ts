@@ -11,7 +11,7 @@ export interface TenantCredentials {
   disabled: boolean;
   allowedJobTypes: string[];
   /**
-   * The valid secrets. For a named key, it is the secret of that key. Otherwise they are the
+   * The valid secrets. If the request names a key, only the secret of that key. Otherwise the
    * secrets of the first keys (`KeyRecord`): one, or two while a rotation overlaps. Empty if the
    * tenant has no first key.
    */
@@ -22,7 +22,7 @@ export interface TenantCredentials {
   scopes: readonly KeyScope[];
   /** The CIDR blocks that requests must come from. Empty for any address. */
   addresses: string[];
-  /** True if one of the secrets expires. Its expiry does not change `accountEpoch`. */
+  /** True if one of the secrets has an expiry time. Its expiry does not change `accountEpoch`. */
   hasExpiringSecret: boolean;
   rateLimitPerSecond: number;
   rateLimitBurst: number;
@@ -98,9 +98,9 @@ const findInBatch = batched<Asked, TenantCredentials | null>({
 
 /**
  * The credentials of the key `keyId` alone, or those of the tenant's first keys if `keyId` is null.
- * Null for an unknown tenant. Null also for a key that is unknown, expired or another tenant's.
- * Expired secrets are left out; the newest comes first. Calls that wait at the same time share one
- * statement. Both ids must be in lower case, as `fromWireId` returns them.
+ * Null if the tenant is unknown. Null also if the key is unknown, expired or a key of another
+ * tenant. Secrets that have expired are left out, and the newest comes first. Calls that wait at
+ * the same time share one statement. Both ids must be in lower case, as `fromWireId` returns them.
  */
 export function findTenantCredentials(
   store: Store,

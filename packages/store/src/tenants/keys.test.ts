@@ -3,11 +3,6 @@ import { beforeAll, afterAll, expect, test } from 'vitest';
 import { type Fixture, openFixture } from '../store.fixture.ts';
 import { createKey, listKeys, type NewKey, recordKeyUses } from './keys.ts';
 
-/**
- * The database refuses changes of keys that the code never makes. Uses of keys are stored to the
- * minute.
- */
-
 let fixture: Awaited<ReturnType<typeof openFixture>> & Fixture;
 beforeAll(async () => {
   fixture = await openFixture();

@@ -43,7 +43,7 @@ export interface NewKey {
 }
 
 export type KeyCreation =
-  /** `deliveryIds`: the deliveries of `settings.changed` to announce. */
+  /** `deliveryIds`: the caller announces these deliveries of `settings.changed`. */
   | { kind: 'created'; key: KeyRecord; deliveryIds: string[] }
   /** The tenant has `tenantKeysMax` valid keys. */
   | { kind: 'key_limit' };
@@ -66,7 +66,7 @@ interface KeyRow extends Omit<KeyRecord, 'scopes' | 'addresses'> {
   readonly addresses: string[] | null;
 }
 
-/** The valid keys of a tenant, newest first. Expired keys are not listed. */
+/** The valid keys of a tenant, newest first. */
 export async function listKeys(store: Store, tenantId: string): Promise<KeyRecord[]> {
   return readKeys(store.query, tenantId);
 }
@@ -86,8 +86,8 @@ function keyOf({ scopes, addresses, ...key }: KeyRow): KeyRecord {
 }
 
 /**
- * Creates a named key, valid immediately. The limit counts all valid keys, including the first
- * ones. Expired named keys of the tenant are removed.
+ * Creates a named key. It is valid immediately. The limit counts all valid keys of the tenant,
+ * including those of provisioning and of rotations. Also deletes the tenant's expired named keys.
  */
 export async function createKey(store: Store, key: NewKey, by: Author): Promise<KeyCreation> {
   const { tenantId, secret, scopes, addresses, expiresInDays } = key;
@@ -118,9 +118,9 @@ export async function createKey(store: Store, key: NewKey, by: Author): Promise<
 }
 
 /**
- * Deletes a key, which may be a first one. New submissions that are signed with the key are refused
- * at once, because the account's epoch changes. Other requests with it are refused when the
- * gateways load the credentials again.
+ * Deletes a key of a tenant, named or one of its first keys (`KeyRecord`). New submissions that are
+ * signed with the key are refused at once, because the account's epoch changes. Other requests with
+ * it are refused when the gateways load the credentials again.
  */
 export async function deleteKey(
   store: Store,
@@ -163,7 +163,7 @@ function shown({ id, scopes, addresses, expiresAt }: KeyRecord): object {
   return { keyId: toWireId('key', id), scopes, addresses, expiresAt };
 }
 
-/** A use of a key. `agoMs`: the time since the use, by a monotonic clock. */
+/** `agoMs`: the time since the use, by a monotonic clock. */
 export interface KeyUse {
   readonly keyId: string;
   readonly agoMs: number;

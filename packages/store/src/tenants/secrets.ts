@@ -10,7 +10,7 @@ import { insertSecret, lockEpochSql, type TenantSecretKind } from './tenants.ts'
 export const validSecretsMax = 2;
 
 export type RotationOutcome =
-  /** The end of the previous secret's validity. Null if there was none. */
+  /** The end of the previous secret's validity. Null if there was no previous secret. */
   | { kind: 'rotated'; previousValidUntil: Date | null }
   /**
    * Two secrets are valid already. A third one would end the oldest. The requests of a client that

@@ -96,9 +96,9 @@ async function changeInTransaction(
 }
 
 /**
- * Reads the destinations of the event about the change, before the change is made (CONTRACT 12). If
- * the change replaces or clears the URL, the former URL is retired (`retired.ts`). Returns a
- * function that writes the event after the change. A change to the same values has no event.
+ * Reads the destinations of the event `settings.changed` before the change is made (CONTRACT 12).
+ * The caller runs the returned function after the change, to write the event. A change to the same
+ * values has no event. A URL that the change replaces or clears is retired (`retired.ts`).
  */
 async function preparedNotice(
   store: Store,
@@ -126,7 +126,10 @@ interface LockedThreshold {
   readonly now: Date;
 }
 
-/** Locks the account before the tenant, as an ending does, so that the balance cannot change. */
+/**
+ * Locks and reads the account. Its balance cannot change until the commit. The account is locked
+ * before the tenant, as in an ending. Null for an unknown tenant.
+ */
 async function lockThreshold(query: Query, tenantId: string): Promise<LockedThreshold | null> {
   const [row] = await query<LockedThreshold>(
     `SELECT balance_micros AS "balanceMicros", held_micros AS "heldMicros",
@@ -196,10 +199,7 @@ async function writeSettings(
   );
 }
 
-/**
- * Records the fields of the change before and after it. Fields whose value stays the same are
- * recorded too.
- */
+/** Records all fields of `change`, including those whose value stays the same. */
 async function auditSettings(
   query: Query,
   tenantId: string,

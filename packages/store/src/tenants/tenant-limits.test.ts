@@ -19,7 +19,6 @@ test('an operator sets and removes the limit of submissions in flight, and it is
   expect((await set({ inFlightMax: 1 }))?.tenant).toMatchObject({ inFlightMax: 1 });
   expect((await hold(tenantId, { key: 'a' })).outcome.kind).toBe('held');
   expect((await hold(tenantId, { key: 'b' })).outcome.kind).toBe('in_flight_max');
-  // Another change leaves the limit as it is.
   await set({ rebateMillionths: 5 });
   expect((await hold(tenantId, { key: 'b' })).outcome.kind).toBe('in_flight_max');
   await set({ inFlightMax: null });

@@ -39,9 +39,6 @@ export interface NewTenant {
   inFlightMax?: number;
 }
 
-/**
- * Creates a tenant with an empty account and its two sealed secrets, in the caller's transaction.
- */
 export async function insertTenant(store: Store, query: Query, tenant: NewTenant): Promise<void> {
   const { id, name, allowedJobTypes, webhookUrl, inFlightMax = null } = tenant;
   await query(
@@ -59,9 +56,9 @@ export async function insertTenant(store: Store, query: Query, tenant: NewTenant
 }
 
 /**
- * SQL that locks the account of a tenant. A change of the tenant or of its secrets increments the
- * account's epoch. It locks the account first, because all transactions lock accounts before
- * tenants.
+ * A change of a tenant's status or secrets runs this statement first. The change increments the
+ * account's epoch. A transaction that locks both the account and the tenant locks the account
+ * first.
  */
 export const lockEpochSql = 'SELECT 1 FROM credit_accounts WHERE tenant_id = $1::uuid FOR UPDATE';
 
@@ -97,7 +94,7 @@ const tenantFields = {
   webhookCap: { select: { attemptsPerHour: true } },
 } satisfies Prisma.TenantSelect;
 
-/** Finds a tenant. Null for an unknown tenant. */
+/** Null for an unknown tenant. */
 export async function findTenant({ db }: Store, tenantId: string): Promise<TenantRecord | null> {
   const row = await db.tenant.findUnique({ where: { id: tenantId }, select: tenantFields });
   return row === null ? null : tenantOf(row);

@@ -18,7 +18,7 @@ import { insertSettingsChanged, readDestinations } from './settings-changed.ts';
 
 /**
  * Changes of a tenant's endpoints (CONTRACT 12). Each change is recorded in the audit log. The
- * event `settings.changed` goes to the destinations that were in force before it.
+ * event `settings.changed` goes to the destinations that were in force before the change.
  */
 
 export interface NewEndpoint {
@@ -75,8 +75,8 @@ export async function createEndpoint(
 /** Members that are left out keep their value. A URL that is set is enabled again. */
 export interface EndpointChange {
   /**
-   * Null if the endpoint has no URL. A change between a URL and no URL is refused with
-   * `other_kind`.
+   * Null for an endpoint without a URL. A change from a URL to null, or from null to a URL, is
+   * refused with `other_kind`.
    */
   url?: string | null;
   events?: readonly string[] | null;
@@ -112,8 +112,8 @@ export async function changeEndpoint(
        WHERE id = $1::uuid`,
       [at.endpointId, url, events, description, enables],
     );
-    // A transaction may have written a delivery while a 410 disabled the URL. It must not be sent
-    // to the URL that is enabled here.
+    // A transaction may have written a delivery while a 410 disabled the URL. That delivery must
+    // not be sent to the URL that is enabled here.
     if (enables) await dropQueuedDeliveries(query, at.endpointId);
     const endpoint = await readKnown(query, at);
     const changed = { before: shown(before), after: shown(endpoint), destinations };
@@ -188,8 +188,9 @@ export async function rotateEndpointSecret(
 }
 
 /**
- * Locks the account, as an ending does, and then the tenant. No event can therefore be written for
- * destinations that change at the same time. Returns the number of the tenant's endpoints.
+ * Locks the account and then the tenant, in the same order as an ending. No event can therefore be
+ * written for destinations that change at the same time. Returns the number of the tenant's
+ * endpoints.
  */
 async function lockTenant(query: Query, tenantId: string): Promise<{ count: number }> {
   await query('SELECT 1 FROM credit_accounts WHERE tenant_id = $1::uuid FOR UPDATE', [tenantId]);
@@ -221,7 +222,6 @@ type EndpointAction = Extract<TenantAction, `endpoint.${string}`>;
 interface Recorded {
   readonly before: object | null;
   readonly after: object | null;
-  /** The destinations that were in force before the change. */
   readonly destinations: Destinations;
 }
 
@@ -238,7 +238,6 @@ async function record(
   return insertSettingsChanged(store, query, { tenantId, what, by, destinations });
 }
 
-/** An endpoint as the audit log shows it. */
 function shown({ id, kind, url, events, description }: EndpointRecord): object {
   return {
     endpointId: toWireId('whe', id),

@@ -47,7 +47,6 @@ async function cancelOne(tenantId: string): Promise<void> {
   await cancelSubmission(store, { submissionId, tenantId, by: 'tenant' });
 }
 
-/** Claims all due deliveries of the tenant, at all its destinations. */
 async function claimAll(tenantId: string): Promise<ClaimedAttempt[]> {
   const { targets } = await findDueTargets(store, { afterTargetId: null, limit: 100 });
   const own = targets.filter((target) => target.tenantId === tenantId);

@@ -20,7 +20,7 @@ export type PolledEvents =
       /** The position up to which the reader has read after this page. */
       position: bigint;
     }
-  /** The endpoint is unknown, belongs to another tenant, or has a URL. */
+  /** The endpoint is unknown or deleted, belongs to another tenant, or has a URL. */
   | { kind: 'not_found' };
 
 interface PolledRow {
@@ -33,8 +33,8 @@ interface PolledRow {
 }
 
 /**
- * Reads up to `limit` events behind the position `after`. Only the newest 1,000 events are
- * readable, and only for a day.
+ * Reads up to `limit` events whose position is greater than `after`. Only the newest 1,000 events
+ * are readable, and only for a day.
  */
 export async function readPolledEvents(
   store: Store,
@@ -83,8 +83,8 @@ export async function readPolledEvents(
 }
 
 /**
- * The ids of those endpoints that have an event behind the position `after`, or that no longer
- * exist. One statement serves all.
+ * Returns the ids of those endpoints that are deleted, or that have an event whose position is
+ * greater than `after`. One statement checks all endpoints.
  */
 export async function findPolledNews(
   store: Store,
@@ -100,9 +100,8 @@ export async function findPolledNews(
 }
 
 /**
- * Drops the deliveries of events that can no longer be read, because they are older than a day or
- * behind 1,000 newer ones. It drops up to `limit` for each endpoint. Returns how many were dropped
- * in all.
+ * Drops the deliveries of events that cannot be read, because they are older than a day or behind
+ * 1,000 newer ones. Drops up to `limit` for each endpoint. Returns how many were dropped in all.
  */
 export async function dropUnreadableEvents(store: Store, limit: number): Promise<number> {
   const dropped = await store.query(

@@ -40,9 +40,10 @@ async function retireUrl(
 }
 
 /**
- * Called before a change replaces or clears the URL of the settings. Returns the destinations of
- * the event about the change, with a retired endpoint in place of that URL. If the settings have no
- * active URL, returns `destinations`.
+ * Called before a change replaces or clears the URL of the settings. Creates a retired endpoint
+ * with the old URL. Returns the destinations of the event about the change, with the retired
+ * endpoint in place of that URL. If the settings have no active URL, creates nothing and returns
+ * `destinations`.
  */
 export async function retireSettingsUrl(
   store: Store,
@@ -74,9 +75,10 @@ export async function retireSettingsUrl(
 }
 
 /**
- * Called before a change replaces the URL of this endpoint. Returns the destinations of the event
- * about the change, with a retired endpoint in place of this one. If this endpoint is disabled or
- * has no URL, returns `destinations`.
+ * Called before a change replaces the URL of this endpoint. Creates a retired endpoint with the old
+ * URL. Returns the destinations of the event about the change, with the retired endpoint in place
+ * of this one. If this endpoint is disabled or has no URL, creates nothing and returns
+ * `destinations`.
  */
 export async function retireEndpointUrl(
   store: Store,

@@ -6,7 +6,6 @@ import type { Store } from '../connection/store.ts';
 import { destinationColumns, type Destinations } from '../deliveries/destinations.ts';
 import { deliveryIdsOf, insertEvents } from '../deliveries/outbox.ts';
 
-/** The destinations of a tenant's events, as the caller's transaction sees them. */
 export async function readDestinations(query: Query, tenantId: string): Promise<Destinations> {
   const [row] = await query<Destinations>(
     `SELECT ${destinationColumns('t')} FROM tenants t WHERE t.id = $1::uuid`,

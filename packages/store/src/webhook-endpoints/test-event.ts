@@ -21,8 +21,8 @@ export async function queueEndpointTest(
   { tenantId, endpointId, requestId }: { tenantId: string; endpointId: string; requestId: string },
 ): Promise<EndpointTestOutcome> {
   return store.transaction(async (query): Promise<EndpointTestOutcome> => {
-    // The tenant is locked before the endpoint, as a change of the endpoint does. The insert of the
-    // event below locks the tenant too.
+    // The tenant is locked before the endpoint. A change of the endpoint takes the locks in the
+    // same order. Without this lock, the insert of the event below would lock the tenant last.
     await query('SELECT 1 FROM tenants WHERE id = $1::uuid FOR KEY SHARE', [tenantId]);
     const [row] = await query<{
       kind: 'push' | 'poll';

@@ -49,10 +49,8 @@ async function enterAll(dispatcher: Dispatcher, links: readonly NodeLink[]): Pro
 }
 
 /**
- * Sends the heartbeat of this dispatcher, and enters its links into the registry. If the registry
- * does not know this dispatcher, all links are entered. Otherwise only due links are entered, and
- * Postgres then records that their nodes were seen. A link is due if it is not in the registry yet,
- * or if its last entry is `enterAgainAfterMs` old. Throws if Redis is unreachable.
+ * Sends the heartbeat of this dispatcher. Also enters the links that are missing in the registry or
+ * that are due to be entered again. Throws if Redis is unreachable.
  */
 export async function refreshFleet(dispatcher: Dispatcher): Promise<void> {
   const links = [...dispatcher.links.byNode.values()];
@@ -82,8 +80,8 @@ export async function rebuildFleet(dispatcher: Dispatcher): Promise<void> {
 }
 
 /**
- * Enters this dispatcher into the registry. Then sends its heartbeat periodically, until the
- * returned task is closed.
+ * Refreshes this dispatcher and its links in the fleet registry, at once and then periodically.
+ * Resolves after the first refresh. A failed refresh is only logged.
  */
 export async function startFleetRefresh(dispatcher: Dispatcher): Promise<Repeating> {
   const refresh = async (): Promise<void> => {

@@ -6,7 +6,6 @@ import { useDispatching, uuidOf, type Credentials } from '../dispatcher.fixture.
 
 const service = await useDispatching({ dispatchers: 2 });
 
-/** Runs a submission on a node of the second dispatcher. */
 async function running(own: Credentials) {
   const node = await service.connect({ ...own, slots: 2, dispatcher: 1 });
   const { id } = await service.post();

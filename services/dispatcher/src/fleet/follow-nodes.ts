@@ -59,8 +59,8 @@ function follow(dispatcher: Dispatcher, link: NodeLink, node: NodeSettings): voi
 }
 
 /**
- * Applies the limit of slots and the quarantine. The node gets no frame about them. It only gets
- * fewer offers, or none.
+ * Applies the node's limit of slots and its quarantine to its link. The node gets no frame about
+ * them, only fewer offers or none.
  */
 function followLimits(
   dispatcher: Dispatcher,
@@ -125,10 +125,6 @@ function closeExpired(dispatcher: Dispatcher, now: Date): void {
   }
 }
 
-/**
- * Polls Postgres for changed nodes until it is closed. Each poll also closes the links whose secret
- * has expired, and ends the quarantines whose time is over.
- */
 export function followNodes(dispatcher: Dispatcher): Repeating {
   let since: Date | null = null;
   async function poll(): Promise<void> {

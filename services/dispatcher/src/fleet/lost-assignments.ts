@@ -5,9 +5,8 @@ import { inBackground, type Dispatcher } from '../dispatcher.ts';
 import type { NodeLink } from '../links/links.ts';
 
 /**
- * Ends assignments that a node does not have (`node_lost`, CONTRACT 7). The transaction
- * that ends an assignment checks again that the node has lost it. Each function then enqueues the
- * settlements of the submissions that it ended.
+ * Ends assignments that a node does not have (`node_lost`, CONTRACT 7). The transaction that ends
+ * an assignment first checks its state in Postgres again.
  */
 
 type LostBy = Pick<NodeLink, 'nodeId' | 'logger'>;

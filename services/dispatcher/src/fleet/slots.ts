@@ -8,10 +8,6 @@ import { removeFromIndex, hasEnded, type LinkRun, addRun, type NodeLink } from '
  * that are wrong in the registry.
  */
 
-/**
- * Returns the run of the submission on this link. If there is none, creates a run, which takes a
- * slot.
- */
 export function takeSlot(dispatcher: Dispatcher, link: NodeLink, submissionId: string): LinkRun {
   const present = link.runs.get(submissionId);
   if (present !== undefined) return present;
@@ -22,14 +18,13 @@ export function takeSlot(dispatcher: Dispatcher, link: NodeLink, submissionId: s
 }
 
 /**
- * A reserved slot is confirmed in the registry at most this long after a run has taken it. The
- * dispatcher then confirms many slots together. It does not confirm the slot of a run that has
- * ended by then.
+ * A reserved slot is confirmed in the registry at most this long after a run has taken it. No slot
+ * is confirmed if its run or its link has ended by then.
  */
 export const confirmAfterMs = 500;
 
 /**
- * Confirms the slot within `confirmAfterMs`. Without this, the registry would free the slot when
+ * Confirms the slot within `confirmAfterMs`. An unconfirmed slot becomes free in the registry when
  * its reservation expires.
  */
 export function confirmSlotLater(dispatcher: Dispatcher, link: NodeLink, run: LinkRun): void {
@@ -44,7 +39,7 @@ function confirmSlots(dispatcher: Dispatcher): void {
   const { unconfirmed } = dispatcher.links;
   for (const [{ submissionId }, link] of unconfirmed) {
     // The slots of an ended link are not confirmed. The dispatcher of the node's next link enters
-    // its submissions in the registry.
+    // the node's submissions in the registry.
     if (hasEnded(link)) continue;
     const confirmed = dispatcher.fleet.confirm(link.nodeId, submissionId);
     inBackground(dispatcher, 'confirm a slot', confirmed);
@@ -52,7 +47,6 @@ function confirmSlots(dispatcher: Dispatcher): void {
   unconfirmed.clear();
 }
 
-/** Frees the slot of the submission. Does nothing if the slot is already free. */
 export function freeSlot(dispatcher: Dispatcher, link: NodeLink, submissionId: string): void {
   const run = link.runs.get(submissionId);
   if (run === undefined) return;

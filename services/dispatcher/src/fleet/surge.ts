@@ -10,7 +10,7 @@ interface SurgeContext {
   readonly fleet: Pick<FleetRegistry, 'capacity'>;
   readonly board: SurgeBoard;
   readonly logger: Logger;
-  /** Receives each computed multiplier, in millionths. */
+  /** Receives each multiplier, computed or pinned, in millionths. */
   readonly onMultiplier: (micros: bigint) => void;
 }
 
@@ -23,10 +23,6 @@ interface Remembered {
   pinnedMicros: bigint | null;
 }
 
-/**
- * Computes one step of the smoothing, from the last value `after` towards the target of
- * `surgeTarget`. The share of busy slots decides the target.
- */
 export function nextSurge(
   { slots, free }: { readonly slots: number; readonly free: number },
   after: SmoothedSurge | null,
@@ -39,7 +35,6 @@ export function nextSurge(
   return { micros: smoothSurge({ currentMicros, targetMicros, elapsedMs }), atMs: nowMs };
 }
 
-/** Reads the operator's pin. Keeps the last known pin if Postgres is unreachable. */
 async function readPin({ store, logger }: SurgeContext, remembered: Remembered): Promise<void> {
   try {
     remembered.pinnedMicros = await readSurgePin(store);

@@ -29,10 +29,9 @@ export function endLink(dispatcher: Dispatcher, link: NodeLink): void {
   }
   if (!hasSaidHello) return;
   const left = dispatcher.fleet.leave(link.nodeId, link.linkId);
-  inBackground(dispatcher, 'take a link out of the fleet', left);
+  inBackground(dispatcher, 'remove a node link from the fleet registry', left);
 }
 
-/** Ends a link and closes its socket with `code` and `reason`. */
 export function closeLink(
   dispatcher: Dispatcher,
   link: NodeLink,

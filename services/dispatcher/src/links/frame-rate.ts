@@ -18,12 +18,9 @@ const burstPerRunning = 4;
 const bytesPerToken = 4_096;
 
 export interface FrameRate {
-  /** Takes the tokens of one frame; false if the limit is reached. */
+  /** False if the limit is reached. */
   take(bytes: number): boolean;
-  /**
-   * Sets the limit for the slots and runs of the node, and starts with a full burst. A node with
-   * more slots and runs may send more frames.
-   */
+  /** Sets the limit for the slots and runs of the node, and starts with a full burst. */
   allowFor(node: { readonly slots: number; readonly running: number }): void;
 }
 

@@ -6,29 +6,21 @@ import type { ForeignFrames } from './foreign-frames.ts';
 import type { FrameRate } from './frame-rate.ts';
 import type { OrderedWork } from './ordered-work.ts';
 
-/** The operations that a link needs from its socket. */
 export interface LinkTransport {
   send(text: string): void;
-  /** Starts the closing handshake of the socket. */
   close(code: number, reason: string): void;
-  /**
-   * `pause` stops reading from the socket, and `resume` starts it again. This limits the frames of
-   * one node in memory.
-   */
+  /** `pause` stops reading from the socket. This limits the frames of one node in memory. */
   pause(): void;
   resume(): void;
 }
 
-/** An offer that the node has not answered yet. */
 export interface UnansweredOffer {
   readonly message: MakeOffer;
   readonly timer: Timer;
   readonly sentAtMs: number;
-  /** Resolved when the offer has ended. */
   readonly ended: PromiseWithResolvers<void>;
 }
 
-/** A submission that takes one of the node's slots. */
 export interface LinkRun {
   readonly submissionId: string;
   /**
@@ -37,15 +29,15 @@ export interface LinkRun {
    */
   requestId?: string;
   /**
-   * The time at which `begin` was sent, by the clock of the traces. Undefined if it was not sent on
-   * this link.
+   * The time at which this link was ready to send `begin`, by the clock of the traces. Undefined if
+   * another link has sent it, or if the run has not begun.
    */
   begunAtMs?: number;
   /** False while the commit of `dispatched` is in progress. The node then has no payload yet. */
   isAssigned: boolean;
   /**
-   * True if the node must stop. The dispatcher has sent `cancel`, `stop` or `revoke`, or is about
-   * to send it.
+   * True if the node must stop. The dispatcher has sent `cancel` or `revoke`, or is about to send
+   * it.
    */
   isStopping: boolean;
   /**
@@ -53,11 +45,9 @@ export interface LinkRun {
    * which the run took its slot.
    */
   checkedAtMs: number;
-  /** Frees the slot if the node does not send `stopped` in time. */
   slotTimer?: Timer;
 }
 
-/** One link of a node, and the state that ends with this link. */
 export interface NodeLink {
   readonly linkId: string;
   readonly nodeId: string;
@@ -73,16 +63,13 @@ export interface NodeLink {
   greeted: Promise<void>;
   readonly rate: FrameRate;
   badFrames: number;
-  /** Counts frames about submissions that are not this node's. */
   readonly foreign: ForeignFrames;
-  /** Closes the link if no `hello` arrives in time. */
   helloTimer?: Timer;
   /**
    * The number of this link in Postgres. The link with the highest number is the current link of
    * its node.
    */
   readonly linkEpoch: number;
-  /** The instance of the agent, if its `hello` names it. */
   instanceId?: string | undefined;
   /** The link's epoch in the fleet registry; 0 until the link is entered there. */
   epoch: number;
@@ -115,7 +102,6 @@ export interface NodeLink {
   readonly runs: Map<string, LinkRun>;
 }
 
-/** The links of this process. */
 export interface Links {
   readonly all: Set<NodeLink>;
   /** The links on which a `hello` has arrived, at most one per node. */
@@ -125,11 +111,9 @@ export interface Links {
    * submission, there are two links until the later node gets `revoke`.
    */
   readonly bySubmission: Map<string, Set<NodeLink>>;
-  /** The runs whose slot is reserved in the fleet registry, but not confirmed yet. */
   readonly unconfirmed: Map<LinkRun, NodeLink>;
 }
 
-/** Adds a run to its link and to the index by submission. */
 export function addRun({ bySubmission }: Links, link: NodeLink, run: LinkRun): void {
   const { submissionId } = run;
   link.runs.set(submissionId, run);
@@ -138,7 +122,6 @@ export function addRun({ bySubmission }: Links, link: NodeLink, run: LinkRun): v
   else holders.add(link);
 }
 
-/** Removes this link from the index by submission. Other links of the submission stay. */
 export function removeFromIndex(
   { bySubmission }: Links,
   link: NodeLink,
@@ -161,17 +144,14 @@ export function hasEnded(link: NodeLink): boolean {
   return link.state === 'ended';
 }
 
-/** Sets the slots of the node: as many as it asks for, up to its limit. */
 export function applySlots(link: NodeLink): void {
   link.slots = slotsOf({ requested: link.slotsRequested, slotsMax: link.slotsMax });
 }
 
-/** True if the node may get offers. */
 export function takesOffers({ draining, quarantinedUntil }: NodeLink): boolean {
   return !draining && quarantinedUntil === null;
 }
 
-/** Sends a frame. Does nothing if the link has ended. */
 export function sendFrame(link: NodeLink, frame: SentFrame): void {
   if (!hasEnded(link)) link.transport.send(JSON.stringify(frame));
 }

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { createOrderedWork } from './ordered-work.ts';
 
-/** Work that notes its begin and its end, and ends after the test calls `letGo`. */
 function gated(notes: string[], name: string) {
   const gate = Promise.withResolvers<void>();
   const work = async () => {

@@ -7,7 +7,6 @@ export interface OrderedWork {
   run(key: string, work: () => Promise<void>): void;
   /** The number of pieces of work that are queued or in progress. */
   readonly size: number;
-  /** Resolves when no work is queued or in progress. */
   idle(): Promise<void>;
 }
 

@@ -1,7 +1,6 @@
 import type { MakeOffer, OfferResult } from '@svc/contracts';
 import { inBackground, type Dispatcher } from '../dispatcher.ts';
 
-/** Reports the result of an offer to the dispatcher that coordinates the submission. */
 export function reportOfferResult(
   dispatcher: Dispatcher,
   { coordinatorId, submissionId, offerId }: MakeOffer,

@@ -30,8 +30,8 @@ import {
 import type { Offerable } from './offerable.ts';
 
 /**
- * A reservation ends this long after its offer. This leaves time for the commit and the
- * confirmation of the slot.
+ * A reservation expires this long after the expiry of its offer. This leaves time for the commit
+ * and the confirmation of the slot.
  */
 const reservationGraceMs = confirmAfterMs + 1_000;
 
@@ -66,10 +66,7 @@ export async function coordinate(
   }
 }
 
-/**
- * Records one span per offer of a traced submission. The times are those of the clock of the
- * database.
- */
+/** Records a span for each offer. Its times are by the database's clock. */
 function recordOfferSpans(
   { tracing }: Dispatcher,
   subjectId: string,
@@ -162,9 +159,9 @@ function withEvent(offering: Offering, event: OfferingEvent, atMs: number): Offe
 }
 
 /**
- * Builds the result of an offering that ended with `event`. The commit of an accept has recorded
- * only the accepted offer and the offers that ended before it was made. If there were other offers,
- * `isRecorded` is false.
+ * The result of an offering that an event has settled. The commit of an accept has recorded the
+ * accepted offer, and the offers that had ended before that offer was made. `isRecorded` is true if
+ * there are no other offers.
  */
 function settled(before: Offering, event: OfferingEvent, after: Offering): Ended {
   const isDispatched = event.kind === 'offer_ended' && event.result === 'dispatched';
@@ -182,11 +179,6 @@ function settles(event: OfferingEvent): boolean {
   return event.result === 'dispatched' || event.result === 'gone';
 }
 
-/**
- * Reserves a slot of a node, and asks the dispatcher that holds the link of this node to make the
- * offer. If there is no slot that this submission may take, notes that the search found nobody. If
- * Redis is unreachable, or the registry is lost or not complete yet, postpones the search.
- */
 async function askNext(
   dispatcher: Dispatcher,
   offering: Offering,
@@ -245,8 +237,8 @@ async function isSent(
 }
 
 /**
- * Reserves a slot. Treats an unreachable Redis like a lost registry, because Redis may be back
- * before the deadline.
+ * Reserves a slot for the next offer. An unreachable Redis counts as a lost registry, because Redis
+ * may be back before the deadline.
  */
 async function reserve(
   dispatcher: Dispatcher,
@@ -283,7 +275,6 @@ function revokeAll(dispatcher: Dispatcher, offering: Offering): void {
   for (const open of offering.open) revoke(dispatcher, open);
 }
 
-/** Revokes and removes the offers whose dispatcher has not reported a result in time. */
 function withoutSilent(dispatcher: Dispatcher, offering: Offering): Offering {
   let rest = offering;
   const atMs = dispatcher.clock.monotonicMs();

@@ -2,7 +2,6 @@ import { expect, test } from 'vitest';
 import type { Timers } from '../timers.ts';
 import { createInbox } from './inbox.ts';
 
-/** Timers that fire when the test calls `run`. */
 function createManualTimers() {
   const set: { delayMs: number; run: () => void; isCleared: boolean }[] = [];
   const timers: Timers = {

@@ -3,12 +3,8 @@ import type { Timers } from '../timers.ts';
 /** A queue of events with one reader: the loop that offers one submission. */
 export interface Inbox<T> {
   put(item: T): void;
-  /** Returns and removes the next item. Returns undefined if the inbox is empty. */
   poll(): T | undefined;
-  /**
-   * Waits for the next item, and returns and removes it. Returns undefined if none arrives within
-   * `timeoutMs`.
-   */
+  /** Returns and removes the next item. Returns undefined if none arrives within `timeoutMs`. */
   next(timeoutMs: number): Promise<T | undefined>;
 }
 

@@ -28,10 +28,6 @@ import { reportOfferResult } from '../links/report-offer-result.ts';
  * coordinator, or with the link.
  */
 
-/**
- * Sends the offer to the node. If the link cannot take it, releases the slot and reports this to
- * the coordinator.
- */
 export function makeOffer(dispatcher: Dispatcher, message: MakeOffer): void {
   const link = dispatcher.links.byNode.get(message.nodeId);
   if (link === undefined || link.linkId !== message.linkId) {
@@ -87,7 +83,6 @@ function sendOffer(dispatcher: Dispatcher, link: NodeLink, message: MakeOffer): 
   });
 }
 
-/** Removes an open offer. Returns undefined if the offer has already ended. */
 function takeOffer(
   dispatcher: Dispatcher,
   link: NodeLink,
@@ -104,8 +99,8 @@ function takeOffer(
 }
 
 /**
- * Revokes an open offer for the coordinator. Does nothing if the offer has ended. If the node has
- * accepted it, the commit of the accept decides.
+ * Takes an offer back from its node. Does nothing if the offer has ended. An offer that the node
+ * has accepted has ended: the commit of the accept decides.
  */
 export function revokeOffer(dispatcher: Dispatcher, { nodeId, offerId }: RevokeOffer): void {
   const link = dispatcher.links.byNode.get(nodeId);
@@ -127,10 +122,6 @@ export function onDecline(
   if (offer !== undefined) giveBack(dispatcher, offer.message, 'declined', reason);
 }
 
-/**
- * Returns the records of earlier offers and the record of this accept. The commit of `dispatched`
- * stores all of them.
- */
 function recordsWith(
   dispatcher: Dispatcher,
   { message, sentAtMs }: UnansweredOffer,
@@ -186,8 +177,8 @@ export async function onAccept(
   assign(dispatcher, link, { message, run, ...commit });
   reportOfferResult(dispatcher, message, 'dispatched');
   // If the link ended before the payload was sent, `giveUpUnsent` ends the submission. The node's
-  // next `hello` does not always do that, because it may have been answered before the commit. The
-  // submission would then wait until the minute for `start` is over.
+  // next `hello` ends it only if that `hello` is handled after the commit. Otherwise the submission
+  // would stay `dispatched` for `startDeadlineMs`.
   if (!hasEnded(link) || run.isAssigned) return;
   freeSlot(dispatcher, link, submissionId);
   await giveUpUnsent(dispatcher, link, submissionId);

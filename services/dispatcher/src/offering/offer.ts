@@ -16,7 +16,6 @@ import {
 export interface OpenOffer {
   readonly offerId: string;
   readonly nodeId: string;
-  /** The dispatcher of the node's link. */
   readonly dispatcherId: string;
   readonly openedAtMs: number;
   /**
@@ -26,7 +25,6 @@ export interface OpenOffer {
   readonly before: readonly OfferRecord[];
 }
 
-/** The result of an offer, and its time by the clock of `openedAtMs`. */
 export interface OfferEnd {
   readonly answer: OfferAnswer;
   readonly reason?: string | undefined;
@@ -44,7 +42,6 @@ export interface Offering {
   readonly records: readonly OfferRecord[];
   /** The nodes that were asked. No node is asked twice for one submission. */
   readonly askedNodeIds: readonly string[];
-  /** The earliest time of the next search for a node. */
   readonly searchAtMs: number;
   /** True if no offer is open and the last search found no node to ask. The offering then ends. */
   readonly isExhausted: boolean;
@@ -56,8 +53,8 @@ export type OfferingStep =
   | { readonly kind: 'give_up' };
 
 /**
- * The dispatcher of the link ends an offer after `offerTimeoutMs` and reports its result. If no
- * result arrives, the coordinator ends the offer this much later.
+ * The dispatcher of the link ends an offer after `offerTimeoutMs` and reports its result. The
+ * coordinator waits this much longer for the result, then ends the offer itself.
  */
 const silentDispatcherAfterMs = 250;
 /**
@@ -86,7 +83,6 @@ export function beginOffering(
   };
 }
 
-/** The time at which the coordinator ends the offer itself, if no result was reported. */
 function givenUpAtMs(offer: OpenOffer): number {
   return offer.openedAtMs + offerTimeoutMs + silentDispatcherAfterMs;
 }
@@ -127,8 +123,8 @@ export function withOffer(offering: Offering, offer: Omit<OpenOffer, 'before'>):
 }
 
 /**
- * Ends one open offer with the result `end`, and records it. The next search may start at once.
- * Does nothing if the offer is not open.
+ * Moves an open offer to the records. The next search may then start at once. Does nothing if the
+ * offer is not open.
  */
 export function withoutOffer(offering: Offering, offerId: string, end: OfferEnd): Offering {
   const ended = offering.open.find((offer) => offer.offerId === offerId);
@@ -138,7 +134,6 @@ export function withoutOffer(offering: Offering, offerId: string, end: OfferEnd)
   return { ...offering, open, records, searchAtMs: 0, isExhausted: false };
 }
 
-/** Ends all open offers in the same way. */
 export function withoutOffers(offering: Offering, end: OfferEnd): Offering {
   let rest = offering;
   for (const { offerId } of offering.open) rest = withoutOffer(rest, offerId, end);
@@ -161,24 +156,15 @@ function recordOf(offering: Offering, offer: OpenOffer, end: OfferEnd): OfferRec
   };
 }
 
-/**
- * Notes that the search found no free node. Without an open offer this ends the offering. Otherwise
- * the search runs again after `searchAgainAfterMs`.
- */
 export function withNobodyFound(offering: Offering, nowMs: number): Offering {
   if (offering.open.length === 0) return { ...offering, isExhausted: true };
   return { ...offering, searchAtMs: nowMs + searchAgainAfterMs };
 }
 
-/**
- * Notes that the registry could not answer the search. The search runs again after
- * `searchAgainSoonMs`.
- */
 export function withSearchPutOff(offering: Offering, nowMs: number): Offering {
   return { ...offering, searchAtMs: nowMs + searchAgainSoonMs };
 }
 
-/** The open offers for which the dispatcher of the link has reported no result in time. */
 export function silentOffers(offering: Offering, nowMs: number): readonly OpenOffer[] {
   return offering.open.filter((offer) => nowMs >= givenUpAtMs(offer));
 }

@@ -3,7 +3,6 @@ import { dispatchDeadlineMs } from '@svc/domain';
 import { loadForDispatch } from '@svc/store';
 import type { Dispatcher } from '../dispatcher.ts';
 
-/** A submission that may be offered. */
 export interface Offerable {
   readonly id: string;
   /** Undefined if a gateway of the previous version sent the job. */
@@ -24,11 +23,10 @@ const ageMsMax = 1_000;
 const aheadMsMax = 100;
 
 /**
- * Returns the submissions of a job that may be offered. A job that the gateway sends right after
- * the holds contains all facts, and its submissions are not loaded. Other submissions are loaded
- * from Postgres. Submissions that are not pending or have passed their deadline are then left out.
- * The commit of `dispatched` checks the state of each submission, loaded or not. Throws if Postgres
- * is unreachable.
+ * Returns those submissions of a job that may be offered. If the job contains facts that are recent
+ * enough, its submissions are not loaded. Otherwise they are loaded from Postgres, and those that
+ * are not pending or have passed their deadline are left out. The commit of `dispatched`
+ * checks the state of each submission, loaded or not. Throws if Postgres is unreachable.
  */
 export async function offerablesOf(
   dispatcher: Dispatcher,

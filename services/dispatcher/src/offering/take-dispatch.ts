@@ -29,10 +29,7 @@ export async function takeDispatch(dispatcher: Dispatcher, job: DispatchJob): Pr
   });
 }
 
-/**
- * Offers one submission and replies to the gateway. Logs a failure and never throws, so the other
- * submissions of the job go on.
- */
+/** Logs a failure and never throws, so the other submissions of the job go on. */
 async function dispatchOne(
   dispatcher: Dispatcher,
   submission: Offerable,

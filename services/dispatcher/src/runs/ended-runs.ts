@@ -5,19 +5,17 @@ import type { Dispatcher } from '../dispatcher.ts';
 import { stopRun } from './runs.ts';
 
 /**
- * The interval of polls for runs that have ended elsewhere. Usually a bus message or the next frame
- * about the run causes the `cancel`. If the message is lost and no frame arrives, only a poll finds
- * the ended run. Without polls the node would work on and keep its slot until its link ends. A poll
- * leaves out runs that were checked in the last `leaseMs`, because most runs end within this time.
+ * The interval of polls for runs that have ended elsewhere. Usually the dispatcher sends `cancel`
+ * to the node because of a bus message or the next frame about the run. If the message is lost and
+ * no frame arrives, only a poll finds the ended run. Without polls the node would work on and keep
+ * its slot until its link ends. A poll leaves out runs that were checked in the last `leaseMs`,
+ * because most runs end within this time.
  */
 const pollIntervalMs = 5_000;
 
 /** The most runs that one poll checks; the next poll checks others. */
 const checkedMax = 500;
 
-/**
- * Polls for runs that have ended elsewhere and sends `cancel` to their nodes, until it is closed.
- */
 export function stopEndedRuns(dispatcher: Dispatcher): Repeating {
   const { store, logger, clock } = dispatcher;
   async function poll(): Promise<void> {

@@ -16,10 +16,10 @@ import { freeSlot, freeSlotLater, takeSlot } from '../fleet/slots.ts';
 import { hasEnded, sendFrame, type NodeLink } from '../links/links.ts';
 
 /**
- * The result of a frame about a submission (CONTRACT 7). Postgres decides whether the node has the
- * submission and whether it is still in progress. The node gets an answer only after that decision.
- * `unexpected`: the node should not have sent the frame; `message` gives it the reason. `foreign`:
- * the node does not have the submission.
+ * The result of a frame about a submission (CONTRACT 7). For a valid `start`, `usage`, `completed`
+ * or `failed`, Postgres decides whether the node has the submission and whether it is still in
+ * progress. The node gets its answer after that decision. `unexpected`: the node should not have
+ * sent the frame; `message` gives it the reason. `foreign`: the node does not have the submission.
  */
 export type RunFrameResult =
   | { readonly kind: 'handled' }
@@ -48,8 +48,8 @@ const unreadableUsage: RunFrameResult = {
 
 /**
  * Sends `cancel`, so that the node stops. The slot is freed when the node has stopped, at the
- * latest 30 s after the `cancel`. If the accept of the node is still being committed, the run keeps
- * its slot, because the assignment may follow.
+ * latest 30 s after the `cancel`. If the `accept` of the node is still being committed, the run
+ * keeps its slot, because the assignment may follow.
  */
 function sendCancel(dispatcher: Dispatcher, link: NodeLink, submissionId: string): void {
   if (link.runs.get(submissionId)?.isAssigned === true) {
@@ -83,7 +83,8 @@ export async function onStart(
   const { requestId } = commit;
   link.logger.info({ requestId, submissionId: frame.submissionId }, 'running');
   await failpoint('running.committed');
-  // The node sends `start` again on its next link, which then takes the slot.
+  // If the link has ended, the node sends `start` again on its next link. The run then takes a slot
+  // on that link.
   if (hasEnded(link)) return handled;
   const run = takeSlot(dispatcher, link, submissionId);
   run.isAssigned = true;
@@ -136,8 +137,8 @@ function outcomeOf(
 }
 
 /**
- * Records the span from `begin` to the outcome. If `begin` was not sent on this link, the span
- * starts at the outcome.
+ * Records the span of a run, from `begin` to the outcome. If `begin` was not sent on this link, the
+ * span starts at the outcome.
  */
 function recordRunSpan(
   { tracing }: Dispatcher,
@@ -237,10 +238,6 @@ export function onStopped(
   return handled;
 }
 
-/**
- * Stops a submission that has ended elsewhere, on each link of this dispatcher that has a run of
- * it.
- */
 export function stopRun(dispatcher: Dispatcher, submissionId: string): void {
   for (const link of dispatcher.links.bySubmission.get(submissionId) ?? []) {
     const run = link.runs.get(submissionId);

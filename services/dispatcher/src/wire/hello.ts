@@ -11,21 +11,17 @@ import { hasEnded, sendFrame, type NodeLink } from '../links/links.ts';
 export interface HelloComparison {
   /**
    * Submissions that are assigned to the node, but that its `hello` does not name. They end at once
-   * (`node_lost`).
+   * (`node_lost`), except during a recovery.
    */
   readonly lost: readonly string[];
-  /**
-   * Submissions that are assigned to the node and that its `hello` names. The node goes on with
-   * them.
-   */
   readonly live: readonly string[];
   /** The wire ids in `running` whose submissions have ended or were never assigned to this node. */
   readonly stop: readonly string[];
 }
 
 /**
- * Compares the submissions that a node names with those assigned to it. A submission with a stored
- * outcome counts as ended, even before settlement.
+ * Compares the submissions that a `hello` names with the assignments of the node. A submission with
+ * a stored outcome counts as ended, even before settlement.
  */
 export function compareHello(
   running: readonly string[],
@@ -44,7 +40,6 @@ export function compareHello(
   return { lost: [...given].filter((id) => !live.has(id)), live: [...live], stop };
 }
 
-/** Takes slots only for submissions that Postgres has assigned to the node. */
 function takeSlots(dispatcher: Dispatcher, link: NodeLink, { live }: HelloComparison): void {
   for (const submissionId of live) takeSlot(dispatcher, link, submissionId).isAssigned = true;
 }
@@ -54,8 +49,8 @@ function closeSuperseded(dispatcher: Dispatcher, link: NodeLink): void {
 }
 
 /**
- * Makes this link the link of its node in this dispatcher, closes an older one (4001), and returns
- * true. If this link is the older one, closes it and returns false. This happens if its `hello`
+ * Makes this link the node's link in this process, and closes an older one (4001). If this link
+ * itself is the older one, closes this link (4001) and returns false. That happens if its `hello`
  * arrives after the `hello` of the newer link.
  */
 function takeOver(dispatcher: Dispatcher, link: NodeLink): boolean {
@@ -78,7 +73,7 @@ async function enter(dispatcher: Dispatcher, link: NodeLink): Promise<void> {
     await dispatcher.bus.broadcast({ kind: 'node_linked', nodeId, linkId, epoch, linkEpoch });
   } catch (error) {
     // The node's runs must go on without Redis. The next refresh enters the link.
-    link.logger.warn({ err: error }, 'could not enter a link into the fleet');
+    link.logger.warn({ err: error }, 'could not add a node link to the fleet registry');
   }
 }
 
@@ -120,8 +115,8 @@ export async function onHello(
     type: 'welcome',
     nodeId: toWireId('nod', nodeId),
     heartbeatSeconds,
-    // In a recovery the node's journal decides, not the restored database. The node then stops
-    // nothing.
+    // During a recovery the restored database may not know the latest work of the node. The
+    // `welcome` therefore names no submission that the node must stop.
     ...(incarnation === null
       ? { stop: [...compared.stop] }
       : { stop: [], recovery: { incarnation } }),

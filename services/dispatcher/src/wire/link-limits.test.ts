@@ -44,7 +44,8 @@ describe('a node that floods', () => {
     };
     const usual = allowed(100);
     expect(allowed(100, { slots: 200, running: 0 })).toBeGreaterThan(5 * usual);
-    // A node may repeat one frame for each run at once. It may send usage before and after that.
+    // After a new `hello`, a node may repeat a frame for each run and also send a usage frame for
+    // each.
     expect(allowed(100, { slots: 1, running: 1_001 })).toBeGreaterThan(2 * 1_001);
     expect(allowed(256 * 1024)).toBeLessThan(usual / 50);
   });
@@ -58,7 +59,6 @@ describe('a node that floods', () => {
   });
 });
 
-/** Opens a link: the link server's end, with its transport, and the node's end. */
 async function openTransport() {
   const http = createServer();
   const server = new WebSocketServer({ server: http });

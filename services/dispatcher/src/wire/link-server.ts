@@ -124,15 +124,16 @@ async function upgrade(
   );
 }
 
-/** If `work` fails, logs the failure and destroys the connection of this request. */
 function dropWhenFailed(state: State, connection: Duplex, work: Promise<void>): void {
   work.catch((error: unknown) => {
-    state.options.logger.error({ err: error }, 'could not handle a request of the node link');
+    state.options.logger.error(
+      { err: error },
+      'could not handle an HTTP request to the node link port',
+    );
     connection.destroy();
   });
 }
 
-/** Refuses an HTTP request that asks for no upgrade. */
 async function refusePlain(state: State, request: IncomingMessage): Promise<void> {
   const decision = await decide(state, request);
   refuse(state, request, request.socket, decision.kind === 'refused' ? decision : fault);

@@ -11,13 +11,12 @@ import type { OpenLink } from './node-link.ts';
  */
 export const unreadBytesMax = 2 * frameToNodeBytesMax;
 /**
- * The interval of heartbeat checks. A check drops a silent link this long before `linkSilentMs` is
- * over, because the next check may be too late.
+ * The interval of heartbeat checks. A check drops a link if no frame arrived for `linkSilentMs`
+ * minus this interval, because the next check may be too late.
  */
 export const heartbeatCheckMs = 500;
 
 export interface LinkSocket {
-  /** Sends a ping if one is due, and drops a socket that has been silent for too long. */
   checkHeartbeat(): void;
   terminate(): void;
 }
@@ -39,10 +38,7 @@ function createTurnCork(connection: Duplex): () => void {
   };
 }
 
-/**
- * The transport of a link over its WebSocket and the connection below it. `send` does nothing on a
- * closed socket, and drops a node that does not read its frames.
- */
+/** `send` does nothing on a closed socket, and drops a node that does not read its frames. */
 export function transportOf(socket: WebSocket, connection: Duplex, logger: Logger): LinkTransport {
   const cork = createTurnCork(connection);
   return {

@@ -32,7 +32,6 @@ import type { AcceptedNode } from './upgrade.ts';
 export interface OpenLink {
   /** A text frame, or undefined for a binary one. */
   receive(text: string | undefined): void;
-  /** The socket has closed. */
   closed(): void;
 }
 
@@ -171,7 +170,6 @@ async function greet(
   }
 }
 
-/** Answers a bad frame with an error. The third bad frame closes the link. */
 function answerBad(
   dispatcher: Dispatcher,
   link: NodeLink,
@@ -187,7 +185,6 @@ function answerBad(
   closeLink(dispatcher, link, nodeLinkCloseCodes.violation, 'too many bad frames');
 }
 
-/** Treats an exception in the handling of a frame as a bad frame. Other links are not affected. */
 function answerUnhandled(dispatcher: Dispatcher, link: NodeLink, error: unknown): void {
   link.logger.error({ err: error }, 'could not handle a frame');
   if (hasEnded(link)) return;

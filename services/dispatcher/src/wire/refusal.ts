@@ -23,7 +23,6 @@ function headersOf({ code, retryAfterSeconds }: UpgradeRefusal): string[] {
   }
 }
 
-/** Answers a refused upgrade with a problem document, and ends the connection. */
 export function writeRefusal(socket: Duplex, refusal: UpgradeRefusal, requestId: string): void {
   const { code, detail, retryAfterSeconds = retryAfterSecondsDefault } = refusal;
   const saysWhen = code === 'unavailable' || code === 'rate_limited';

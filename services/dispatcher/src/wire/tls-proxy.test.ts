@@ -5,7 +5,6 @@ import { startDispatching, type Dispatching } from '../dispatcher.fixture.ts';
 let service: Dispatching | undefined;
 afterEach(() => service?.end());
 
-/** The status of the answer to an upgrade; 101 if it is accepted. */
 async function statusOf(proto: string | undefined): Promise<number> {
   if (service === undefined) throw new Error('no dispatcher was started');
   const request = linkRequest({ link: service.links[0] ?? '', ...(await service.newNode()) });

@@ -7,11 +7,9 @@ import { acceptLinkSignature, findNodeCredentials, takeLinkEpoch, type Store } f
 
 export type UpgradeDecision = ({ readonly kind: 'accepted' } & AcceptedNode) | UpgradeRefusal;
 
-/** The node that signed the upgrade, with the state of its credentials at that moment. */
 interface AuthenticatedNode {
   readonly nodeId: string;
   readonly draining: boolean;
-  /** The version of the secret that signed. */
   readonly secretVersion: number;
   readonly slotsMax: number;
 }
@@ -60,7 +58,6 @@ function refused(code: UpgradeRefusal['code'], detail: string): UpgradeRefusal {
   return { kind: 'refused', code, detail };
 }
 
-/** The requested subprotocols, in the order of the request. */
 function subprotocolsOf(request: IncomingMessage): string[] {
   return (request.headers['sec-websocket-protocol'] ?? '').split(',').map((name) => name.trim());
 }
@@ -87,7 +84,6 @@ function checkRoute(request: IncomingMessage): UpgradeRefusal | undefined {
   return undefined;
 }
 
-/** The node that signed, and a hash that identifies its signature. */
 interface SignedUpgrade extends AuthenticatedNode {
   readonly kind: 'signed';
   readonly signatureHash: Uint8Array;
@@ -138,9 +134,9 @@ async function authenticate(
 
 /**
  * Decides whether a request may become a node link (CONTRACT 7). The checks run in this order: TLS,
- * path and method, the limit of refusals for the address, the signature (CONTRACT 1), the headers of
- * a WebSocket, and the subprotocol. A signature opens at most one link. That link becomes the current
- * link of the node. Throws if Postgres is unreachable.
+ * path and method, the limit of refusals for the address, the signature (CONTRACT 1), the headers
+ * of a WebSocket, and the subprotocol. A signature opens at most one link. That link becomes the
+ * current link of the node. Throws if Postgres is unreachable.
  */
 export async function decideUpgrade(
   request: IncomingMessage,
@@ -168,7 +164,10 @@ export async function decideUpgrade(
   return decision;
 }
 
-/** True if both headers ask for a WebSocket. A proxy that does not know WebSockets removes one. */
+/**
+ * True if the headers `Connection` and `Upgrade` both ask for a WebSocket. A proxy that does not
+ * know WebSockets removes at least one of them.
+ */
 function asksForWebSocket({ headers }: IncomingMessage): boolean {
   const connection = (headers.connection ?? '').toLowerCase().split(',');
   const isUpgrade = connection.some((option) => option.trim() === 'upgrade');

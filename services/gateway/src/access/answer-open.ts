@@ -10,9 +10,7 @@ import { payloadTooLarge, receiveBody } from '../http/receive-body.ts';
 
 const noBody = Buffer.alloc(0);
 
-/**
- * Answers a request to an endpoint without authentication. Undefined if the client disconnected.
- */
+/** Undefined if the client disconnected. */
 export async function answerOpen(
   endpoint: OpenEndpoint,
   request: Request,

@@ -100,9 +100,8 @@ function senderOf(request: Request): Sender {
 }
 
 /**
- * Adds the principal to the log line. Takes a token from the tenant's rate limit bucket, and
- * returns a refusal if the bucket is empty. A request that has its token takes no second one when
- * it is tried again with newer keys. Operators have no rate limit.
+ * Takes a token from the tenant's rate limit bucket. A request that has its token takes no second
+ * one when it is tried again with newer keys. Operators have no rate limit.
  */
 async function countRequest(
   principal: Principal,

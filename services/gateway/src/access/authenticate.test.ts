@@ -24,7 +24,6 @@ interface Attempt {
   known?: boolean;
   access?: Access;
   address?: string;
-  /** If true, the test gets the id of the key instead of the kind of the principal. */
   showsKey?: boolean;
 }
 

@@ -5,7 +5,6 @@ import { problem, type ProblemAnswer } from '../http/answer.ts';
 import type { SigningHeaders } from './signing-headers.ts';
 import { decodeId } from './wire-ids.ts';
 
-/** The parts of a request that the signature covers, and the headers with the identity. */
 export interface SignedParts {
   readonly method: string;
   /** The request target exactly as sent. */
@@ -23,8 +22,9 @@ export type Principal =
       /** The key that signed the request, a UUID. */
       readonly keyId: string;
       /**
-       * True if the credentials were loaded less than `keysTtlMs` ago. If false, an answer may be
-       * sent only after a hold or recent credentials have confirmed their epoch.
+       * True if the credentials were loaded less than `keysTtlMs` ago. If false, the epoch of the
+       * tenant's account must be confirmed by a hold or by recent credentials before an answer is
+       * sent.
        */
       readonly isRecent: boolean;
     }
@@ -52,12 +52,11 @@ export interface AskedKey {
 
 interface KnownKey {
   readonly credentials: TenantCredentials;
-  /** True if the key may be used from this address. */
   readonly allows: (address: string | undefined) => boolean;
   readonly isRecent: boolean;
 }
 
-/** Looks up keys by id. Null if the id is unknown. */
+/** Null if the id is unknown. */
 export interface Keys {
   tenant(asked: AskedKey, age: KeyAge): Promise<KnownKey | null>;
   operator(operatorId: string): Promise<OperatorCredentials | null>;

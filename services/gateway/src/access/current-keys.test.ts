@@ -28,15 +28,11 @@ const answerOf = (epoch: bigint) => json(422, { epoch: Number(epoch) });
 const held = json(201, {});
 
 /**
- * For each age of keys: their epoch, and true if they are recent. Null if the keys refuse the
- * signature.
+ * For each age of keys: their epoch, then true if they are recent. If an age is null or missing,
+ * its keys refuse the signature.
  */
 type Known = Partial<Record<KeyAge, readonly [number, boolean] | null>>;
 
-/**
- * Answers a request with the keys in `known`. `asked` lists the requested ages of keys and the
- * epochs of the attempts, in order.
- */
 async function answered(known: Known, hold: (epoch: bigint) => HoldReply) {
   const asked: string[] = [];
   const { answer, principal } = await answerWithCurrentKeys({

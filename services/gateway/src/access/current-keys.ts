@@ -3,9 +3,9 @@ import type { HoldReply } from '../http/endpoint.ts';
 import type { Authentication, KeyAge, Principal } from './authenticate.ts';
 
 /**
- * The most tries of one request: with keys of any age, with recent keys, with new keys after a hold
- * found stale ones, and one more if the keys change during the request. After them the answer is
- * `keysChange`.
+ * The most tries of one request. Three may be needed: with keys of any age, with recent keys and
+ * with new keys. One more is for keys that change during the request. If the last try gives no
+ * final answer, the answer is `keysChange`.
  */
 const roundsMax = 4;
 
@@ -15,11 +15,11 @@ const keysChange = unavailable(
 );
 
 /**
- * Answers a request with cached keys that may be old (`firstAge`), because most requests then need
- * no read of Postgres for their keys. The answer is sent if a hold compared the epoch of the keys
- * or if the keys are recent. Otherwise recent keys of the same epoch must also verify the request
- * (CONTRACT 1). If their epoch differs, the request is handled again with them. Old keys alone
- * never refuse an authentication.
+ * Answers a request with cached keys. The first try has keys of `firstAge`. With `any`, most
+ * requests need no read of Postgres for their keys. An answer from old keys is sent only if a hold
+ * compared their epoch, or if recent keys of the same epoch also verify the request (CONTRACT 1).
+ * If recent keys have another epoch, the request is handled again with them. Old keys alone never
+ * refuse an authentication.
  */
 export async function answerWithCurrentKeys({
   firstAge,

@@ -7,14 +7,13 @@ import type { AskedKey, KeyAge, Keys } from './authenticate.ts';
 /**
  * The longest time until a rotated secret, a disabled key or a new rate card takes effect. Each
  * such change of a tenant changes the epoch of its account. A hold compares this epoch, so for a
- * hold the change takes effect at once. The cache also saves unsealing the secrets for each
- * request.
+ * hold the change takes effect at once.
  */
 const keysTtlMs = 3_000;
 /**
- * The most cached keys of tenants. The first keys of a tenant share one entry, and each named key
- * has its own. This also limits the memory: an entry has at most two secrets and a few job types
- * and addresses.
+ * The most cached entries of tenants' keys. The keys of provisioning and of `rotate-secret` share
+ * one entry per tenant, and each named key has its own. This number also limits the memory, because
+ * an entry has at most two secrets and a few job types and addresses.
  */
 const tenantKeysMax = 10_000;
 const operatorsMax = 100;
@@ -22,10 +21,9 @@ const operatorsMax = 100;
 const unknownMax = 1_000;
 
 /**
- * Loads the keys of tenants and operators from Postgres and caches them. For `any`, keys of a
- * tenant may be older than `keysTtlMs`, because the caller compares their epoch. The expiry of a
- * secret does not change the epoch. Keys with an expiring secret are therefore never older than
- * `keysTtlMs`.
+ * Creates a cache of the keys, which are reloaded after `keysTtlMs`. For `any`, keys of a tenant
+ * may be older, because the caller compares their epoch. The expiry of a secret does not change the
+ * epoch. Keys with an expiring secret are therefore never older than `keysTtlMs`.
  */
 export function createKeys(store: Store, clock: Clock): Keys {
   const common = { ttlMs: keysTtlMs, isAbsent, absentMax: unknownMax, clock };

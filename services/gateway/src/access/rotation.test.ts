@@ -6,7 +6,6 @@ import { type TestTenant, useGateways } from '../gateway.fixture.ts';
 
 const gateways = await useGateways();
 
-/** The status of `GET /v1/settings` from each gateway. */
 const statuses = async (tenant: TestTenant, secret = tenant.secret) => {
   const answers = await Promise.all(
     gateways.baseUrls.map((baseUrl) => tenant.send({ baseUrl, target: '/v1/settings', secret })),
@@ -26,8 +25,8 @@ const create = (tenant: TestTenant, key: string, options: Partial<SignedRequest>
   });
 
 /**
- * Creates a tenant whose credentials both gateways have cached. The cached credentials are too old
- * to answer a read.
+ * Both gateways have cached the credentials of this tenant. The cached credentials are too old to
+ * answer a read.
  */
 async function knownTenant(options?: { credits: number }): Promise<TestTenant> {
   const tenant = await gateways.tenant(options);

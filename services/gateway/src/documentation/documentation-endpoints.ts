@@ -21,11 +21,9 @@ import { referencePage } from './reference-page.ts';
 import { markdownOf } from './to-markdown.ts';
 
 /**
- * The OpenAPI document, its reference page and the page of errors (CONTRACT 5), the schema and page
- * of the applicant profile (CONTRACT 10), the guides and the changelog. Every page is also served
- * as Markdown. An answer is rendered at its first request, so that a gateway starts sooner. The
- * gateway renders the reference page itself. Existing packages for this load scripts from other
- * hosts or bring megabytes of them, and all need `unsafe-inline`.
+ * The documentation (CONTRACT 5 and 10). An answer is rendered at its first request, because the
+ * gateway then starts sooner. Existing packages for a reference page load scripts from other hosts
+ * or bring megabytes of them. All of them need `unsafe-inline`.
  */
 export function documentationEndpoints(): readonly OpenEndpoint[] {
   const document = once(openApiDocument);

@@ -106,7 +106,6 @@ test('the schema of the profile is served as it is, and may be cached', async ()
   });
 });
 
-/** The answer of an open route. The reader's base URL is `http://gateway.test:8080`. */
 async function read(target: string): Promise<TextAnswer> {
   const endpoint = endpoints.find(({ path }) =>
     path.endsWith('/:guide') ? target.startsWith('/docs/guides/') : path === target,

@@ -18,7 +18,6 @@ const markdownType = 'text/markdown; charset=utf-8';
 const privateCaching = { 'cache-control': 'private, max-age=300' };
 const markdownSuffix = '.md';
 
-/** An answer in Markdown that is the same for every reader. */
 export function markdown(source: string): TextAnswer {
   return text(200, markdownType, source, publicCaching);
 }
@@ -36,7 +35,6 @@ function guidePage({ title, source }: Guide): TextAnswer {
   return page({ title, navigation, content });
 }
 
-/** Each guide as a page and, with `.md` after its name, as Markdown. */
 export function guideEndpoint(): OpenEndpoint {
   const answers = new Map<string, () => TextAnswer>(
     guides.flatMap((guide) => [
@@ -58,7 +56,6 @@ export function guideEndpoint(): OpenEndpoint {
 export interface IndexEntry {
   readonly path: string;
   readonly title: string;
-  /** One line that says what the page contains. */
   readonly summary: string;
 }
 
@@ -99,7 +96,6 @@ ${pages.map(line).join('\n')}
 `;
 }
 
-/** Replaces `baseUrlShown` by the base URL at which this reader reached the service. */
 function addressed(answer: TextAnswer, baseUrl: string): TextAnswer {
   return {
     ...answer,
@@ -110,9 +106,6 @@ function addressed(answer: TextAnswer, baseUrl: string): TextAnswer {
 
 const changelogFile = path.resolve(import.meta.dirname, '../../../../CHANGELOG.md');
 
-/**
- * The changelog of the repository. On the page, links to files of the repository are plain text.
- */
 export function changelogPage(): PageContent & { readonly source: string } {
   const source = readFileSync(changelogFile, 'utf8');
   const { content } = renderMarkdown(source);

@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { guidesPath } from '@svc/contracts';
 
-/** A guide as it is written. It names `baseUrlShown` as the address of the service. */
 export interface Guide {
   readonly slug: string;
   readonly path: string;
@@ -33,7 +32,6 @@ const slugs = [
 
 const directory = path.resolve(import.meta.dirname, '../../guides');
 
-/** All guides, read at start. */
 export const guides: readonly Guide[] = slugs.map((slug) => {
   const source = readFileSync(path.join(directory, `${slug}.md`), 'utf8');
   const [, title = slug] = /^# (.+)$/m.exec(source) ?? [];

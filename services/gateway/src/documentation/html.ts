@@ -8,7 +8,7 @@ export class Html {
 
 type Part = Html | string | number | readonly Part[];
 
-/** Builds HTML from a template. Values are escaped unless they are `Html` already. */
+/** Values are escaped unless they are `Html` already. */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
   return new Html(strings.map((fixed, index) => fixed + sourceOf(parts[index] ?? '')).join(''));
 }
@@ -39,7 +39,6 @@ function escapeText(text: string): string {
     .replaceAll(/[&<>"']/g, (character) => entities[character] ?? '');
 }
 
-/** Escapes a description and shows text in back quotes as code. */
 export function prose(text: string): Html {
   return new Html(escapeText(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>'));
 }

@@ -28,10 +28,6 @@ const fence = /^```(\S+)(.*)$/;
 const listItem = /^(?:(-)|\d+\.) +(.*)$/;
 const tableRow = /^\|.*\|$/;
 
-/**
- * True if this line continues the text of the line before: it is not empty and starts no other
- * block.
- */
 function continues(line: string | undefined): line is string {
   return (
     line !== undefined &&
@@ -44,7 +40,6 @@ export function parseMarkdown(source: string): Block[] {
   const lines = source.split('\n');
   const blocks: Block[] = [];
   let next = 0;
-  /** Joins the first text with the lines that continue it. */
   const wrapped = (first: string): string => {
     const parts = [first];
     for (let line = lines[next]; continues(line); line = lines[next]) {
@@ -95,7 +90,7 @@ export function parseMarkdown(source: string): Block[] {
   }
 }
 
-/** The cells of a row of a table. `\|` is a bar within a cell. */
+/** In a cell, `\|` is a bar. */
 function cellsOf(row: string): string[] {
   return row
     .slice(1, -1)

@@ -2,7 +2,6 @@ import { profileGuidePath } from '@svc/contracts';
 import { guides } from './guides.ts';
 import { html } from './html.ts';
 
-/** The links to all guides and reference pages, for the top of a page's navigation. */
 export const pagesList = html`<h2>Guides</h2>
   <ul>
     ${guides.map(({ path, title }) => html`<li><a href="${path}">${title}</a></li>`)}

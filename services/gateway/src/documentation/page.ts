@@ -55,7 +55,6 @@ export interface PersonalPage {
   readonly headers?: Readonly<Record<string, string>>;
   /** Runs after the browser has parsed the content. The page works without it. */
   readonly script?: string;
-  /** True if the page has a form. */
   readonly hasForm?: boolean;
 }
 

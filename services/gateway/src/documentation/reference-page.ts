@@ -19,7 +19,6 @@ interface Operation {
   readonly object: unknown;
 }
 
-/** Renders the OpenAPI document as one page without scripts. */
 export function referencePage(document: OpenApiDocument): PageContent {
   const groups = document.tags.map((tag) => ({
     tag,
@@ -158,7 +157,6 @@ function parametersTable(document: OpenApiDocument, parameters: readonly unknown
     </div>`;
 }
 
-/** Shows successful responses in full. Errors are links to the page of errors. */
 function responsesView(document: OpenApiDocument, responses: unknown): Html {
   const all = membersOf(responses).map(([status, response]) => ({
     status,

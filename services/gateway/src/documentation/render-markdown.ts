@@ -1,7 +1,6 @@
 import { Html, html } from './html.ts';
 import { type Block, type CodeBlock, parseMarkdown } from './markdown.ts';
 
-/** The languages of code, in the order in which a page offers them. */
 const languages = [
   ['sh', 'curl'],
   ['ts', 'TypeScript'],
@@ -41,12 +40,10 @@ export function renderMarkdown(source: string): RenderedMarkdown {
   };
 }
 
-/** True for a group with code in every language. A page shows only the chosen language. */
 function isChoice(group: readonly Block[]): boolean {
   return group.length === languages.length;
 }
 
-/** Code blocks in different languages that follow one another are alternatives: one group. */
 function groupsOf(blocks: readonly Block[]): Block[][] {
   const groups: Block[][] = [];
   for (const block of blocks) {
@@ -65,16 +62,11 @@ function isAlternative(group: readonly Block[], block: Block): boolean {
   );
 }
 
-/** The language of a code block, if readers can choose it. Undefined for every other block. */
 function languageOf(block: Block): string | undefined {
   if (block.kind !== 'code') return undefined;
   return languages.find(([language]) => language === block.language)?.[0];
 }
 
-/**
- * The id of each heading, made from its text. Repeated texts get a number. Blocks of other kinds
- * have an empty id.
- */
 function idsOf(blocks: readonly Block[]): string[] {
   const counts = new Map<string, number>();
   return blocks.map((block) => {
@@ -89,7 +81,7 @@ function idsOf(blocks: readonly Block[]): string[] {
   });
 }
 
-/** Radio buttons that show the code of one language on the whole page, without a script. */
+/** The choice consists of radio buttons, because they need no script. */
 function languageChoice(): Html {
   return html`<fieldset class="languages">
     <legend>Language</legend>
@@ -165,7 +157,7 @@ const inlinePattern = /`([^`]+)`|\*\*([^*]+)\*\*|\[([^\]]+)\]\(([^)\s]+)\)/g;
 /** The target of a link that this service or another public site serves. */
 const servedTarget = /^(?:\/(?!\/)|#|https:\/\/)/;
 
-/** Renders code, strong text and links. A link to a file of the repository becomes plain text. */
+/** A link to a file of the repository becomes plain text. */
 function inline(text: string): Html {
   const parts: (Html | string)[] = [];
   let end = 0;
@@ -181,7 +173,6 @@ function inline(text: string): Html {
   return html`${[...parts, text.slice(end)]}`;
 }
 
-/** The text without markup. */
 function plain(text: string): string {
   return text.replaceAll(
     inlinePattern,

@@ -1,11 +1,6 @@
 import { itemsOf, memberOf, membersOf, refName, resolveRef, textOf } from '@svc/contracts';
 import { Html, html, prose } from './html.ts';
 
-/**
- * Renders the schemas of the document as tables with one row for each member. A nested member is
- * shown with its whole path.
- */
-
 /** The deepest level of members that have a row. Members below this level are not shown. */
 const depthMax = 4;
 
@@ -58,10 +53,6 @@ function rowsOf(document: unknown, schema: unknown, base: string, depth: number)
   });
 }
 
-/**
- * The rows of nested members: of an object, of the items of an array, or of the only variant that
- * is not null.
- */
 function innerRows(document: unknown, schema: unknown, path: string, depth: number): Row[] {
   const whole = resolveRef(document, schema);
   const items = memberOf(whole, 'items');

@@ -6,7 +6,6 @@ import type { Html } from './html.ts';
 export function markdownOf(content: Html): string {
   const parts: string[] = [];
   let row: string[] = [];
-  /** The text of the open table cell. Undefined outside of cells. */
   let cell: string[] | undefined;
   let href = '';
   let isPreformatted = false;
@@ -73,7 +72,6 @@ export function markdownOf(content: Html): string {
   return tidied(parts.join(''));
 }
 
-/** Drops blanks at the ends of lines, and all but one of several empty lines. */
 function tidied(text: string): string {
   const lines = text.split('\n').map((line) => line.trimEnd());
   return `${lines

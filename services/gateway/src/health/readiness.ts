@@ -3,14 +3,13 @@ import { missingDependencies } from '@svc/runtime';
 import { ping, type Store } from '@svc/store';
 
 /**
- * The names of unavailable dependencies without which no request succeeds. Redis is not one of
+ * The names of unavailable dependencies that each request to the API needs. Redis is not one of
  * them, because reads and cancels work without it.
  */
 export function missingForReads(store: Store): Promise<string[]> {
   return missingDependencies({ postgres: () => ping(store) });
 }
 
-/** The names of all unavailable dependencies, as `GET /ready` shows them. */
 export function missingForAll(
   store: Store,
   redis: ReturnType<typeof connectRedis>,

@@ -1,7 +1,6 @@
 import { type Problem, problemType } from '@svc/contracts';
 import { type ErrorCode, errorCatalogue, retryAfterSecondsDefault } from '@svc/domain';
 
-/** The response that a handler decides on. `sendAnswer` sends it. */
 export type Answer = JsonAnswer | TextAnswer | EmptyAnswer | ProblemAnswer;
 
 export interface JsonAnswer {
@@ -17,7 +16,6 @@ export interface AnswerLogFields {
   readonly deliveryId?: string;
 }
 
-/** A page or a document, sent unchanged. */
 export interface TextAnswer {
   readonly kind: 'text';
   readonly status: number;

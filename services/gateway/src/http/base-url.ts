@@ -1,9 +1,10 @@
 const host = /^(?:[A-Za-z0-9](?:[A-Za-z0-9.-]{0,252})|\[[0-9A-Fa-f:.]{2,45}\])(?::[0-9]{1,5})?$/;
 
 /**
- * The base URL at which this client reached the service. Pages show it, also in commands to paste
- * into a shell. An invalid host becomes `localhost`, because it could inject something into such a
- * command. Forwarded values count only if they come from a trusted proxy.
+ * The base URL at which this client reached the service. Pages show this URL, also inside shell
+ * commands that a reader copies. An invalid host becomes `localhost`, because a host could
+ * otherwise inject something into a command. Forwarded values count only if they come from a
+ * trusted proxy.
  */
 export function baseUrlOf(request: {
   readonly protocol: string;

@@ -11,9 +11,6 @@ export interface TenantRequest extends SignedRequest {
   readonly keyId: string;
 }
 
-/**
- * The author of a change that a tenant requests: the tenant and the key that signed the request.
- */
 export function authorOf({ tenant, keyId, requestId }: TenantRequest): Author {
   return { actor: { kind: 'tenant', id: tenant.tenantId, keyId }, requestId };
 }
@@ -31,7 +28,6 @@ interface Route {
   readonly path: string;
 }
 
-/** An unsigned request. */
 export interface OpenRequest {
   readonly requestId: string;
   /**
@@ -39,7 +35,7 @@ export interface OpenRequest {
    * limits.
    */
   readonly addressGroup: string;
-  /** The base URL at which the client reached the service, `https://host:port`. */
+  /** The base URL at which the client reached the service, such as `https://host:port`. */
   readonly baseUrl: string;
   /** The `:reference` or `:guide` of the path, percent-decoded. Empty if the route has none. */
   readonly id: string;
@@ -49,7 +45,6 @@ export interface OpenRequest {
   readonly contentEncoding: string | undefined;
 }
 
-/** An endpoint without authentication. */
 export interface OpenEndpoint extends Route {
   readonly access: 'open';
   /** If omitted, the body is not read. */
@@ -117,7 +112,6 @@ export function tenantEndpoint<Query extends TObject>(
   };
 }
 
-/** Makes a tenant's endpoint that places a hold, with the same check of the query. */
 export function holdEndpoint<Query extends TObject>(
   definition: Definition<TenantRequest, Query, HoldReply>,
 ): HoldEndpoint {
@@ -132,12 +126,10 @@ function scopeOf({ method, scope }: Route & { readonly scope?: KeyScope }): KeyS
   return scope ?? (method === 'get' ? 'read' : 'settings');
 }
 
-/** An answer that no hold has decided. */
 export function decidedBeforeHold(answer: Answer): HoldReply {
   return { kind: 'answered', answer, decidedByHold: false };
 }
 
-/** Makes an operator's endpoint, with the same check of the query. */
 export function operatorEndpoint<Query extends TObject>(
   definition: Definition<OperatorRequest, Query>,
 ): OperatorEndpoint {

@@ -5,7 +5,6 @@ import type { Answer } from './answer.ts';
 import type { RateLimitState } from './rate-limit-headers.ts';
 import type { RequestLines } from './request-lines.ts';
 
-/** One request and its answer. Collects the fields of the log line. */
 export interface Exchange {
   readonly requestId: string;
   /**
@@ -31,11 +30,10 @@ interface ExchangeOptions extends RequestObserver {
 }
 
 export interface RequestObserver {
-  /** Counts a request in flight. */
   readonly begun: () => void;
   /**
-   * Counts an ended request. `route` is the pattern, or undefined if no route matches. `status` is
-   * undefined if no answer was sent.
+   * `route` is the pattern, or undefined if no route matches. `status` is undefined if no answer
+   * was sent.
    */
   readonly observe: (
     request: {
@@ -48,8 +46,8 @@ export interface RequestObserver {
 }
 
 /**
- * Assigns the request id, and starts the trace and the count of the request. They end when the
- * response ends or the client disconnects. Then one line is logged if `requestLines` admits it.
+ * Begins the trace and the count of a request. Both end when the response ends or the client
+ * disconnects. One line is then logged if `requestLines` admits it.
  */
 export function beginExchange(
   request: IncomingMessage,

@@ -10,7 +10,7 @@ import { answerRaw, type Logger } from '@svc/runtime';
 import { notFound, problem, type ProblemAnswer, problemBody } from './answer.ts';
 import type { RequestLines } from './request-lines.ts';
 
-/** The time limits for a client, and the interval at which Node checks its sockets for them. */
+/** `checkEveryMs` is the interval at which Node checks its sockets for the other two limits. */
 interface ClientTimeouts {
   readonly headersMs: number;
   readonly requestMs: number;
@@ -42,8 +42,8 @@ export interface HttpServer {
   readonly port: number;
   /**
    * Stops accepting connections and lets the requests that are in flight or on their way finish.
-   * After `drainTimeoutMs` it closes the connections that are left. Each answer during the close
-   * has `connection: close`.
+   * After `drainTimeoutMs` it closes the connections that are left. Each answer that begins during
+   * the close has `connection: close`.
    */
   close(): Promise<void>;
 }
@@ -54,7 +54,6 @@ export interface HttpServerOptions {
   readonly listener: RequestListener;
   readonly newId: () => string;
   readonly logger: Logger;
-  /** Decides which malformed requests have a line in the log. */
   readonly requestLines: RequestLines;
   readonly timeouts?: ClientTimeouts;
   /** PEM texts. Null or omitted for plain HTTP. */
@@ -62,7 +61,8 @@ export interface HttpServerOptions {
 }
 
 /**
- * Opens the port. The server also answers bytes that cannot be parsed as a request (CONTRACT 2).
+ * Starts the HTTP or HTTPS server. It also answers bytes that cannot be parsed as a request
+ * (CONTRACT 2).
  */
 export async function startHttpServer(options: HttpServerOptions): Promise<HttpServer> {
   const current = new WeakMap<Duplex, ServerResponse>();
@@ -102,7 +102,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
       const timer = setTimeout(() => {
         options.logger.warn(
           { drainTimeoutMs },
-          'closed connections with requests in flight after the drain timeout',
+          'requests were still in flight at the drain timeout; their connections were closed',
         );
         server.closeAllConnections();
       }, drainTimeoutMs);
@@ -181,7 +181,6 @@ function codeOf(error: NodeJS.ErrnoException): ErrorCode {
   return brokenCodes[error.code ?? ''] ?? 'bad_request';
 }
 
-/** Answers on a socket that has no `ServerResponse`, then closes the connection. */
 function refuseRaw(socket: Duplex, answer: ProblemAnswer, requestId: string): void {
   const headers = [`content-type: ${problemMediaType}`, 'x-content-type-options: nosniff'];
   answerRaw(socket, problemBody(answer, requestId), headers);

@@ -10,10 +10,7 @@ export interface PageRequest {
   readonly after: CursorPosition | null;
 }
 
-/**
- * Reads the requested page. A text that is not a cursor of this kind of list gets `422` as an
- * invalid query parameter.
- */
+/** A text that is not a cursor of this kind of list gets `422` as an invalid query parameter. */
 export function readPage(
   kind: CursorKind,
   { limit = pageLimitDefault, cursor }: { limit?: number; cursor?: string },

@@ -59,7 +59,6 @@ interface Collected {
 
 const wholeNumber = /^(?:0|[1-9][0-9]{0,8})$/;
 
-/** Collects the values for the schema, and the errors that a schema cannot express. */
 function collect(
   parameters: URLSearchParams,
   known: ReadonlySet<string>,
@@ -87,10 +86,7 @@ function errorOf(name: string, message: string, keyword: string): ProblemError {
   return { path: '', parameter, message, keyword };
 }
 
-/**
- * Converts an error of the schema. The query is a flat object, so the path is `/` and the name of
- * the parameter.
- */
+/** The query is a flat object, so the path is `/` and the name of the parameter. */
 function parameterError({ path, message, keyword }: FieldError): ProblemError {
   return errorOf(path.slice(1), message, keyword);
 }

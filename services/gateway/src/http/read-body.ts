@@ -6,17 +6,13 @@ export type BodyReading =
   /** The client disconnected or sent malformed HTTP. The caller must send no answer. */
   | { readonly kind: 'aborted' };
 
-/** The most bytes of an oversized body that `drainBody` reads and discards. */
 const drainedBytesMax = 4 * 1024 * 1024;
-/** The longest time that `drainBody` reads, in milliseconds. */
 const drainedMsMax = 2_000;
 
-/** True if `Content-Length` is over `bytesMax`. The body then does not need to be read. */
 export function declaresTooLarge(request: IncomingMessage, bytesMax: number): boolean {
   return Number(request.headers['content-length'] ?? 0) > bytesMax;
 }
 
-/** Reads the raw bytes of a body. A body of more than `bytesMax` is `too_large`. */
 export function readBody(request: IncomingMessage, bytesMax: number): Promise<BodyReading> {
   if (declaresTooLarge(request, bytesMax)) return Promise.resolve({ kind: 'too_large' });
   return new Promise((resolve) => {

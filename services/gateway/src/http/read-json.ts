@@ -14,7 +14,7 @@ const foreignCharset = /;\s*charset\s*=\s*(?!"?utf-8"?\s*(?:;|$))/i;
 
 /**
  * Reads the body as JSON. A wrong media type or a compressed body is 415. Malformed JSON and unsafe
- * strings are 422 (CONTRACT 3). An empty body needs no content type, but is not JSON: 422.
+ * strings are 422 (CONTRACT 3). An empty body is 422 with any content type.
  */
 export function readJson({
   body: bytes,
@@ -48,7 +48,6 @@ export function readJson({
   return validationProblem(unsafeStrings.map(unsafeStringError));
 }
 
-/** A `422` with a list of errors. */
 export function validationProblem(
   errors: readonly ProblemError[],
   detail = 'The body does not match its schema. `errors` lists what to correct.',

@@ -12,12 +12,10 @@ import type { ProblemAnswer } from './answer.ts';
 import { readJson, validationProblem } from './read-json.ts';
 import type { SignedRequest } from './signed-request.ts';
 
-/** A body that is one JSON object. */
 export interface JsonBody {
   readonly kind: 'body';
   readonly document: JsonDocument;
   readonly root: JsonObject;
-  /** The body as a plain value, for checks by a schema. */
   readonly plain: unknown;
 }
 
@@ -27,8 +25,8 @@ export interface JsonBody {
 const schemaLevels = 3;
 
 /**
- * Reads a body that must be one JSON object. Its own member names must not repeat. Nested objects
- * are not checked.
+ * Reads a body that must be one JSON object without repeated member names. Names within nested
+ * objects are not checked.
  */
 export function readObject(
   request: Pick<SignedRequest, 'body' | 'contentType' | 'contentEncoding'>,
@@ -68,9 +66,8 @@ export type CheckedBody<Value> =
   | ProblemAnswer;
 
 /**
- * Compiles the check of a body without nested objects. It checks the schema. It also reads the
- * members named in `amounts` from their text as exact decimals with at most six places
- * (CONTRACT 4).
+ * Compiles the check of a body without nested objects. The members named in `amounts` are read from
+ * their text as exact decimals with at most six places (CONTRACT 4).
  */
 export function compileBody<Schema extends TSchema>(
   schema: Schema,

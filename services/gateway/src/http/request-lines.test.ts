@@ -8,14 +8,12 @@ const ordinary = { status: 201, durationMs: 5 };
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** Request lines over a virtual clock. `reported` lists the reported numbers of left-out lines. */
 function start() {
   const reported: unknown[] = [];
   const destination = { write: (line: string) => void reported.push(JSON.parse(line).leftOut) };
   const logger = createLogger({ service: 'gateway', level: 'info', destination });
   const clock = { monotonicMs: () => Date.now() };
   const requestLines = createRequestLines({ perSecondMax, clock, logger });
-  /** Ends `count` requests. Returns how many of them have a line. */
   const written = (count: number, request: Parameters<typeof requestLines.admits>[0] = ordinary) =>
     Array.from({ length: count }, () => requestLines.admits(request)).filter(Boolean).length;
   return { requestLines, written, reported, logger };

@@ -6,14 +6,12 @@ export const sampledOneIn = 100;
 export const slowRequestMs = 1_000;
 const secondMs = 1_000;
 
-/** The facts of an ended request that decide about its line. */
 interface EndedRequest {
   /** Undefined if no answer was sent. */
   readonly status: number | undefined;
   readonly durationMs: number;
 }
 
-/** Decides which requests have a line in the log. */
 export interface RequestLines {
   /** True if the line must be written. Otherwise the line is counted as left out. */
   admits(request: EndedRequest): boolean;
@@ -22,7 +20,6 @@ export interface RequestLines {
 }
 
 export interface RequestLinesOptions {
-  /** Up to this many lines in a second, every line is written. */
   readonly perSecondMax: number;
   readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly logger: Logger;

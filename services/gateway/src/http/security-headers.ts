@@ -21,7 +21,6 @@ const securityMiddleware = helmet({
   xXssProtection: false,
 });
 
-/** Records headers with their names in lower case. */
 class HeaderRecord extends ServerResponse {
   readonly entries: [string, string][] = [];
 
@@ -42,8 +41,5 @@ function headersSet(): [string, string][] {
   return response.entries;
 }
 
-/**
- * Names and values of helmet's headers. They are the same for every response, so they are computed
- * once.
- */
+/** The headers that helmet sets. They do not depend on the request, so they are computed once. */
 export const securityHeaders: readonly (readonly [string, string])[] = headersSet();

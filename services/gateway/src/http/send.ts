@@ -39,10 +39,6 @@ export async function sendAnswer(
 const defaultHeaders = [...securityHeaders, ['cache-control', 'no-store']] as const;
 const defaultPairs: readonly string[] = defaultHeaders.flat();
 
-/**
- * The default headers with the headers of this answer. A header of the answer replaces a default of
- * the same name.
- */
 function headersWith(own: Readonly<Record<string, string>>): string[] {
   const names = Object.keys(own);
   if (names.length === 0) return [...defaultPairs];

@@ -1,5 +1,4 @@
 import type { RequestTrace } from '@svc/tracing';
-/** An authenticated request with its raw body. */
 export interface SignedRequest {
   readonly requestId: string;
   readonly trace: RequestTrace;

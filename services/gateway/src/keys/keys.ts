@@ -59,7 +59,6 @@ export function createKeyEndpoint(deps: GatewayDeps): TenantEndpoint {
   });
 }
 
-/** `DELETE /v1/keys/:keyId`. */
 export function deleteKeyEndpoint(deps: GatewayDeps): TenantEndpoint {
   return tenantEndpoint({
     method: 'delete',
@@ -119,7 +118,6 @@ async function create(
   return json(201, body);
 }
 
-/** Enqueues a wake-up job for the deliveries of `settings.changed`, if there are any. */
 async function announceChange(
   deps: GatewayDeps,
   { tenant: { tenantId }, requestId }: TenantRequest,

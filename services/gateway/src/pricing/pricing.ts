@@ -10,9 +10,6 @@ import {
 import type { Clock } from '@svc/runtime';
 import { createExpiringCache } from '../expiring-cache.ts';
 
-/**
- * Prices jobs. Typical usage is cached for `typicalUsageTtlMs` at most, and surge for `surgeTtlMs`.
- */
 export interface Pricing {
   /** The rate card of a version. For null, a card of version 0 without prices. */
   rateCard(version: number | null): Promise<RateCard>;
@@ -35,11 +32,13 @@ const noRateCard = parseRateCard(0, {
 });
 
 /**
- * Caches typical usage and surge, so that most requests do not read them. Rate cards are not cached
- * here.
+ * Caches typical usage and surge. Most requests then need no read of Postgres or Redis for them.
  */
 export function createPricing(sources: {
-  /** Must be cheap for a version that was loaded before. A version of a rate card never changes. */
+  /**
+   * Called for each price, so it must be cheap for a version that was loaded before. A version of a
+   * rate card never changes.
+   */
   readonly loadRateCard: (version: number) => Promise<RateCard>;
   readonly loadTypicalUsage: (jobType: string) => Promise<Usage | null>;
   readonly loadSurgeMicros: () => Promise<bigint>;
@@ -83,9 +82,9 @@ interface PricedJob {
 }
 
 /**
- * Keeps the last price of each job type and tier of a card, and returns it while its inputs are the
- * same. The inputs change far less often than requests arrive, and the exact decimal arithmetic
- * costs CPU. A card object is a safe key, because it never changes.
+ * Keeps the last quote of each card, tier and job type. Its inputs change far less often than
+ * requests arrive, and the exact decimal arithmetic costs CPU. A card object is a safe key, because
+ * it never changes.
  */
 function createPrices() {
   const pricesOfCards = new WeakMap<

@@ -13,9 +13,8 @@ import type { GatewayRail } from './rail.ts';
 const fullRetryMs = 5_000;
 
 /**
- * `GET …/:reference/await` (CONTRACT 8). Answers `200` when the intent is confirmed, or if it is
- * still pending after `timeoutSeconds`. Answers `409` when the intent has expired or failed.
- * Answers `429` if the request cannot wait.
+ * `GET …/:reference/await` (CONTRACT 8). A pending intent is answered `200` when the time is over
+ * or the gateway closes. The answer is `429` if the request cannot wait.
  */
 export async function awaitIntent(
   store: Store,
@@ -30,7 +29,7 @@ export async function awaitIntent(
   if (end === 'full') {
     return rateLimited(
       fullRetryMs,
-      'Too many requests wait for payments. Read the intent without waiting.',
+      'Too many requests wait for payments. Repeat the request with `timeoutSeconds=0`, which does not wait.',
     );
   }
   return answerOf((await readPurchaseIntent(store, { reference, tenantId })) ?? intent);

@@ -67,7 +67,7 @@ function statusText(intent: PurchaseIntent): string {
     case 'confirmed':
       return 'Paid. The credits were granted.';
     case 'expired':
-      return 'Expired. Do not pay any more. A payment that you have already sent may still count.';
+      return 'Expired. Do not pay now. A payment that you have already sent may still count.';
     case 'failed':
       return 'Only a part of the amount was paid in time. Contact the service.';
   }

@@ -1,4 +1,4 @@
-/** The text as a QR code in an SVG. The library is loaded at the first use. */
+/** The library is loaded at the first use. */
 export async function qrCodeSvg(content: string): Promise<string> {
   const { default: qrCode } = await import('qrcode');
   return await qrCode.toString(content, { type: 'svg', errorCorrectionLevel: 'M', margin: 2 });

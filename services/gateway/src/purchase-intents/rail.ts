@@ -14,14 +14,13 @@ import { createIntentWaiters, type IntentWaiters } from './waiters.ts';
 export interface GatewayRail extends SolanaRail {
   /** The associated token account of the recipient. */
   readonly tokenAccount: string;
-  /** Returns a fresh public key. */
   readonly newReference: () => string;
   readonly waiters: IntentWaiters;
 }
 
 /**
- * Opens the rail. Returns null if the rail is off, and does not load the client library. Throws
- * `CannotStart` with exit status 2 if a variable is missing or invalid.
+ * Null if the rail is off. The client library is then not loaded. Throws `CannotStart` with exit
+ * status 2 if a variable is missing or invalid.
  */
 export async function openRail(
   config: GatewayConfig,

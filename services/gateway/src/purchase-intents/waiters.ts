@@ -7,14 +7,13 @@ const waitersMax = 5_000;
 const lookMs = 250;
 
 type WaitEnd =
-  /** The intent is no longer pending, the time is over or the gateway closes. */
+  /** The intent has left `pending`, the time is over or the gateway closes. */
   | 'ended'
   /** `waitersMax` requests wait already. */
   | 'full';
 
 export interface IntentWaiters {
   wait(reference: string, timeoutMs: number): Promise<WaitEnd>;
-  /** Ends all waits. */
   close(): void;
 }
 
@@ -55,7 +54,10 @@ export function createIntentWaiters(deps: {
         if (status !== 'pending') endAll(reference, () => true);
       }
     } catch (error) {
-      deps.logger.warn({ err: error }, 'could not read the awaited purchase intents');
+      deps.logger.warn(
+        { err: error },
+        'could not read the purchase intents that requests wait for',
+      );
     }
     const nowMs = deps.monotonicMs();
     for (const reference of waiting.keys()) endAll(reference, ({ untilMs }) => untilMs <= nowMs);

@@ -1,8 +1,7 @@
 /**
- * Adds a button to each element with `data-copy`. The button copies the text of the element. The
- * value of `data-copy` names the text. If the page may not use the clipboard (plain HTTP from
- * another machine), the text is selected instead. The status line reports each result, so that
- * screen readers announce it.
+ * Adds a button to each element with `data-copy`, whose value names the text. A page over plain
+ * HTTP from another machine may not use the clipboard. The text is then selected instead. The
+ * status line lets screen readers announce each result.
  */
 export const copyScript = `
 const say = (text) => { document.getElementById('copied').textContent = text; };

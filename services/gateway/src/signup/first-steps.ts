@@ -16,8 +16,8 @@ const submission = JSON.stringify({
 });
 
 /**
- * A signed request in plain shell (CONTRACT 1). The base URL, ids, secrets and body contain
- * no quotes, so they need no escaping.
+ * Returns shell commands that sign and send a request (CONTRACT 1). The base URL, ids, secrets and
+ * body contain no single quotes, so they need no escaping.
  */
 export function firstSubmission(baseUrl: string, { tenantId, hmacSecret }: SignupAnswer): string {
   return `BASE='${baseUrl}'
@@ -34,7 +34,10 @@ curl -sS -i "$BASE${target}" -H "X-SVC-Tenant: $TENANT" \\
 `;
 }
 
-/** A complete webhook endpoint that verifies its requests (CONTRACT 6) and needs only Node. */
+/**
+ * Returns the source of a complete webhook endpoint. It verifies its requests (CONTRACT 6) and
+ * needs only Node.
+ */
 export function webhookEndpoint({ webhookSecret }: SignupAnswer): string {
   return `// webhook.mjs: node webhook.mjs
 import { createHmac, timingSafeEqual } from 'node:crypto';

@@ -14,19 +14,18 @@ const validate = compileSchema(SignupRequest);
 const formMediaType = /^application\/x-www-form-urlencoded\s*(?:;|$)/i;
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** True if the page's form sent this request. It is then answered with a page. */
+/** True if the body is a form, as the sign-up page sends it. The answer is then a page. */
 export function isForm({ contentType = '' }: Pick<OpenRequest, 'contentType'>): boolean {
   return formMediaType.test(contentType);
 }
 
-/** Reads a sign-up from a form or from JSON. */
 export function readSignup(request: OpenRequest): SignupReading {
   if (isForm(request)) return readForm(request);
   const body = checkJson(request);
   return body.kind === 'problem' ? body : { kind: 'read', signup: body.value };
 }
 
-/** The text of a form field as sent. Empty if the field is missing. */
+/** The decoded text of a form field. Empty if the field is missing or the body is not UTF-8. */
 export function formField(body: Buffer, name: string): string {
   try {
     return new URLSearchParams(utf8.decode(body)).get(name) ?? '';

@@ -12,7 +12,7 @@ const navigation = html`<ul>
   <li><a href="/docs/errors">Errors</a></li>
 </ul>`;
 
-/** The values that a person typed. If the sign-up is refused, the form shows them again. */
+/** If the sign-up is refused, the form shows these values again. */
 export interface Typed {
   readonly name: string;
   readonly webhookUrl: string;
@@ -46,13 +46,11 @@ export function signupPage(): TextAnswer {
   return personalPage({ status: 200, title: 'Sign up', navigation, content, hasForm: true });
 }
 
-/** The labels of the form's fields, by their JSON Pointers. */
 const labels: Readonly<Record<string, string>> = {
   '/name': 'The name of your organisation',
   '/webhookUrl': 'The webhook URL',
 };
 
-/** The form with the errors, sent with the status of the problem. */
 export function refusedSignupPage(problem: ProblemAnswer, typed: Typed): TextAnswer {
   const { status, title } = errorCatalogue[problem.code];
   const errors = problem.extras.errors ?? [];
@@ -70,7 +68,7 @@ export function refusedSignupPage(problem: ProblemAnswer, typed: Typed): TextAns
   return personalPage({ status, title: 'Sign up', navigation, content, headers, hasForm: true });
 }
 
-/** Shows examples to paste and the credentials. The secrets are not shown again. */
+/** The page with the new tenant's secrets. They are not shown again. */
 export function signedUpPage(signedUp: SignupAnswer, baseUrl: string): TextAnswer {
   const title = 'Your sandbox tenant';
   const credentials = [

@@ -15,8 +15,8 @@ const secondsPerHour = 3_600;
 const launchJobTypes = ['ats.application'];
 
 /**
- * `GET` and `POST /signup` (CONTRACT 5). In the sandbox anyone can become a tenant, at most
- * `signupsPerHour` from one group of addresses. In production these routes do not exist.
+ * `GET` and `POST /signup` (CONTRACT 5). In the sandbox anyone can become a tenant. The limit for a
+ * group of addresses is `signupsPerHour`. In production these routes do not exist.
  */
 export function signupEndpoints(deps: GatewayDeps): readonly OpenEndpoint[] {
   if (deps.environment === 'production') return [];
@@ -50,9 +50,8 @@ async function signUpByForm(deps: GatewayDeps, request: OpenRequest): Promise<An
 type Opening = { readonly kind: 'opened'; readonly signedUp: SignupAnswer } | ProblemAnswer;
 
 /**
- * Signs up a tenant. Takes a token before the body is parsed, so that an address without tokens
- * causes no further work. Puts the token back if the body is refused, because the limit counts
- * tenants.
+ * Takes a token before the body is parsed, so that an address without tokens causes no further
+ * work. Puts the token back if the body is refused, because the limit counts tenants.
  */
 async function open(deps: GatewayDeps, request: OpenRequest): Promise<Opening> {
   const bucket = `signup:${request.addressGroup}`;

@@ -13,10 +13,10 @@ export interface PendingCreation {
 }
 
 /**
- * Waits until a creation is no longer pending. Rejects it if it is still pending one second after
- * its deadline (CONTRACT 3). `pause` waits until the next read of Postgres and may end early. If it
- * returns an outcome that a dispatcher reported, Postgres is not read. Returns undefined if the
- * creation does not exist or is still pending after `waitMsMax`.
+ * Waits until a creation has left `pending`. Rejects the creation if it is still pending one second
+ * after its deadline (CONTRACT 3). `pause` waits until the next read of Postgres and may end early.
+ * If `pause` returns an outcome that a dispatcher reported, Postgres is not read. Returns undefined
+ * if the creation does not exist or is still pending after `waitMsMax`.
  */
 export async function awaitDispatchOutcome<Creation extends PendingCreation, Reported>(steps: {
   readonly read: () => Promise<Creation | null>;
@@ -24,7 +24,6 @@ export async function awaitDispatchOutcome<Creation extends PendingCreation, Rep
   readonly reject: () => Promise<unknown>;
   readonly pause: (ms: number, attempt: number) => Promise<Reported | undefined>;
   readonly monotonicMs: () => number;
-  /** Time until the deadline when the wait starts. */
   readonly remainingMs: number;
 }): Promise<Creation | Reported | undefined> {
   const giveUpAtMs = steps.monotonicMs() + waitMsMax;

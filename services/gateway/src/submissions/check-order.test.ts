@@ -21,15 +21,14 @@ async function refusal(tenant: TestTenant, request: Partial<Send>): Promise<stri
   return refusalOf(response);
 }
 
-/** A tenant whose next request exceeds its rate limit. */
 async function exhausted(): Promise<TestTenant> {
   const tenant = await gateways.tenant();
   await gateways.database.query(
     'UPDATE tenants SET rate_limit_per_second = 1, rate_limit_burst = 1 WHERE id = $1',
     [tenant.uuid],
   );
-  // This request takes the only token. A check after the rate limit refuses the request at once, so
-  // the bucket has no time to fill again.
+  // This request takes the only token. It gets its 422 at once from a check that follows the rate
+  // limit. The next request comes before the bucket has a token again.
   expect((await tenant.send({ target: `${target}?unknown=1` })).status).toBe(422);
   return tenant;
 }

@@ -47,7 +47,7 @@ export function createSubmissionEndpoint(deps: GatewayDeps): HoldEndpoint {
   });
 }
 
-/** A request with its idempotency key and its hash. Bodies of equal meaning have the same hash. */
+/** A creation and its idempotency key. Bodies of equal meaning have the same `hash`. */
 interface KeyedRequest {
   readonly request: TenantRequest;
   readonly body: JsonBody;
@@ -62,7 +62,7 @@ async function createSubmission(deps: GatewayDeps, request: TenantRequest): Prom
   if (read.kind === 'problem') return decidedBeforeHold(read);
   const hash = requestHash(deps.requestHashKey, canonicalRequest(body));
   const keyed = { request, body, key: read.key, hash };
-  // A hold may find the key taken, and the look-up after it may find the key free again. The
+  // A hold may find the idempotency key taken, and the look-up after the hold may find it free. The
   // request is then tried again.
   for (let round = 0; round < keyRoundsMax; round += 1) {
     const reply = await createUnlessTaken(deps, keyed);
@@ -76,9 +76,9 @@ function decidedByHold(answer: Answer): HoldReply {
 }
 
 /**
- * Holds credits and dispatches the submission, unless its idempotency key is taken. A taken key
- * decides the answer before any other refusal (CONTRACT 3). Each refusal is therefore followed by a
- * look-up of the key. Returns `look_again` if the key was taken but is free again.
+ * Creates the submission unless its idempotency key is taken. A taken key decides the answer before
+ * any other refusal of this function (CONTRACT 3). Each refusal is therefore followed by a look-up
+ * of the key. Returns `look_again` if the key was taken but is free again.
  */
 async function createUnlessTaken(
   deps: GatewayDeps,
@@ -119,7 +119,6 @@ async function answerDuplicate(
   }
 }
 
-/** Runs every check that needs no write, then places the hold. */
 async function holdIfSound(
   deps: GatewayDeps,
   keyed: KeyedRequest,
@@ -153,7 +152,6 @@ interface PreparedSubmission {
   readonly facts: OfferFacts;
 }
 
-/** Checks the job and then prices it. Writes nothing. */
 async function prepareSubmission(
   deps: GatewayDeps,
   { request, body, key, hash }: KeyedRequest,

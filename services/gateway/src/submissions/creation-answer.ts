@@ -3,8 +3,6 @@ import { creditsToNumber, type SubmissionState, toWireId, wireStatus } from '@sv
 import type { KeyedSubmission } from '@svc/store';
 import { type Answer, json, notFound, problem, unavailable } from '../http/answer.ts';
 
-/** Decides the answers to a creation, its replays and its duplicates. No I/O. */
-
 /**
  * The decision about a request whose idempotency key is taken (CONTRACT 3). `wait`: the first
  * creation is pending, and this request gets the same outcome. `reject`: the first creation is
@@ -34,9 +32,8 @@ export type CreationState = Pick<
 >;
 
 /**
- * Decides the answer to a creation from the state of its submission. Returns undefined while the
- * submission is pending. A replay gets the same answer as the first request, except that `201`
- * becomes `200` with `idempotent`.
+ * Undefined while the submission is pending. A replay gets the same answer as the first request,
+ * except that `201` becomes `200` with `idempotent`.
  */
 export function creationAnswer(
   creation: CreationState,
@@ -82,8 +79,8 @@ function createdBody(creation: CreationState): SubmissionCreated {
 }
 
 /**
- * The answer to a request about an ended submission: `409 terminal_state`, with the refund if a
- * cancel ended it. `404` for a rejected submission, which no tenant sees.
+ * `409 terminal_state`, with the refund if a cancel ended the submission. `404` for a rejected
+ * submission, which no tenant sees.
  */
 export function endedAnswer(ended: {
   readonly id: string;
@@ -107,7 +104,6 @@ export function endedAnswer(ended: {
   });
 }
 
-/** The credits that a cancel refunded and charged. */
 export function refundFigures({
   chargedMicros,
   refundedMicros,

@@ -26,10 +26,6 @@ export interface HeldSubmission {
   readonly heldAtMs: number;
 }
 
-/**
- * Enqueues the submission. Answers as soon as a node has accepted it, or it is rejected or
- * cancelled. If it cannot be enqueued, answers at once.
- */
 export async function dispatchHeld(deps: GatewayDeps, held: HeldSubmission): Promise<Answer> {
   const { id, tenantId, tier, requestId } = held.submission;
   // A reply that nobody waits for is dropped. The wait therefore begins before the job is enqueued.
@@ -79,8 +75,9 @@ function asDispatched({ submission, availableAfterMicros }: HeldSubmission): Cre
 }
 
 /**
- * Answers a creation that could not be enqueued. The hold is released at once, unless the job
- * reached Redis despite the error and a node has accepted it.
+ * Answers a creation whose dispatch job could not be enqueued. Rejects the creation, which releases
+ * its hold. If the job reached Redis despite the error, a node may already have accepted it. The
+ * answer is then that of the accepted creation.
  */
 async function answerUnsent(deps: GatewayDeps, id: string): Promise<Answer> {
   const rejection = await rejectPending(deps.store, id, { onlyOverdue: false });
@@ -91,7 +88,7 @@ async function answerUnsent(deps: GatewayDeps, id: string): Promise<Answer> {
 }
 
 /**
- * Waits for the outcome of a pending creation, and answers. If `pause` returns the outcome,
+ * Waits for the outcome of a creation and makes its answer. If `pause` returns the outcome,
  * Postgres is not read. If no outcome is found in time, the answer is `outcomeUnknown`.
  */
 export async function answerWhenDecided(

@@ -15,7 +15,6 @@ function readText(text: string) {
   return readObject({ body: Buffer.from(text), contentType, contentEncoding: undefined });
 }
 
-/** Runs the checks in the handler's order. Returns the first refusal's code and its first path. */
 function firstRefusal(body: object | string, allowed = ['ats.application']): string {
   const read = readText(typeof body === 'string' ? body : JSON.stringify(body));
   if (read.kind === 'problem') return refusalText(read);

@@ -33,7 +33,7 @@ import { duplicatesProblem, type JsonBody } from '../http/read-object.ts';
 
 const validateKey = compileSchema(Type.Object({ idempotencyKey: IdempotencyKey }));
 
-/** Reads the idempotency key. It is checked before the rest of the body. */
+/** The key is checked before the rest of the body. */
 export function readIdempotencyKey(
   body: JsonBody,
 ): { readonly kind: 'key'; readonly key: string } | ProblemAnswer {

@@ -20,7 +20,6 @@ export interface EventWaiters {
    * wait, at this gateway or of this tenant.
    */
   wait(awaited: AwaitedEvents, timeoutMs: number): Promise<'ended' | 'full'>;
-  /** Ends all waits. */
   close(): void;
 }
 
@@ -61,7 +60,7 @@ export function createEventWaiters(deps: {
       const news = await deps.findNews([...earliest.values()]);
       end(({ endpointId }) => news.has(endpointId));
     } catch (error) {
-      deps.logger.warn({ err: error }, 'could not look for awaited events');
+      deps.logger.warn({ err: error }, 'could not read the events that requests wait for');
     }
     const nowMs = deps.monotonicMs();
     end(({ untilMs }) => untilMs <= nowMs);

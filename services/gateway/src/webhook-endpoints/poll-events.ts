@@ -44,7 +44,7 @@ async function poll(
   if ((await eventWaiters.wait(awaited, waitSeconds * 1000)) === 'full') {
     return rateLimited(
       fullRetryMs,
-      'Too many requests wait for events. Read the events without waiting.',
+      'Too many requests wait for events. Repeat the request without `waitSeconds`.',
     );
   }
   const later = await readPolledEvents(store, { ...at, after: found.position, limit });
@@ -60,7 +60,7 @@ const badCursor = validationProblem([
   },
 ]);
 
-/** The position that a cursor of this endpoint names. Undefined for any other text. */
+/** Undefined for a text that is not a cursor of this endpoint. */
 function positionOf(endpointId: string, cursor: string): bigint | undefined {
   const position = decodeCursor('events', cursor);
   return position?.id === endpointId ? BigInt(position.atMs) : undefined;

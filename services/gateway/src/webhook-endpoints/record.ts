@@ -19,7 +19,7 @@ export function endpointShown(record: EndpointRecord): WebhookEndpoint {
   };
 }
 
-/** The endpoint that the request names. Undefined for a malformed id. */
+/** Undefined for a malformed id. */
 export function endpointAt({
   id,
   tenant: { tenantId },

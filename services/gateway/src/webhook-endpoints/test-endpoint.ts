@@ -13,7 +13,10 @@ const disabled = problem(
   'The URL of this endpoint is disabled. Set the URL again, then repeat the request.',
 );
 
-/** `POST /v1/webhook-endpoints/:id/test` (CONTRACT 12): at most one a minute. */
+/**
+ * `POST /v1/webhook-endpoints/:id/test` (CONTRACT 12): queues a test event for the endpoint. An
+ * endpoint gets at most one a minute.
+ */
 export function testEndpointEndpoint(deps: GatewayDeps): TenantEndpoint {
   return tenantEndpoint({
     method: 'post',

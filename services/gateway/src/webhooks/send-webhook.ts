@@ -9,7 +9,10 @@ import { tenantEndpoint, type TenantEndpoint, type TenantRequest } from '../http
 
 /** Endpoints that send a webhook on request (CONTRACT 5). Any body is ignored. */
 
-/** `POST /v1/webhooks/test`: queues a test event like a real one, at most one a minute. */
+/**
+ * `POST /v1/webhooks/test`: queues a test event. It is delivered as real events are. A tenant may
+ * queue at most one a minute.
+ */
 export function testWebhookEndpoint(deps: GatewayDeps): TenantEndpoint {
   return tenantEndpoint({
     method: 'post',

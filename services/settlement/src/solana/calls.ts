@@ -14,10 +14,7 @@ export class RpcUnavailable extends Error {
   }
 }
 
-/**
- * Returns the outcome of a call that the server answered. Throws `RpcUnavailable` if the server was
- * busy, failed or refused the call.
- */
+/** Throws `RpcUnavailable` if the server was busy, failed or refused the call. */
 export function answered<Outcome extends { readonly kind: string }>(
   outcome: Outcome | Unanswered,
 ): Outcome {

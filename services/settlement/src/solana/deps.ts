@@ -4,7 +4,8 @@ import type { Rpc } from '@svc/solana';
 import type { Store } from '@svc/store';
 
 /**
- * The functions of the Solana client library. A process without the rail does not load the library.
+ * The members of the Solana client library that the watcher uses. They are passed in, because a
+ * process without the rail does not load the library.
  */
 export type Solana = Pick<
   typeof import('@svc/solana'),
@@ -27,7 +28,6 @@ export interface WatcherDeps {
   readonly countPayment: (kind: string) => void;
 }
 
-/** The lease of this process while it watches. */
 export interface Lease {
   readonly epoch: bigint;
   /** The time of the last renewal, by the clock of the database. */

@@ -6,8 +6,9 @@ import { backlogMax, firstPageMax, overlapSlots, pagesMax } from './limits.ts';
 
 export interface AccountList {
   /**
-   * The listed signatures from the slot `floorOf(cursor)` on, oldest first. If there are more than
-   * `backlogMax`, only the oldest of them.
+   * At most `backlogMax` of the listed signatures, oldest first. Signatures below the slot
+   * `floorOf(cursor)` are left out. If more than `backlogMax` are listed, the newest are left out
+   * too.
    */
   readonly entries: readonly ListedSignature[];
   /**
@@ -30,10 +31,9 @@ function floorOf({ slot, floorSlot }: Cursor): number {
 }
 
 /**
- * Lists a token account page by page, from the newest signature back to the cursor. A list is
- * complete if it contains the signature of the cursor. If the cursor has none, the list must reach
- * the first signature of the account. The list is incomplete if `pagesAtMost` pages do not reach
- * that far, or if the server is behind. The cursor then does not move.
+ * Lists a token account page by page, from the newest signature back to the cursor. The list is
+ * incomplete if `pagesAtMost` pages do not reach the cursor, or if the server is behind. The cursor
+ * then does not move.
  */
 export async function listAccount(
   { solana, rpc }: WatcherDeps,
@@ -69,7 +69,7 @@ export async function listAccount(
       if (fresh.length === 0) return done(true);
     } else {
       if (known.has(cursor.signature)) return done(true);
-      // `every` is also true for an empty list: the page then has no new signature.
+      // If the page has no new signature, `fresh` is empty and `every` is true.
       if (fresh.every(({ slot }) => slot < floor)) return done(false);
     }
     before = list.at(-1)?.signature;
@@ -78,8 +78,8 @@ export async function listAccount(
 }
 
 /**
- * Sorts signatures by slot, the lowest first. Within a slot it reverses the order of the server,
- * which lists the newest signature first.
+ * The server lists the newest signature first, also within a slot. The sort by slot is stable, so
+ * the reversed order stays within each slot.
  */
 function oldestFirst(newestFirst: readonly ListedSignature[]): ListedSignature[] {
   return newestFirst.toReversed().toSorted((a, b) => a.slot - b.slot);

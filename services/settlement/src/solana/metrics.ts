@@ -5,11 +5,10 @@ import type { WatcherFigures } from '@svc/store';
 export interface SolanaMetrics {
   readonly countPayment: (kind: string) => void;
   readonly setFigures: (figures: WatcherFigures) => void;
-  /** Returns a client that passes each call to `rpc` and counts its outcome. */
   readonly counted: (rpc: Rpc) => Rpc;
 }
 
-/** Creates the metrics of the Solana rail. A process calls it only if the rail is on. */
+/** A process calls this function only if the rail is on. */
 export function createSolanaMetrics(registry: ReturnType<typeof createMetrics>): SolanaMetrics {
   const countCall = createCounter(registry, 'svc_solana_rpc_calls_total');
   const setLag = createGauge(registry, 'svc_solana_lag_seconds');

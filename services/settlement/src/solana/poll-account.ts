@@ -23,14 +23,13 @@ export interface AccountMemory {
    */
   backlog: ListedSignature[];
   isComplete: boolean;
-  /** True if the last list left out newer signatures. */
   isCut: boolean;
   /** The time of the last lease renewal before the last list, by the clock of the database. */
   listedAt: Date;
   nextPollMs: number;
   /**
-   * Maps each handled signature to false if it was noted as unread, and to true otherwise. The
-   * signature that was handled first is the first entry.
+   * Maps a handled signature to false if it was noted as unread, otherwise to true. Only the last
+   * `rememberedMax` signatures are kept.
    */
   readonly remembered: Map<string, boolean>;
 }
@@ -47,10 +46,10 @@ export function newAccountMemory(): AccountMemory {
 }
 
 /**
- * Creates the cursor of a token account. If no open intent pins the account, the cursor starts at
- * the newest signature. Otherwise the newest page of signatures may contain a payment, and the
- * cursor starts at the oldest signature of this page. If this page has all signatures of the
- * account, the cursor has no signature, and reading starts at the first one.
+ * Creates the cursor of a token account. Without an open intent, the cursor starts at the newest
+ * signature. With an open intent, the cursor starts at the oldest signature of the newest page,
+ * because this page may contain the payment. If this page has fewer than `firstPageMax` signatures,
+ * the cursor then starts before the first signature of the account.
  */
 export async function startCursor(
   deps: WatcherDeps,
@@ -72,10 +71,9 @@ export async function startCursor(
 }
 
 /**
- * Lists the account if its backlog is empty, and then reads at most `most.reads` signatures of the
- * backlog. Does nothing if the account has no cursor. When all signatures of a list are handled,
- * notes the time of the list in Postgres. It does not note the time of a list that was incomplete
- * or cut.
+ * Reads the new signatures of a token account. Lists the account first if no signature of the last
+ * list is left to read. Does nothing if the account has no cursor. When all signatures of a list
+ * are handled, Postgres gets the time of the list, unless the list was incomplete or cut.
  */
 export async function pollAccount(
   deps: WatcherDeps,

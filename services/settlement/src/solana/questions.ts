@@ -5,11 +5,10 @@ import { questionPagesMax } from './limits.ts';
 import { readSignature } from './read-signature.ts';
 
 /**
- * Asks the server which transactions name one reference, and reads those that this process has not
- * read. This finds a payment that the lists of the token account did not show. At most
- * `questionPagesMax` pages are read. Then notes that the question is answered, unless a transaction
- * of the reference could not be read. An intent expires only after its first question is answered,
- * and is closed only after its second one.
+ * Asks the RPC server for the transactions that name the reference of an intent, on at most
+ * `questionPagesMax` pages. This finds a payment that the lists of the token account did not show.
+ * A question with a transaction that could not be read stays unanswered. An intent expires only
+ * after its first question is answered, and is closed only after its second one.
  */
 export async function askForReference(
   deps: WatcherDeps,

@@ -21,10 +21,9 @@ export interface SignatureToRead {
 }
 
 /**
- * Reads one Solana transaction and records what it paid. Unless `cursor` is null, the record and
- * the new cursor are committed together. If the Solana transaction cannot be read, the function
- * notes it for a later retry, moves the cursor too, logs a warning, and returns false. If it was
- * read, the function returns true. Throws `RpcUnavailable` if the server does not answer.
+ * Reads one Solana transaction and records what it paid. Returns false if the transaction cannot be
+ * read: it is then noted for a later retry. The record or the note is committed together with
+ * `cursor`, unless `cursor` is null. Throws `RpcUnavailable` if the server does not answer.
  */
 export async function readSignature(
   deps: WatcherDeps,
@@ -78,7 +77,7 @@ async function report(deps: WatcherDeps, signature: string, outcome: RecordOutco
         // The delivery is already due in Postgres, where the reconciler of deliveries finds it.
         logger.warn(
           { err: error },
-          'could not enqueue the wake-up job for the delivery of a payment',
+          'could not enqueue the wake-up job for the webhook about a payment',
         );
       }
       return;
@@ -91,7 +90,7 @@ async function report(deps: WatcherDeps, signature: string, outcome: RecordOutco
     case 'balance_too_large':
       logger.error(
         fields,
-        'with the credits of a paid purchase intent, the balance would exceed its limit',
+        'a paid purchase intent was not credited: the balance would exceed its limit',
       );
   }
 }

@@ -23,11 +23,11 @@ const figuresIntervalMs = 15_000;
 const monotonicMs = (): number => systemClock.monotonicMs();
 
 /**
- * Starts the watcher if the rail is on. Without the rail, the client library is not loaded. Returns
- * a function whose result is the reason why no payment is credited. Its result is null if no such
- * reason is known or the rail is off. Throws `CannotStart` with exit status 2 if a variable of the
- * rail is missing or invalid, or if `checkRail` refuses a term. If the server does not answer, the
- * watcher starts and checks the terms later.
+ * Starts the watcher if the rail is on. Without the rail, the client library is not loaded. The
+ * returned function gives the reason why no payment is credited, or null if none is known. Throws
+ * `CannotStart` with exit status 2 if a variable of the rail is missing or invalid, or if
+ * `checkRail` refuses a term. If the server does not answer, the watcher starts and checks the
+ * terms later.
  */
 export async function startSolana(
   config: SettlementConfig,

@@ -37,7 +37,6 @@ export interface Watcher {
   tick(): Promise<void>;
   /** The reason why no payment is credited. Null if none is known. */
   problem(): string | null;
-  /** Gives the lease back. */
   close(): Promise<void>;
 }
 
@@ -45,8 +44,8 @@ interface State {
   epoch: bigint | null;
   readonly accounts: Map<string, AccountMemory>;
   /**
-   * Monotonic time at which a check of the terms last passed. Null if no check has passed since the
-   * start, since the last failure of the server, or since a term was refused.
+   * Monotonic time at which a check of the terms last passed. Null if no check has passed yet, or
+   * if the server has failed or a term was refused since the last check that passed.
    */
   checkedMs: number | null;
   /** True after all terms have passed once. Later checks then compare only the genesis hash. */
@@ -93,7 +92,7 @@ export function createWatcher(deps: WatcherDeps, hasPassedAll: boolean): Watcher
     problem: () => (state.checkedMs === null ? state.problem : null),
     async close() {
       await releaseWatcherLease(store, holder).catch((error: unknown) =>
-        logger.warn({ err: error }, 'could not give the lease of the watcher back'),
+        logger.warn({ err: error }, 'could not give back the lease of the Solana watcher'),
       );
     },
   };
@@ -127,10 +126,7 @@ async function takeLease(
   };
 }
 
-/**
- * Pauses the calls to the server, and doubles the next pause up to `backoffMsMax`. After the pause,
- * the terms are checked before any other call.
- */
+/** Pauses all calls to the server. After the pause, the terms are checked before any other call. */
 function backOff({ logger, clock }: WatcherDeps, state: State, error: RpcUnavailable): void {
   const pauseMs = Math.max(state.backoffMs, error.retryAfterMs);
   state.nextCallMs = clock.monotonicMs() + pauseMs;
@@ -141,8 +137,8 @@ function backOff({ logger, clock }: WatcherDeps, state: State, error: RpcUnavail
 }
 
 /**
- * Calls the server if work is due. Returns true if the server has answered a call. Throws
- * `RpcUnavailable` if the server does not answer.
+ * Returns true if the server has answered a call. Throws `RpcUnavailable` if the server does not
+ * answer.
  */
 async function work(deps: WatcherDeps, lease: Lease, state: State): Promise<boolean> {
   const { store, clock } = deps;
@@ -167,8 +163,8 @@ async function work(deps: WatcherDeps, lease: Lease, state: State): Promise<bool
 }
 
 /**
- * Adds the configured account if no intent has pinned it yet. Transfers to this account are then
- * noticed before its first intent.
+ * Adds the configured token account if it is not watched yet. The watcher then notices transfers to
+ * this account before its first intent.
  */
 function withConfigured(
   watched: readonly WatchedAccount[],
@@ -179,9 +175,9 @@ function withConfigured(
 }
 
 /**
- * Checks all terms until they have passed once, and then only the genesis hash. Returns true if the
- * check passes. Returns false if a term is refused: then no payment is credited. Throws
- * `RpcUnavailable` if the server does not answer.
+ * Checks all terms until they have passed once, and then only the genesis hash. Returns false if a
+ * term is refused. No payment is then credited. Throws `RpcUnavailable` if the server does not
+ * answer.
  */
 async function checkTerms(deps: WatcherDeps, state: State): Promise<boolean> {
   const { solana, rpc, rail, environment, clock, logger } = deps;
@@ -237,10 +233,7 @@ async function workOpen(
   return asked;
 }
 
-/**
- * Makes at most one call to the server: to create a cursor, to read one signature, or to list one
- * page of an account. Returns false if there is no account.
- */
+/** Makes at most one call to the server. Returns false if there is no account. */
 async function workIdle(
   deps: WatcherDeps,
   lease: Lease,

@@ -81,9 +81,7 @@ function widgetHtml(field: Field): string {
   }
 }
 
-/**
- * The markup of one question. If an answer is required, a style sheet draws a star after the title.
- */
+/** The markup has no star for a required answer. A style sheet draws the star. */
 export function ashbyEntry(field: Field): string {
   const { name, label, control, isRequired } = field;
   const title = `ashby-application-form-question-title _heading_${isRequired ? ' _required_' : ''}`;

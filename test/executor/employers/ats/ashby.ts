@@ -26,10 +26,7 @@ const combobox = comboboxScript({
   isMenuInBody: true,
 });
 
-/**
- * For each server, the saved answers of each form. The key of a form is the identifier (`formId`)
- * that its page received.
- */
+/** The saved answers of each form of a server. The key of a form is the `formId` of its page. */
 const savedByWorld = new WeakMap<World, Map<string, Record<string, unknown>>>();
 
 function savedIn(world: World, formId: string): Record<string, unknown> {

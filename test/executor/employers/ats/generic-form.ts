@@ -68,7 +68,7 @@ const byPlaceholder: Labelling = (field) =>
 const byTitle: Labelling = (field) =>
   wrap(`<input type="url" name="${field.name}" title="${text(field)}"${mark(field)}>`);
 
-/** A combobox with a hidden input next to it. The hidden input is sent with the form. */
+/** The hidden input next to the combobox is sent with the form. */
 const combobox: Labelling = (field) =>
   wrap(
     `<label for="${field.name}">${text(field)}</label><div class="combo"><input id="${field.name}" role="combobox" aria-expanded="false" aria-haspopup="listbox" aria-autocomplete="list" autocomplete="off" aria-required="${field.isRequired}"><input type="hidden" name="${field.name}"></div>`,

@@ -32,10 +32,6 @@ app.on('change', '.combo [role=combobox]', function (input) {
 });
 `;
 
-/**
- * Shows one step at a time. `Next` leads to the next step when all inputs of the current step are
- * valid.
- */
 const stepsScript = String.raw`
 app.step = 0;
 app.showStep = function () {

@@ -91,7 +91,6 @@ function choicesHtml({ name, label, isRequired, options = [] }: Field): string {
   return `<fieldset class="field-wrapper checkbox" id="${name}" aria-required="${isRequired}"><legend class="label checkbox__description">${escapeHtml(label)}${star}</legend>${boxes.join('')}</fieldset>`;
 }
 
-/** The markup of one question, as on the new Greenhouse board. */
 export function greenhouseWidget(field: Field): string {
   const { name, label, control, isRequired, options = [] } = field;
   switch (control) {

@@ -86,7 +86,6 @@ function idOf(name: string): string {
   return short ?? name.replaceAll(/[^a-z0-9]+/gu, '_').replace(/_$/u, '');
 }
 
-/** The markup of a question that the employer added. Each input is inside a label. */
 function questionHtml(field: Field, refused: boolean): string {
   const { name, label, control, isRequired, options = [] } = field;
   const star = isRequired ? ' <span class="asterisk" aria-hidden="true">*</span>' : '';

@@ -18,8 +18,8 @@ import { greenhouseFields, greenhouseWidget } from './greenhouse-form.ts';
 const boardHost = 'job-boards.greenhouse.example';
 const storeHost = 'uploads.greenhouse.example';
 /**
- * The host to which a board sends an application if the board is a whole page. This is another
- * origin than that of the page. A board in a frame sends the application to `boardHost`.
+ * A board that is a whole page sends the application to this host, which is another origin. A board
+ * in a frame sends it to `boardHost`.
  */
 const submitHost = 'boards.greenhouse.example';
 const careersHost = 'careers.acme.example';

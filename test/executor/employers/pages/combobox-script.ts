@@ -1,5 +1,4 @@
 export interface ComboboxLook {
-  /** Selector of the element around the input. */
   readonly shell: string;
   readonly menuClass: string;
   /** If empty, the options are the items of a list without classes. */
@@ -9,14 +8,16 @@ export interface ComboboxLook {
    * shows it.
    */
   readonly shows: 'text' | 'input';
-  /** True if the menu is at the end of the body. False if it is in the shell. */
+  /**
+   * True if the menu is at the end of the body. False if it is at the end of the element `shell`.
+   */
   readonly isMenuInBody: boolean;
 }
 
 /**
- * A combobox. It opens on a mouse press, an arrow key or typing. It shows its options 120 ms
- * (`app.lateMs`) after it opens. A `search` field asks the server for options instead, and needs
- * two typed letters. Text that is not an option is removed when the input loses the focus.
+ * A combobox whose options appear 120 ms (`app.lateMs`) after it opens. A `search` field asks the
+ * server for options, and needs two typed letters. Text that is not an option is removed when the
+ * input loses the focus.
  */
 export function comboboxScript(look: ComboboxLook): string {
   return `app.look = ${JSON.stringify(look)};${script}`;

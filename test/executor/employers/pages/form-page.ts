@@ -12,7 +12,6 @@ export interface FormPage {
    */
   readonly form: string;
   readonly after: string;
-  /** Selector of the element around one question. */
   readonly wrapper: string;
   /** True if the page sends its state instead of the contents of the inputs. */
   readonly isControlled: boolean;
@@ -20,10 +19,6 @@ export interface FormPage {
   readonly scripts: readonly string[];
 }
 
-/**
- * A page with a form. With `late-render` the form appears late, and with `re-render` the page
- * replaces its widgets.
- */
 export function formPage(
   { behaviour, fields }: World,
   { title, before, form, after, wrapper, isControlled, data, scripts: own }: FormPage,

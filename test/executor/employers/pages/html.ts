@@ -42,10 +42,7 @@ export function redirect(location: string, headers: Record<string, string> = {})
   return { status: 302, headers: { location, ...headers } };
 }
 
-/**
- * The data and the scripts at the end of a page. `<` is escaped in the data, so a `</script>` in a
- * value does not end the element.
- */
+/** `<` is escaped in the data, so a `</script>` in a value does not end the element. */
 export function scripts(data: unknown, ...sources: readonly string[]): string {
   const json = JSON.stringify(data).replaceAll('<', '\\u003c');
   return `<script type="application/json" id="form-data">${json}</script>${sources
@@ -53,7 +50,6 @@ export function scripts(data: unknown, ...sources: readonly string[]): string {
     .join('')}`;
 }
 
-/** The members of the fields that the scripts of a page read. */
 export function fieldData(fields: readonly Field[]): unknown {
   return fields.map(({ name, label, control, isRequired, options, isMultiple }) => ({
     name,

@@ -27,7 +27,6 @@ const responseNames: Record<CaptchaKind, string> = {
   turnstile: 'cf-turnstile-response',
 };
 
-/** A challenge that a person must solve. */
 export function visibleChallenge(kind: CaptchaKind): string {
   const { title, path, width, height } = frames[kind];
   const className = { recaptcha: 'g-recaptcha', hcaptcha: 'h-captcha', turnstile: 'cf-turnstile' };
@@ -49,7 +48,6 @@ function invisibleCaptcha(kind: CaptchaKind): string {
 <p class="legal">This site is protected by a captcha, and its privacy policy and terms of service apply.</p>`;
 }
 
-/** The part of a form that belongs to its captcha. Empty if the behaviour has no captcha. */
 export function captchaPart(behaviour: Behaviour, kind: CaptchaKind): string {
   if (behaviour === 'visible-challenge') return visibleChallenge(kind);
   if (behaviour === 'invisible-captcha' || behaviour === 'captcha-refused') {
@@ -58,7 +56,7 @@ export function captchaPart(behaviour: Behaviour, kind: CaptchaKind): string {
   return '';
 }
 
-/** Answers for the captcha's frame and script. Undefined for any other request. */
+/** Undefined if the request is not for the captcha's frame or script. */
 export function captchaResource({ path, query }: FixtureRequest): FixtureAnswer | undefined {
   if (path === '/captcha.js') {
     return {
@@ -76,7 +74,6 @@ export function captchaResource({ path, query }: FixtureRequest): FixtureAnswer 
   );
 }
 
-/** The sign-in page that an account system shows instead of the form. */
 export function signInPage(): FixtureAnswer {
   return pageAnswer(
     'Sign in',

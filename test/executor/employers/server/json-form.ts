@@ -1,7 +1,6 @@
 import { createFields, type ReceivedFile, type ReceivedForm } from './multipart.ts';
 import type { World } from './world.ts';
 
-/** The values of an application that arrived as JSON. */
 export type JsonValues = Readonly<Record<string, unknown>>;
 
 function textOf(value: unknown): string {
@@ -9,8 +8,8 @@ function textOf(value: unknown): string {
 }
 
 /**
- * The uploaded file that the server keeps at `address`. Undefined if there is none. If the
- * application gives a file name, the result has that name.
+ * Undefined if the server keeps no file at `address`. The name in the application replaces the name
+ * of the upload.
  */
 function uploadAt(world: World, address: unknown, name: unknown): ReceivedFile | undefined {
   if (typeof address !== 'string') return undefined;

@@ -59,7 +59,6 @@ function readRequest(request: IncomingMessage, body: Buffer): FixtureRequest {
   };
 }
 
-/** The bytes that a socket has received and sent so far. */
 function bytesOf(socket: Socket): Bytes {
   return { received: socket['bytesRead'], sent: socket['bytesWritten'] };
 }
@@ -72,7 +71,6 @@ function countBytes(sockets: Map<Socket, Bytes>, socket: Socket): void {
   });
 }
 
-/** Serves plain HTTP on a free port of the loopback interface. */
 export async function listen(
   respond: (request: FixtureRequest) => FixtureAnswer,
 ): Promise<FixtureServer> {

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 
 export interface ReceivedFile {
-  /** The name of the form's field. */
   readonly field: string;
   readonly name: string;
   readonly contentType: string;
@@ -17,7 +16,6 @@ export interface ReceivedForm {
   readonly files: readonly ReceivedFile[];
 }
 
-/** Collects the values of a form by field. */
 export function createFields() {
   const fields: Record<string, string[]> = {};
   return {
@@ -30,7 +28,6 @@ export function createFields() {
 
 const blankLine = Buffer.from('\r\n\r\n');
 
-/** The parts between the boundaries, each with its head and its content. */
 function partsOf(body: Buffer, boundary: string): { head: string; content: Buffer }[] {
   const separator = Buffer.from(`--${boundary}`);
   const parts: { head: string; content: Buffer }[] = [];
@@ -50,7 +47,7 @@ function partsOf(body: Buffer, boundary: string): { head: string; content: Buffe
   return parts;
 }
 
-/** A parameter of a part's head. Browsers write a quote in a name as `%22`. */
+/** Browsers write a quote in a name as `%22`. */
 function parameterOf(head: string, name: string): string | undefined {
   return new RegExp(`[; ]${name}="([^"]*)"`, 'iu').exec(head)?.[1]?.replaceAll('%22', '"');
 }

@@ -11,7 +11,6 @@ export interface Submission extends ReceivedForm {
   readonly visit: string | undefined;
 }
 
-/** The server's decision on an application that it has received. */
 export type Verdict =
   | { readonly kind: 'accepted'; readonly confirmationId: string }
   | { readonly kind: 'captcha' }
@@ -20,7 +19,6 @@ export type Verdict =
   | { readonly kind: 'error' }
   | { readonly kind: 'cut' };
 
-/** The state of one employer's server. */
 export interface World {
   readonly behaviour: Behaviour;
   readonly fields: readonly Field[];
@@ -42,16 +40,12 @@ export interface AtsFixture {
   respond(request: FixtureRequest, world: World): FixtureAnswer | undefined;
 }
 
-/** True if the form answers the field. The answer to a file field is in `files`. */
 function isAnswered(field: Field, { fields, files }: ReceivedForm): boolean {
   if (field.control === 'file') return files.some((file) => file.field === field.name);
   return (fields[field.name] ?? []).some((value) => value !== '');
 }
 
-/**
- * Records an application and returns the verdict of the behaviour. If the behaviour has none, the
- * server accepts a complete application and refuses an incomplete one.
- */
+/** Records every application, even one that the verdict refuses. */
 export function receive(world: World, form: ReceivedForm, visit: string | undefined): Verdict {
   world.submissions.push({ ...form, visit });
   const missing = world.fields.filter((field) => field.isRequired && !isAnswered(field, form));
@@ -88,7 +82,6 @@ function confirmationIdOf({ submissions }: World): string {
   return `APP-${1000 + submissions.length}`;
 }
 
-/** Keeps an uploaded file and returns its address. */
 export function keepUpload(world: World, file: ReceivedFile): string {
   const key = createHash('sha256').update(`${world.uploads.size} ${file.sha256}`).digest('hex');
   const address = `/uploads/${key.slice(0, 24)}/${file.name}`;
@@ -97,8 +90,8 @@ export function keepUpload(world: World, file: ReceivedFile): string {
 }
 
 /**
- * The header that sets the `visit` cookie, which differs between browsers. Empty if the request has
- * the cookie.
+ * The header that sets the `visit` cookie, with a new number for each browser. Empty if the request
+ * already has the cookie.
  */
 export function visitCookie(world: World, { visit }: FixtureRequest): Record<string, string> {
   if (visit !== undefined) return {};
@@ -106,7 +99,6 @@ export function visitCookie(world: World, { visit }: FixtureRequest): Record<str
   return { 'set-cookie': `visit=${world.visits}; Path=/; HttpOnly` };
 }
 
-/** The differences between the expected application and the received one, one text for each. */
 export function differences(
   { fields }: Pick<World, 'fields'>,
   applicant: Applicant,

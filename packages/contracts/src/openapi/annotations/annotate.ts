@@ -4,9 +4,9 @@ import { formats, members, parameters, standardFormats } from './members.ts';
 type Schema = Readonly<Record<string, unknown>>;
 
 /**
- * Completes a schema for people and tools. Adds descriptions, examples and formats to its members.
- * In answers, it also opens the lists of values (see `opened`). `name` is the name of the schema or
- * operation, or the type of the event.
+ * Adds descriptions, examples and formats to the members of a schema. In answers, the lists of
+ * values become open (see `opened`). `name` is the name of the schema or operation, or the type of
+ * the event.
  */
 export function annotated(
   schema: unknown,
@@ -63,10 +63,7 @@ function withNotes(
   };
 }
 
-/**
- * The keywords that change if `format` is added to a schema. Only a schema of strings gets
- * `format`. In a union, only the variants of strings get it.
- */
+/** Only strings get the format. In a union, only the variants of strings get it. */
 function withFormat(schema: unknown, format: object | undefined): object {
   if (format === undefined) return {};
   const variants = memberOf(schema, 'anyOf');
@@ -80,7 +77,6 @@ function isString(schema: unknown): boolean {
   return memberOf(schema, 'type') === 'string';
 }
 
-/** The schema of a query parameter, with its description and example. */
 export function annotatedParameter(
   name: string,
   schema: unknown,

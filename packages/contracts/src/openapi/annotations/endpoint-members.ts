@@ -1,6 +1,5 @@
 import * as examples from './examples.ts';
 
-/** The descriptions and examples of the members of webhook endpoints and of `settings.changed`. */
 export const endpointMembers: Readonly<
   Record<string, readonly [description: string, example: unknown]>
 > = {

@@ -1,4 +1,4 @@
-/** The examples of the document. A test checks each against its schema. */
+/** The examples in the OpenAPI document. A test checks each example against its schema. */
 
 export const submissionId = 'sub_01jd5qz8v0e3wvr9n7tk2m4xhc';
 export const tenantId = 'tnt_01jd5qz2m8f0gan4c6s1yb7kpe';
@@ -42,7 +42,6 @@ export const submissionDetail = {
   finishedAt: '2026-03-02T09:16:01.901Z',
 };
 
-/** `nextCursor` of a page. */
 export const cursor = 'AQGdvP2hgAGTY3vX6E8sTZ1tY8J2l8Q';
 
 export const failure = {

@@ -1,8 +1,5 @@
 import * as examples from './examples.ts';
 
-/**
- * The descriptions and examples of the members of keys and of the list of changes (CONTRACT 12).
- */
 export const keyMembers: Readonly<
   Record<string, readonly [description: string, example: unknown]>
 > = {

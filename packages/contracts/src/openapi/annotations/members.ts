@@ -12,15 +12,15 @@ const eventData = Object.fromEntries(
 
 /**
  * The description and the example of each member of the document. A key is `Schema.member`, or only
- * `member`. The second form applies to schemas that have no key of the first form for the member. A
- * test checks each example.
+ * `member`. If a member has keys of both forms, `Schema.member` is used. A test checks each
+ * example.
  */
 export const members: Readonly<Record<string, readonly [description: string, example: unknown]>> = {
   // Errors.
   'Problem.type': ['A link to the description of the code.', '/docs/errors#insufficient_credits'],
   'Problem.title': ['The kind of error in a few words.', 'Insufficient credits'],
   'Problem.status': ['The HTTP status.', 402],
-  'Problem.code': ['The stable code. Decide by this code.', 'insufficient_credits'],
+  'Problem.code': ['The stable code. Let programs decide by this code.', 'insufficient_credits'],
   detail: ['The reason for this answer, for people.', 'The credits do not cover the quote.'],
   requestId: ['The id of the request. Quote it when you contact support.', examples.requestId],
   required: ['For 402: the credits that the submission would have held.', 200],
@@ -48,7 +48,7 @@ export const members: Readonly<Record<string, readonly [description: string, exa
   // Amounts.
   estimated: ['The likely price.', 62.5],
   max: ['The highest price. A submission holds this amount.', 200],
-  surge: ['The factor for a busy fleet, included in the prices.', 1],
+  surge: ['The surge factor, included in the prices. It rises when the nodes are busy.', 1],
   'Refund.amount': ['The released part of the hold.', 200],
   charged: ['The charged credits.', 0],
   nodeSeconds: ['Seconds on the node.', 61.5],
@@ -66,7 +66,7 @@ export const members: Readonly<Record<string, readonly [description: string, exa
   currency: ['The unit of the amounts.', 'credits'],
   usdPerCredit: ['The price of a credit in US dollars.', 0.01],
   version: ['The number of the rate card.', 1],
-  surgeMultiplier: ['The current factor for a busy fleet.', 1],
+  surgeMultiplier: ['The current surge factor. It rises when the nodes are busy.', 1],
   jobTypes: ['The prices of each job type.', examples.rateCard.jobTypes],
   tiers: ['The prices of each tier.', examples.rateCard.jobTypes[0]?.tiers],
   standard: ['The prices of the tier `standard`.', examples.rateCard.jobTypes[0]?.tiers.standard],
@@ -88,7 +88,7 @@ export const members: Readonly<Record<string, readonly [description: string, exa
   submissionId: ['The id of the submission.', examples.submissionId],
   'Submission.id': ['The id of the submission.', examples.submissionId],
   idempotencyKey: [
-    'Makes a repeat safe: the same key and body are charged once. Derive keys from your own records.',
+    'You can repeat a request with the same key and body: it is charged only once. Derive keys from your own records.',
     'application-8841-ana',
   ],
   jobType: ['The type of the job.', 'ats.application'],
@@ -111,16 +111,16 @@ export const members: Readonly<Record<string, readonly [description: string, exa
   ],
   failure: ['Why the submission failed. Null if it did not.', examples.failure],
   'SubmissionFailure.code': [
-    'The reason. Decide by `retriable` and `outcomeUnknown`.',
+    'The reason as a code. Let programs decide by `retriable` and `outcomeUnknown`.',
     'posting_closed',
   ],
   'submission.failed.code': [
-    'The reason. Decide by `retriable` and `outcomeUnknown`.',
+    'The reason as a code. Let programs decide by `retriable` and `outcomeUnknown`.',
     'posting_closed',
   ],
   message: ['The reason, for people.', 'The posting is closed.'],
   retriable: ['True if the same job may succeed with a new idempotency key.', false],
-  outcomeUnknown: ['True if the job may have been done. Look before you submit it again.', false],
+  outcomeUnknown: ['True if the job may have been done. Check this before you repeat it.', false],
   result: [
     'The result of a submitted job. Its members depend on the job type.',
     examples.submissionDetail.result,
@@ -193,7 +193,7 @@ export const members: Readonly<Record<string, readonly [description: string, exa
   what: ['The change, such as `settings.updated`.', 'endpoint.created'],
   'settings.changed.keyId': ['The id of the signing key. Null if the key has no id.', null],
   operator: ['The id of the operator.', 'op_01jd5q0000f1x8m3t6w9b2z4vn'],
-  threshold: ['The threshold that the balance fell below.', 1000],
+  threshold: ['The threshold that the balance is below.', 1000],
   // Settings.
   webhookUrl: [
     'The address of your endpoint. Null if there is none.',
@@ -204,7 +204,7 @@ export const members: Readonly<Record<string, readonly [description: string, exa
     'https://hooks.example.com/svc',
   ],
   lowBalanceThreshold: [
-    'The service sends `credits.low_balance` when the balance falls below this value.',
+    'The service sends `credits.low_balance` when the balance falls below this value, or when you raise this value above the balance.',
     1000,
   ],
   webhookDisabled: [
@@ -255,7 +255,6 @@ export const standardFormats: Readonly<Record<string, string>> = {
   'query-time': 'date-time',
 };
 
-/** The descriptions and examples of query parameters. */
 export const parameters: Readonly<
   Record<string, readonly [description: string, example: unknown]>
 > = {

@@ -1,4 +1,3 @@
-/** The descriptions and examples of the members of purchase intents. */
 export const purchaseMembers = {
   'PurchaseIntent.reference': [
     'The id of the intent: a Solana public key.',

@@ -1,21 +1,17 @@
 import { itemsOf, memberOf, membersOf, resolveRef, textOf } from '../reading/read-json.ts';
 
-/** The types of the client libraries, read from the OpenAPI document. */
-
 /**
  * The direction in which a type is sent. In a `response`, lists of values are open, because the
  * service may add values later.
  */
 export type Direction = 'request' | 'response';
 
-/** A type with a name. Its schema is written as in the OpenAPI document. */
 export interface NamedType {
   readonly name: string;
   readonly direction: Direction;
   readonly schema: unknown;
 }
 
-/** An event that a webhook carries. */
 interface EventType {
   /** The type on the wire: `submission.completed`. */
   readonly type: string;
@@ -28,7 +24,6 @@ export interface ClientTypes {
   readonly events: readonly EventType[];
 }
 
-/** Reads every named schema, every query of `/v1` and every event of the document. */
 export function clientTypes(document: unknown): ClientTypes {
   const requests = requestNames(document);
   const schemas = membersOf(memberOf(memberOf(document, 'components'), 'schemas'));

@@ -12,7 +12,6 @@ from __future__ import annotations
 from typing import Any, Literal, TypedDict, Union
 `;
 
-/** The types of the Python client as one module: a `TypedDict` for each object. */
 export function pythonTypes({ types, events }: ClientTypes): string {
   const declared: Declared = { lines: [], names: [] };
   for (const type of types) declare(declared, type);
@@ -48,8 +47,8 @@ function declare(declared: Declared, { name, direction, schema }: NamedType): vo
 }
 
 /**
- * The type of an alias. Python evaluates an alias when the module loads, so the classes that it
- * names must precede it. `text` declares these classes, and the caller adds the alias after that.
+ * Python evaluates an alias when the module loads, so the classes that it names must precede it.
+ * `text` declares these classes, and the caller adds the alias after that.
  */
 function runtimeText(declared: Declared, shape: Shape, name: string): string {
   return shape.kind === 'record' ? 'dict[str, Any]' : text(declared, shape, name);
@@ -94,10 +93,7 @@ function literal(value: unknown): string {
   return value === null ? 'None' : JSON.stringify(value);
 }
 
-/**
- * The Python type of a union. If a union has several objects without a name, each is named after
- * its first member.
- */
+/** If a union has several objects without a name, each is named after its first member. */
 function unionText(declared: Declared, parts: readonly Shape[], name: string): string {
   const severalObjects = parts.filter(({ kind }) => kind === 'object').length > 1;
   const texts = parts.map((part) => {
@@ -108,8 +104,8 @@ function unionText(declared: Declared, parts: readonly Shape[], name: string): s
 }
 
 /**
- * The Python type of a shape. An object without a name is declared as the class `name`. `name`
- * joins the names of the type and of the members that lead to the object.
+ * An object without a name is declared as the class `name`. `name` joins the names of the type and
+ * of the members that lead to the object.
  */
 function text(declared: Declared, shape: Shape, name: string): string {
   switch (shape.kind) {

@@ -25,9 +25,7 @@ export interface Member {
   readonly description: string;
 }
 
-/**
- * The shape of a schema. In answers an `enum` is always open, because the service may add values.
- */
+/** In answers an `enum` is always open, because the service may add values. */
 export function shapeOf(schema: unknown, direction: Direction): Shape {
   const name = refName(schema);
   if (name !== '') return { kind: 'named', name };
@@ -47,8 +45,8 @@ export function shapeOf(schema: unknown, direction: Direction): Shape {
 }
 
 /**
- * The shape of a union. If the union has a list of values and also allows any string, these two
- * parts become one open list.
+ * If the union has a list of values and also allows any string, these two parts become one open
+ * list.
  */
 function unionOf(parts: readonly Shape[]): Shape {
   const literals = parts.find((part) => part.kind === 'literals');

@@ -8,7 +8,6 @@ const heading = `/**
  */
 `;
 
-/** The types of the TypeScript client as one module. */
 export function typescriptTypes({ types, events }: ClientTypes): string {
   const union = events.map(({ name }) => `\n  | ${name}`).join('');
   return [

@@ -2,7 +2,6 @@ import { clientTypes } from './model.ts';
 import { pythonTypes } from './python.ts';
 import { typescriptTypes } from './typescript.ts';
 
-/** A generated file of a client library. */
 export interface GeneratedFile {
   readonly url: URL;
   readonly text: string;
@@ -10,7 +9,6 @@ export interface GeneratedFile {
 
 const checkout = new URL('../../../../../', import.meta.url);
 
-/** The type modules of both client libraries for this OpenAPI document. */
 export function generatedFiles(document: unknown): readonly GeneratedFile[] {
   const types = clientTypes(document);
   return [

@@ -1,4 +1,3 @@
-/** Two documents and the breaking changes found between them. */
 export interface Comparison {
   readonly frozen: unknown;
   readonly present: unknown;

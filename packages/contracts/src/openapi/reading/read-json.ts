@@ -1,4 +1,7 @@
-/** Functions that read plain JSON. A missing member or a wrong type gives undefined or is empty. */
+/**
+ * Functions that read plain JSON. For a missing member or a wrong type they return undefined or an
+ * empty value.
+ */
 
 export function memberOf(value: unknown, name: string): unknown {
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -21,7 +24,6 @@ export function textOf(value: unknown): string {
 
 const pointerStart = '#/';
 
-/** Returns the target of a `$ref`, or the value itself if it has none. */
 export function resolveRef(document: unknown, value: unknown): unknown {
   const ref = textOf(memberOf(value, '$ref'));
   if (!ref.startsWith(pointerStart)) return value;

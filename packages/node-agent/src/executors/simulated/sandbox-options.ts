@@ -1,12 +1,12 @@
 import type { Failure } from '../../executor.ts';
 
 /**
- * The options that a tenant sets for a simulated node in addition to `atsType`, in
- * `jobContext.sandbox` of its payload (docs/SANDBOX.md). Unknown values are ignored, because the
- * contract lets `jobContext` have any members.
+ * The options for a simulated node that a tenant sets in `jobContext.sandbox` of the payload, in
+ * addition to `atsType` (docs/SANDBOX.md). Unknown values are ignored, because the contract lets
+ * `jobContext` have any members.
  */
 export interface SandboxOptions {
-  /** The failure code of `sandbox.fail`; `ats_rejected` if the tenant names no known one. */
+  /** The failure code of `sandbox.fail`. It is `ats_rejected` if the tenant names no known code. */
   readonly failure: Failure['code'];
   /** The number of actions to meter. Undefined: the executor chooses a plausible number. */
   readonly actions: number | undefined;
@@ -14,7 +14,6 @@ export interface SandboxOptions {
   readonly ignoresCancel: boolean;
 }
 
-/** The message of a simulated node for each failure. */
 export const failureMessages: Readonly<Record<Failure['code'], string>> = {
   ats_rejected: 'The simulated system rejected the application.',
   posting_closed: 'The simulated posting is closed.',

@@ -9,7 +9,6 @@ import {
 } from '../../executor.ts';
 import { failureMessages, type SandboxOptions, sandboxOptionsOf } from './sandbox-options.ts';
 
-/** Simulated work: a number of steps of equal length, with metering after each step. */
 interface Work {
   readonly steps: number;
   readonly stepMs: number;
@@ -23,7 +22,6 @@ const slow: Work = { steps: 12, stepMs: 5_000 };
 /** The interval is short, because even a short run must report usage. */
 const usageIntervalMs = 200;
 
-/** Plausible usage for filling in a form. */
 function usageAfter(seconds: number): MeteredUsage {
   return {
     cpuSeconds: seconds * 0.4,
@@ -34,15 +32,13 @@ function usageAfter(seconds: number): MeteredUsage {
 }
 
 /**
- * The fewest steps of `ms` after which the service accepts this many actions. The service cuts the
- * usage of a run to 100 actions plus 50 per second (CONTRACT 7). For up to 100 actions, or for
- * undefined, the result is 0 or less.
+ * The service cuts the usage of a run to 100 actions plus 50 per second (CONTRACT 7). More actions
+ * therefore need more steps.
  */
 function stepsFor(actions: number | undefined, ms: number): number {
   return Math.ceil((((actions ?? 0) - 100) / 50) * (1_000 / ms));
 }
 
-/** Runs all steps. After an abort it rejects, or returns at once if `ignoresCancel` is set. */
 async function work(
   { steps, stepMs: ms }: Work,
   { signal, meter }: ExecutionContext,
@@ -78,8 +74,8 @@ function atsTypeOf(payload: unknown): string {
 
 /**
  * Ends each run as `atsType` of the payload says, and applies nowhere (CONTRACT 7). Only a sandbox
- * uses this executor. The other options of a tenant are in sandbox-options.ts. An offer has no
- * payload. Its member `sandboxBehaviour` therefore says if the executor must decline.
+ * uses this executor. An offer has no payload, so its member `sandboxBehaviour` says if the
+ * executor must decline.
  */
 export const simulatedExecutor: Executor = {
   jobType: 'ats.application',

@@ -32,7 +32,6 @@ export interface ReadingRules {
    * Text inputs that show suggestions but are no ARIA combobox. `options` selects the suggestions.
    */
   readonly typeaheads?: readonly { readonly control: string; readonly options: string }[];
-  /** Messages about single fields. */
   readonly fieldError: string;
   /** True if a placeholder may serve as the label of a field that has no other. */
   readonly canUsePlaceholder: boolean;
@@ -56,7 +55,6 @@ export interface UploadRules {
 interface SuccessRules {
   /** Matches the path of the page or of one of its frames. */
   readonly path?: RegExp;
-  /** The selector of an element that the page shows. */
   readonly shown?: string;
   /**
    * True if the answer to the submission request says that the ATS has the application. False
@@ -87,7 +85,6 @@ export type Refusal =
   | { readonly kind: 'closed' }
   | { readonly kind: 'fields'; readonly fields: readonly string[] };
 
-/** The form that is about to be sent. */
 export interface FormToSend {
   /** The URL of the document that has the form. */
   readonly url: string;

@@ -1,6 +1,6 @@
 import type { Answer, Refusal } from './adapter.ts';
 
-/** The body of an answer as JSON. Undefined if it is no JSON object or array. */
+/** Undefined if the body is no JSON object or array. */
 export function jsonOf({ bodyText }: Answer): unknown {
   if (bodyText === undefined || !/^\s*[[{]/u.test(bodyText)) return undefined;
   try {
@@ -20,9 +20,8 @@ export function memberOf(value: unknown, ...names: readonly string[]): unknown {
 }
 
 /**
- * The refusal that an answer with a 4xx status proves: the ATS has not taken the application.
- * Undefined for 408 and for statuses outside 4xx. Undefined, too, if only the page can show which
- * fields are refused.
+ * The refusal that a 4xx answer proves: the ATS has not taken the application. Undefined if the
+ * answer proves no refusal.
  */
 export function refusalByStatus(answer: Answer): Refusal | undefined {
   const { status } = answer;
@@ -35,17 +34,12 @@ export function refusalByStatus(answer: Answer): Refusal | undefined {
   return status === 409 || status === 429 ? { kind: 'rejected' } : undefined;
 }
 
-/** True if a text of at most 300 characters in a JSON answer mentions a captcha. */
 export function mentionsCaptcha(json: unknown): boolean {
   if (typeof json === 'string') return json.length <= 300 && /captcha/iu.test(json);
   if (typeof json !== 'object' || json === null) return false;
   return Object.values(json).some(mentionsCaptcha);
 }
 
-/**
- * Reads the first of `errors`, `fieldErrors` and `error` that a JSON answer has. Returns its keys
- * or, if it is a list, the names of fields in its items.
- */
 function namedFields(json: unknown): string[] {
   const errors =
     memberOf(json, 'errors') ?? memberOf(json, 'fieldErrors') ?? memberOf(json, 'error');

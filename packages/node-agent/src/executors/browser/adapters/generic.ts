@@ -3,8 +3,9 @@ import { refusalByStatus } from './answers.ts';
 import { actionOrFilledValue } from './requests.ts';
 
 /**
- * The adapter for any other page with exactly one application form. It is strict: it understands no
- * control without a label, and only a plain statement of the page proves success.
+ * The adapter for any other page on which `findRoot` finds one application form. The adapter is
+ * strict: it understands no control without a label, and only a plain statement of the page proves
+ * success.
  */
 export const generic: Adapter = {
   name: 'generic',

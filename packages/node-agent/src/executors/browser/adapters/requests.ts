@@ -7,25 +7,20 @@ export function pathOf(url: string): string {
   return URL.canParse(url) ? new URL(url).pathname : '';
 }
 
-/**
- * True for the request with which the browser itself sends a `<form>`: a navigation to the action
- * of the form, with a method other than GET.
- */
 function isFormsAction({ action }: FormToSend, request: PageRequest): boolean {
   if (action === undefined || !request.isNavigation || request.method === 'GET') return false;
   return withoutHash(request.url) === withoutHash(action);
 }
 
-/** Matches POST requests to a path, and the form's own action. */
 export function postTo(path: RegExp): (form: FormToSend) => SubmissionMatcher {
   return (form) => (request) =>
     isFormsAction(form, request) || (request.method === 'POST' && path.test(pathOf(request.url)));
 }
 
 /**
- * Matches the form's own action, and other requests whose body contains a filled value. Among GET
- * requests, matches only navigations whose query contains a filled value. Ignores values shorter
- * than `textLengthMin`. Never matches HEAD and OPTIONS requests.
+ * Matches a request to the form's own action, and other requests that carry a filled value
+ * (CONTRACT 10, "At most once"). A GET request that carries a value matches only if it is a
+ * navigation.
  */
 export function actionOrFilledValue(form: FormToSend): SubmissionMatcher {
   const needles = form.values.filter(({ length }) => length >= textLengthMin).flatMap(spellings);
@@ -42,7 +37,6 @@ function queryOf(url: string): string {
   return URL.canParse(url) ? new URL(url).search : '';
 }
 
-/** The spellings of a value in bodies of requests: plain, in JSON, and in URL-encoded forms. */
 function spellings(value: string): string[] {
   const lines = value.replaceAll('\r\n', '\n');
   const encoded = encodeURIComponent(lines.replaceAll('\n', '\r\n'));

@@ -2,9 +2,8 @@ import { openBrowser } from './open-browser.ts';
 import { newProfileDirectory } from './profile-directory.ts';
 
 /**
- * The task of a process that opens a browser, enters a text into a page, and reports over IPC. The
- * process keeps the browser open until it is killed. A test starts the process to kill it, or to
- * run the browser as another user.
+ * The task of a process that opens a browser. A test starts the process to kill it, or to run the
+ * browser as another user.
  */
 export interface BrowserTask {
   readonly binary: string;
@@ -15,7 +14,6 @@ export interface BrowserTask {
   readonly canary: string;
 }
 
-/** The processes of the browser, as the browser itself reports them. */
 export interface BrowserReport {
   readonly types: readonly string[];
   readonly pids: readonly number[];

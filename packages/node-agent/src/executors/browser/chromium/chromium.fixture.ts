@@ -10,7 +10,6 @@ import { newProfileDirectory } from './profile-directory.ts';
 
 const formPage = '<!doctype html><title>form</title><form><input name="a"></form>';
 
-/** Listens on a free port of 127.0.0.1 until the test has finished. Returns the port. */
 export async function listenForTest(server: Server): Promise<number> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -24,9 +23,6 @@ export async function listenForTest(server: Server): Promise<number> {
   return address.port;
 }
 
-/**
- * A plain proxy that records each request, and answers it itself with a form. It refuses tunnels.
- */
 export async function startFormProxy() {
   const requests: { readonly url: string; readonly cookie: string | undefined }[] = [];
   // A full Chromium also asks for the icon of a page.
@@ -53,10 +49,7 @@ export function newStateDir(): string {
   return directory;
 }
 
-/**
- * Opens a browser and closes it after the test. The browser has no sandbox by default, because
- * tests may run as root.
- */
+/** The browser has no sandbox by default, because tests may run as root. */
 export async function openTestBrowser(
   options: Pick<BrowserOptions, 'proxyUrl'> & Partial<BrowserOptions> & { stateDir?: string },
 ): Promise<OpenBrowser> {
@@ -72,7 +65,6 @@ export async function openTestBrowser(
   return opened;
 }
 
-/** The files below a directory that contain a text. */
 export function filesWith(text: string, directory: string): string[] {
   const names = readdirSync(directory, { recursive: true, encoding: 'utf8' });
   return names.filter((name) => {

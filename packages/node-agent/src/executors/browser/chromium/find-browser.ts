@@ -25,14 +25,12 @@ function isProgram(file: string): boolean {
   }
 }
 
-/** Returns the file of the first browser that this machine has, or undefined. */
 export function findBrowser({ searchPath, platform }: SearchPlaces): string | undefined {
   const directories = searchPath.split(path.delimiter).filter((one) => path.isAbsolute(one));
   const files = programs.flatMap((name) => directories.map((one) => path.join(one, name)));
   return [...files, ...(platform === 'darwin' ? macOsPrograms : [])].find(isProgram);
 }
 
-/** The command that installs a browser. */
 export function installCommand(platform: NodeJS.Platform): string {
   return platform === 'darwin'
     ? 'brew install --cask chromium'

@@ -54,7 +54,6 @@ const networkFlags = [
   '--disable-shared-workers',
 ];
 
-/** Turns off functions of the browser that the pages of a job do not need. */
 const quietFlags = [
   '--disable-background-networking',
   '--disable-breakpad',

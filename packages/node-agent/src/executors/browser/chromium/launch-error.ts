@@ -26,11 +26,12 @@ const causes: readonly Cause[] = [
   },
   {
     seen: /executable doesn't exist|ENOENT/u,
-    advice: (binary) => `There is no browser at ${binary}.`,
+    advice: (binary) => `There is no browser at ${binary}. Check --browser.`,
   },
   {
     seen: /EACCES/u,
-    advice: (binary) => `${binary} is not a program that this user may run.`,
+    advice: (binary) =>
+      `This user may not run ${binary}. Check --browser and the permissions of the file.`,
   },
   {
     seen: /error while loading shared libraries: (\S+?):/u,
@@ -39,7 +40,6 @@ const causes: readonly Cause[] = [
   },
 ];
 
-/** Explains why a browser did not start. */
 export function explainLaunch(binary: string, error: unknown): CannotStartBrowser {
   const text = error instanceof Error ? error.message : String(error);
   const known = causes.find(({ seen }) => seen.test(text));

@@ -25,7 +25,6 @@ import { deleteLeftoverProfiles, newProfileDirectory } from './profile-directory
 const url = 'http://form.example.com/';
 const canary = 'canary-7c1f93';
 
-/** The CPU seconds of all processes of the browser, as the browser itself counts them. */
 async function ownCpuSeconds(browser: Browser): Promise<number> {
   const session = await browser.newBrowserCDPSession();
   const { processInfo } = await session.send('SystemInfo.getProcessInfo');
@@ -33,12 +32,11 @@ async function ownCpuSeconds(browser: Browser): Promise<number> {
   return processInfo.reduce((sum, { cpuTime }) => sum + cpuTime, 0);
 }
 
-/** The text of a script that keeps a text in a cookie and in the local storage. */
 function remember(text: string): string {
   return `document.cookie = 'a=${text}; max-age=1000'; localStorage.setItem('a', '${text}')`;
 }
 
-/** Runs in the page. Keeps the CPU busy for `ms`. */
+/** Runs in the page. */
 function burn(ms: number): void {
   const untilMs = performance.now() + ms;
   while (performance.now() < untilMs);
@@ -52,7 +50,6 @@ function seccompOf(pid: number): string | undefined {
   return /^Seccomp:\s+(\d)$/mu.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
 }
 
-/** Starts a browser in a separate process. */
 async function startBrowserProcess(
   task: Omit<BrowserTask, 'binary' | 'url' | 'canary'>,
   prefix: readonly string[] = [],
@@ -199,7 +196,7 @@ describe('metering', () => {
     await page.goto(url);
     const before = { own: await ownCpuSeconds(browser), metered: await usage() };
     let own = 0;
-    // On a busy machine a second of CPU takes longer.
+    // On a busy machine, a second of CPU time takes longer than a second.
     while (own < 1) {
       // oxlint-disable-next-line no-await-in-loop
       await page.evaluate(burn, 500);
@@ -246,7 +243,7 @@ describe('a process that is killed', () => {
     child.kill('SIGKILL');
     await waitUntil(() => !report.pids.some((pid) => existsSync(`/proc/${pid}`)));
     expect(filesWith(canary, parent)).toEqual([]);
-    // The next start of an agent has the same temporary directory.
+    // An agent that is started again has the same temporary directory as the killed one.
     vi.stubEnv('TMPDIR', path.join(parent, 'home'));
     onTestFinished(() => void vi.unstubAllEnvs());
     expect(await deleteLeftoverProfiles(stateDir)).toBe(1);
@@ -266,7 +263,6 @@ describe('a process that is killed', () => {
 });
 
 describe('the sandbox', () => {
-  /** The command that starts a program in a user namespace in which it is not root. */
   const asUser = ['unshare', '--user', '--map-user=1000', '--map-group=1000', '--'];
 
   test('is on for pages of a user without privileges', async () => {

@@ -12,7 +12,6 @@ import { type BrowserUsage, meterUsage, type UsageMeter } from './usage-meter.ts
 import { whileConnected } from './while-connected.ts';
 
 export interface BrowserOptions {
-  /** The file of the browser's program. */
   readonly binary: string;
   /** False only with `--no-browser-sandbox`. */
   readonly isSandboxed: boolean;
@@ -29,10 +28,8 @@ export interface BrowserOptions {
   readonly memoryBytesMax?: number;
 }
 
-/** Why a browser ended: it crashed, it used more memory than allowed, or the agent closed it. */
 type BrowserEnd = 'crashed' | 'memory' | 'closed';
 
-/** A browser of one job, with an empty page. */
 export interface OpenBrowser {
   readonly browser: Browser;
   /** Keeps cookies, storage and caches of pages in memory only. */
@@ -59,7 +56,7 @@ const viewport = { width: 1280, height: 900 };
 const locale = 'en-US';
 /**
  * The PATH of the browser. The browser inherits no variable of the agent, because one of them may
- * hold the secret of the node.
+ * contain the secret of the node.
  */
 const searchPath = '/usr/local/bin:/usr/bin:/bin';
 
@@ -67,7 +64,10 @@ function environmentOf({ home, shortTemporary }: ProfileDirectory): Record<strin
   return { PATH: searchPath, LANG: 'C.UTF-8', HOME: home, TMPDIR: shortTemporary };
 }
 
-/** Starts the program. Its default context, which writes to the disk, stays without pages. */
+/**
+ * Starts the browser with a default context. This context writes to the disk, so no page opens in
+ * it.
+ */
 async function launch(
   { binary, isSandboxed }: BrowserOptions,
   directory: ProfileDirectory,
@@ -93,7 +93,6 @@ async function launch(
   return browser;
 }
 
-/** The main process of the browser, found by the pid that the browser reports. */
 async function mainProcessOf(browser: Browser): Promise<ProcessReading> {
   const session = await browser.newBrowserCDPSession();
   const { processInfo } = await session.send('SystemInfo.getProcessInfo');
@@ -104,7 +103,6 @@ async function mainProcessOf(browser: Browser): Promise<ProcessReading> {
   return found;
 }
 
-/** One browser from its start to its end. */
 class RunningBrowser {
   readonly #browser: Browser;
   readonly #main: ProcessReading;
@@ -132,16 +130,13 @@ class RunningBrowser {
     return this.#usage ?? this.#meter.read();
   }
 
-  /**
-   * Ends the browser. Only the reason of the first call counts. Resolves when nothing of the
-   * browser is left.
-   */
+  /** Only the reason of the first call counts. Resolves when nothing of the browser is left. */
   async end(reason: BrowserEnd): Promise<void> {
     this.#closing ??= this.#end(reason);
     await this.#closing;
   }
 
-  /** Ends the browser without waiting. If that fails, a later `close` rejects with the error. */
+  /** Does not wait for the end. If it fails, a later `close` rejects with the error. */
   endLater(reason: BrowserEnd): void {
     this.end(reason).catch(() => {});
   }

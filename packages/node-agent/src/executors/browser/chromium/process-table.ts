@@ -1,7 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** One process as the operating system shows it. */
 export interface ProcessReading {
   readonly pid: number;
   readonly parentPid: number;
@@ -9,8 +8,8 @@ export interface ProcessReading {
   /** True if the process has ended and its parent has not read its exit code yet. */
   readonly isZombie: boolean;
   /**
-   * User and system time. On Linux it includes the children that have ended and whose parent has
-   * read their exit code.
+   * User and system time. On Linux it includes the time of children that have ended, once the
+   * parent has read their exit code.
    */
   readonly cpuSeconds: number;
 }
@@ -38,10 +37,7 @@ function parseStat(pid: number, text: string): ProcessReading | undefined {
   };
 }
 
-/**
- * Reads a file of a process in /proc. Undefined if the process has ended or belongs to somebody
- * else.
- */
+/** Undefined if the process has ended or belongs to somebody else. */
 function readProcFile(pid: number, name: string): string | undefined {
   try {
     return readFileSync(`/proc/${pid}/${name}`, 'utf8');
@@ -89,7 +85,6 @@ function readPsTable(): ProcessReading[] {
   );
 }
 
-/** All processes of this machine. */
 export function readProcessTable(): ProcessReading[] {
   return process.platform === 'linux' ? readProcTable() : readPsTable();
 }
@@ -100,9 +95,9 @@ function kibOf(text: string | undefined, label: string): number | undefined {
 }
 
 /**
- * The proportional memory of a process, in bytes. A setuid sandbox hides this figure from the
- * agent. Then the result is the anonymous and the shared memory of the process, and the shared
- * memory counts in full. 0 if the process has ended.
+ * The proportional memory of a process, in bytes; 0 if the process has ended. A setuid sandbox
+ * hides this figure from the agent. The result is then the anonymous and the shared memory, without
+ * mapped files.
  */
 function proportionalBytes(pid: number): number {
   const proportional = kibOf(readProcFile(pid, 'smaps_rollup'), 'Pss');

@@ -34,10 +34,7 @@ function kill(pid: number): void {
   }
 }
 
-/**
- * Kills a process with its tree, and waits until all of them have ended. Throws if one still runs
- * after 5 s.
- */
+/** Throws if a process of the tree still runs after 5 s. */
 export async function killTree(root: ProcessReading): Promise<void> {
   const untilMs = performance.now() + killTimeoutMs;
   for (;;) {
@@ -54,7 +51,6 @@ export async function killTree(root: ProcessReading): Promise<void> {
   }
 }
 
-/** Kills each process that `processesWithCommand` finds, with its tree. */
 export async function killProcessesOf(text: string): Promise<void> {
   const found = new Set(processesWithCommand(text).filter((pid) => pid !== process.pid));
   const roots = readProcessTable().filter(({ pid }) => found.has(pid));

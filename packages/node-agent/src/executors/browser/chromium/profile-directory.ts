@@ -19,7 +19,6 @@ const socketName = '/org.chromium.Chromium.XXXXXX/SingletonSocket';
 /** The limit of macOS. Linux allows four bytes more. */
 const socketPathBytesMax = 103;
 
-/** The directories of one browser. All of them are inside `root`. */
 export interface ProfileDirectory {
   readonly root: string;
   readonly profile: string;
@@ -47,12 +46,11 @@ async function shorten(root: string, temporary: string): Promise<string> {
   return link;
 }
 
-/** The path of a new directory for one browser. It does not exist yet. */
 export function newProfileDirectory(stateDir: string): string {
   return path.join(stateDir, parentName, randomBytes(nameBytes).toString('hex'));
 }
 
-/** Creates the directory and its content, private to the user. Throws if it exists already. */
+/** All files and directories are private to the user. Throws if `root` exists already. */
 export async function createProfileDirectory(root: string): Promise<ProfileDirectory> {
   await mkdir(path.dirname(root), { recursive: true, mode: privateDirectory });
   await mkdir(root, { mode: privateDirectory });

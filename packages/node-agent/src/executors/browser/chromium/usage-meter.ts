@@ -9,7 +9,6 @@ export interface BrowserUsage {
 }
 
 export interface UsageMeter {
-  /** Reads the processes now. */
   read(): BrowserUsage;
   /** Ends the periodic readings. `read` still works. */
   stop(): void;
@@ -24,9 +23,9 @@ interface Sample {
 }
 
 /**
- * Meters the process tree of a browser every 500 ms. Calls `onMemory` with the memory in bytes
- * after each of these readings. A process that starts and ends between two readings counts for the
- * CPU on Linux, because its parent reports its time. It does not count for the memory.
+ * Meters the process tree of a browser every 500 ms, and calls `onMemory` with its memory in bytes.
+ * The memory of a process that starts and ends between two readings does not count. On Linux the
+ * CPU time of such a process counts, because the time of its parent includes it.
  */
 export function meterUsage(root: ProcessReading, onMemory: (bytes: number) => void): UsageMeter {
   let usage: BrowserUsage = { cpuSeconds: 0, memoryGbSeconds: 0, peakPssBytes: 0 };

@@ -1,7 +1,6 @@
 import { isIP } from 'node:net';
 import { isPublicAddress, isPublicHost } from '@svc/domain';
 
-/** The destination of a connection, as the page names it. */
 export interface Destination {
   /** As `URL.hostname` writes it: lower case, IPv6 in brackets. */
   readonly host: string;
@@ -33,7 +32,6 @@ export function destinationKey({ host, port }: Destination): string {
   return `${host}:${port}`;
 }
 
-/** Reads the target of a `CONNECT`. Returns undefined if it is not `host:port`. */
 export function readAuthority(text: string): Destination | undefined {
   const [, name = '', digits = ''] = authorityForm.exec(text) ?? [];
   const port = Number(digits);
@@ -45,7 +43,6 @@ export function readAuthority(text: string): Destination | undefined {
   }
 }
 
-/** Reads the destination of an http or https URL. Returns undefined for anything else. */
 export function readDestination(url: string): Destination | undefined {
   let parsed: URL;
   try {

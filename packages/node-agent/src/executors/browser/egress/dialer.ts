@@ -14,7 +14,6 @@ export interface ByteCounts {
   readonly receivedBytes: number;
 }
 
-/** Opens every connection of one job, and counts the bytes of all of them. */
 export interface Dialer {
   /** Never rejects. */
   dial(destination: Destination): Promise<Dialed>;
@@ -76,7 +75,6 @@ function connectTo(addresses: readonly string[], host: string, port: number): ne
   });
 }
 
-/** Settles as `work` does, or resolves with `otherwise` after `timeoutMs`. */
 async function within<T>(work: Promise<T>, timeoutMs: number, otherwise: T): Promise<T> {
   const { promise, resolve } = Promise.withResolvers<T>();
   const timer = setTimeout(resolve, timeoutMs, otherwise);
@@ -160,7 +158,6 @@ export function createDialer({
   };
 }
 
-/** Adds the bytes that a socket has sent and received. */
 function plus(counts: ByteCounts, socket: net.Socket): ByteCounts {
   return {
     sentBytes: counts.sentBytes + socket.bytesWritten,

@@ -1,8 +1,8 @@
 import { admittanceOf, type Passage, type Seal, type SealedTo } from './seal.ts';
 
 /**
- * `slot`: the one connection of a sealed proxy. The caller calls `ended` when this connection has
- * ended.
+ * `slot`: the connection takes the slot of a sealed proxy (`Seal`). The caller calls `ended` when
+ * the tunnel has ended, or when the plain request has failed.
  */
 export type Entry =
   | { readonly kind: 'pass' }
@@ -10,7 +10,7 @@ export type Entry =
   | { readonly kind: 'refused' };
 
 export interface Door {
-  /** Stays pending while the passage is held. */
+  /** Decides on one connection. The promise stays pending while the connection has to wait. */
   enter(passage: Passage): Promise<Entry>;
   seal(to: SealedTo): void;
   /** Ends a seal. Does nothing after `shut`. */
@@ -25,10 +25,7 @@ interface Held {
 
 const refused: Entry = { kind: 'refused' };
 
-/**
- * Applies the seal to each passage. Holds up to `heldMax` passages that have to wait, and refuses
- * further ones.
- */
+/** Lets up to `heldMax` connections wait, and refuses further ones that would have to wait. */
 export function createDoor({ heldMax }: { readonly heldMax: number }): Door {
   let seal: Seal = { kind: 'open' };
   let held: Held[] = [];

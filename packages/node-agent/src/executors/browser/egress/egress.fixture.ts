@@ -3,16 +3,12 @@ import http from 'node:http';
 import net from 'node:net';
 import { type EgressProxy, startEgressProxy } from './proxy.ts';
 
-/** Functions that close what a test has opened. `closeAll` calls them in reverse order. */
 export type Cleanups = (() => Promise<unknown>)[];
 
 export async function closeAll(cleanups: Cleanups): Promise<void> {
   for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
 }
 
-/**
- * Listens on 127.0.0.1 and returns the port. The cleanup destroys the connections of the server.
- */
 export async function listen(server: net.Server, cleanups: Cleanups): Promise<number> {
   const sockets = new Set<net.Socket>();
   server.on('connection', (socket: net.Socket) => {
@@ -31,7 +27,6 @@ export async function listen(server: net.Server, cleanups: Cleanups): Promise<nu
   return address.port;
 }
 
-/** A proxy that maps these keys (`name:port`) to ports of 127.0.0.1. */
 export async function proxyTo(
   ports: Readonly<Record<string, number>>,
   cleanups: Cleanups,
@@ -46,11 +41,9 @@ export async function proxyTo(
   return proxy;
 }
 
-/** A connection to the proxy that collects what it receives. */
 export interface Client {
   readonly socket: net.Socket;
   received(): string;
-  /** Resolves when the text was received. Rejects if the connection ends first. */
   until(text: string): Promise<void>;
   closed: Promise<void>;
 }
@@ -76,7 +69,6 @@ export async function connectTo(proxy: EgressProxy): Promise<Client> {
   };
 }
 
-/** Opens a tunnel and resolves when the proxy has answered. */
 export async function tunnelTo(proxy: EgressProxy, authority: string): Promise<Client> {
   const client = await connectTo(proxy);
   client.socket.write(`CONNECT ${authority} HTTP/1.1\r\nHost: ${authority}\r\n\r\n`);
@@ -84,10 +76,6 @@ export async function tunnelTo(proxy: EgressProxy, authority: string): Promise<C
   return client;
 }
 
-/**
- * Sends a plain request through the proxy and resolves with the answer. Rejects if the answer was
- * cut.
- */
 export async function requestThrough(
   proxy: EgressProxy,
   url: string,

@@ -6,7 +6,6 @@ import tls from 'node:tls';
 import { readDestination } from './destination.ts';
 import type { Dialer } from './dialer.ts';
 
-/** A file of the profile that the tenant gave by its address. */
 export interface FileRequest {
   readonly url: string;
   /** Lower-case hexadecimal. */
@@ -41,7 +40,7 @@ function failed(reason: FetchFailure): Step & FetchedFile {
   return { kind: 'failed', reason };
 }
 
-/** Reads a body up to the limit. Returns undefined if it is larger, rejects if it is cut. */
+/** Returns undefined if the body is larger than the limit. Rejects if the body is cut. */
 async function readBody(response: http.IncomingMessage): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let length = 0;

@@ -31,7 +31,7 @@ function endToEndHeaders(raw: readonly string[]): string[] {
   return pairs.filter(([name]) => !dropped.has(name.toLowerCase())).flat();
 }
 
-/** The headers of a request to the site. `Host` is taken from the URL, not from `incoming`. */
+/** `Host` is taken from the URL, not from `incoming`. */
 function requestHeaders(incoming: http.IncomingMessage, url: URL): string[] {
   const kept = endToEndHeaders(incoming.rawHeaders);
   const host = kept.findIndex((name, at) => at % 2 === 0 && name.toLowerCase() === 'host');
@@ -51,9 +51,8 @@ export interface PlainForward {
 }
 
 /**
- * Forwards one plain HTTP request over `upstream`. Resolves with true if the whole answer came.
- * Otherwise resolves with false, and closes the connection of the browser. The browser then sees
- * that the answer was cut.
+ * Resolves with true if the whole answer came. Otherwise resolves with false and closes the
+ * connection of the browser. The browser then sees that the answer was cut.
  */
 export function forwardPlain(forward: PlainForward): Promise<boolean> {
   const { incoming, outgoing, upstream, url, headersBytesMax } = forward;

@@ -15,7 +15,6 @@ const cut = /socket hang up|ECONNRESET|aborted/;
 const cleanups: Cleanups = [];
 afterEach(() => closeAll(cleanups));
 
-/** Echoes everything, and counts connections and bytes. */
 async function echo() {
   const seen = { connections: 0, bytes: 0 };
   const server = net.createServer({ allowHalfOpen: true }, (socket) => {

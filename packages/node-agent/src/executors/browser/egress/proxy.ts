@@ -15,21 +15,22 @@ import { createLookUp, type LookUp } from './look-up.ts';
 import { forwardPlain } from './plain-http.ts';
 import { joinTunnel } from './tunnel.ts';
 
-/** The guarded egress of one job (CONTRACT 10). All traffic of its pages passes through it. */
+/**
+ * The guarded egress of one job (CONTRACT 10). All traffic of the pages of the job passes through
+ * this proxy.
+ */
 export interface EgressProxy {
   /** The address of the proxy, `http://127.0.0.1:<port>`. */
   readonly url: string;
   /** Bytes that passed to and from the sites, those of `fetchFile` included. */
   counts(): ByteCounts;
-  /** Hosts that the address rules refused. */
   refusals(): readonly string[];
-  /** Fetches a file of the profile by the same address rules. */
+  /** Fetches a file of the profile. The address rules for the pages apply to the file, too. */
   fetchFile(request: FileRequest): Promise<FetchedFile>;
   /**
-   * Closes every connection. Until `release`, opens at most one connection: to the destination of
-   * this request. Further connections wait. They are refused if the one connection ends before
-   * `release`. A CORS preflight over plain HTTP passes until the one connection is taken. Shuts the
-   * proxy if the URL is neither http nor https.
+   * Closes every connection. Until `release`, lets one connection for this request through, and
+   * before it the CORS preflight. `Seal` says what happens to other connections. Shuts the proxy if
+   * the URL is neither http nor https.
    */
   seal(request: { readonly method: string; readonly url: string }): void;
   /** Ends the seal, and opens the connections that wait. Does nothing after `shut`. */
@@ -62,10 +63,6 @@ interface Admitted {
   readonly dialed: Dialed;
 }
 
-/**
- * Waits until the seal admits or refuses the client. An admitted client gets a connection, unless
- * none can be opened or the client has gone meanwhile.
- */
 async function admit(
   { dialer, door }: Shared,
   client: Duplex,
@@ -120,7 +117,7 @@ async function passRequest(
   const upstream = dialed.socket;
   const url = new URL(target);
   const isWhole = await forwardPlain({ incoming, outgoing, upstream, url, headersBytesMax });
-  // A whole answer does not end the slot, so held connections wait for `release`.
+  // A whole answer does not end the slot, so the connections that wait stay until `release`.
   if (!isWhole) endSlot(entry);
 }
 

@@ -31,7 +31,6 @@ test('plain HTTP takes the slot only with the method of the submission', () => {
   expect(admittances).toEqual(['take_slot', 'hold', 'pass']);
 });
 
-/** Collects the kinds of entries in the order in which they are decided. */
 function collector() {
   const door = createDoor({ heldMax: 2 });
   const kinds: string[] = [];

@@ -1,27 +1,29 @@
 /**
- * Decides which connections may be opened while the submission request is on its way
- * (CONTRACT 10, "At most once"). A browser repeats a request only on another connection. None is
- * available, so the application leaves once.
+ * The seal of a proxy, which is no encryption. It decides which connections may be opened while the
+ * submission request is on its way (CONTRACT 10, "At most once"). A browser repeats a request only
+ * on another connection. The seal lets only one connection carry the application, so the
+ * application leaves once.
  */
 export type Seal =
   | { readonly kind: 'open' }
   /**
-   * One connection for the request `to` is let through. Others wait while the slot is `free` or
-   * `used`, and are refused once it is `ended`. While the slot is `free`, a CORS preflight passes
-   * without it.
+   * Lets one connection for the request `to` through: this connection takes the slot. Other
+   * connections wait while the slot is `free` or `used`, and are refused once it is `ended`. While
+   * the slot is `free`, the CORS preflight of the request passes and does not take the slot.
    */
   | { readonly kind: 'sealed'; readonly to: SealedTo; readonly slot: 'free' | 'used' | 'ended' }
   | { readonly kind: 'shut' };
 
-/** Describes the request that the one connection is for. */
 export interface SealedTo {
   /** `host:port` of the submission request. */
   readonly key: string;
-  /** Its method. The proxy sees the method of plain HTTP only. */
+  /**
+   * The method of the submission request. The proxy sees the method of a request only in plain
+   * HTTP.
+   */
   readonly method: string;
 }
 
-/** A connection that the browser asks for. */
 export interface Passage {
   readonly key: string;
   /** Undefined for a tunnel. */

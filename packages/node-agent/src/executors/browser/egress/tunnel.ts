@@ -19,7 +19,6 @@ export async function joinTunnel(client: Duplex, upstream: Socket, head: Buffer)
   await Promise.all([closeWith(client, upstream), closeWith(upstream, client)]);
 }
 
-/** Resolves when `side` is closed. Then ends `other`, or destroys it if `side` broke. */
 function closeWith(side: Duplex, other: Duplex): Promise<void> {
   return new Promise((resolve) => {
     const onClose = (): void => {

@@ -1,9 +1,9 @@
 /**
  * The phase of the fence. A request matches if it carries the application. `open`: each request
- * leaves. `armed`: no matching request leaves, except a CORS preflight. `activated`: the first
- * matching request becomes the submission request. `sending`: the submission request is in flight,
- * and all other requests wait. `closed`: only CORS preflights leave, and GET and HEAD requests that
- * do not match.
+ * leaves. `armed`: no matching request leaves. `activated`: the first matching request becomes the
+ * submission request. `sending`: the submission request is in flight, and all other requests wait.
+ * `closed`: only GET and HEAD requests that do not match leave. A CORS preflight carries no
+ * application, and leaves in each phase other than `sending`.
  */
 export type FencePhase = 'open' | 'armed' | 'activated' | 'sending' | 'closed';
 

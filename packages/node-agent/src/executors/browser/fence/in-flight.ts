@@ -1,8 +1,7 @@
 import { fieldsOf, textOf } from './paused-request.ts';
 
 /**
- * Knows the requests of a page that have not ended. It learns them from the events `Network.*` of
- * the DevTools protocol.
+ * The requests of a page that have not ended, by the events `Network.*` of the DevTools protocol.
  */
 export class InFlight {
   readonly #open = new Set<string>();
@@ -29,7 +28,7 @@ export class InFlight {
     this.#onChange();
   }
 
-  /** Notes that the gate holds this request. Until `resume`, `isEmpty` does not count it. */
+  /** Notes that this request waits at the gate. Until `resume`, `isEmpty` does not count it. */
   pause(networkId: string | undefined): void {
     if (networkId !== undefined) this.#paused.add(networkId);
   }

@@ -25,7 +25,7 @@ export interface SubmitFenceOptions {
   readonly proxy: EgressProxy;
   /** Resolves when the journal has `submitting` on disk. */
   readonly submitting: () => Promise<void>;
-  /** Closes the fence when it is aborted. */
+  /** The fence closes when this signal is aborted. */
   readonly signal: AbortSignal;
 }
 
@@ -40,15 +40,13 @@ const answerWaitMs = 60_000;
 /** The longest wait for the end of the requests that `proxy.shut` has cut. */
 const cutWaitMs = 500;
 /**
- * The longest wait for the page to report the end of the answer. A page that has gone reports none.
- * The answer then counts as whole.
+ * The longest wait for the page to report the end of the answer. A page that has gone does not
+ * report it. After this wait the answer counts as whole.
  */
 const endWaitMs = 2_000;
 const answerTextLengthMax = 1024 * 1024;
-/** Answers that have no body. */
 const emptyStatuses: readonly number[] = [204, 205, 304];
 
-/** The fence of one page. The request gate and `submit` share its state. */
 class Fence implements SubmitFence {
   readonly #options: SubmitFenceOptions;
   readonly #inFlight = new InFlight(() => this.#onActivity());
@@ -98,8 +96,8 @@ class Fence implements SubmitFence {
   }
 
   /**
-   * Closes the fence, so no submission request leaves after this. Ends `submit` with the outcome so
-   * far.
+   * Closes the fence, so no submission request leaves after this. Resolves the promise of `submit`
+   * with the result so far.
    */
   stop(): void {
     const unanswered = this.#submission === undefined ? 'nothing_sent' : 'unanswered';
@@ -182,7 +180,6 @@ class Fence implements SubmitFence {
     }
   }
 
-  /** Resolves when the requests that `shut` has cut have ended, at most after `cutWaitMs`. */
   async #requestsCut(): Promise<void> {
     const untilMs = performance.now() + cutWaitMs;
     while (!this.#inFlight.isEmpty() && performance.now() < untilMs && !this.#isSettled) {
@@ -190,7 +187,6 @@ class Fence implements SubmitFence {
     }
   }
 
-  /** Decides on the answer to the submission request, or to the redirects that follow it. */
   async #onAnswer(session: CdpSession, paused: PausedRequest, answer: PausedAnswer): Promise<void> {
     const { url, method } = paused.request;
     const { status, location } = answer;
@@ -232,8 +228,7 @@ class Fence implements SubmitFence {
   }
 
   /**
-   * Closes the gate, releases the seal, and then decides on the held requests. GET, HEAD and
-   * OPTIONS requests that do not match may leave.
+   * Releases the seal, then decides on the requests that wait, by the rules of the phase `closed`.
    */
   #close(): void {
     this.#phase = 'closed';
@@ -256,7 +251,6 @@ class Fence implements SubmitFence {
     this.#deadline = setTimeout(() => this.stop(), waitMs);
   }
 
-  /** After the activation, restarts the wait of `quietMs` if no request is in flight. */
   #onActivity(): void {
     clearTimeout(this.#quiet);
     if (this.#phase !== 'activated' || !this.#inFlight.isEmpty()) return;
@@ -265,15 +259,12 @@ class Fence implements SubmitFence {
 }
 
 function fail(session: CdpSession, { requestId }: PausedRequest): void {
-  // With this reason the browser stays on the present page if the request was a navigation.
+  // If the request was a navigation, this reason keeps the browser on the present page.
   const errorReason = 'Aborted';
   session.send('Fetch.failRequest', { requestId, errorReason }).catch(() => {});
 }
 
-/**
- * Reads the body of an answer, and keeps at most `answerTextLengthMax` characters. Returns
- * undefined if it cannot be read.
- */
+/** Keeps at most `answerTextLengthMax` characters. Returns undefined if the body cannot be read. */
 async function bodyOf(session: CdpSession, requestId: string): Promise<string | undefined> {
   try {
     const { body, base64Encoded } = fieldsOf(

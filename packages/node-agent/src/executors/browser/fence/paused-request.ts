@@ -1,6 +1,5 @@
 import type { PageRequest } from './submit-fence.ts';
 
-/** An event `Fetch.requestPaused`, as far as the fence reads it. */
 export interface PausedRequest {
   readonly requestId: string;
   /** The same in all events of one request, and of the redirects that follow it. */
@@ -11,7 +10,7 @@ export interface PausedRequest {
   readonly answer: PausedAnswer | undefined;
 }
 
-/** The answer at which a request is paused. `status` is undefined if no answer came. */
+/** `status` is undefined if no answer came. */
 export interface PausedAnswer {
   readonly status: number | undefined;
   readonly location: string | undefined;
@@ -61,7 +60,6 @@ function answerOf(fields: Fields): PausedAnswer | undefined {
   return { status, location: textOf(location?.['value']) };
 }
 
-/** Reads the parameters of the event. Returns undefined if they are not as the protocol says. */
 export function readPausedRequest(params: unknown): PausedRequest | undefined {
   const fields = fieldsOf(params);
   const request = fieldsOf(fields['request']);

@@ -1,4 +1,3 @@
-/** A request that a page makes, as the gate sees it before it leaves the browser. */
 export interface PageRequest {
   readonly method: string;
   readonly url: string;
@@ -14,7 +13,6 @@ export interface PageRequest {
 /** True if the request carries the application to its endpoint (CONTRACT 10, "At most once"). */
 export type SubmissionMatcher = (request: PageRequest) => boolean;
 
-/** The end of the one submission request. */
 export type SubmissionSent =
   | {
       readonly kind: 'answered';
@@ -40,10 +38,9 @@ export interface SubmitFence {
   arm(matcher: SubmissionMatcher): void;
   /**
    * Records `submitting` in the journal, then calls `activate`, then lets the first matching
-   * request out on a fresh connection. Aborts later requests that match, and all later requests
-   * with a method other than GET, HEAD and OPTIONS. Calls `activate` at most once. If the journal
-   * cannot be written, rejects without a call of `activate`. Rejects, too, if the fence is not
-   * armed or `submit` was called before.
+   * request out on a fresh connection. The phase `closed` of `FencePhase` decides on later
+   * requests. Rejects without a call of `activate` if the journal cannot be written, the fence is
+   * not armed, or `submit` was called before.
    */
   submit(activate: () => Promise<void>): Promise<SubmissionSent>;
 }

@@ -2,7 +2,6 @@ import type { Browser, Page } from 'playwright-core';
 import { type CdpListener, type CdpSession, NestedSessions, sessionOf } from './cdp-session.ts';
 import { fieldsOf, textOf } from './paused-request.ts';
 
-/** Gets the events of every target of a page, each with the session that it came from. */
 export type TargetListener = (session: CdpSession, method: string, params: unknown) => void;
 
 /**
@@ -64,7 +63,7 @@ export async function watchTargets(
   root.on('Target.attachedToTarget', (attached) => {
     const { targetId } = attached.targetInfo;
     if (targetId === targetInfo.targetId) return;
-    // The new page waits for this session, so it is closed before its first request.
+    // The new page waits until `root` lets it run, so it is closed before its first request.
     root.send('Target.closeTarget', { targetId }).catch(() => {});
   });
   page.once('close', () => void root.detach().catch(() => {}));

@@ -18,7 +18,6 @@ interface Site {
   readonly hostMap: ReadonlyMap<string, { address: string; port: number }>;
 }
 
-/** A site that shows a form and answers a submission. */
 async function startSite(answer: string, page = form): Promise<Site> {
   const posts: string[] = [];
   const server = createServer((request, response) => {

@@ -28,7 +28,6 @@ const messages: Record<FindFailure, string> = {
   site_unreachable: 'The page could not be loaded.',
 };
 
-/** Fills in and submits the application, step by step. Throws `JobFailed` if it fails. */
 export async function applyOnPage(application: Application): Promise<JobResult> {
   const startedMs = performance.now();
   const inFlight = trackRequests(application.page);
@@ -55,7 +54,7 @@ export async function applyOnPage(application: Application): Promise<JobResult> 
       return { ...confirmation, details: { adapter: adapter.name, ...details } };
     }
     if (controls.next === undefined) {
-      throw new JobFailed('form_unsupported', 'The form has no control that sends it.');
+      throw new JobFailed('form_unsupported', 'The form has no submit button.');
     }
     const { next } = controls;
     application.meter.action();

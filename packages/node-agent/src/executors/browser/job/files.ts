@@ -7,9 +7,8 @@ const fileBytesMax = 25 * 1024 * 1024;
 const names = ['resume', 'coverLetter'] as const;
 
 /**
- * Loads the files of the profile. Those that the profile names by a URL are fetched through the
- * guarded egress. If a file cannot be used, throws `JobFailed` with a message that names its
- * member.
+ * Files with a URL are fetched through the guarded egress. If a file cannot be used, throws
+ * `JobFailed` with a message that names the member.
  */
 export async function loadFiles(
   profile: ApplicantProfile,

@@ -10,7 +10,10 @@ export interface MeterSources {
   readonly usage: () => Promise<{ readonly cpuSeconds: number; readonly memoryGbSeconds: number }>;
 }
 
-/** Counts what one job uses (CONTRACT 10, "Metering"). It reports only when the work advanced. */
+/**
+ * Counts what one job uses (CONTRACT 10, "Metering"). Before `finish`, it reports only when the
+ * work advanced.
+ */
 export interface JobMeter {
   /** Counts one filled field, click, upload or navigation. */
   action(): void;

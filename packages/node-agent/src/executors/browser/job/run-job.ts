@@ -18,7 +18,6 @@ import { createJobMeter } from './metering.ts';
 import { screenshotsOf } from './screenshots.ts';
 
 export interface JobOptions {
-  /** The file of the browser's program. */
   readonly binary: string;
   readonly isSandboxed: boolean;
   readonly stateDir: string;
@@ -33,17 +32,14 @@ export interface JobOptions {
 }
 
 /**
- * The time that the work has to finish after the browser has crashed. An application that the site
- * has accepted can then still be reported.
+ * After a crash of the browser, the work has this time to finish. It can then still report an
+ * application that the site has accepted.
  */
 const lastWordsMs = 5_000;
 /** The time that is kept at the end of a run, to close the browser and to report. */
 const reserveSeconds = 10;
 
-/**
- * Runs one application, from the payload to its result. The table of CONTRACT 10 decides which
- * `JobFailed` it throws.
- */
+/** The table of CONTRACT 10 decides which `JobFailed` this function throws. */
 export async function runJob(
   job: Job,
   context: ExecutionContext,
@@ -58,7 +54,7 @@ export async function runJob(
   try {
     return await runWithProxy(job, { ...context, signal }, options, reading);
   } catch (error) {
-    // Other errors may hold values of the form, so they are not logged.
+    // Logs no other error, because its message may contain values of the form.
     if (error instanceof CannotStartBrowser) {
       options.log('the browser did not start', { reason: error.message });
     }

@@ -13,7 +13,6 @@ const pages: Readonly<Record<string, string>> = {
   POST: '<!doctype html><h1>Thank you for applying</h1>',
 };
 
-/** Runs a job at an employer with a form. */
 async function run(debugDir: string) {
   const server = createServer((request, response) => {
     request.resume();

@@ -2,15 +2,14 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Page } from 'playwright-core';
 
-/** Keeps a screenshot of the page under this name. */
 export type Screenshot = (name: string) => Promise<void>;
 
 const screenshotMsMax = 5_000;
 
 /**
- * Keeps screenshots of a job in the directory that the node owner named (CONTRACT 10, "Privacy").
- * The screenshots show personal data, so only the user of the agent may read them. A screenshot
- * that fails does not end the job. If `debugDir` is undefined, none is kept.
+ * The screenshots show personal data, so only the user of the agent may read them
+ * (CONTRACT 10, "Privacy"). A screenshot that fails does not end the job. If `debugDir` is
+ * undefined, none is kept.
  */
 export function screenshotsOf(
   page: Page,

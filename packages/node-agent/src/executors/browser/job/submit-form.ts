@@ -44,8 +44,8 @@ interface Confirmation {
 }
 
 /**
- * Sends the form through the fence, once. Waits for a proof that the site has accepted or refused
- * the application. Throws `JobFailed` after a refusal, or if no proof comes in time.
+ * Sends the form through the fence, once. Throws `JobFailed` if the form cannot be sent, if the
+ * site refuses the application, or if no proof comes in time.
  */
 export async function submitForm(
   application: Application,
@@ -73,7 +73,7 @@ export async function submitForm(
           notConfirmedAfter(proofMsMax * 2, ended.signal),
         ]);
       case 'unanswered':
-        throw new JobFailed('node_error', 'The site did not answer the submission.');
+        throw new JobFailed('node_error', 'The node sent the form, and the site did not answer.');
       case 'nothing_sent':
         throw await notSent(application, target);
       default:
@@ -94,10 +94,7 @@ interface SubmitControl {
   readonly canClick: boolean;
 }
 
-/**
- * Finds the control that sends the form. The page may have replaced the control since an earlier
- * look.
- */
+/** Looks for the control again, because the page may have replaced it since an earlier look. */
 async function submitControl(target: FormTarget): Promise<SubmitControl> {
   for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
     const { submit: control } = await controlsOf(target);
@@ -109,9 +106,9 @@ async function submitControl(target: FormTarget): Promise<SubmitControl> {
       if (isGone(error)) continue;
     }
     if (await control.isEnabled()) return { control, canClick: false };
-    throw new JobFailed('form_unsupported', 'The control that sends the form stays disabled.');
+    throw new JobFailed('form_unsupported', 'The submit button of the form stays disabled.');
   }
-  throw new JobFailed('form_unsupported', 'The control that sends the form keeps disappearing.');
+  throw new JobFailed('form_unsupported', 'The submit button of the form keeps disappearing.');
 }
 
 function beat(advance: () => void): () => void {
@@ -123,10 +120,6 @@ function beat(advance: () => void): () => void {
   return () => clearInterval(timer);
 }
 
-/**
- * The failure if the page did not send the application: a captcha, refused fields, or `node_error`
- * if the page shows neither.
- */
 async function notSent({ page }: Application, target: FormTarget): Promise<JobFailed> {
   if ((await readChallenge(page)) !== 'none') {
     return new JobFailed('captcha', 'The page shows a captcha that waits for a person.');
@@ -140,10 +133,7 @@ async function notSent({ page }: Application, target: FormTarget): Promise<JobFa
   return new JobFailed('node_error', 'The page did not send the application.');
 }
 
-/**
- * Waits for a proof. Judges the answer first without the page, because a page that has crashed
- * cannot be read.
- */
+/** Judges the answer first without the page, because a page that has crashed cannot be read. */
 async function confirmationOf(
   application: Application,
   target: FormTarget,
@@ -181,15 +171,14 @@ function notConfirmed(): JobFailed {
 }
 
 /**
- * Rejects after `limitMs`, or when `signal` is aborted. The limit is needed because a call to a
- * page may never settle.
+ * Rejects after `limitMs`, or when the signal aborts. The limit is needed because a call to a page
+ * may never settle.
  */
 async function notConfirmedAfter(limitMs: number, signal: AbortSignal): Promise<never> {
   await sleep(limitMs, undefined, { signal }).catch(() => {});
   throw notConfirmed();
 }
 
-/** The number and the address of the confirmation, if the page shows them in time. */
 async function confirmationOn(
   { page }: Application,
   target: FormTarget,
@@ -213,8 +202,8 @@ function confirmationIn(
   const confirmationId = confirmationIdIn(facts.sentences);
   const isConfirmation = (url: string): boolean =>
     URL.canParse(url) && adapter.success.path?.test(new URL(url).pathname) === true;
-  // The address to which the answer has led, if the frame shows it. `nextUrl` is undefined if the
-  // form itself was sent to that address.
+  // `nextUrl` is the URL of the answer, or the target of its redirect. It is undefined if it equals
+  // the action of the form. It counts only if the frame shows it.
   const shownUrl = frame.url() === nextUrl ? nextUrl : undefined;
   const confirmationUrl = facts.urls.find(isConfirmation) ?? shownUrl;
   return {

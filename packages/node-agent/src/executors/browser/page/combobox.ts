@@ -35,8 +35,7 @@ export interface ComboboxContext {
 }
 
 /**
- * Opens a combobox and chooses the wanted options one by one. Stops at the first one that the list
- * does not have. Then returns `no_option`, or `part` if it has chosen another one before. Options
+ * Chooses the wanted options one by one, and stops at the first one that the list lacks. Options
  * may load late, or only after typing.
  */
 export async function chooseInCombobox(
@@ -99,19 +98,12 @@ interface Search {
   readonly isAsking: () => boolean;
 }
 
-/**
- * Runs in the page. True if a person could type into the element. `isEditable` of Playwright would
- * throw for an element that is no input.
- */
+/** Runs in the page. `isEditable` of Playwright would throw for an element that is no input. */
 function isEditable(element: HTMLElement): boolean {
   const isText = element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement;
   return isText ? !element.readOnly && !element.disabled : element.isContentEditable;
 }
 
-/**
- * Clicks the wanted option as soon as the list has it. Returns false if the list does not get it in
- * time.
- */
 async function pick(search: Search, limitMs: number): Promise<boolean> {
   const { control, wanted, selector, isAsking } = search;
   const startedMs = performance.now();

@@ -4,7 +4,6 @@ import { normaliseLabel } from '../planner/index.ts';
 import { challengeInPage, readFactsInPage } from './in-page.ts';
 import type { FrameFacts } from './in-page/reports.ts';
 
-/** The facts of all frames of a page. */
 export interface PageFacts {
   readonly urls: readonly string[];
   readonly challenge: FrameFacts['challenge'];
@@ -23,7 +22,7 @@ export const emptyPage: PageFacts = {
   alerts: [],
 };
 
-/** Reads all frames. A frame that is being replaced is left out. Rejects if the page is closed. */
+/** Leaves out a frame that is being replaced. Rejects if the page is closed. */
 export async function readPage(
   page: Page,
   adapter: Adapter,
@@ -41,12 +40,11 @@ export async function readPage(
   return all.filter((facts) => facts !== undefined).reduce(join, emptyPage);
 }
 
-/** The captcha of one frame. A frame that is being replaced counts as one without a captcha. */
+/** A frame that is being replaced counts as one without a captcha. */
 async function challengeIn(frame: Frame): Promise<FrameFacts['challenge']> {
   return await frame.evaluate(challengeInPage, undefined).catch(() => 'none');
 }
 
-/** The strictest captcha of all frames. */
 export async function readChallenge(page: Page): Promise<FrameFacts['challenge']> {
   const all = await Promise.all(page.frames().map(challengeIn));
   return strictness.findLast((level) => all.includes(level)) ?? 'none';
@@ -66,7 +64,6 @@ function join(page: PageFacts, frame: FrameFacts): PageFacts {
   };
 }
 
-/** True if one of the texts equals one of the sentences after normalisation. */
 export function says(texts: readonly string[], sentences: readonly string[]): boolean {
   const wanted = new Set(sentences.map(plain));
   return texts.some((text) => wanted.has(plain(text)));
@@ -76,7 +73,6 @@ function plain(text: string): string {
   return normaliseLabel(text.replaceAll(/['’]/gu, ''));
 }
 
-/** True if the page says that the posting is closed. */
 export function isClosed(facts: PageFacts, adapters: readonly Adapter[]): boolean {
   return adapters.some(({ closed }) => {
     const isAddress = facts.urls.some((url) => {
@@ -93,8 +89,8 @@ const signInPath =
   /\/(?:log-?in|sign-?in|sign_in|sso|auth|account\/login|users\/sign_in)(?:\/|$)/iu;
 
 /**
- * True if the page asks the visitor to sign in. Call it only for a page without an application
- * form, because that form may have a password field, too.
+ * Call this function only for a page without an application form, because an application form may
+ * have a password field, too.
  */
 export function isSignIn(facts: PageFacts): boolean {
   const [main = ''] = facts.urls;

@@ -14,7 +14,6 @@ const answered = (question: string, answer: string | readonly string[]) => ({
   answers: [{ question, answer }],
 });
 
-/** A form with the widget, and with fields for the name and the email. */
 function formWith(widget: string): string {
   return `<form><div><label>Full name <input name="n" required></label></div>
     <div><label>Email <input name="m" type="email" required></label></div>${widget}<button>Apply</button></form>`;
@@ -228,10 +227,7 @@ test('a combobox that asks a slow server is waited for', async () => {
   expect(await page.inputValue('#q')).toBe('Dublin, Ohio');
 });
 
-/**
- * Chooses an option that appears after typing. The page is closed at call number `lastCall` to the
- * element of the combobox.
- */
+/** Closes the page at the call with the number `lastCall` to a method of the combobox element. */
 async function chooseUntil(lastCall: number): Promise<Choice | 'rejected'> {
   const script = `input.onclick = () => show([]);
     input.oninput = () => show(input.value === 'Dublin' ? ['Dublin'] : []);`;

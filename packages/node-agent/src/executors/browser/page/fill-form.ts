@@ -36,7 +36,6 @@ export type FillResult =
   | { readonly kind: 'invalid_payload'; readonly message: string }
   | { readonly kind: 'form_unsupported'; readonly message: string };
 
-/** The attempts on the fields of one form, over all rounds. */
 interface Progress {
   readonly attempts: Map<string, number>;
   /** The fields that cannot take their value. They are not tried again. */
@@ -44,9 +43,9 @@ interface Progress {
 }
 
 /**
- * Fills in the form of one step until all planned values are read back from the page. A page may
- * add fields, replace them or lose values meanwhile. Therefore each round reads and plans the form
- * again. The form counts as filled after a round that finds nothing to fill in.
+ * Fills in the form of one step until all planned values are read back from the page. Each round
+ * reads and plans the form again, because a page may add fields, replace them or lose values
+ * meanwhile.
  */
 export async function fillForm(target: FormTarget, options: FillOptions): Promise<FillResult> {
   const progress: Progress = { attempts: new Map(), skipped: new Set() };
@@ -96,10 +95,7 @@ function isFile({ value }: Fill): boolean {
   return value.kind === 'file';
 }
 
-/**
- * The values that are not in the page yet, except those of skipped fields. Files come first,
- * because some pages fill in fields from a file.
- */
+/** Files come first, because some pages fill in fields from a file. */
 function dueIn(
   form: ReadForm,
   fills: readonly Fill[],
@@ -113,10 +109,7 @@ function dueIn(
   return [...due.filter(isFile), ...due.filter((fill) => !isFile(fill))];
 }
 
-/**
- * Fills in the values that are due. Returns a failure, or undefined if the next round decides.
- * Stops early if the page replaces the form.
- */
+/** Returns a failure, or undefined if the next round decides. */
 async function fillAll(
   target: FormTarget,
   form: ReadForm,
@@ -175,8 +168,8 @@ async function isInPage(form: ReadForm, { field }: Fill): Promise<boolean> {
 }
 
 /**
- * True for a single checkbox that the page has checked. The caller asks only about fields that the
- * profile does not answer.
+ * True if a checkbox is checked. The caller asks only about fields that the profile does not
+ * answer, so the page has checked it.
  */
 function isPrechecked(report: FieldReport | undefined): boolean {
   if (report?.state.kind !== 'chosen' || report.state.labels.length === 0) return false;
@@ -192,7 +185,6 @@ async function uncheck(form: ReadForm, field: FormField, { onAction }: FillOptio
   }
 }
 
-/** Returns the filled form, or a failure if the page or the browser marks a value as invalid. */
 function resultOf(form: ReadForm, fills: readonly Fill[], left: readonly FormField[]): FillResult {
   const invalid = fills.filter(({ field }) => form.report(field.key)?.isInvalid === true);
   return invalid.length === 0

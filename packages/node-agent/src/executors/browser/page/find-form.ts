@@ -10,7 +10,9 @@ const pollMs = 100;
 const formMsMax = 15_000;
 /** The time for a form to appear on a page that the server answered with an error. */
 const errorPageMsMax = 2_000;
-/** The page must not change for this long before the generic adapter is tried. */
+/**
+ * The generic adapter is tried only after the page was quiet for this long, or after `quietMsMax`.
+ */
 const quietMs = 300;
 const quietMsMax = 2_000;
 /**
@@ -21,7 +23,6 @@ const entryAfterMs = 1_000;
 export interface FindOptions {
   /** The name of the adapter that the tenant expects. This adapter is tried first. */
   readonly hint: string;
-  /** The HTTP status of the page; undefined if it is not known. */
   readonly status: number | undefined;
   readonly signal: AbortSignal;
   readonly onAction: () => void;
@@ -44,10 +45,8 @@ const entries = namedAdapters.flatMap(({ entry }) => (entry === undefined ? [] :
 const embeds = namedAdapters.flatMap(({ embed }) => (embed === undefined ? [] : [embed]));
 
 /**
- * Waits for the application form, in any frame. If the page has a link or button that leads to the
- * form, follows it. The markup of the form determines its adapter. The generic adapter is used if
- * no other adapter fits when the page has stopped changing. Returns a failure if the page shows an
- * obstacle, such as a captcha, or if no form appears in time.
+ * Waits for the application form, in any frame, and follows a link or button that leads to the
+ * form. The generic adapter is tried only if no other adapter fits.
  */
 export async function findForm(page: Page, options: FindOptions): Promise<FormSearch> {
   const { signal } = options;
@@ -85,10 +84,6 @@ function passGone(error: unknown): void {
   if (!isGone(error)) throw error;
 }
 
-/**
- * Returns the reason why the page has no form, such as a captcha. Undefined if the page shows no
- * reason.
- */
 async function obstacle(
   page: Page,
   status: number | undefined,
@@ -117,8 +112,8 @@ async function namedTarget(page: Page, hint: string): Promise<FormTarget | undef
 }
 
 /**
- * The frame with the only application form. Undefined if no frame or several frames have one, or if
- * the page embeds a known system whose form has not appeared.
+ * The frame with the only application form. Undefined for a page that embeds a known system,
+ * because the form of that system may still appear.
  */
 async function genericTarget(page: Page): Promise<FormTarget | undefined> {
   const main = page.mainFrame();
@@ -133,7 +128,7 @@ async function genericTarget(page: Page): Promise<FormTarget | undefined> {
   return frame === undefined || others.length > 0 ? undefined : { frame, adapter: generic };
 }
 
-/** The result of `read`, or undefined if the frame is being replaced. */
+/** Undefined if the frame is being replaced. */
 async function inFrame<T>(frame: Frame, read: () => Promise<T>): Promise<T | undefined> {
   try {
     return await read();
@@ -148,7 +143,6 @@ type Entered =
   | { readonly kind: 'entered'; readonly status: number | undefined }
   | { readonly kind: 'unreachable' };
 
-/** Follows the link or the button that leads from a posting to its form, if the page has one. */
 async function enter(page: Page, { onAction, signal }: FindOptions): Promise<Entered> {
   const main = page.mainFrame();
   const handle = await inFrame(main, () => main.evaluateHandle(findEntryInPage, entries));

@@ -5,7 +5,6 @@ const pollMs = 30;
 /** `waitUntilNone` ignores a request that takes longer, such as a long poll. */
 const requestMsMax = 20_000;
 
-/** The requests of a page that have no answer yet. */
 export interface InFlight {
   /**
    * Waits until no request that sends data is in flight, such as an upload or an autosave, and none

@@ -23,7 +23,6 @@ const modules = {
 };
 const source = Object.values(modules).map(String).join('\n');
 
-/** The text of a function that calls `name`. It contains all functions that `name` may call. */
 function textOf(name: string, parameters: string): string {
   return `(${parameters}) => {\n${source}\nreturn ${name}(${parameters});\n}`;
 }
@@ -32,7 +31,10 @@ function runsInPage(): never {
   throw new Error('This function runs in a page.');
 }
 
-/** Makes a function that Playwright can send to a frame. */
+/**
+ * Makes a stub for Playwright, which sends the text of a function to the page. `toString` of the
+ * stub returns the text of all modules and a call of `run`.
+ */
 function inFrame<Argument, Result>(
   run: (argument: Argument) => Result,
 ): (argument: Argument) => Result {
@@ -40,7 +42,6 @@ function inFrame<Argument, Result>(
   return Object.assign(stub, { toString: () => textOf(run.name, 'argument') });
 }
 
-/** Makes a function that Playwright can call with an element. */
 function onElement<Argument, Result>(
   run: (element: HTMLElement, argument: Argument) => Result,
 ): (element: HTMLElement, argument: Argument) => Result {

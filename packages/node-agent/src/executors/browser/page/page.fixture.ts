@@ -9,11 +9,10 @@ import { trackRequests } from './in-flight.ts';
 import { type ReadForm, readForm } from './read-form.ts';
 
 export interface TestPages {
-  /** Opens a page with this HTML until the test has finished. */
   show(html: string): Promise<Page>;
 }
 
-/** One browser for the tests of a file. It has no sandbox, because tests may run as root. */
+/** The browser has no sandbox, because tests may run as root. */
 export function usePages(): TestPages {
   let browser: Browser;
   beforeAll(async () => {
@@ -33,14 +32,12 @@ export function usePages(): TestPages {
   };
 }
 
-/** Reads the form of a page. Throws if there is none. */
 export async function readOf(page: Page, adapter: Adapter = generic): Promise<ReadForm> {
   const form = await readForm({ frame: page.mainFrame(), adapter });
   if (form === undefined) throw new Error('The page has no form.');
   return form;
 }
 
-/** Fills in the form of a page from a profile in the format of CONTRACT 10. */
 export async function fillOf(
   page: Page,
   applicantProfile: unknown,

@@ -10,12 +10,10 @@ export type Proof =
   | { readonly kind: 'fields'; readonly labels: readonly string[] }
   | { readonly kind: 'open' };
 
-/** The facts that `judge` needs after the submission request was answered. */
 export interface Evidence {
   readonly adapter: Adapter;
   readonly answer: Answer;
   readonly page: PageFacts;
-  /** The form before the submission. */
   readonly sent: readonly FieldReport[];
   /** The form that the page shows now; undefined if it shows none. */
   readonly now: readonly FieldReport[] | undefined;
@@ -33,8 +31,8 @@ const captchaText =
 
 /**
  * Judges an answer (CONTRACT 10, "At most once"). The application counts as accepted only if the
- * answer or the page proves it, and as refused only if they prove a refusal. The caller asks again
- * while the result is `open`, for a limited time.
+ * answer or the page proves it, and as refused only if they prove a refusal. While the result is
+ * `open`, the caller calls `judge` again, for a limited time.
  */
 export function judge(evidence: Evidence): Proof {
   const { adapter, answer } = evidence;
@@ -84,17 +82,12 @@ function refusalOnPage(evidence: Evidence): Proof {
     : { kind: 'open' };
 }
 
-/**
- * The labels of the fields that have a message or are marked as invalid. If there are none, the
- * labels that an alert names.
- */
 function messageLabels({ now, page, sent }: Evidence): string[] {
   const marked = (now ?? []).filter(({ hasMessage, isMarked }) => hasMessage || isMarked);
   const labels = marked.map(({ field }) => field.label);
   return labels.length > 0 ? labels : labelsNamed(page.alerts, sent);
 }
 
-/** The labels of the fields that an ATS names by their key, their label, or in a message. */
 function labelsNamed(names: readonly string[], fields: readonly FieldReport[]): string[] {
   return fields
     .filter((report) => names.some((name) => isNamedBy(report, name)))
@@ -112,7 +105,6 @@ function isNamedBy({ names, field }: FieldReport, name: string): boolean {
 const reference =
   /\b(?:confirmation|application|reference)\s*(?:id|number|no\.?|code|#)?\s*(?:is\b)?[\s:#]+((?=[A-Z0-9-]*\d)[A-Z0-9][A-Z0-9-]{3,63})\b/iu;
 
-/** The number under which the ATS has the application, if the page shows one. */
 export function confirmationIdIn(sentences: readonly string[]): string | undefined {
   for (const sentence of sentences) {
     const found = reference.exec(sentence)?.[1];

@@ -5,7 +5,6 @@ import { roleOfAutocomplete, roleOfLabel } from '../planner/index.ts';
 import { readFormInPage, waitForQuietInPage } from './in-page.ts';
 import type { FieldReport, FormReport } from './in-page/reports.ts';
 
-/** The frame that has the form, and the adapter for this form. */
 export interface FormTarget {
   readonly frame: Frame;
   readonly adapter: Adapter;
@@ -22,7 +21,6 @@ export interface ReadForm extends FormReport {
   dispose(): Promise<void>;
 }
 
-/** Reads the form of a frame. Undefined if it has none now. */
 export async function readForm({ frame, adapter }: FormTarget): Promise<ReadForm | undefined> {
   const handle = await frame.evaluateHandle(readFormInPage, adapter.reading);
   const report = await handle.evaluate((read) => read.report);
@@ -51,10 +49,6 @@ export async function readForm({ frame, adapter }: FormTarget): Promise<ReadForm
   };
 }
 
-/**
- * Adds the role of a field. The rules of the adapter come first, then `autocomplete`, then a
- * standard label. Adds no role of a file to another widget, and no other role to an upload.
- */
 function withRole(report: FieldReport): FieldReport {
   const { field, autocomplete } = report;
   const role =
@@ -66,7 +60,6 @@ function withRole(report: FieldReport): FieldReport {
   return { ...report, field: fitting };
 }
 
-/** Waits until the document of a frame stops changing, at most `limitMs`. */
 export async function waitForQuiet(frame: Frame, quietMs: number, limitMs: number): Promise<void> {
   try {
     await frame.evaluate(waitForQuietInPage, { quietMs, limitMs });

@@ -21,7 +21,6 @@ export interface Controls {
   readonly next: ElementHandle<HTMLElement> | undefined;
 }
 
-/** The controls of the present step: the one that sends the form, and the one that leads on. */
 export async function controlsOf({ frame, adapter }: FormTarget): Promise<Controls> {
   const handle = await frame.evaluateHandle(findControlsInPage, adapter.reading);
   const element = async (index: number): Promise<ElementHandle<HTMLElement> | undefined> => {
@@ -37,9 +36,6 @@ export type Pressed =
   | { readonly kind: 'moved' }
   | { readonly kind: 'invalid_payload' | 'form_unsupported'; readonly message: string };
 
-/**
- * Clicks a control. If a click does not reach it, presses it with the keyboard, as a person can.
- */
 async function press(control: ElementHandle<HTMLElement>): Promise<void> {
   try {
     await control.click({ trial: true, timeout: clickMsMax });
@@ -49,10 +45,7 @@ async function press(control: ElementHandle<HTMLElement>): Promise<void> {
   await control.click({ timeout: clickMsMax });
 }
 
-/**
- * Presses the control that leads to the next step, and waits for that step. If the page stays on
- * the present step and marks fields, it has refused their values.
- */
+/** If the page stays on the present step and marks fields, it has refused their values. */
 export async function pressNext(
   target: FormTarget,
   before: ReadForm,
@@ -86,7 +79,7 @@ function isRefused({ isInvalid, hasMessage }: FieldReport): boolean {
   return isInvalid || hasMessage;
 }
 
-/** The identity of a step. Two steps of a form have different fields or different addresses. */
+/** Two steps of a form have different fields or different addresses. */
 function identityOf({ url, fields }: ReadForm): string {
   return JSON.stringify([url, fields.map(({ field }) => [field.key, field.label])]);
 }

@@ -13,9 +13,8 @@ const uploadMsMax = 45_000;
 const signMsMax = 120;
 
 /**
- * Waits until the page has taken a file: the page shows the adapter's mark of success, or no mark
- * of an upload in progress. Returns `refused` if the page says that it does not take the file, or
- * after `uploadMsMax`.
+ * Returns `refused` if the page does not take the file, or after `uploadMsMax`. A page that shows
+ * no sign of an upload counts as `taken`.
  */
 export async function waitForUpload(
   { adapter }: FormTarget,

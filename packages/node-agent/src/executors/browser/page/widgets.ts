@@ -176,10 +176,7 @@ function isSameText(actual: string, wanted: string, isPhone = false): boolean {
   return short.length >= 7 && digits(wanted).endsWith(short);
 }
 
-/**
- * True if the chosen options are exactly the wanted ones. If `canDiffer` is true, an option in
- * another spelling of the value counts, too.
- */
+/** If `canDiffer` is true, an option in another spelling of the value counts, too. */
 function isSameChoice(
   actual: readonly string[],
   value: { readonly labels: readonly string[]; readonly spellings?: readonly string[] },

@@ -1,7 +1,6 @@
 /**
- * A form as the engine reads it from a page: the fields that a person could fill in, without any
- * value of a profile. The planner decides on the values, and the engine finds each widget again by
- * its `key`.
+ * A form as the engine reads it from a page, without any value of a profile. The engine finds each
+ * widget again by its `key`.
  */
 export interface FormModel {
   readonly fields: readonly FormField[];
@@ -19,7 +18,10 @@ export type WidgetKind =
   | 'file'
   | 'unsupported';
 
-/** The question of a field, as an adapter, a standard label or an `autocomplete` value names it. */
+/**
+ * The meaning of the question of a field. An adapter, a standard label or an `autocomplete` value
+ * names it.
+ */
 export type FieldRole =
   | 'givenName'
   | 'familyName'
@@ -63,7 +65,6 @@ export interface FormField {
    */
   readonly options?: readonly string[];
   readonly role?: FieldRole;
-  /** True if the field takes more than one option or file. */
   readonly isMultiple?: boolean;
   /** The `maxlength` of a text widget, in UTF-16 code units as in HTML. */
   readonly maxLength?: number;

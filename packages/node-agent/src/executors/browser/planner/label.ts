@@ -14,9 +14,8 @@ const trailingMark = new RegExp(`(?:\\* ?| [-\\u2013\\u2014] ?)${mark}[ *.]*$`, 
 const others = /(?:[^\p{L}\p{M}\p{N}]|\p{Default_Ignorable_Code_Point})+/gu;
 
 /**
- * The text by which labels, questions and options are compared (CONTRACT 10): NFKC, case-folded,
- * without marks of required and optional, and each run of characters other than letters and digits
- * is one blank. Two labels are equal if these texts are equal. An empty text equals nothing.
+ * The text by which labels, questions and options are compared (CONTRACT 10). Two labels are equal
+ * if these texts are equal. An empty text equals nothing.
  */
 export function normaliseLabel(text: string): string {
   return caseFolded(text.normalize('NFKC'))

@@ -11,20 +11,14 @@ import type { ProfileFileName } from './profile.ts';
 
 const labelLengthMax = 80;
 
-/** The message for required fields that the profile does not answer (`invalid_payload`). */
 export function missingMessage(fields: readonly FormField[]): string {
   return listed('The profile does not answer these required fields', fields.map(nameWithMember));
 }
 
-/**
- * The message for fields whose values the page refused, before or after the submission request
- * (`invalid_payload`).
- */
 export function refusedMessage(labels: readonly string[]): string {
   return listed('The page refused the values of these fields', labels.map(quoted));
 }
 
-/** The message for required widgets that the engine cannot operate (`form_unsupported`). */
 export function unsupportedMessage(fields: readonly FormField[]): string {
   const labels = fields.map(({ label }) => quoted(label));
   return listed('These required fields have an unsupported kind of input', labels);
@@ -39,10 +33,6 @@ const fileRules = {
 
 export type FileFault = keyof typeof fileRules;
 
-/**
- * The message for a file that cannot be used (`invalid_payload`). It names the member of the
- * profile.
- */
 export function fileMessage(file: ProfileFileName, fault: FileFault): string {
   return `files.${file} ${fileRules[fault]}.`;
 }
@@ -72,10 +62,6 @@ export function cutText(text: string, lengthMax: number): string {
   return `${characters.slice(0, lengthMax - 1).join('')}…`;
 }
 
-/**
- * Lists each name once. If the message has no room for all names, it ends with the number of the
- * others.
- */
 function listed(intro: string, names: readonly string[]): string {
   const all = [...new Set(names)];
   const messageOf = (count: number) => {

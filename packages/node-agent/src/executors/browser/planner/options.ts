@@ -2,9 +2,8 @@ import type { OptionsValue } from './form-model.ts';
 import { normaliseLabel } from './label.ts';
 
 /**
- * The options that a value names, as the page shows them, in the order of the value. If a single
- * label has no option, its spellings are tried in order. Undefined if an option is still missing or
- * ambiguous: no option is guessed, and no part of a list is chosen.
+ * The options that a value names, as the page shows them. Undefined if one of them is missing or
+ * ambiguous: the function neither guesses it nor returns only the others.
  */
 export function chooseOptions(
   options: readonly string[],

@@ -97,10 +97,6 @@ function stringsIn(value: unknown): string[] {
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(stringsIn) : [];
 }
 
-/**
- * The texts that a value enters or chooses. A text that is joined from several members counts as
- * one.
- */
 function entered(value: FieldValue): readonly string[] {
   switch (value.kind) {
     case 'text':

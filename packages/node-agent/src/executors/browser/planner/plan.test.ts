@@ -24,7 +24,6 @@ const answering = (question: string, answer: unknown) => ({
 const text = (value: string): FieldValue => ({ kind: 'text', text: value });
 const options = (...labels: string[]): FieldValue => ({ kind: 'options', labels });
 
-/** The value for one field, or the name of the list of the plan that has the field. */
 function planned(profile: unknown, field: FormField): FieldValue | string {
   const plan = planForm({ fields: [field] }, profileFrom(profile));
   const [list] = (['left', 'missing', 'unsupported'] as const).filter(

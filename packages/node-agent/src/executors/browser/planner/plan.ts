@@ -47,10 +47,7 @@ function valueFor(field: FormField, profile: ApplicantProfile): FieldValue | und
   }
 }
 
-/**
- * Returns the answer to the label, which may be empty. If there is none, returns the standard value
- * of the role.
- */
+/** An empty answer wins over the standard value of the role. */
 function profileValue(field: FormField, profile: ApplicantProfile): ProfileValue | undefined {
   return profile.answers.get(normaliseLabel(field.label)) ?? standardValue(field, profile);
 }
@@ -63,10 +60,7 @@ function standardValue(
   return byRole.get(role === 'coverLetterFile' ? 'coverLetterText' : role);
 }
 
-/**
- * The value as one text. A list with one label counts as a text. Undefined for a longer list, which
- * has no meaning in a text field.
- */
+/** A list with one label counts as a text. A longer list has no meaning in a text field. */
 function oneText(value: ProfileValue | undefined): string | undefined {
   if (value?.kind === 'text') return value.text;
   const [only, ...others] = value?.labels ?? [];
@@ -114,9 +108,8 @@ function optionsFor(
 }
 
 /**
- * True if a lone checkbox must be checked. If its question has an answer, the answer must name the
- * checkbox. A word like "yes" is not interpreted. Without an answer, its label must be among the
- * consents.
+ * If the question has an answer, that answer must name the checkbox. A word like "yes" is not
+ * interpreted. Without an answer, the consents must name the checkbox.
  */
 function isChecked(field: FormField, { answers, consents }: ApplicantProfile): boolean {
   const names = [field.label, ...(field.options ?? [])].map(normaliseLabel);
@@ -127,7 +120,6 @@ function isChecked(field: FormField, { answers, consents }: ApplicantProfile): b
   return answered.length > 0 && answered.every((label) => isNamed(normaliseLabel(label)));
 }
 
-/** The options of a group to which the applicant consented. Undefined if there are none. */
 function consentsOf(field: FormField, { consents }: ApplicantProfile): ProfileValue | undefined {
   const given = (field.options ?? []).filter((option) => consents.has(normaliseLabel(option)));
   return given.length === 0 ? undefined : { kind: 'labels', labels: given };

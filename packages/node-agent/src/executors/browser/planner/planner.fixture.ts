@@ -2,7 +2,6 @@ import type { FormField } from './form-model.ts';
 import type { ApplicantProfile } from './profile.ts';
 import { readProfile } from './read-profile.ts';
 
-/** The payload of a job with this profile, as JSON text. */
 export function payloadWith(applicantProfile: unknown): string {
   return JSON.stringify({
     applicationUrl: 'https://jobs.example.com/apply/8841',
@@ -18,7 +17,6 @@ export function profileFrom(applicantProfile: unknown): ApplicantProfile {
   return reading.profile;
 }
 
-/** An optional text field, unless the changes say otherwise. */
 export function fieldOf(label: string, changes: Partial<FormField> = {}): FormField {
   return { key: label, kind: 'text', label, isRequired: false, ...changes };
 }

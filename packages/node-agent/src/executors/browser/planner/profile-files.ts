@@ -6,8 +6,8 @@ type FileReading =
   | { readonly kind: 'invalid'; readonly message: string };
 
 /**
- * Decodes a file, or checks its address. The egress decides whether the host is public. Undefined
- * if the profile has no such file.
+ * Undefined if the profile has no such file. The egress decides later whether the host of a URL is
+ * public.
  */
 export function fileOf(
   member: ProfileFileName,

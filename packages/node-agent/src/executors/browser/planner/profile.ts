@@ -1,12 +1,11 @@
 import type { FieldRole } from './form-model.ts';
 
-/** A profile after its checks, arranged for the questions that a form asks. */
 export interface ApplicantProfile {
   /** The values of the standard fields. Files are in `files`. */
   readonly byRole: ReadonlyMap<FieldRole, ProfileValue>;
   /**
-   * The answers by normalised question. An empty answer leaves an optional field empty, although
-   * the profile may have a standard value for it.
+   * The answers by normalised question. An empty answer leaves an optional field empty, even if the
+   * profile has a standard value for the field.
    */
   readonly answers: ReadonlyMap<string, ProfileValue>;
   /** The normalised labels of the consents that the applicant gave. */
@@ -14,7 +13,6 @@ export interface ApplicantProfile {
   readonly files: Readonly<Partial<Record<ProfileFileName, ProfileFile>>>;
 }
 
-/** One text with its other spellings, or a list of option labels. */
 export type ProfileValue =
   | { readonly kind: 'text'; readonly text: string; readonly spellings: readonly string[] }
   | { readonly kind: 'labels'; readonly labels: readonly string[] };

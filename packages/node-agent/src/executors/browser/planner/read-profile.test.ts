@@ -10,7 +10,6 @@ function messageFor(applicantProfile: unknown): string | undefined {
   return reading.kind === 'invalid' ? reading.message : undefined;
 }
 
-/** The preferred text of a standard field. */
 function textOf(applicantProfile: unknown, role: FieldRole): string | undefined {
   const value = profileFrom(applicantProfile).byRole.get(role);
   return value?.kind === 'text' ? value.text : undefined;

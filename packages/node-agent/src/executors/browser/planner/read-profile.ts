@@ -66,7 +66,7 @@ const rules: Readonly<Record<string, string>> = {
 };
 
 function violationMessage(errors: readonly FieldError[]): string {
-  // Prefers the error of `oneOf`, because the errors of its parts come before it.
+  // Prefers the error of `oneOf` to the errors of its alternatives, which come first in the list.
   const error = errors.find(({ keyword }) => keyword === 'oneOf') ?? errors[0];
   if (error === undefined) return 'applicantProfile is not valid.';
   const { keyword, path, message } = error;
@@ -74,10 +74,7 @@ function violationMessage(errors: readonly FieldError[]): string {
   return `${memberName(path)} ${rule}.`;
 }
 
-/**
- * Finds faults that only the JSON text shows, such as a member that appears twice. Returns the
- * message for the first one.
- */
+/** Finds faults that only the JSON text shows, such as a member that appears twice. */
 function refusalOf(document: JsonDocument, profile: JsonObject): string | undefined {
   if (jsonTextFault(rawText(document, profile), payloadMemberDepthMax) === 'too_deep') {
     return `applicantProfile may be at most ${payloadMemberDepthMax} levels deep.`;

@@ -50,7 +50,7 @@ function invalid(message: string): Resolution & { readonly kind: 'invalid' } {
   return { kind: 'invalid', message };
 }
 
-/** The values of the standard fields. An empty text counts as absent. */
+/** An empty text counts as absent. */
 function rolesOf(document: ProfileDocument): ReadonlyMap<FieldRole, ProfileValue> {
   const byRole = new Map<FieldRole, ProfileValue>();
   for (const [role, texts] of standardTexts(document)) {

@@ -14,7 +14,6 @@ for (const { role, labels, autocomplete } of standardFields) {
   for (const token of autocomplete) roleByToken.set(token, role);
 }
 
-/** The role of a standard label, compared by equality after normalisation. */
 export function roleOfLabel(label: string, kind?: WidgetKind): FieldRole | undefined {
   const role = roleByLabel.get(normaliseLabel(label));
   return role === 'coverLetterText' && kind === 'file' ? 'coverLetterFile' : role;
@@ -27,8 +26,9 @@ export function roleOfLabel(label: string, kind?: WidgetKind): FieldRole | undef
 const foreignTokens = new Set(['shipping', 'billing', 'fax', 'pager']);
 
 /**
- * The role that the attribute `autocomplete` names. Its last token is the field, after `section-*`,
- * `home`, `work` or `mobile`. `webauthn` may follow it.
+ * The role that the attribute `autocomplete` names in its last token, not counting `webauthn`.
+ * Earlier tokens may be `section-*`, `home`, `work` or `mobile`. Undefined if any token is in
+ * `foreignTokens`.
  */
 export function roleOfAutocomplete(attribute: string): FieldRole | undefined {
   const tokens = attribute

@@ -72,15 +72,14 @@ function nameOf(basics: Basics): Name {
   return { given, family, full: full ?? joined };
 }
 
-/** The text without white space at its ends. Undefined if nothing is left. */
 function present(text: string | undefined): string | undefined {
   const trimmed = text?.trim();
   return trimmed === '' ? undefined : trimmed;
 }
 
 /**
- * The texts of a location for one field. The first text is typed into a text field. The others may
- * equal an option of a list. Empty without a city.
+ * The forms in which a location may be written. The first one is typed into a text field. A list
+ * may offer any of them as an option. Empty without a city.
  */
 function locationForms({ city, region, countryCode }: Location): Texts {
   const [town, area, country] = [city, region, countryCode].map(present);
@@ -93,10 +92,6 @@ function locationForms({ city, region, countryCode }: Location): Texts {
 
 const twitterNames = ['twitter', 'x', 'x twitter', 'twitter x', 'x formerly twitter'];
 
-/**
- * The address of the first profile with the network's name, or else of the first profile on one of
- * its hosts.
- */
 function profileUrl(
   { profiles = [] }: Basics,
   networks: readonly string[],
@@ -108,7 +103,7 @@ function profileUrl(
   return found?.url;
 }
 
-/** True for the host itself and the hosts below it. A URL may lack its scheme. */
+/** A URL may lack its scheme. */
 function isOnHost(url: string, hosts: readonly string[]): boolean {
   const whole = /^https?:\/\//i.test(url) ? url : `https://${url}`;
   if (!URL.canParse(whole)) return false;
@@ -121,8 +116,8 @@ function isCurrent({ endDate = '' }: Period): boolean {
 }
 
 /**
- * The period that ends last. Among periods with the same end, the one that begins last. The first
- * in the list wins a tie.
+ * The period that ends last. Among periods with the same end, the one that begins last counts. The
+ * first in the list wins a tie.
  */
 function latest<Item extends Period>(periods: readonly Item[]): Item | undefined {
   const [first, ...others] = periods;

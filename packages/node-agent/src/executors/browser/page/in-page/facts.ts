@@ -9,7 +9,7 @@ declare const allBelow: typeof visibility.allBelow;
 declare const isVisible: typeof visibility.isVisible;
 declare const textOf: typeof labels.textOf;
 
-/** The kind of captcha that a frame shows. An invisible captcha and its badge count as none. */
+/** An invisible captcha and its badge count as none. */
 export function challengeIn(frame: HTMLElement): FrameFacts['challenge'] {
   const box = frame.getBoundingClientRect();
   if (!isVisible(frame) || box.width < 60 || box.height < 40) return 'none';
@@ -32,7 +32,7 @@ export function challengeIn(frame: HTMLElement): FrameFacts['challenge'] {
     : 'none';
 }
 
-/** The strictest captcha that is visible. A checkbox with a token is solved and counts as none. */
+/** A checkbox with a token is solved and counts as none. */
 export function challengeOf(): FrameFacts['challenge'] {
   const all = allBelow(document, 'iframe').map(challengeIn);
   const puzzles =
@@ -47,7 +47,6 @@ export function challengeOf(): FrameFacts['challenge'] {
   return all.includes('checkbox') && !isSolved ? 'checkbox' : 'none';
 }
 
-/** Reads what the frame shows. `watched`: the selectors to look for. */
 export function readFacts({
   rules,
   watched,

@@ -31,7 +31,6 @@ declare const questionLabel: typeof labels.questionLabel;
 declare const selectedOf: typeof states.selectedOf;
 declare const shapeOf: typeof groups.shapeOf;
 
-/** The controls of one field, in document order. */
 interface Gathered {
   readonly shape: groups.Shape;
   readonly first: HTMLElement;
@@ -39,7 +38,6 @@ interface Gathered {
   readonly isGroup: boolean;
 }
 
-/** The fields of a root: single controls, and groups of radios, checkboxes or buttons. */
 export function gather(root: ParentNode, rules: ReadingRules): Gathered[] {
   const found: Gathered[] = [];
   const byGroup = new Map<HTMLElement | string, Gathered>();
@@ -70,7 +68,6 @@ export function kindOf({ shape, controls, isGroup }: Gathered): WidgetKind {
   return shape === 'button' ? 'radio' : shape;
 }
 
-/** True for an element that an attribute marks as required. */
 export function isMarked(element: Element): boolean {
   return element.hasAttribute('required') || element.getAttribute('aria-required') === 'true';
 }
@@ -92,8 +89,8 @@ export function isRequired(gathered: Gathered, label: string, rules: ReadingRule
 }
 
 /**
- * A key that stays the same if the form is rendered again: the path of the question, the name, the
- * id, or else the place in the form. If another field has the key, the place is appended.
+ * A key that is unique in the form. If the form is rendered again, the key stays the same, unless
+ * the place of the field is part of the key.
  */
 export function keyOf(control: HTMLElement, place: number, used: ReadonlySet<string>): string {
   const path =
@@ -170,13 +167,11 @@ export function reportOf(gathered: Gathered, key: string, rules: ReadingRules): 
   };
 }
 
-/** True for a widget that takes several options or files. */
 export function isSeveral(control: HTMLElement): boolean {
   const canBe = control instanceof HTMLInputElement || control instanceof HTMLSelectElement;
   return canBe && control.multiple;
 }
 
-/** The label without the sign of a required question. */
 export function withoutMark(label: string): string {
   return label.replace(/^\s*[*✱]+\s*|\s*[*✱]+\s*$/gu, '');
 }
@@ -188,8 +183,8 @@ export function indexesOf(select: HTMLSelectElement): number[] {
 }
 
 /**
- * Reads the form. `report` is undefined if there is none. `elements` has the controls of each
- * field. In place of a hidden radio or checkbox it has the visible label.
+ * `report` is undefined if there is no form. `elements` has the controls of each field. In place of
+ * a hidden radio or checkbox it has the visible label.
  */
 export function readForm(rules: ReadingRules): {
   report: FormReport | undefined;

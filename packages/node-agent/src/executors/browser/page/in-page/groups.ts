@@ -27,7 +27,6 @@ export type Shape =
   | 'file'
   | 'unsupported';
 
-/** The kind of widget that an element is; undefined if it is none. */
 export function shapeOf(element: HTMLElement, rules: ReadingRules): Shape | undefined {
   if (rules.buttonGroup !== undefined && element.matches(rules.buttonGroup.option)) return 'button';
   const role = element.getAttribute('role');
@@ -62,8 +61,8 @@ export function dateFormatOf(control: HTMLElement): string | undefined {
 }
 
 /**
- * True if a person could fill in this control. A trap for programs (honeypot) is hidden or out of
- * the tab order, so it is not reachable. A control of `rules.named` may be hidden.
+ * True if a person could fill in this control. Traps for programs (honeypots) are hidden or out of
+ * the tab order. A control of `rules.named` may be hidden.
  */
 export function isReachable(control: HTMLElement, shape: Shape, rules: ReadingRules): boolean {
   if (control.matches(':disabled, [aria-disabled="true"]')) return false;
@@ -78,7 +77,6 @@ export function isReachable(control: HTMLElement, shape: Shape, rules: ReadingRu
   return isVisible(control) && control.getAttribute('tabindex') !== '-1';
 }
 
-/** True if a file input, its label, or a button next to it can be seen. */
 export function isUploadShown(input: HTMLElement, rules: ReadingRules): boolean {
   if (isVisible(input) || labelsFor(input).some(isVisible)) return true;
   const container =
@@ -92,7 +90,6 @@ export function isUploadShown(input: HTMLElement, rules: ReadingRules): boolean 
   return allBelow(container, 'button, label, [role="button"], a').some(isVisible);
 }
 
-/** The label of one option of a group. */
 export function optionLabelOf(option: HTMLElement): string {
   const own = labelsFor(option).map(textOf).filter(Boolean).join(' ');
   const byIds = textOfIds(option, 'aria-labelledby');

@@ -8,7 +8,6 @@ declare const closestAcross: typeof visibility.closestAcross;
 declare const nearestFieldBox: typeof visibility.nearestFieldBox;
 declare const allBelow: typeof visibility.allBelow;
 
-/** The text of an element as a person reads it, without the text of controls and hidden parts. */
 export function textOf(element: Element): string {
   const skipped = 'input, select, textarea, button, option, script, style, svg, [role="alert"]';
   let text = '';
@@ -52,10 +51,6 @@ export function questionLabel(control: Element, rules: ReadingRules): HTMLElemen
   });
 }
 
-/**
- * The nearest text before a control, inside the container of its question. Empty if another control
- * is nearer.
- */
 export function precedingText(control: HTMLElement, rules: ReadingRules): string {
   const question = rules.question && closestAcross(control, rules.question.container);
   const container = question ?? nearestFieldBox(control);
@@ -72,7 +67,6 @@ export function precedingText(control: HTMLElement, rules: ReadingRules): string
   return '';
 }
 
-/** The question of a single control. Empty if the page does not label it. */
 export function labelOf(control: HTMLElement, rules: ReadingRules): string {
   const named = questionLabel(control, rules);
   const candidates = [
@@ -104,7 +98,6 @@ export function legendOf(controls: readonly HTMLElement[]): string {
   return (legend === null ? '' : textOf(legend)) || name;
 }
 
-/** The question of a group of radios or checkboxes. */
 export function groupLabelOf(controls: readonly HTMLElement[], rules: ReadingRules): string {
   const [first] = controls;
   if (first === undefined) return '';
@@ -116,7 +109,6 @@ export function groupLabelOf(controls: readonly HTMLElement[], rules: ReadingRul
   return precedingText(first, rules);
 }
 
-/** True if the label shows the mark of a required question. */
 export function hasRequiredMark(label: string, element: Element | undefined): boolean {
   if (/^\s*[*✱]|[*✱]\s*$|[([]required[)\]]\s*$/iu.test(label)) return true;
   if (element === undefined) return false;

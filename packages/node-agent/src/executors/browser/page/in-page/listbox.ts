@@ -9,10 +9,6 @@ declare const isRendered: typeof visibility.isRendered;
 declare const isVisible: typeof visibility.isVisible;
 declare const textOf: typeof labels.textOf;
 
-/**
- * The list that belongs to a combobox: the list that the combobox names, the nearest list, or the
- * only open list.
- */
 export function listboxOf(control: HTMLElement): Element | undefined {
   const ids = `${control.getAttribute('aria-controls') ?? ''} ${control.getAttribute('aria-owns') ?? ''}`;
   const root = control.getRootNode();
@@ -36,9 +32,7 @@ export function isUsable(option: Element): boolean {
   return option.getAttribute('aria-disabled') !== 'true' && !option.hasAttribute('disabled');
 }
 
-/**
- * The options that a combobox shows now. `selector` finds the options of a list that is no listbox.
- */
+/** `selector` finds the options of a list that is no listbox. */
 export function readListbox(
   control: HTMLElement,
   selector: string | undefined,
@@ -59,12 +53,13 @@ export function readListbox(
   };
 }
 
-/** Waits until the options differ from those that are known, or until `limitMs` has passed. */
 export async function awaitListbox(
   control: HTMLElement,
   asked: {
     readonly selector: string | undefined;
-    /** The labels that are known, joined by line breaks. */
+    /**
+     * The labels that the caller knows already, joined by line breaks. Other labels end the wait.
+     */
     readonly known: string | undefined;
     readonly limitMs: number;
   },

@@ -7,7 +7,6 @@ export type FieldState =
   | { readonly kind: 'chosen'; readonly labels: readonly string[] }
   | { readonly kind: 'files'; readonly names: readonly string[] };
 
-/** One field as read from the page. */
 export interface FieldReport {
   readonly field: FormField;
   readonly state: FieldState;
@@ -15,7 +14,6 @@ export interface FieldReport {
   readonly isInvalid: boolean;
   /** The page marks the field as invalid. */
   readonly isMarked: boolean;
-  /** The page shows an error message about this field. */
   readonly hasMessage: boolean;
   /** The value of `autocomplete`, lower-case. */
   readonly autocomplete: string;
@@ -32,9 +30,7 @@ export interface FieldReport {
   readonly names: readonly string[];
 }
 
-/** The addresses of a form. */
 export interface FormAddress {
-  /** The URL of the document. */
   readonly url: string;
   /** The absolute URL of the form's action; undefined without a `<form>`. */
   readonly action: string | undefined;
@@ -44,14 +40,12 @@ export interface FormReport extends FormAddress {
   readonly fields: readonly FieldReport[];
 }
 
-/** The options that a combobox shows. */
 export interface ListboxReport {
   readonly isShown: boolean;
   readonly isLoading: boolean;
   readonly labels: readonly string[];
 }
 
-/** The facts of one frame, other than the fields of its form. */
 export interface FrameFacts {
   readonly url: string;
   /** `checkbox`: a visible captcha without a puzzle. `challenge`: a visible puzzle. */
@@ -61,11 +55,9 @@ export interface FrameFacts {
   readonly shown: readonly string[];
   /** Visible texts of at most 500 characters, such as headings, alerts and paragraphs. */
   readonly sentences: readonly string[];
-  /** Visible messages of alerts and errors. */
   readonly alerts: readonly string[];
 }
 
-/** The marks that the page shows for the upload of a file. */
 export interface UploadReport {
   readonly isWorking: boolean;
   readonly isDone: boolean;

@@ -8,8 +8,8 @@ declare const allBelow: typeof visibility.allBelow;
 declare const isVisible: typeof visibility.isVisible;
 
 /**
- * The root of the form by the adapter's rules. An adapter without such a rule takes the only
- * application form with an upload, or else the only application form. Undefined if there is none.
+ * Finds the root of the form by the rule of the adapter. Without a rule, takes the only application
+ * form with an upload, or else the only application form.
  */
 export function findRoot(rules: ReadingRules): HTMLElement | undefined {
   if (rules.root !== undefined) return allBelow(document, rules.root).find(isVisible);
@@ -23,15 +23,10 @@ export function hasRoot(rules: ReadingRules): boolean {
   return findRoot(rules) !== undefined;
 }
 
-/** For each selector, true if it has a visible element. */
 export function matchRoots(selectors: readonly string[]): boolean[] {
   return selectors.map((selector) => allBelow(document, selector).some(isVisible));
 }
 
-/**
- * True for a visible form without a visible password field. It must have an upload or at least
- * three questions.
- */
 export function looksLikeApplication(form: HTMLElement): boolean {
   if (!isVisible(form) || form.matches('[role="search"]')) return false;
   if (allBelow(form, 'input[type="password"]').some(isVisible)) return false;
@@ -74,8 +69,8 @@ export function addressOf(root: HTMLElement): FormAddress {
 }
 
 /**
- * Finds the one control that sends the form, and the one that leads to the next step. `elements`
- * has them in this order. A control that is not found is undefined.
+ * `elements` has the control that sends the form, then the one that leads to the next step. A
+ * control that is not found is undefined.
  */
 export function findControls(rules: ReadingRules): {
   report: FormAddress | undefined;
@@ -122,10 +117,7 @@ export function findSubmit(
   return undefined;
 }
 
-/**
- * The visible link or button that leads from a posting to its form. `href` is undefined unless it
- * is a link to another document.
- */
+/** `href` is undefined unless the element is a link to another document. */
 export function findEntry(selectors: readonly string[]): {
   report: { readonly isFound: boolean; readonly href: string | undefined };
   element: HTMLElement | undefined;

@@ -31,10 +31,7 @@ export function selectedOf(select: HTMLSelectElement): FieldState {
   return { kind: 'chosen', labels };
 }
 
-/**
- * The choice that a combobox shows: the values that stand next to its input, or else its text. A
- * placeholder such as "Select" is no choice.
- */
+/** A placeholder such as "Select" is no choice. */
 export function comboboxStateOf(control: HTMLElement): FieldState {
   const values = '[class*="single-value"], [class*="singleValue"], [class*="multi-value__label"]';
   let at: Element | null = control;
@@ -50,7 +47,6 @@ export function comboboxStateOf(control: HTMLElement): FieldState {
   return { kind: 'chosen', labels: text === '' || isPlaceholder ? [] : [text] };
 }
 
-/** The files of an upload: those of the input, or file names that its question shows. */
 export function filesOf(input: HTMLInputElement, rules: ReadingRules): FieldState {
   const own = [...(input.files ?? [])].map(({ name }) => name);
   if (own.length > 0) return { kind: 'files', names: own };
@@ -64,7 +60,6 @@ export function filesOf(input: HTMLInputElement, rules: ReadingRules): FieldStat
   return { kind: 'files', names };
 }
 
-/** True if the browser or the page refuses what the control holds. */
 export function isRefused(control: HTMLElement): boolean {
   if (control.getAttribute('aria-invalid') === 'true') return true;
   const isNative =
@@ -75,7 +70,6 @@ export function isRefused(control: HTMLElement): boolean {
   return control.willValidate && !control.validity.valid;
 }
 
-/** True if the page shows an error message about this field. */
 export function hasMessageFor(controls: readonly HTMLElement[], rules: ReadingRules): boolean {
   return controls.some((control) => {
     const ids = `${control.getAttribute('aria-errormessage') ?? ''} ${control.getAttribute('aria-describedby') ?? ''}`;

@@ -13,7 +13,6 @@ declare const hasMessageFor: typeof states.hasMessageFor;
 declare const isVisible: typeof visibility.isVisible;
 declare const nearestFieldBox: typeof visibility.nearestFieldBox;
 
-/** Reads the marks of an upload. */
 export function readUpload(
   input: HTMLElement,
   { rules, upload }: { readonly rules: ReadingRules; readonly upload: UploadRules },

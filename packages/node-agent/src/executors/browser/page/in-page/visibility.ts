@@ -12,10 +12,6 @@ export function isConcealed(element: Element): boolean {
   return element.closest('[aria-hidden="true"], [inert]') !== null;
 }
 
-/**
- * True if a person can see the element: rendered, not transparent, not clipped away, on the page,
- * and at least 3 pixels wide and high.
- */
 export function isVisible(element: Element): boolean {
   if (!element.checkVisibility({ visibilityProperty: true, opacityProperty: true })) return false;
   const box = element.getBoundingClientRect();
@@ -25,7 +21,6 @@ export function isVisible(element: Element): boolean {
   return !/^rect\(0(px)?,? 0|^rect\(1px,? 1px/u.test(clip) && !clipPath.startsWith('inset(50%');
 }
 
-/** True if a person can see the element or one of its `levels` nearest ancestors. */
 export function isVisibleNear(element: Element, levels: number): boolean {
   let at: Element | null = element;
   for (let level = 0; at !== null && level <= levels; level += 1) {
@@ -35,7 +30,7 @@ export function isVisibleNear(element: Element, levels: number): boolean {
   return false;
 }
 
-/** All elements below a root that match, in document order, open shadow roots included. */
+/** Returns the elements in document order, and includes those in open shadow roots. */
 export function allBelow(root: ParentNode, selector: string): HTMLElement[] {
   const elements = [...root.querySelectorAll<HTMLElement>('*')];
   const hasShadow = elements.some(({ shadowRoot }) => shadowRoot !== null);

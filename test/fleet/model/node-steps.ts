@@ -135,16 +135,15 @@ export function cutLink(fleet: Fleet, n: number, how: { readonly isNoticed: bool
   else link?.cutUnnoticed();
 }
 
-/** Connects all unlinked nodes, or one of them. If all are linked, one may open a newer link. */
+/** Connects all unlinked nodes, or one of them. */
 export function connectNode(fleet: Fleet, n: number): void {
   const away = fleet.nodes.filter(({ link }) => link === undefined);
   if (n % 2 === 0) {
     for (const [index, node] of away.entries()) pick(fleet.alive, n + index)?.connect(node);
     return;
   }
-  const node = pick(away.length > 0 ? away : fleet.nodes, n);
-  if (node === undefined || (away.length === 0 && n % 4 === 3)) return;
-  pick(fleet.alive, n >> 2)?.connect(node);
+  const node = pick(away, n);
+  if (node !== undefined) pick(fleet.alive, n >> 2)?.connect(node);
 }
 
 export function restartAgent(fleet: Fleet, n: number): void {

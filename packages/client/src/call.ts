@@ -115,8 +115,8 @@ async function attempt<Result>(
 }
 
 /**
- * Makes a call, and repeats it after temporary errors, unless `isOnce` is set. If the service
- * refuses the timestamp, corrects the clock offset and repeats the call once, even with `isOnce`.
+ * Makes a call, and repeats it after temporary errors unless `isOnce` is set. After a refused
+ * timestamp, the client corrects its clock offset and repeats the call once, even with `isOnce`.
  * Throws the last error.
  */
 export async function callService<Result>(

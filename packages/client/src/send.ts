@@ -23,7 +23,7 @@ const json = 'application/json';
 const userAgent = `svc-client-ts/${version}`;
 
 /**
- * Sends one request, signed at the present time unless `isOpen` is set, and reads its answer.
+ * Signs one request unless `isOpen` is set, sends it, and reads its answer.
  * Throws `ApiTimeoutError`, `ApiConnectionError`, or the reason of `outerSignal`.
  */
 export async function send(

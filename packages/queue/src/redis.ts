@@ -107,7 +107,9 @@ function open(
       : new Redis({ ...options, ...address.options });
   }
   if (clusterKey === undefined)
-    throw new Error('a connection to a Redis Cluster needs a key that chooses its server');
+    throw new Error(
+      'a connection to a Redis Cluster needs a clusterKey, whose slot decides the server',
+    );
   const { username, password, isEncrypted } = cluster;
   return new Redis({
     ...options,

@@ -76,8 +76,8 @@ export function startAgentProcess(options: AgentOptions): AgentProcess {
       cwd: checkout,
       env: {
         ...cleanEnvironment(),
-        // This agent has a compile cache for itself. Agents of other tests use other options of V8,
-        // and V8 does not use code that was compiled with other options.
+        // The agents of this trial have their own compile cache. V8 does not use code that was
+        // compiled with the options of other agents.
         NODE_COMPILE_CACHE: path.join(checkout, '.local/cache/compile-killed'),
         HOME: options.homeDir,
         TMPDIR: options.homeDir,

@@ -78,7 +78,10 @@ export class Auditor {
   assigned(nodeId: string, submissionId: string): void {
     const { assignedTo } = this.of(submissionId);
     if (assignedTo.size > 0)
-      this.complain(submissionId, `was assigned to ${nodeId} after ${[...assignedTo].join(', ')}`);
+      this.complain(
+        submissionId,
+        `was assigned to ${nodeId} although ${[...assignedTo].join(', ')} had it`,
+      );
     assignedTo.add(nodeId);
   }
 

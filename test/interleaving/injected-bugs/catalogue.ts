@@ -23,7 +23,7 @@ const anyInstanceBegins = {
 export const orderBugs: readonly OrderBug[] = [
   {
     name: 'any-process-begins',
-    what: 'two agents open one journal, and each gets `begin` and claims it',
+    what: 'two agents open one journal, and both begin the submission',
     edits: [
       anyInstanceBegins,
       {

@@ -26,8 +26,8 @@ export class SimulatedProcess implements Host {
   readonly #death = Promise.withResolvers<never>();
   #isDead = false;
   /**
-   * The process is stalled until this step. Its events are released earlier only if a held event
-   * has reached its time limit.
+   * The process is stalled until this step, and its events wait. They may be released earlier if any
+   * event, of any process, has waited for its longest time.
    */
   frozenUntilStep = 0;
 

@@ -44,7 +44,11 @@ export function addLogLevelCommand(command: Command): void {
     ],
   })
     .argument('[service]', services.join(', '), serviceArgument)
-    .argument('[level]', levelWords.join(', '), levelArgument)
+    .argument(
+      '[level]',
+      `${levelWords.join(', ')} (\`configured\` returns to LOG_LEVEL at once)`,
+      levelArgument,
+    )
     .option(
       '--for <duration>',
       'how long the level applies, from 10s to 24h (default: 10m)',

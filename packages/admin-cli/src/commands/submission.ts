@@ -83,7 +83,7 @@ export function addSubmissionCommands(submission: Command): void {
       withContext((context) => show(context, id, options)),
     );
   const cancelling = addCommand(submission, 'cancel', {
-    does: 'cancel a submission with a full refund; its node is notified to stop',
+    does: 'cancel a submission with a full refund, and order its node to stop',
     examples: ['svc submission cancel sub_…', 'svc submission cancel sub_… --yes'],
   });
   addYesOption(cancelling)

@@ -23,7 +23,7 @@ export const logMembers = {
   finding: 'what the service found when it compared the report with the database',
   found: 'the environment that the Redis belongs to',
   frame: 'the type of the frame',
-  fullRatio: 'the share of the ledger that the current full pass has read, 0 to 1',
+  fullRatio: 'the share of the ledger that the current audit of the whole ledger has read, 0 to 1',
   hash: 'the hash of the newest entry of the audit log, in hexadecimal',
   inProgress: 'how many jobs are in progress',
   jobId: 'the job of a queue',

@@ -21,7 +21,7 @@ interface Lost {
 }
 
 /**
- * Runs the calls as one batch and answers them all. A failed batch runs again:
+ * Runs the calls as one batch and answers them all. If the batch fails:
  *
  * - The answer was lost (a broken connection, a silent server): the batch runs once more as a
  *   whole, as a `repeat`. If that answer is lost too, all its calls are rejected. Running them one

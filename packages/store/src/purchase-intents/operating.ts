@@ -72,7 +72,7 @@ export interface WatcherStatus {
     readonly signature: string | null;
     readonly slot: number;
     readonly listedAt: Date | null;
-    /** Seconds since the last complete list of the signatures. Null before the first list. */
+    /** Seconds since all signatures were last listed. Null before the first time. */
     readonly lagSeconds: number | null;
   }[];
   readonly openIntents: number;

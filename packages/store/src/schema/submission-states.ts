@@ -8,10 +8,11 @@ import {
 } from '@svc/domain';
 
 /**
- * States in SQL come from the domain's table of transitions. A statement takes them as parameters.
- * A condition has literals if it must match a partial index (see `roleSettings`). The constants
- * below contain such conditions. No index has the column `state`, so that a change of the state
- * changes no index.
+ * The states of submissions for SQL, from the domain's table of transitions. Statements take the
+ * arrays below as parameters. The SQL conditions below contain states as literals.
+ *
+ * No index contains the column `state`, so a change of the state needs no update of an index.
+ * Indexes contain `ended_otherwise` instead.
  */
 
 /** The states in which the hold exists: the submission has not ended. */
@@ -43,8 +44,7 @@ export const holdsItsKey = 'rejected_id IS NULL';
 export const isNotRejected = `IS DISTINCT FROM '${transitions.reject.to}'`;
 
 /**
- * The values of the column `ended_otherwise`: all ended states except `submitted`. Indexes have
- * this column instead of the state.
+ * The values of the column `ended_otherwise`: all ended states except `submitted`.
  */
 export const statesOtherwise: readonly SubmissionState[] = submissionStates.filter(
   (state) => isTerminal(state) && state !== transitions.settle_completed.to,

@@ -15,8 +15,8 @@ import { insertSettingsChanged } from '../webhook-endpoints/settings-changed.ts'
 import { lockEpochSql } from './tenants.ts';
 
 /**
- * A valid key of a tenant (CONTRACT 12). The first keys are those of provisioning and of rotations.
- * They have all scopes and no limit of addresses.
+ * A valid key of a tenant (CONTRACT 12). A key from provisioning or from a rotation has all scopes and
+ * may be used from any address.
  */
 export interface KeyRecord {
   id: string;

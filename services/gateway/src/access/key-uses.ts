@@ -33,7 +33,7 @@ export function createKeyUses({
   let pending = new Map<string, number>();
   let timer: NodeJS.Timeout | undefined;
 
-  /** A promise that resolves after the last write. It never rejects. */
+  /** Resolves when all writes so far have ended. It never rejects. */
   let written = Promise.resolve();
 
   function flush(): Promise<void> {

@@ -63,8 +63,9 @@ export interface TenantEndpoint extends Route {
 }
 
 /**
- * The reply of a handler that places a hold. `decidedByHold` is true if the hold compared the epoch
- * of the credentials. The answer may then be sent even if the credentials are old.
+ * The reply of a handler that places a hold. `decidedByHold` is true if the statement of the hold has
+ * checked that the credentials are still those of the account. The answer may then be sent even if
+ * the gateway loaded the credentials long ago.
  */
 export type HoldReply =
   | { readonly kind: 'answered'; readonly answer: Answer; readonly decidedByHold: boolean }

@@ -1,7 +1,7 @@
 import { pageLimitDefault } from '@svc/domain';
 import type { ProblemAnswer } from './answer.ts';
 import { type CursorKind, type CursorPosition, decodeCursor, encodeCursor } from './cursor.ts';
-import { validationProblem } from './read-json.ts';
+import { queryProblem } from './query.ts';
 
 export interface PageRequest {
   readonly kind: 'page';
@@ -19,7 +19,7 @@ export function readPage(
   const after = decodeCursor(kind, cursor);
   if (after !== undefined) return { kind: 'page', limit, after };
   const message = 'must be the nextCursor of an earlier page of this list';
-  return validationProblem([{ path: '', parameter: 'cursor', message, keyword: 'cursor' }]);
+  return queryProblem([{ path: '', parameter: 'cursor', message, keyword: 'cursor' }]);
 }
 
 export interface Page<Item> {

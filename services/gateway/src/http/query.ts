@@ -30,11 +30,12 @@ export function compileQuery<Query extends TObject>(
       return { kind: 'query', query: validation.value };
     }
     const violations = validation.kind === 'valid' ? [] : validation.errors.map(parameterError);
-    return validationProblem(
-      [...errors, ...violations].slice(0, fieldErrorsMax),
-      'A query parameter is invalid. `errors` lists what to correct.',
-    );
+    return queryProblem([...errors, ...violations].slice(0, fieldErrorsMax));
   };
+}
+
+export function queryProblem(errors: readonly ProblemError[]): ProblemAnswer {
+  return validationProblem(errors, 'A query parameter is invalid. `errors` lists what to correct.');
 }
 
 /**

@@ -5,7 +5,7 @@ import type { GatewayDeps } from '../deps.ts';
 import { type Answer, json, notFound, rateLimited } from '../http/answer.ts';
 import { decodeCursor, encodeCursor } from '../http/cursor.ts';
 import { tenantEndpoint, type TenantEndpoint, type TenantRequest } from '../http/endpoint.ts';
-import { validationProblem } from '../http/read-json.ts';
+import { queryProblem } from '../http/query.ts';
 import { endpointAt, endpointsPath } from './record.ts';
 
 /**
@@ -51,7 +51,7 @@ async function poll(
   return later.kind === 'not_found' ? notFound : answerOf(at.endpointId, later);
 }
 
-const badCursor = validationProblem([
+const badCursor = queryProblem([
   {
     path: '',
     parameter: 'after',

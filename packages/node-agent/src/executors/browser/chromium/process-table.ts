@@ -8,8 +8,8 @@ export interface ProcessReading {
   /** True if the process has ended and its parent has not read its exit code yet. */
   readonly isZombie: boolean;
   /**
-   * User and system time. On Linux it includes the time of children that have ended, once the
-   * parent has read their exit code.
+   * User and system time. On Linux it includes the time of children that have ended and whose
+   * exit code this process has read.
    */
   readonly cpuSeconds: number;
 }

@@ -40,8 +40,8 @@ const answerWaitMs = 60_000;
 /** The longest wait for the end of the requests that `proxy.shut` has cut. */
 const cutWaitMs = 500;
 /**
- * The longest wait for the page to report the end of the answer. A page that has gone does not
- * report it. After this wait the answer counts as whole.
+ * The longest wait for the page to report the end of the answer. A closed page does not report it.
+ * After this wait the fence takes the answer as complete.
  */
 const endWaitMs = 2_000;
 const answerTextLengthMax = 1024 * 1024;

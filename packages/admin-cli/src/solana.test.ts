@@ -191,10 +191,13 @@ test('an unexplained payment is assigned once, with a reason that the audit log 
 test('a payment that is unknown, of an open intent, or granted already is not assigned', async () => {
   const open = await intent();
   const [part, whole] = [await pay(1n * usdc, open), await pay(5n * usdc, await intent())];
+  const inTwo = await intent();
+  const [first] = [await pay(2n * usdc, inTwo), await pay(3n * usdc, inTwo)];
   const refusals: readonly (readonly [string, string])[] = [
     ['nothing', 'has seen no such payment'],
     [part, 'can still be completed'],
     [whole, 'were granted for this payment before'],
+    [first, 'were granted for this payment before'],
   ];
   for (const [signature, reason] of refusals) {
     const refused = await svc(

@@ -44,7 +44,10 @@ export async function listPurchaseIntents(
   return withPayments(store.query, rows);
 }
 
-/** A payment that granted nothing and that no open intent can use. */
+/**
+ * A payment without a known intent, or whose intent ended without credits. No operator has granted
+ * credits for it yet.
+ */
 export interface UnexplainedPayment {
   readonly signature: string;
   readonly tokenAccount: string;
@@ -85,10 +88,7 @@ export interface WatcherStatus {
   readonly unexplained: readonly UnexplainedPayment[];
 }
 
-/**
- * The state of the watcher, with at most `limit` cursors, unread signatures and unexplained
- * payments.
- */
+/** Reads the state of the watcher. Each of its three lists has at most `limit` rows. */
 export async function readWatcherStatus(store: Store, limit: number): Promise<WatcherStatus> {
   const [watcher] = await store.query<Omit<WatcherStatus, 'cursors' | 'unread' | 'unexplained'>>(
     `SELECT holder, epoch, lease_expires_at > svc_now() AS "isHeld", polled_at AS "polledAt",
@@ -135,9 +135,9 @@ export interface WatcherFigures {
   readonly unread: number;
   readonly unexplained: number;
   /**
-   * The longest time, in seconds, since the signatures of an account with an open intent were last
-   * listed completely. Before the first list, the time counts from the creation of the cursor. 0 if
-   * no intent is open.
+   * The watcher lists the signatures of each token account that has an open intent. This is the age
+   * in seconds of the last complete list, for the account where the list is oldest. Without a list,
+   * the age counts from the creation of the cursor. 0 if no intent is open.
    */
   readonly lagSeconds: number;
 }
@@ -168,14 +168,14 @@ export interface PaymentAssignment {
 export type AssignmentOutcome =
   | { readonly kind: 'assigned'; readonly availableAfterMicros: bigint }
   | { readonly kind: 'unknown_payment' | 'unknown_tenant' | 'balance_too_large' }
-  /** The payment has granted credits before, to an intent or by an operator. */
+  /** The payment has granted credits before, through an intent or by an operator. */
   | { readonly kind: 'already_granted' }
   /** The payment was added to an intent that is still open. */
   | { readonly kind: 'intent_open' };
 
 /**
  * Grants credits for an unexplained payment, once, with a reason (CONTRACT 9). The audit log
- * records it.
+ * records the grant.
  */
 export async function assignPayment(
   store: Store,
@@ -196,14 +196,21 @@ async function assign(
   { purchaseId, signature, tenantId, creditsMicros, reason }: PaymentAssignment,
   by: Author,
 ): Promise<AssignmentOutcome> {
-  const payments = await query<{ amount_usdc_micros: bigint; is_open: boolean }>(
-    `SELECT p.amount_usdc_micros, i.reference IS NOT NULL AND i.closed_at IS NULL AS is_open
+  const payments = await query<{
+    amount_usdc_micros: bigint;
+    is_open: boolean;
+    is_part: boolean;
+  }>(
+    `SELECT p.amount_usdc_micros, i.reference IS NOT NULL AND i.closed_at IS NULL AS is_open,
+       COALESCE(p.created_at <= i.confirmed_at, false) AS is_part
      FROM solana_payments p LEFT JOIN purchase_intents i ON i.reference = p.reference
      WHERE p.signature = $1`,
     [signature],
   );
   if (payments.length === 0) return { kind: 'unknown_payment' };
   if (payments.some(({ is_open }) => is_open)) return { kind: 'intent_open' };
+  // Several payments may confirm an intent, but its purchase names only the last one.
+  if (payments.some(({ is_part }) => is_part)) return { kind: 'already_granted' };
   const reference = solanaGrantReference(signature);
   const usdMicros = payments.reduce((sum, one) => sum + one.amount_usdc_micros, 0n);
   const grant = { purchaseId, tenantId, creditsMicros, reference, usdMicros, note: reason };

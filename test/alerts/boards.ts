@@ -51,7 +51,7 @@ const overview: Board = {
       panel('none', { '{{state}}': 'max by (state) (svc_submissions_in_flight)' }),
     ],
     [
-      'Oldest submission of a state',
+      'Oldest submission by state',
       panel('s', { '{{state}}': 'max by (state) (svc_submissions_oldest_age_seconds)' }),
     ],
     [
@@ -68,7 +68,7 @@ const overview: Board = {
       panel('none', { '{{service}}': 'sum by (service) (svc_pool_waiting)' }),
     ],
     [
-      'Share of the error budget, last hour',
+      'Burn rate of the error budget, last hour',
       panel('none', {
         availability: 'svc:creation_errors:ratio_rate1h / 0.001',
         latency: 'svc:creation_slow:ratio_rate1h / 0.01',
@@ -178,7 +178,7 @@ const webhooks: Board = {
       'Duration of requests',
       panel('s', { '{{result}} p99': p99('svc_webhook_attempt_duration_seconds', '', 'result') }),
     ],
-    ['Lag of the first request', panel('s', { p99: p99('svc_webhook_first_attempt_lag_seconds') })],
+    ['Lag of the first attempt', panel('s', { p99: p99('svc_webhook_first_attempt_lag_seconds') })],
     ['Deliveries that are due', panel('none', { due: 'max(svc_deliveries_due)' })],
     ['Oldest due delivery', panel('s', { age: 'max(svc_deliveries_oldest_due_age_seconds)' })],
     [

@@ -20,8 +20,8 @@ const schemaVersion = 39;
 const datasource = { type: 'prometheus', uid: '${datasource}' };
 
 /**
- * The type of a panel accepts any value for `options` and `custom`. The types of the time series
- * plugin check these two constants.
+ * The members `options` and `custom` of each panel. They have the types of the time series plugin,
+ * because the type of a panel accepts any value for them.
  */
 const options: Options = {
   legend: {

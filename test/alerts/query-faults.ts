@@ -19,7 +19,10 @@ function definitionOf(series: string): MetricDefinition | undefined {
   return histogram?.type === 'histogram' ? histogram : undefined;
 }
 
-/** Does not check the syntax of the query, because promtool does. */
+/**
+ * Finds the names of metrics and labels in a query that do not exist. promtool checks the syntax of
+ * the query.
+ */
 export function queryFaults(query: string, recorded: ReadonlySet<string>): string[] {
   const faults: string[] = [];
   const allowed = new Set(commonLabels);

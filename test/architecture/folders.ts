@@ -24,8 +24,8 @@ export function importsIn(srcDir: string): Import[] {
 const folderOf = (file: string): string => path.dirname(file);
 
 /**
- * The files at the top of a room are in no folder. They may import every folder, and every folder
- * may import them.
+ * Returns the imports between folders that are part of a circle. The files at the top of a room are
+ * in no folder: they may import every folder, and every folder may import them.
  */
 export function circularImports(imports: readonly Import[]): Import[] {
   const between = imports.filter(

@@ -40,7 +40,8 @@ export function fitCost(many: CostPoint, few: CostPoint): Cost {
 }
 
 /**
- * CPU-seconds per 1,000 submissions if `processes` of each service share `inFlight` submissions.
+ * Returns the CPU-seconds per 1,000 submissions. `processes` of each service share `inFlight`
+ * submissions.
  */
 export function costOf(cost: Cost, inFlight: number, processes: number): number {
   return cost.perSubmission + (cost.perBatch * processes) / inFlight;

@@ -2,8 +2,9 @@ import { readFileSync } from 'node:fs';
 import { linkRequest, openLinkSocket, type NodeIdentity } from '@svc/testkit';
 
 /**
- * The nodes of `fleet-idle.ts`, in a separate process. The parent gets `{ linked }`, the number of
- * nodes linked so far, and `{ closed }`, the close code of a lost link.
+ * How many links are opened at the same time. This file is the process of `fleet-idle.ts` that
+ * opens the links of its nodes. Its parent gets `{ linked }`, the number of links opened so far,
+ * and `{ closed }`, the close code of a lost link.
  */
 const atOnce = 64;
 

@@ -7,7 +7,7 @@ import type { System } from './systems/system.ts';
 import { untilNoneLeft } from './wait.ts';
 
 /**
- * The most submissions of a closed loop that measures up to the 201. Its submissions keep their
+ * The most submissions of a closed loop that measures creations only. Its submissions keep their
  * slots until the loop has ended. The 24 nodes have 4,800 slots, and `standard` may take nine
  * tenths of them.
  */
@@ -104,7 +104,10 @@ async function comeToRest(system: System, after: string): Promise<void> {
 }
 
 interface Ends {
-  /** The first acknowledgement of each submission's webhook, by the monotonic clock. */
+  /**
+   * For each submission, the time of the first acknowledgement of its webhook, by the monotonic
+   * clock.
+   */
   readonly atMs: ReadonlyMap<string, number>;
   /**
    * The times from the statement that settled to the acknowledgement, one for each notification.
@@ -113,7 +116,7 @@ interface Ends {
 }
 
 /**
- * The ends of all whole lives since `sinceMs`. Waits until all their notifications have arrived.
+ * Waits until all deliveries since `sinceMs` have arrived. Returns the ends of their submissions.
  */
 async function endsOf(system: System, sinceMs: number): Promise<Ends> {
   const made = await system.deliveriesSince(sinceMs);

@@ -29,8 +29,9 @@ const ownPath = /\/((?:services|packages)\/.*)$/;
 const packagePath = /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//;
 
 /**
- * The functions of each service with the most CPU. A sample counts for the innermost product
- * function on its call stack. The name includes the npm package that this function called, if any.
+ * Lists, for each service, the functions that used the most CPU. A sample counts for the innermost
+ * product function on its call stack. The name includes the npm package that this function called,
+ * if any.
  */
 export function reportProfiles(dir: string): string {
   const busy = new Map<string, Map<string, number>>();

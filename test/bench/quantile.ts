@@ -1,6 +1,6 @@
 /**
- * The quantile by nearest rank: the smallest value such that at least the fraction `share` of all
- * values is not greater. NaN without values.
+ * The quantile by nearest rank: the smallest value that is greater than or equal to at least the
+ * fraction `share` of all values. NaN without values.
  */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((one, other) => one - other);

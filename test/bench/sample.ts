@@ -36,7 +36,7 @@ export interface Sample {
   readonly refused: number;
   /** The time from the post to the 201. In an open loop, the time begins when the post is due. */
   readonly answered: Percentiles;
-  /** The time from the same begin to the acknowledged webhook. Only for a whole life. */
+  /** The time until the acknowledged webhook. It begins like `answered`. Only for a whole life. */
   readonly notified?: Percentiles;
   /**
    * The time from the statement that settles the submission to the acknowledged first attempt. Only
@@ -57,7 +57,7 @@ export interface Sample {
 export interface Backlog {
   readonly duePerSecond: number;
   readonly unanswered: number;
-  /** Whole lives that had not ended. */
+  /** The number of submissions whose webhook had not arrived at the end of the schedule. */
   readonly unnotified: number;
   /** True if the driver abandoned the schedule, because too many requests were unanswered. */
   readonly isAbandoned: boolean;
@@ -76,7 +76,10 @@ export const refusedShareMax = 0.02;
  */
 const heldBacklogSeconds = 1;
 
-/** Always true for a closed loop, which has no rate to keep up with. */
+/**
+ * True if the system kept up with the rate of the measurement. Always true for a closed loop, which
+ * has no rate.
+ */
 export function isHeld({ backlog, created, refused }: Sample): boolean {
   if (backlog === undefined) return true;
   const { duePerSecond, unanswered, unnotified, isAbandoned } = backlog;

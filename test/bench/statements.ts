@@ -20,8 +20,8 @@ import { RunningSystems } from './systems/running.ts';
 const shownMax = 24;
 const labelLength = 64;
 /**
- * Names of the statements of a life, by a part of their text. A report shows other statements by
- * their start.
+ * Names for the statements that the service sends for a submission, by a part of their text. A
+ * report shows other statements by their start.
  */
 const names: readonly (readonly [part: RegExp, name: string])[] = [
   [/^WITH RECURSIVE checked/, 'hold'],

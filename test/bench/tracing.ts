@@ -22,7 +22,10 @@ import { RunningSystems } from './systems/running.ts';
 const shareMax = 0.03;
 const nodes = 8;
 const tenants = 100;
-/** The warm-up. The CPU of a life falls by a quarter while Node compiles the services. */
+/**
+ * The warm-up before the measurement. Node compiles the services meanwhile, and afterwards a
+ * submission costs a quarter less CPU.
+ */
 const warmUp = { rounds: 1, seconds: 12 };
 /** The number of tracing calls in a life in which nothing is retried. */
 const callsPerLife = 24;

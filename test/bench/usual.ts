@@ -182,8 +182,8 @@ class Usual {
 }
 
 /**
- * With `--against`, a run has no figures for the goals, because the goals are ratios to the
- * baseline.
+ * Returns `figures`. With `--against`, returns a function that gives no figures: the goals are
+ * ratios to the baseline, which such a run does not measure.
  */
 function ifBaseline<T>(figures: (result: T) => GoalFigures): (result: T) => GoalFigures {
   return againstDir === undefined ? figures : () => new Map();
@@ -207,8 +207,8 @@ async function fleet(report: Report, driver: Driver, dir: string): Promise<void>
 }
 
 /**
- * Compares the CPU with `each` processes of every service and with one process of every service.
- * Returns the ratio by the model of capacity, and the ratio that this run measured.
+ * The ratio of two CPU costs: with `each` processes of every service, divided by that with one
+ * process. `model` is the ratio by the model of capacity. `measured` is the ratio of this run.
  */
 function comparedWithModel(results: readonly ShapeResult[], each: number): Compared[] {
   const modelled = [

@@ -27,10 +27,7 @@ export async function accessibilityFaults(page: Page): Promise<string[]> {
       nodes.map(({ html, any }) => id + ': ' + help + ' at ' + html + ' ' + any.map((one) => one.message))))`);
 }
 
-/**
- * Returns an array that collects the errors of the page, and its requests to other hosts than the
- * service.
- */
+/** Returns an array that collects the page's errors, and its requests outside of `baseUrl`. */
 export function watchPage(page: Page, baseUrl: string): string[] {
   const seen: string[] = [];
   page.on('pageerror', (error) => seen.push(error.message));

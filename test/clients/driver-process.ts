@@ -9,7 +9,7 @@ export interface DriverAnswer {
   readonly error?: Readonly<Record<string, unknown>>;
 }
 
-/** The process reads lines with one JSON object each, and answers each line with one line. */
+/** A driver process reads lines with one JSON object each, and answers each line with one line. */
 export interface Driver {
   readonly name: string;
   ask(message: Readonly<Record<string, unknown>>): Promise<DriverAnswer>;

@@ -21,7 +21,7 @@ export function typescriptCommands(): readonly (readonly [string, readonly strin
   ];
 }
 
-/** Python 3.10 or newer, or undefined if there is none. */
+/** Finds Python 3.10 or newer. Returns undefined if there is none. */
 export function findPython(): { readonly program: string; readonly hasHttpx: boolean } | undefined {
   const program = process.env['PYTHON'] ?? 'python3';
   const question =

@@ -51,8 +51,8 @@ const unknownKey = 'key_00000000000000000000000000';
 const endpointCase = () => ({ id: endpointId, unknown: 'whe_00000000000000000000000000' });
 
 /**
- * For each operation with an id in its path: an id of the owner, and an unknown id.
- * `withoutResources` names the exceptions. A new operation needs a line here or there.
+ * An id of the owner and an unknown id, for each operation with an id in its path.
+ * `withoutResources` names the exceptions. A new operation needs a line here or in that list.
  */
 const cases: Readonly<Record<string, () => { id: string; unknown: string }>> = {
   getSubmission: () => ({ id: submissionId, unknown: unknownSubmission }),

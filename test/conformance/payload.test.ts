@@ -67,7 +67,10 @@ async function throughTheStack(key: string, profile: string): Promise<string> {
   return text;
 }
 
-/** Only the white space between tokens and the escapes in strings may differ. */
+/**
+ * Expects that the frame contains the profile as it was posted. Only the white space between tokens
+ * and the escapes in strings may differ.
+ */
 function expectCarried(frame: string, profile: string): void {
   expect(tokensOf(frame).join(' ')).toContain(
     `"applicantProfile" : ${tokensOf(profile).join(' ')}`,

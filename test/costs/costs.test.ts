@@ -166,7 +166,10 @@ async function gatewayCpuMs(): Promise<number> {
 /** The gateway's processor time at the end of the last sample. The next sample starts from it. */
 let usedMs = 0;
 
-/** The cost includes the request to `/live` that follows the request. */
+/**
+ * Sends one request and returns the gateway's processor time for it, in milliseconds. The time
+ * includes the request to `/live` that follows.
+ */
 async function costMs(operation: Operation, worst: Partial<WorstCase>): Promise<number> {
   const before = usedMs;
   const { status } = await send(gatewayUrl, requestOf(operation, worst));
@@ -175,7 +178,10 @@ async function costMs(operation: Operation, worst: Partial<WorstCase>): Promise<
   return usedMs - before;
 }
 
-/** The first request only warms up the gateway. Returns at least `plainMsMin`. */
+/**
+ * The median cost of `plainSamples` plain requests, but at least `plainMsMin`. An earlier request
+ * warms up the gateway.
+ */
 async function plainCostMs(operation: Operation, plain: Partial<WorstCase>): Promise<number> {
   await costMs(operation, plain);
   const costs: number[] = [];
@@ -187,8 +193,8 @@ async function plainCostMs(operation: Operation, plain: Partial<WorstCase>): Pro
 }
 
 /**
- * One sample within the limit is enough, because other work of the process can only add to a
- * sample.
+ * Expects that each worst case costs at most `ratioMax` times as much as the plain request. One
+ * sample within this limit is enough, because other work of the process can only add to a sample.
  */
 async function expectNotTooDear(
   operation: Operation,

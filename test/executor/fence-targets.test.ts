@@ -45,8 +45,8 @@ interface Site {
 }
 
 /**
- * The page has a frame of another host. The fence is armed. `posted` collects each request that is
- * not a GET.
+ * Opens a page that has a frame of another host, and arms the fence. `posted` collects each request
+ * that is not a GET.
  */
 async function openSite(): Promise<Site> {
   const posted: string[] = [];

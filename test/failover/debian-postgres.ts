@@ -8,8 +8,8 @@ export interface PostgresPrograms {
 }
 
 /**
- * Debian's Postgres has `pg_basebackup`, which the npm package for `npm start` lacks. If no
- * `pg_basebackup` is installed, downloads Debian's package and unpacks it below .local.
+ * Finds a Postgres with `pg_basebackup`, which the npm package for `npm start` lacks. If none is
+ * installed, downloads Debian's package and unpacks it below .local.
  */
 export async function debianPostgres(): Promise<PostgresPrograms> {
   const installed = newest('/');

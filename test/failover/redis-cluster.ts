@@ -20,7 +20,7 @@ interface Member extends RedisNode {
 
 const masterCount = 3;
 const slotCount = 16_384;
-/** Every key and channel of the services has this hash tag. */
+/** The hash tag of all keys and channels of the services, except the key `svc:environment`. */
 const queueKey = '{svc}';
 const nodeTimeoutMs = 1_000;
 

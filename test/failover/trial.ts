@@ -23,8 +23,8 @@ export interface TrialOptions {
 export interface TrialReport {
   readonly name: string;
   /**
-   * For each failover, the milliseconds from the promotion to the next creation that succeeded.
-   * Undefined if none succeeded.
+   * The milliseconds from the promotion to the next creation that succeeded, one value for each
+   * failover. Undefined if none succeeded.
    */
   readonly recoveriesMs: readonly (number | undefined)[];
   readonly report: FaultsReport;

@@ -22,7 +22,7 @@ export interface FaultsReport {
     readonly count: number;
     readonly violations: readonly string[];
   }[];
-  /** The count of each answer, by request and answer, such as `create: 201`. */
+  /** The number of answers by kind. A key is a request and its answer, such as `create: 201`. */
   readonly answers: Readonly<Record<string, number>>;
   readonly applications: number;
   /** The number of applications that were answered with `201` or `200`. */

@@ -7,7 +7,7 @@ import type { World } from './world/types.ts';
 
 export interface RestOptions {
   readonly boundMs: number;
-  /** Advances the database's clock instead of waiting until leases and retries run out. */
+  /** If true, the database's clock is advanced, so leases and retries run out sooner. */
   readonly movesClock: boolean;
 }
 

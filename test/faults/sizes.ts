@@ -20,5 +20,8 @@ export const shortSize: WorldSize = {
 
 export const longPace: Pace = { lastsMs: [300, 6_000], pauseMs: 10_000 };
 
-/** The pace of the run that every change must pass. The faults are the same, but shorter. */
+/**
+ * The pace of the run that every change must pass. Faults and pauses are shorter than in
+ * `longPace`.
+ */
 export const shortPace: Pace = { lastsMs: [150, 600], pauseMs: 900 };

@@ -210,8 +210,8 @@ function asText(frame: unknown): HostileFrame {
 }
 
 /**
- * The invalid frames after `hello` come last, because the third bad frame closes a link and the
- * service ignores all later ones.
+ * Generates the frames of one link. After `hello`, the valid frames come before the invalid ones:
+ * the third bad frame closes a link, and the service ignores all later frames.
  */
 export function visits(
   submissionIds: () => readonly string[],

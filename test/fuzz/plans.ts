@@ -23,7 +23,10 @@ type Spoiling =
   | { readonly kind: 'secret' | 'unknown' | 'other_body' | 'two_identities' }
   | { readonly kind: 'header'; readonly name: string; readonly value: string };
 
-/** Each door with its share of the requests, in the order of CONTRACT 3. */
+/**
+ * The relative share of the requests for each door. A door is a step of the gateway that can end a
+ * request with an answer. The steps of a submission are in the order of CONTRACT 3.
+ */
 export const doorShares = {
   unparsable: 2,
   route: 5,
@@ -242,8 +245,7 @@ const byDoor: Readonly<Record<Door, fc.Arbitrary<Plan>>> = {
 export const plans: fc.Arbitrary<Plan> = fc.oneof(
   ...Object.entries(doorShares).map(([door, weight]) => {
     const arbitrary = Object.entries(byDoor).find(([name]) => name === door)?.[1];
-    if (arbitrary === undefined)
-      throw new Error(`there is no generator of requests for the door ${door}`);
+    if (arbitrary === undefined) throw new Error(`no generator makes requests for ${door}`);
     return { weight, arbitrary };
   }),
 );

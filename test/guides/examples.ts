@@ -48,7 +48,10 @@ function locate(npm: string): string | undefined {
   return nodeModules.map((dir) => path.join(dir, npm)).find((dir) => existsSync(dir));
 }
 
-/** `dir` is the directory in which the client is installed. Returns the folder of the copy. */
+/**
+ * Copies an example into `dir`, where the client is installed, and links the package `npm` into the
+ * copy. Returns the folder of the copy.
+ */
 export function installExample(name: string, dir: string, npm?: string): string {
   const target = path.join(dir, name);
   cpSync(path.join(examplesDir, name), target, { recursive: true });

@@ -19,9 +19,9 @@ import { type Receiver, run, startReceiver } from './programs.ts';
 import { type GuideWorld, openGuideWorld, variablesOf } from './world.ts';
 
 /**
- * Runs the code blocks of the guides against a live gateway, which also serves the guides.
- * `pnpm guides` sets `GUIDES=all` and runs all guides and examples. Otherwise only the code of the
- * quick start runs.
+ * These tests run the code blocks of the guides against a live gateway, which also serves the
+ * guides. `pnpm guides` sets `GUIDES=all`: all guides and examples run. Otherwise only the code of
+ * the quick start runs.
  */
 const isWhole = process.env['GUIDES'] === 'all';
 
@@ -129,8 +129,8 @@ interface Program {
 const heading = '=== ';
 
 /**
- * One process runs all programs of a language, because one process for each program would take
- * longer.
+ * The languages of the guides' programs. One process runs all programs of a language, because one
+ * process for each program would take longer.
  */
 const languages: readonly Language[] = [
   {

@@ -12,7 +12,10 @@ import { send } from '../support/wire.ts';
 
 const checkoutDir = path.resolve(import.meta.dirname, '../..');
 
-/** The node treats each job as its `atsType` says. The TypeScript client is installed in `dir`. */
+/**
+ * A running stack in which the guides are tried. Its only node treats each job as the `atsType` of
+ * the job says. The TypeScript client is installed in `dir`.
+ */
 export interface GuideWorld {
   readonly stack: TestStack;
   readonly dir: string;

@@ -12,9 +12,9 @@ import {
 import { lineTimes, type LineTimes } from './line-times.ts';
 
 // The ledger numbers the rows of an account in the order in which they are written. The checker
-// tries no other order. Accounts share no figures, so each is checked alone. The requests of a row
-// bound the moment at which it was written. The order contradicts real time if the earliest moment
-// of a row is after the latest moment of a later row.
+// tries no other order. Accounts share no figures, so each is checked alone. The requests that
+// wrote or read a row bound the moment at which the row was written. The order contradicts real
+// time if the earliest moment of a row is after the latest moment of a later row.
 
 /**
  * Checks the order of the ledger's rows (CONTRACT 4). The order must agree with real time and
@@ -44,7 +44,7 @@ export function checkAccounts(history: History): Verdict[] {
   const linesCount = recordsOf(history, 'line').length;
   return [
     {
-      guarantee: 'the movements of an account have one order, in real time',
+      guarantee: 'the movements of an account have one order that fits real time',
       count: linesCount,
       violations: order,
     },
@@ -123,7 +123,7 @@ function outOfTime(lines: readonly LineRecord[], times: readonly LineTimes[]): s
     if (latestMs >= earliest || cause === undefined || reported.has(cause)) continue;
     reported.add(cause);
     found.push(
-      `${inWords(line)} happened by ${latestMs.toFixed(0)} ms, but comes after ${inWords(cause)}, which did not happen before ${earliest.toFixed(0)} ms`,
+      `${inWords(line)} happened by ${latestMs.toFixed(0)} ms, but follows ${inWords(cause)}, which happened after ${earliest.toFixed(0)} ms`,
     );
   }
   return found;

@@ -60,7 +60,7 @@ function figures(balance: bigint, held: bigint): string {
   return `${balance}/${held}`;
 }
 
-/** The positions, in ascending order, for each pair of figures that a read may see. */
+/** Maps each pair of figures that a read may see to its positions, in ascending order. */
 function positionsByFigures(lines: readonly LineRecord[]): Map<string, number[]> {
   const positions = new Map([[figures(0n, 0n), [0]]]);
   for (const [index, line] of lines.entries()) {
@@ -79,14 +79,14 @@ function isInTheMiddle(line: LineRecord, next: LineRecord | undefined): boolean 
   );
 }
 
-/** For each position: the earliest moment at which all rows before it can have been written. */
+/** Returns, by position, the earliest moment at which all rows before it can have been written. */
 function earliestOf(times: readonly LineTimes[]): number[] {
   const earliest = [0];
   for (const { earliestMs } of times) earliest.push(Math.max(earliest.at(-1) ?? 0, earliestMs));
   return earliest;
 }
 
-/** For each position: the latest moment at which all rows after it can still be missing. */
+/** Returns, by position, the latest moment at which all rows after it can still be missing. */
 function latestOf(times: readonly LineTimes[]): number[] {
   const latest = [Number.POSITIVE_INFINITY];
   for (const { latestMs } of times.toReversed())

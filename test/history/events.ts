@@ -10,11 +10,11 @@ import {
 } from './history.ts';
 import { type EndingTimes, endingTimes } from './submissions.ts';
 
-// A URL can be in force from the begin of the request that sets it. A change that begins after the
-// end of this request has replaced the URL by the time the change ends. An attempt uses the URL
-// that is in force when the attempt is claimed. The claim is between the cause of the event and the
-// arrival of the attempt. So an arrival is wrong exactly if its URL cannot have been in force
-// between these two.
+// A URL can be in force from the begin of the request that sets it. If another request begins after
+// the end of this one, the URL is replaced when the other request has ended. An attempt uses the
+// URL that is in force when the attempt is claimed. The claim is between the cause of the event and
+// the arrival of the attempt. An arrival is therefore wrong if its URL cannot have been in force
+// between the cause and the arrival.
 
 /**
  * Checks webhooks against the changes of the URL (CONTRACT 6). An event reaches only a URL that can
@@ -39,7 +39,7 @@ export function checkEvents(history: History): Verdict[] {
       violations: webhooks.flatMap((one) => atAnOldUrl(one, urls, endings) ?? []),
     },
     {
-      guarantee: 'an end is one event, which arrives if the tenant has a URL the whole time',
+      guarantee: 'an end has one event, which arrives if the tenant has a URL from then on',
       count: ended.length,
       violations: [
         ...repeated(webhooks),

@@ -1,6 +1,6 @@
 /**
- * A history has all requests, answers and observations of a run. All times are milliseconds of one
- * monotonic clock, that of the recording process. Ids are compared as text.
+ * One record of a history. A history has all requests, answers and observations of a run. All times
+ * are milliseconds of one monotonic clock, that of the recording process. Ids are compared as text.
  */
 export type HistoryRecord =
   | CreateRecord
@@ -38,8 +38,8 @@ export interface CreateRecord extends Timed {
 
 export type CreateOutcome =
   /**
-   * `answer` is equal for equal answers, apart from `idempotent`. It is null if the observer saw no
-   * answer text.
+   * `answer` is a digest of the answer without its member `idempotent`. It is null if the observer
+   * saw no text of an answer.
    */
   | {
       readonly kind: 'created';
@@ -55,7 +55,7 @@ export type CreateOutcome =
   | { readonly kind: 'conflict' }
   /** The answer of the store itself, without a gateway: the key is in use. */
   | { readonly kind: 'taken' }
-  /** A definite error after the look-up of the key. */
+  /** Another error. The service looked up the key before the error and did not find it. */
   | { readonly kind: 'refused'; readonly code: string }
   | { readonly kind: 'unknown' };
 
@@ -213,8 +213,8 @@ export function recordsOf<Kind extends HistoryRecord['kind']>(
 }
 
 /**
- * The latest moment at which an operation can have taken effect. Infinity without a definite
- * answer.
+ * The latest moment at which an operation can have taken effect. Infinity if the operation got no
+ * definite answer.
  */
 export function latest({ endMs }: Timed): number {
   return endMs ?? Number.POSITIVE_INFINITY;

@@ -102,9 +102,7 @@ function holdersTogether(holders: readonly Holder[]): string[] {
       const canFollow = (first: Holder, second: Holder): boolean =>
         first.earliestDeathMs < second.latestBirthMs;
       if (!canFollow(one, other) && !canFollow(other, one))
-        found.push(
-          `two creations at once: ${one.submissionId} and ${other.submissionId} both had the key`,
-        );
+        found.push(`${one.submissionId} and ${other.submissionId} had the key at the same time`);
     }
   }
   return found;
@@ -174,7 +172,7 @@ function mayHaveKey(one: CreateRecord, request: CreateRecord, holders: readonly 
     }
     case 'unknown':
       return true;
-    // A request with such an answer may have had the key until it was answered.
+    // A request with one of these answers can have had the key, but only until it was answered.
     case 'conflict':
     case 'taken':
     case 'refused':
@@ -183,9 +181,9 @@ function mayHaveKey(one: CreateRecord, request: CreateRecord, holders: readonly 
 }
 
 /**
- * Finds submissions whose records contradict the answers. A submission that was seen past `pending`
- * is never rejected, so it keeps its key for ever. Then no answer may name another submission that
- * was not rejected.
+ * Finds records of submissions that contradict the answers to the requests with one key. If a
+ * submission was seen past `pending`, it is never rejected and keeps the key for ever. Any other
+ * submission that an answer names must then have been rejected.
  */
 function wrongRecords(
   requests: readonly CreateRecord[],
@@ -194,7 +192,7 @@ function wrongRecords(
 ): string[] {
   const firstMs = Math.min(...requests.map(({ beginMs }) => beginMs));
   const early = shown.filter(({ endMs }) => endMs < firstMs);
-  const found = early.map((one) => `${one.submissionId} was seen before anybody asked for it`);
+  const found = early.map((one) => `${one.submissionId} was seen before anybody requested it`);
   const lasting = shown.filter(({ status }) => status !== 'pending' && status !== 'rejected');
   const ids = new Set(lasting.map(({ submissionId }) => submissionId));
   if (ids.size > 1) found.push(`the key has two submissions: ${[...ids].join(', ')}`);

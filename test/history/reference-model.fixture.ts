@@ -17,8 +17,8 @@ export function generateHistory(random: Random, steps: number): HistoryRecord[] 
 
 const tenant = 't';
 /**
- * A request begins less than this many milliseconds before its step, and ends less than this many
- * after it.
+ * The model applies each request at one moment. The request begins less than this many milliseconds
+ * before that moment, and ends less than this many after it.
  */
 const overlapMs = 12;
 

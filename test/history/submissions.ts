@@ -9,10 +9,10 @@ import {
 } from './history.ts';
 
 // Each status has a rank, and all ends have the highest rank. The rank of a submission never falls.
-// Two observations contradict each other if they show different ends. They also do if one ended
-// before the other began and has the higher rank. If no two contradict each other, all are possible
-// together. A `reached` observation may show a status that the submission has left, so it is never
-// the later one of such a pair.
+// Two observations contradict each other if they show different ends. They also contradict each
+// other if the later one, which began after the earlier one had ended, shows a lower rank. A
+// `reached` observation may show a status that the submission has left, so it never counts as the
+// later one. If no two observations contradict each other, all are possible together.
 
 /**
  * Checks that each submission takes one legal path of statuses, and that no observer sees the path
@@ -39,9 +39,7 @@ export function checkSubmissions(history: History): Verdict {
   };
 }
 
-/**
- * Every observation of a status, including those in the answers to creations, cancels and rejects.
- */
+/** The observed statuses, including those in the answers to creations, cancels and rejects. */
 function statusesOf(history: History): StatusRecord[] {
   return history.flatMap((record): StatusRecord[] => {
     if (record.kind === 'status') return [record];
@@ -49,8 +47,8 @@ function statusesOf(history: History): StatusRecord[] {
     const { endMs } = record;
     if (record.kind === 'create') {
       const { outcome } = record;
-      // An answer text shows that a node has accepted. A creation by the store itself has no answer
-      // text and proves only `pending`.
+      // An answer text shows that a node has accepted. A submission that the test creates in the
+      // store has no answer text. It proves only `pending`, the first status, so it adds nothing.
       if (outcome.kind === 'created' && outcome.answer !== null)
         return [seenAs(outcome.submissionId, 'dispatched', null, 'reached', record, endMs)];
       if (outcome.kind === 'ended')

@@ -49,7 +49,7 @@ const honestUsage = {
   actions: 8,
 };
 const chunks = 20;
-/** The longest wait until no slot is taken without an assignment. */
+/** The longest wait until every taken slot belongs to an assignment. */
 const slotsSettleMs = 5_000;
 /** The hold of the tier `instant` in the default rate card. */
 const maxMicros = 500n * microsPerCredit;

@@ -60,12 +60,12 @@ test('a false statement after the bound is wrong', () => {
     judge(['s'], statements, changes, bounds).wrong;
   const ready = [said(0), said(110)];
   expect(wrong(...ready, said(160), said(210))).toEqual([
-    's reported "missing: none", but it cannot reach: redis',
+    's reported "missing: none"; unreachable in fact: redis',
   ]);
   expect(wrong(...ready, said(160, 'postgres'), said(210))).toHaveLength(1);
   expect(wrong(...ready, said(210))).toEqual(['s: /ready gave no true answer in 100 ms']);
   expect(wrong(...ready, said(140, 'redis'), said(260, 'redis'))).toEqual([
-    's reported "missing: redis", but it cannot reach: none',
+    's reported "missing: redis"; unreachable in fact: none',
   ]);
   expect(judge(['s'], [], changes, bounds).wrong).toEqual([
     'a service was never asked for its readiness',

@@ -11,7 +11,7 @@ export interface HostsOptions {
 
 /**
  * Reads `pnpm hosts [--pairs a-b,c-d] [--combinations N] [--seconds S] [--seed S] [--rate R]`. Each
- * cut lasts for `--seconds`. Throws if a pair is unknown or a number is not 0 or higher.
+ * cut lasts for `--seconds`. Throws if a pair is unknown, or if a number is negative or malformed.
  */
 export function readOptions(args: readonly string[]): HostsOptions {
   const { values } = parseArgs({

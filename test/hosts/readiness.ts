@@ -8,7 +8,8 @@ export interface Statement {
 }
 
 /**
- * A change of the network. From `atMs` on, exactly these stores are unreachable for the service.
+ * A change of the network. From `atMs` on, the service cannot reach the stores in `unreachable`. It
+ * can reach all others.
  */
 export interface Change {
   readonly service: string;
@@ -31,10 +32,11 @@ export interface Judgement {
 }
 
 /**
- * An answer of `/ready` is true if it names every unreachable store, or nothing while all stores
- * are reachable. A missing answer is false. A false answer is wrong if the bound has passed since
- * the last change and since the last true answer. The bound is `readyMsMax` while all stores are
- * reachable, otherwise `notReadyMsMax`.
+ * Judges the answers of `/ready`. While all stores are reachable, an answer is true if it names no
+ * store. Otherwise it is true if it names every unreachable store. Any other answer is false, and
+ * so is a missing one. A false answer counts as wrong only if the bound has passed since the last
+ * change and since the last true answer. The bound is `readyMsMax` while all stores are reachable,
+ * otherwise `notReadyMsMax`.
  */
 export function judge(
   services: readonly string[],
@@ -114,5 +116,5 @@ function isTrue({ missing }: Statement, unreachable: readonly string[]): boolean
 
 function describe({ service, missing }: Statement, unreachable: readonly string[]): string {
   const said = missing === undefined ? 'nothing' : `missing: ${missing.join(', ') || 'none'}`;
-  return `${service} reported "${said}", but it cannot reach: ${unreachable.join(', ') || 'none'}`;
+  return `${service} reported "${said}"; unreachable in fact: ${unreachable.join(', ') || 'none'}`;
 }

@@ -27,7 +27,7 @@ export interface HostsReport {
   readonly readiness: Judgement;
 }
 
-/** This process must be in the namespace of the tenants. */
+/** Runs the trial. The caller's process must be in the network namespace of the tenants. */
 export async function runHosts(
   run: string,
   options: HostsOptions,

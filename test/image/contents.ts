@@ -1,4 +1,4 @@
-/** Files that no process of the image needs, as patterns with a name for each. */
+/** Patterns of the files that no process of the image needs. `what` names such a file. */
 const refused: readonly (readonly [what: string, path: RegExp])[] = [
   [
     "a package manager's cache",
@@ -26,7 +26,7 @@ const needed = [
   '/app/services/gateway/guides/quick-start.md',
 ];
 
-/** The paths of `files` begin with a slash. */
+/** Lists the needed files that are missing, and the refused ones. Paths begin with a slash. */
 export function contentFaults(files: readonly string[]): string[] {
   const missing = needed.filter((file) => !files.includes(file));
   const superfluous = refused.flatMap(([what, pattern]) =>

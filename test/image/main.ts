@@ -16,8 +16,8 @@ import { obstacle } from './requirements.ts';
 const { values } = parseArgs({ options: { keep: { type: 'boolean', default: false } } });
 
 /**
- * crun refuses a host that mounts cgroups of both versions, although the containers use none. The
- * namespace therefore gets cgroups of version 2 only.
+ * The mount namespaces of the build and of the run get cgroups of version 2 only. crun refuses a
+ * host that mounts both versions, although the containers use no cgroups.
  */
 const cgroups = `
 if [ -d /sys/fs/cgroup/unified ]; then

@@ -15,7 +15,7 @@ const onSharedStack = shareStack();
 /** A second stack, for tests that advance the clock. */
 const onAdvancedClock = shareStack();
 
-/** Resolves when the node may act. */
+/** Connects a node and gives it a new submission. Resolves when the node may act. */
 async function begun(journey: Journey, key = 'key') {
   const node = await connectNode(journey);
   const creation = journey.client.submit(application(key));

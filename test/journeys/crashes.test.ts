@@ -40,7 +40,10 @@ const kill: Fault = {
   },
 };
 
-/** If the fault kills the gateway, the answer to the creation may be lost. */
+/**
+ * Creates a submission, and strikes with the fault when the service reaches the failpoint.
+ * `creation` may reject if the fault kills the gateway, because the answer may be lost.
+ */
 async function strikeAt(
   service: ServiceName,
   failpoint: string,

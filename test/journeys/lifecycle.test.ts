@@ -116,7 +116,7 @@ test('a submission cancelled mid-run pays for the node-seconds only', async () =
     balance: Math.round((5_000 - refund.charged) * 1e6) / 1e6,
     held: 0,
   });
-  // The node stops, and its slot is free again.
+  // The node stops the cancelled job, and its slot is free again.
   const next = await client.submit(application('next'));
   await client.waitFor(next.submissionId, { timeoutMs: 20_000 });
 });

@@ -3,7 +3,7 @@ import { bareEnvironment } from '@svc/testkit';
 import { expect, test } from 'vitest';
 import { svcOn } from '../support/svc.ts';
 
-/** Every command that CONTRACT 9 lists is in `svc` with its arguments and options. */
+/** The tests check that `svc` has every command of CONTRACT 9, with its arguments and options. */
 const contract = readFileSync('docs/CONTRACT.md', 'utf8')
   .split('```')
   .find((block) => block.startsWith('\nsvc tenant create'));
@@ -25,7 +25,7 @@ const takeTheId = [
   'purge',
   'redeliver',
   'rotate-secret',
-  // CONTRACT 9 writes `QUEUE` once, after the last of three commands.
+  // CONTRACT 9 writes `pause|resume|retry-failed QUEUE`, so only `retry-failed` has the argument.
   'pause',
   'resume',
 ];

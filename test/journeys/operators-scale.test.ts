@@ -10,8 +10,8 @@ import { svcOn } from '../support/svc.ts';
 
 const rows = 100_000;
 /**
- * The heap limit of a command, 64 MB. It suffices for any amount of data because every command
- * reads a bounded amount.
+ * The heap limit of a command, 64 MB. It suffices for any amount of data, because each command that
+ * this file tests reads a bounded amount.
  */
 const boundedHeap = { NODE_OPTIONS: '--max-old-space-size=64' };
 /**
@@ -42,8 +42,8 @@ async function seed(database: Database, count: number): Promise<void> {
   const id = (kind: number) =>
     `(lpad(to_hex((extract(epoch FROM now()) * 1000)::bigint - ${count} + n), 12, '0')
       || '700${kind}8000' || lpad(to_hex(n), 12, '0'))::uuid`;
-  // One in a hundred failed, one in a hundred was cancelled, one in a thousand runs, the others are
-  // submitted.
+  // One in a hundred failed, and one in a hundred was cancelled. One in a thousand runs. The others
+  // are submitted.
   await database.query(`
     CREATE TABLE seeded AS
     SELECT n, ${id(1)} AS id, ${id(2)} AS event_id, ${id(3)} AS delivery_id,

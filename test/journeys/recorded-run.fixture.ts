@@ -27,7 +27,11 @@ interface Recorder {
   readonly open: (wire: WireRequest) => Promise<WireAnswer>;
 }
 
-/** The texts of two environments are equal if the service behaves the same in both. */
+/**
+ * Sends the same requests in each environment. Returns the answers and webhooks as texts, with
+ * names in place of ids and times. The texts of two environments are equal if the service behaves
+ * the same in both.
+ */
 export async function recordRun(environment: Environment): Promise<string[]> {
   const { tenant, ask, askAs } = environment;
   const normalise = createNormaliser();

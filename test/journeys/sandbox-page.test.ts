@@ -157,7 +157,7 @@ async function refusedAfter(accepted: number, target: string, body: object): Pro
   return post(target, body, fresh);
 }
 
-/** For each error code of the page, the request with which a tenant gets it. */
+/** The requests with which a tenant gets the error codes of the page, by code. */
 const errors: Record<string, () => Promise<WireAnswer>> = {
   bad_request: () => get('/v1/%zz'),
   unauthenticated: () =>

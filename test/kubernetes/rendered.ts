@@ -24,8 +24,9 @@ function sourcesHash(): string {
 }
 
 /**
- * A test compares the two hashes. The first differs if the sources have changed since the build,
- * and the second if somebody has edited the manifests.
+ * Adds a header with two hashes. A test computes both again for each built file. The hash of the
+ * sources then differs if they have changed since the build. The hash of the manifests differs if
+ * somebody has edited them.
  */
 export function withHeader(manifests: string): string {
   return `# Built by \`pnpm manifests\`. Sources: ${sourcesHash()}\n# Manifests: ${sha256(manifests)}\n${manifests}`;

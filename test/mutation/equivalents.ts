@@ -16,7 +16,7 @@ export const equivalents: readonly Equivalent[] = [
   {
     id: '9175be03162e',
     file: 'packages/domain/src/pricing.ts',
-    change: 'the invariant is removed that an estimate is never over the worst case',
+    change: 'the invariant that an estimate is never over the worst case is removed',
     reason: '`charge` clamps to what `maxCharge` prices, so the invariant always holds.',
   },
   {
@@ -28,7 +28,7 @@ export const equivalents: readonly Equivalent[] = [
   {
     id: 'b1cd9a61e40b',
     file: 'packages/signing/src/sealing.ts',
-    change: 'a text is passed to the cipher without a conversion, and bytes are copied',
+    change: 'the cipher gets a text without conversion, and bytes as a copy',
     reason: 'A cipher reads a text as UTF-8, as `Buffer.from` does.',
   },
   {
@@ -41,7 +41,7 @@ export const equivalents: readonly Equivalent[] = [
     id: 'd9b8ef1493d7',
     file: 'packages/node-agent/src/agent.ts',
     change: 'the socket of a link that has ended is kept until the next link',
-    reason: 'Sending to a socket that is closed and closing it again do nothing.',
+    reason: 'A closed socket ignores another send and another close.',
   },
   {
     id: 'e8d2f97f45d5',
@@ -58,7 +58,7 @@ export const equivalents: readonly Equivalent[] = [
   {
     id: '513294e03a54',
     file: 'services/webhooks/src/schedule.ts',
-    change: 'a retry is counted and its endpoint woken in the other order',
+    change: 'a retry is counted and its endpoint is woken in the other order',
     reason: '`wake` does not read the count.',
   },
   {
@@ -82,7 +82,8 @@ export const equivalents: readonly Equivalent[] = [
   {
     id: '451e847475a2',
     file: 'packages/queue/src/fleet-scripts.ts',
-    change: 'a node is dropped with a dead dispatcher if its entry exists or names that dispatcher',
+    change:
+      'after a dispatcher dies, a node is dropped if its entry exists or names that dispatcher',
     reason:
       'Every script removes a node from `links:…` when its entry goes or gets another dispatcher.',
   },
@@ -107,7 +108,7 @@ export const equivalents: readonly Equivalent[] = [
   {
     id: 'd226bdf93d44',
     file: 'services/settlement/src/reconcile.ts',
-    change: 'a submission whose failure was refused is settled too',
+    change: 'a submission is settled even if the store refused its failure',
     reason: 'Without a stored outcome, a submission is not settled. With one, it must be settled.',
   },
   {

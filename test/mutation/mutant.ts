@@ -65,7 +65,7 @@ function withoutFolders(file: string): string {
 /**
  * Gives each edit of one file its id. An id depends on the file, the scope, the kind, the two
  * texts, and the number of equal changes before it in the same scope. It does not depend on line
- * numbers or folders.
+ * numbers or on the folders below `src`.
  */
 export function toMutants(file: string, text: string, edits: readonly Edit[]): Mutant[] {
   const seen = new Map<string, number>();

@@ -60,7 +60,10 @@ export async function createPooledDatabase(
   };
 }
 
-/** Downloads PgBouncer if needed. Undefined if this machine can run it. */
+/**
+ * Returns the reason why this machine cannot run PgBouncer, or undefined if it can. Downloads
+ * PgBouncer if needed.
+ */
 export async function whyNoPgbouncer(): Promise<string | undefined> {
   const dir = mkdtempSync(path.join(tmpdir(), 'svc-pgbouncer-'));
   try {

@@ -14,7 +14,7 @@ export interface StepOptions {
   readonly rounds: number;
   readonly services: readonly ServiceName[];
   readonly quietSeconds: number;
-  /** True to scale each service from one process to `processesMax` and back. */
+  /** If true, the trial scales each service from one process to `processesMax` and back. */
   readonly scales: boolean;
   /**
    * True for the negative control, which kills processes without a warning to the load balancer.
@@ -99,7 +99,7 @@ export function createBalancer(): Balancer {
         const port = serving[turn % Math.max(1, serving.length)]?.process.ready.port;
         return port === undefined ? undefined : { port };
       });
-      // Give the tenants only the address of the balancer. The balancer sends nothing to a gateway
+      // The tenants get only the address of the balancer. The balancer sends nothing to a gateway
       // that stops.
       world.gatewayUrls.splice(0, Infinity, `http://127.0.0.1:${wire.port}`);
       for (const service of serviceNames) await scale(world, service, usual);

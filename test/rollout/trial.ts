@@ -29,7 +29,7 @@ export interface RolloutReport {
   readonly slowest: readonly Timed[];
 }
 
-/** `atMs` is the time of the step's beginning in the history. */
+/** The step began at `atMs`, by the clock of the history. */
 interface Begun {
   readonly phase: Phase;
   readonly name: string;

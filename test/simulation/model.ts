@@ -22,8 +22,9 @@ const inFlight = new Set(['pending', 'dispatched', 'running', 'settling']);
 const order = ['pending', 'dispatched', 'running', 'settling'];
 
 /**
- * The model does its own arithmetic. It gets rows of the service only for operations without an
- * answer.
+ * Predicts what the service must have: from the outcome of each operation, the model computes
+ * charges and balances itself. Only for operations without an answer it learns from rows of the
+ * service.
  */
 export class Model {
   readonly tenants = new Map<string, TenantModel>();

@@ -60,8 +60,8 @@ export function recordsOfOperation(
     case 'begin':
     case 'complete':
     case 'fail':
-      // Use `reached`, because a repeated call gets the first answer even if the state has changed
-      // since.
+      // These records say `reached` and not `is`: a repeated call gets the first answer, even after
+      // the state has changed.
       return (outcome?.facts ?? []).map((one) => seen(one, 'reached', interval));
     case 'quote':
     case 'usage':

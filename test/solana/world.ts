@@ -86,7 +86,7 @@ export class SolanaWorld {
     this.watcher = this.watcherOf('watcher-1');
   }
 
-  /** The watcher takes the lease under the name `holder`. */
+  /** Creates a watcher, which takes the lease under the name `holder`. */
   watcherOf(holder: string): Watcher {
     const { recipient, mint, tokenAccount, store } = this;
     const { url } = this.rpcServer;
@@ -110,7 +110,10 @@ export class SolanaWorld {
     );
   }
 
-  /** The watcher's clock advances by 1.5 s before each call. */
+  /**
+   * Calls `watcher.tick` this many times. The clock of the watchers advances by 1.5 s before each
+   * call.
+   */
   async tick(times = 1, watcher = this.watcher): Promise<void> {
     for (let count = 0; count < times; count += 1) {
       this.#nowMs += tickStepMs;

@@ -26,13 +26,13 @@ const checks = [
       WHERE a.balance_micros <> e.balance OR a.held_micros <> e.held OR a.rebate_accrued_micros <> e.rebate`,
   },
   {
-    violation: 'the held amount differs from the sum of the holds in flight',
+    violation: 'the held amount differs from the holds of the submissions in flight',
     sql: `SELECT a.tenant_id AS subject, a.held_micros::text AS detail FROM credit_accounts a
       WHERE a.held_micros <> (SELECT COALESCE(sum(quote_max_micros), 0) FROM submissions s
         WHERE s.tenant_id = a.tenant_id AND state IN ('pending', 'dispatched', 'running', 'settling'))`,
   },
   {
-    violation: 'the in-flight count differs from the number of the holds in flight',
+    violation: 'the in-flight count differs from the number of submissions in flight',
     sql: `SELECT a.tenant_id AS subject, a.in_flight::text AS detail FROM credit_accounts a
       WHERE a.in_flight <> (SELECT count(*) FROM submissions s
         WHERE s.tenant_id = a.tenant_id AND state IN ('pending', 'dispatched', 'running', 'settling'))`,

@@ -34,7 +34,7 @@ export interface Fleet {
   readonly stack: TestStack;
   journey(): Promise<Journey>;
   node(options?: FleetNodeOptions): Promise<FleetNode>;
-  /** Ten nodes with these slots, alternating between the two dispatchers. */
+  /** Links ten nodes, in turn to each of the two dispatchers. `slotsOf` returns a node's slots. */
   ten(slotsOf: (index: number) => number): Promise<FleetNode[]>;
   /** All slots and the free slots, as the registry counts them. Draining nodes do not count. */
   slots(): Promise<{ readonly slots: number; readonly free: number }>;
@@ -122,8 +122,9 @@ async function link(
 }
 
 /**
- * Waits until all runs of a test's node have ended, so the next test does not see them. A `start`
- * or a report in flight may renew a lease, so the loop repeats the update.
+ * Ends all runs of a test's node, so the next test does not see them: makes their leases and start
+ * deadlines expire until none is left. A `start` or a report in flight may renew a lease, so each
+ * pass of the loop makes it expire again.
  */
 async function nodeIsGone(store: Store, nodeId: string): Promise<void> {
   await waitUntil(async () => {

@@ -7,7 +7,7 @@ const python = process.env['PYTHON'] ?? 'python3';
 
 /**
  * Installs Python packages in a virtual environment below `.local/cache`. `program` returns the
- * path of a program of the environment. `missing` is the reason why the environment cannot be made.
+ * path of a program of the environment. `missing` is the reason why the installation failed.
  */
 export function pythonTools(
   name: string,

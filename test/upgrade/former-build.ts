@@ -31,8 +31,9 @@ export type FoundFormerBuild =
 const rangeMigration = '20261122230000_schema_floors';
 
 /**
- * `wanted` names a commit. The default is the newest commit that lacks a migration of this
- * checkout. If the build is impossible, the result has the reason.
+ * Unpacks the build of the commit `wanted`, unless an earlier run has done so. The default is the
+ * newest commit that lacks a migration of this checkout. If there is no such build, the result has
+ * the reason.
  */
 export function openFormerBuild(wanted?: string): FoundFormerBuild {
   const top = git('rev-parse', '--show-toplevel');
@@ -60,8 +61,9 @@ function missing(reason: string): FoundFormerBuild {
 }
 
 /**
- * HEAD if a migration is not committed yet. Otherwise the parent of the newest commit that adds a
- * migration.
+ * The last commit without the newest migration. If a migration is not committed yet, this is HEAD.
+ * Otherwise it is the parent of the newest commit that adds a migration. Undefined if there is
+ * none.
  */
 function commitBefore(): string | undefined {
   const committed = git('ls-tree', '--name-only', 'HEAD', 'prisma/migrations/')?.split('\n') ?? [];
@@ -108,8 +110,8 @@ function hasOnlyGrown(former: string, present: string): boolean {
 }
 
 /**
- * The packages of this checkout suffice, because packages have only been added since the former
- * commit.
+ * Gives the former build the npm packages of this checkout. They suffice, because packages have
+ * only been added since the former commit.
  */
 function linkPackages(directory: string): void {
   symlinkSync(inCheckout('node_modules'), path.join(directory, 'node_modules'));

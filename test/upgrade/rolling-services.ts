@@ -20,7 +20,10 @@ export function formerEntry(directory: string): EntryOf {
 export interface RollingServices {
   readonly gatewayUrl: string;
   readonly nodeLinkUrl: string;
-  /** Each old process drains before the new one starts. */
+  /**
+   * Restarts the services of `order`, one after another, with the program that `entryOf` names. The
+   * old process of a service stops before its new one starts.
+   */
   roll(entryOf: EntryOf, order: readonly ServiceName[]): Promise<void>;
   stop(): Promise<void>;
 }

@@ -31,8 +31,8 @@ interface Way {
 const slots = 4;
 
 /**
- * Starts a node that takes only applications to the demo employer. Tries each of the `ways` to run
- * the browser, and throws StartError if none works.
+ * Starts a node that takes only applications to the demo employer. Tries the `ways` to run the
+ * browser one after another until one works. Throws StartError if none works.
  */
 export async function startBrowserNode(place: BrowserNodePlace): Promise<BrowserNode> {
   const { browser, employerPort, logsDir, onLine } = place;

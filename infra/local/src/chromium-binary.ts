@@ -24,8 +24,8 @@ export function findChromium(): string | undefined {
 
 /**
  * Finds a browser. Without one, calls `onFetch`, downloads Debian's package of the headless shell
- * and unpacks it below .local. Throws StartError if the download fails or the machine has no
- * `apt-get`.
+ * and unpacks it below .local. Throws StartError if the download fails, or if the machine lacks
+ * `apt-get` or `dpkg-deb`.
  */
 export async function chromiumBinary(onFetch: () => void = () => {}): Promise<string> {
   const found = findChromium();

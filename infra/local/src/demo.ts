@@ -25,8 +25,8 @@ export interface Demo {
 }
 
 /**
- * The longest wait for the node of the demo submission, and then for its end. Simulated nodes and a
- * browser need 1 to 3 s.
+ * The longest wait for a node to accept the demo submission. After that, also the longest wait for
+ * the end of the submission. Simulated nodes and a browser need 1 to 3 s.
  */
 const lifeBoundMs = 60_000;
 const webhookBoundMs = 20_000;
@@ -38,7 +38,7 @@ const dispatchBoundMs = 10_000;
 const pollMs = 100;
 const decimalsShown = 3;
 /**
- * With fewer available credits than this, the demo tenant gets `creditsGranted` more. They are
+ * With fewer available credits than this, the demo tenant gets `creditsGranted` more. That grant is
  * enough for the holds of some submissions.
  */
 const creditsLow = 1_000;

@@ -17,7 +17,7 @@ interface Launcher {
   readonly output: () => string;
 }
 
-/** The longest start, on a machine that runs other tests as well. */
+/** The longest time that a start may take, on a machine that runs other tests as well. */
 const startBoundMs = 120_000;
 const leftBound = { timeout: 10_000, interval: 50 };
 vi.setConfig({ testTimeout: 2 * startBoundMs });

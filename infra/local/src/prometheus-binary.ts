@@ -12,9 +12,9 @@ export interface PrometheusPrograms {
 }
 
 /**
- * Finds Prometheus and promtool on the PATH. If one is missing, uses Debian's package below .local.
- * Calls `onFetch` before it downloads that package. Throws StartError on a machine without
- * `apt-get`, and CommandError if the download fails.
+ * Finds Prometheus and promtool on the PATH. If one is missing, uses Debian's package below .local,
+ * and downloads it if it is not there. Calls `onFetch` before the download. Throws StartError if
+ * the download needs `apt-get` and the machine has none. Throws CommandError if the download fails.
  */
 export async function prometheusPrograms(
   onFetch: () => void = () => {},

@@ -27,8 +27,8 @@ export interface ServerCommand {
 }
 
 /**
- * Starts a server and waits until it is ready. If it ends before that, or is not ready in time,
- * throws an error with the end of its log.
+ * Starts a server and waits until it is ready. Throws an error with the end of the server's log if
+ * the server exits first or is not ready in time.
  */
 export async function startServer(
   server: ServerCommand,

@@ -18,7 +18,7 @@ export interface ServiceProcess {
   readonly ready: ReadyLine;
   logs(): readonly string[];
   isRunning(): boolean;
-  /** Sends a message over its IPC channel. Does nothing after the process has ended. */
+  /** Sends a message over the process's IPC channel. Does nothing after the process has ended. */
   send(message: object): void;
   /** Resolves with a description when the process has ended in any way. */
   readonly exited: Promise<string>;

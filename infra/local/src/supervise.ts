@@ -8,7 +8,7 @@ export interface Supervision {
   readonly closer: Closer;
   readonly report: (line: string) => void;
   readonly giveUp: (error: unknown) => void;
-  /** True if Node restarts a process when a file that the process has loaded changes. */
+  /** True if Node restarts a process after a change to a file that the process has loaded. */
   readonly isWatching: boolean;
 }
 

@@ -21,7 +21,7 @@ export function creditsArgument(text: string): bigint {
   const micros = parseCreditsExact(text);
   if (micros === undefined) {
     throw new InvalidArgumentError(
-      'It must be a number from 0 up to but not including 10^9, with at most six decimals.',
+      'It must be a number from 0 to less than 10^9, with at most six decimals.',
     );
   }
   return micros;
@@ -107,7 +107,8 @@ export function timeArgument(text: string): AskedTime {
 }
 
 /**
- * A duration counts back from the database's clock, because the stored times come from that clock.
+ * Returns the time that the operator asked for. A duration counts back from the database's clock,
+ * because the stored times come from that clock.
  */
 export async function timeOf(store: Store, asked: AskedTime): Promise<Date> {
   if (asked instanceof Date) return asked;

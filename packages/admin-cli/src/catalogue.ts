@@ -61,7 +61,7 @@ export const catalogue: readonly CommandGroup[] = [
   },
   {
     name: 'audit',
-    summary: 'the log of all changes',
+    summary: 'the log of all changes, and of readings of personal data',
     load: async () => (await import('./commands/audit.ts')).addAuditCommands,
   },
   {
@@ -86,7 +86,7 @@ export const catalogue: readonly CommandGroup[] = [
   },
   {
     name: 'solana',
-    summary: 'the watcher of Solana payments, and the payments that belong to no intent',
+    summary: 'the watcher of Solana payments, and the unexplained payments',
     load: async () => (await import('./commands/solana.ts')).addSolanaCommands,
   },
   {

@@ -24,7 +24,7 @@ export async function identify(
   if (configuration.SVC_ENVIRONMENT === 'sandbox') return localActor();
   if (mayBeFirst && !(await hasOperators(store))) return localActor();
   throw new Refusal(
-    'In production every command needs an operator: set SVC_OPERATOR_ID and SVC_OPERATOR_SECRET. ' +
+    'In production this command needs an operator: set SVC_OPERATOR_ID and SVC_OPERATOR_SECRET. ' +
       'While there is no operator, `svc operator create` works without them.',
   );
 }

@@ -54,7 +54,7 @@ export function terminalWidth(): number | undefined {
   return process.stdout.isTTY ? process.stdout.columns : undefined;
 }
 
-/** Styles apply only on a terminal and only if NO_COLOR is not set. */
+/** Without FORCE_COLOR, styles apply only on a terminal and only if NO_COLOR is not set. */
 export const bold = (text: string): string => styleText('bold', text, { stream: process.stdout });
 export const dim = (text: string): string => styleText('dim', text, { stream: process.stdout });
 export const red = (text: string): string => styleText('red', text, { stream: process.stdout });

@@ -148,7 +148,7 @@ export async function callService<Result>(
         connection.clockOffsetMs = offsetMs;
         continue;
       }
-      // The service refused the corrected clock too. Restore the previous offset.
+      // The service refused the corrected clock too, so the previous offset is restored.
       if (offsetMs) connection.clockOffsetMs = offsetBeforeMs;
     }
     const pauseMs = retryPauseMs(error, retries, answer, settings);

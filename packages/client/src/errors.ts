@@ -3,7 +3,7 @@ import type { Problem, Submission } from './types.ts';
 /** The `code` of an answer that is not from the service, for example from a proxy. */
 export const unrecognisedAnswer = 'unrecognised_answer';
 
-/** The base class of all errors of this library. */
+/** The base class of the error classes of this library. */
 export class SvcError extends Error {
   override readonly name: string = 'SvcError';
 }

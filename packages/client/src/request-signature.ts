@@ -20,7 +20,7 @@ export interface SignedParts {
 }
 
 /**
- * Returns a function that signs a request with the secret. The result is the value of
+ * Returns a function that signs requests with the secret. That function returns the value of
  * `X-SVC-Signature` (CONTRACT 1).
  */
 export function requestSigner(secret: string): (request: SignedParts) => Promise<string> {

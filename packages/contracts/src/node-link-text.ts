@@ -30,7 +30,7 @@ export type BadFrameCode =
 export interface BadFrame {
   readonly kind: 'bad';
   readonly code: BadFrameCode;
-  /** Never quotes the frame, because it may contain personal data. */
+  /** Never quotes the frame, because a frame may contain personal data. */
   readonly message: string;
 }
 
@@ -104,7 +104,10 @@ function parse<F>(
 }
 
 const boundsFromNode = { charactersMax: frameFromNodeBytesMax, depthMax: frameFromNodeDepthMax };
-/** The frame `assign` contains the payload, which may nest as deep as the body of a request. */
+/**
+ * The bounds of a frame to a node. The frame `assign` contains the payload, which may nest as deep
+ * as the body of a request.
+ */
 const boundsToNode = { charactersMax: frameToNodeBytesMax, depthMax: jsonDepthMax };
 
 /** Parses a frame from a node and checks it against its schema (CONTRACT 7). Never throws. */
@@ -149,7 +152,7 @@ const assignHead =
 
 /**
  * Returns the payload's text of a checked `assign` frame. The text is exact if `assignFrameText`
- * built the frame. For any other frame the payload is parsed and serialised again.
+ * built the frame. If the frame begins in another way, its payload is parsed and serialised again.
  */
 export function assignPayloadText(frameText: string): string {
   const head = assignHead.exec(frameText);

@@ -20,7 +20,7 @@ export const nodeLinkSubprotocol = 'svc.node.v1';
 /**
  * The codes with which the service closes a link. `drain`: the node must connect again.
  * `violation`: for example after the third bad frame. `oversized`: after a frame that is too large.
- * `newerLink`: the node has a newer link.
+ * `newerLink`: the node has a newer link. A frame that is not UTF-8 closes the link with 1007.
  */
 export const nodeLinkCloseCodes = {
   drain: 1012,

@@ -61,8 +61,8 @@ interface QueueDefinition {
   readonly name: string;
   readonly schema: typeof DispatchJob | typeof SettlementJob | typeof WebhookJob;
   /**
-   * The most times that BullMQ runs a job. After these attempts, the reconciler of the queue finds
-   * the work in Postgres.
+   * The most attempts at a job that end with an error. The reconciler of the queue then finds the
+   * work in Postgres. Stalled attempts are not counted here (`stalledCountMax`).
    */
   readonly attemptsMax: number;
   /** If a worker has not renewed its lock of a job for this long, the job counts as stalled. */

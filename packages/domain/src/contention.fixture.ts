@@ -14,7 +14,7 @@ export interface SimulatedFleet {
   readonly runMs: number;
   readonly forMs: number;
   readonly seed: number;
-  /** False: every ask gets a slot while one is free, without `askForSlot`. */
+  /** True: `askForSlot` decides about each ask. False: an ask gets a slot if one is free. */
   readonly isFair: boolean;
   readonly tenants: readonly SimulatedTenant[];
 }

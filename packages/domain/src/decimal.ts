@@ -15,8 +15,8 @@ export interface Decimal {
  */
 export const decimalDigitsMax = 400;
 /**
- * An accepted number, written as `<whole number without trailing zeros>e<exponent>`, has an
- * exponent from `-decimalExponentMax` to `decimalExponentMax`.
+ * The largest exponent of an accepted number, in the form
+ * `<whole number without trailing zeros>e<exponent>`. The smallest one is `-decimalExponentMax`.
  */
 export const decimalExponentMax = 400;
 /**

@@ -24,7 +24,7 @@ export interface EndingFacts {
   readonly surgeMicros: bigint;
   readonly outcomeKind: 'completed' | 'failed' | null;
   readonly usage: Usage;
-  /** Milliseconds since `begin`, by the service's clock. Null before `begin`. */
+  /** Milliseconds since `begin`, by the database's clock. Null before `begin`. */
   readonly runningMs: bigint | null;
   /** Milliseconds after the dispatch deadline. Negative before the deadline. */
   readonly dispatchOverdueMs: bigint;

@@ -54,7 +54,8 @@ export const errorCatalogue = {
   request_timeout: {
     status: 408,
     title: 'Request timeout',
-    description: 'The request did not arrive in full within 30 seconds.',
+    description:
+      'The headers did not arrive within 10 seconds, or the whole request within 30 seconds.',
   },
   idempotency_key_conflict: {
     status: 409,
@@ -83,7 +84,7 @@ export const errorCatalogue = {
     status: 409,
     title: 'Purchase intent failed',
     description:
-      'Only a part of the amount was paid before the grace time of the purchase intent ended. Contact support.',
+      'The purchase intent ended without credits, although its amount was paid in part or in full. Contact support.',
   },
   reference_conflict: {
     status: 409,
@@ -94,7 +95,7 @@ export const errorCatalogue = {
     status: 409,
     title: 'Webhook URL missing',
     description:
-      'This tenant has no webhook URL, or the URL is disabled. Set one in the settings first.',
+      'The webhook URL is missing or disabled. Set it first, in the settings or at the webhook endpoint.',
   },
   endpoint_limit: {
     status: 409,
@@ -127,7 +128,7 @@ export const errorCatalogue = {
   unsupported_media_type: {
     status: 415,
     title: 'Unsupported media type',
-    description: 'The `Content-Type` of the body is not `application/json`.',
+    description: 'The body is not `application/json` in UTF-8, or it is compressed.',
   },
   misdirected_request: {
     status: 421,
@@ -160,7 +161,7 @@ export const errorCatalogue = {
     status: 429,
     title: 'Rate limited',
     description:
-      'The tenant sent too many requests, or has reached its limit of submissions in flight. Repeat after the seconds in `Retry-After`.',
+      'Too many requests came from this tenant or address, or a limit of submissions in flight, webhook attempts or waiting requests is reached. Repeat after the seconds in `Retry-After`.',
   },
   too_many_intents: {
     status: 429,

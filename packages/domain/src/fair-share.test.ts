@@ -31,7 +31,7 @@ describe('while slots are short', () => {
     const shared = acceptedPart(simulate([slow, fast], fields), 'slow');
     const before = acceptedPart(simulate([slow, fast], { ...fields, isFair: false }), 'slow');
     expect(shared / alone).toBeGreaterThanOrEqual(0.9);
-    // Without the rule, the check above would fail.
+    // Without fair shares (`isFair: false`), the check above would fail.
     expect(before / alone).toBeLessThan(0.6);
   });
 

@@ -13,9 +13,9 @@ export const backlogMemoryMs = 300_000;
 /** The contention ends this long after the last ask that got no slot. */
 export const contentionMs = 60_000;
 /**
- * A turn is a moment at which the counts decay and the level is computed again. An ask causes a
- * turn if the last turn is at least this long ago. An ask of a tenant that did not count as asking
- * always causes a turn.
+ * The interval of turns. A turn is a moment at which the counts decay and the level is computed
+ * again. The first ask after this interval causes the next turn. An ask of a tenant that did not
+ * count as asking causes a turn even within the interval.
  */
 export const shareTurnMs = 100;
 /** The shortest time for which a tenant counts as asking after its last ask. */
@@ -38,15 +38,16 @@ export const gapShrink = 0.3;
  */
 export const guaranteedPart = 0.9;
 /**
- * If only one slot is usable, it is kept free for this long after a tenant below its share got no
- * slot.
+ * The time for which a single usable slot is kept free after a tenant below its share got no slot.
  */
 export const yieldMs = 2_000;
 /**
- * The number of slots kept free is `backlogMax` plus a spare: `usable / slotsPerSpare`, at most 1.
+ * A tier with at least this many usable slots keeps one spare slot free in addition to
+ * `backlogMax`. With fewer usable slots, the spare is the fraction `usable / slotsPerSpare`.
+ * `keptFree` rounds the sum.
  */
 export const slotsPerSpare = 32;
-/** The most tenants that one contention remembers. */
+/** The most tenants that one `Contention` remembers. */
 export const contendersMax = 64;
 /** A tenant that stopped asking is forgotten when its decayed count of grants is below this. */
 export const grantsKeptMin = 0.05;
@@ -223,8 +224,8 @@ export function waterLevel(demands: readonly number[], capacity: number): number
 }
 
 /**
- * Adds an ask to the imagined queue. Only a tenant's share is guaranteed. If a tenant has asked for
- * more than its share, each of its asks therefore counts only in part.
+ * Adds an ask to the imagined queue (`backlog`). If a tenant has asked for more than its share,
+ * each of its asks counts only in part, because only the share is guaranteed.
  */
 function withBacklog(before: Contention, { tenantId, usable, nowMs }: SlotAsk): Contention {
   const asks = before.tenants[tenantId]?.asks ?? 1;

@@ -13,8 +13,8 @@ import type {
 /**
  * Parses JSON text strictly (RFC 8259) and keeps all of it. `JSON.parse` may lose facts that the
  * service must keep (CONTRACT 3): the digits of a number, the order of members and duplicate names.
- * Here every value has its span in the text, so the text can be passed on exactly as sent. Depth is
- * bounded, so no input can exhaust the stack.
+ * This parser gives each value its place in the text, so the text can be passed on exactly as sent.
+ * Depth is bounded, so no input can exhaust the stack.
  */
 
 /** The deepest nesting of arrays and objects. The outermost value is level 1. */

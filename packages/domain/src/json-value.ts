@@ -132,12 +132,12 @@ export function duplicateNamePointers(
 }
 
 /**
- * An exponent of at most this many characters is added to the shift as a double, because their sum
- * is then exact.
+ * The most characters of an exponent that `shiftedExponent` adds as a double. The sum is then
+ * exact.
  */
 const exactExponentLengthMax = 15;
 /**
- * A longer exponent becomes a bigint if it has at most this many characters. An even longer one
+ * The most characters of an exponent that `shiftedExponent` converts to a bigint. A longer exponent
  * stays text, because its conversion would take quadratic time. Equal numbers with such exponents
  * may therefore have different texts.
  */

@@ -57,7 +57,7 @@ const accountsOf: Record<MovementType, { debit: LedgerAccount; credit: LedgerAcc
 };
 
 /**
- * For each account, 1 in the figures that contain it and 0 in the others. Held credits are part of
+ * A figure is 1 if it contains the credits of the account, otherwise 0. Held credits are part of
  * `balance`.
  */
 const figuresOf: Record<LedgerAccount, { balance: bigint; held: bigint; rebate: bigint }> = {

@@ -73,7 +73,10 @@ export const retryAfterSecondsDefault = 1;
 // Runs (CONTRACT 7).
 /** The most time from `dispatched` to `start`. */
 export const startDeadlineMs = 60_000;
-/** The lease begins with `begin`. It begins again with every frame that names the submission. */
+/**
+ * The length of a lease. A run's lease begins with `begin`. Each `usage` of the submission, or a
+ * repeated `start`, begins the lease again.
+ */
 export const leaseMs = 60_000;
 /** The most time from `dispatched` to the end, by tier. */
 export const runLimitMs: Readonly<Record<Tier, number>> = {

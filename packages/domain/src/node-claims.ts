@@ -26,9 +26,9 @@ export const foreignFramesWindowMs = 60_000;
 
 // CONTRACT 7, "Quarantine".
 /**
- * A node is quarantined after this many assignments that ended `not_started` or `node_lost`. If the
- * node reports any outcome but `node_error`, this count and the count for `errorsBeforeQuarantine`
- * begin again at 0.
+ * A node is quarantined after this many assignments that ended `not_started` or `node_lost`. Two
+ * counts belong to a node: these assignments, and those for `errorsBeforeQuarantine`. If the node
+ * reports any outcome but `node_error`, both counts begin again at 0.
  */
 export const unfinishedBeforeQuarantine = 3;
 /** A node is quarantined after this many assignments that ended `node_error`. */

@@ -52,7 +52,8 @@ export function expiredPartitions(
 
 /**
  * Events before this Unix time (ms) may be deleted: `retentionDays` days ago, or earlier if the
- * oldest partition of `deliveries` starts earlier. Its deliveries still need their events.
+ * oldest partition of `deliveries` starts earlier. The deliveries in that partition still need
+ * their events.
  */
 export function eventsExpireBefore(
   nowMs: number,

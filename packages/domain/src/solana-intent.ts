@@ -62,8 +62,8 @@ export interface IntentTimes {
 
 /**
  * `askAtMs` is in the last tenth of the time until the expiry, and `askAgainAtMs` in the last tenth
- * of the grace. The times of many intents are spread over the first 80 % of this tenth. The last 20
- * % are left for the answer.
+ * of the grace. The times of many intents are spread over this share of the tenth. The rest of the
+ * tenth is left for the answer.
  */
 const askSpread = 0.8;
 

@@ -62,9 +62,9 @@ export async function tryBrowser(
 }
 
 /**
- * The caller must hold the lock of the state directory, because this function deletes the profile
- * directories of earlier browsers. Throws `CannotStartBrowser` if the agent must not run as root,
- * or if no browser starts.
+ * Checks that a browser starts, and creates the executor that uses it. The caller must hold the
+ * lock of the state directory, because this function deletes the profile directories of earlier
+ * browsers. Throws `CannotStartBrowser` if the agent must not run as root, or if no browser starts.
  */
 export async function startBrowserExecutor(options: NodeOptions, log: Log): Promise<Executor> {
   const { isSandboxed, stateDir, hostMap, debugDir, onlyHosts } = options;

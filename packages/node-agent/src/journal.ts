@@ -45,7 +45,10 @@ export type BeginClaim = 'claimed' | 'taken' | 'missing';
 export interface Journal {
   /** The entries on disk when the journal was opened. */
   readonly found: readonly JournalEntry[];
-  /** Replaces the entry of a submission. The new entry is on disk when the promise resolves. */
+  /**
+   * Writes the entry of a submission, and replaces an earlier one. The entry is on disk when the
+   * promise resolves.
+   */
   write(entry: Extract<JournalEntry, { phase: 'assigned' | 'ended' }>): Promise<void>;
   /**
    * Marks an assignment as begun, and removes its payload. Both changes are on disk when the

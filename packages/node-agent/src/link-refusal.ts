@@ -28,7 +28,7 @@ export function explainRefusal({ status, body }: LinkRefusal): string {
     return `The clock of this machine is ${seconds} s ${direction} the service. Set it (sudo timedatectl set-ntp true).`;
   }
   if (status === 401) {
-    return 'The id or the secret is wrong, or an operator has disabled the node. Ask the operator for the values of `svc node create`.';
+    return 'The id or the secret is wrong, or an operator has disabled the node. Ask the operator for the id and a new secret.';
   }
   if (status === 404) return 'There is no node link at this address. Check --link.';
   if (status === 421) return 'The service accepts only TLS. Use a wss:// address.';

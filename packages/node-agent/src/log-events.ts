@@ -73,13 +73,13 @@ export const nodeLogCatalogue = {
     level: 'warn',
     message: 'the service refused a frame',
     members: ['code'],
-    action: 'Update the node. If it is up to date, send this line to the operator.',
+    action: 'Update the agent. If it is up to date, send this line to the operator.',
   },
   'node.frame_ignored': {
     level: 'warn',
     message: 'ignored a bad frame of the service',
     members: ['code'],
-    action: 'Update the node. If it is up to date, send this line to the operator.',
+    action: 'Update the agent. If it is up to date, send this line to the operator.',
   },
   'node.link_refused': {
     level: 'error',

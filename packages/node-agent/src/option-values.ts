@@ -41,7 +41,7 @@ export function nodeId(text: string): string {
 
 /**
  * `text` has entries of the form `NAME:PORT=ADDRESS:PORT`, separated by commas. A later entry for
- * the same name and port replaces an earlier one, also one of `previous`.
+ * the same name and port replaces an earlier one, even if that is in `previous`.
  */
 export function hostMapping(text: string, previous: HostMap | undefined): HostMap {
   const added = text.split(',').map((one): [string, { address: string; port: number }] => {

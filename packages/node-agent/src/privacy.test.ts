@@ -86,7 +86,7 @@ async function startEmployer(
   return { port, received, forms: () => forms };
 }
 
-/** HOME and TMPDIR of the agent are in `root`, too. */
+/** Starts an agent whose HOME and TMPDIR are in `root`. */
 async function svcNode(
   port: number | undefined,
   more: readonly string[] = [],

@@ -34,8 +34,9 @@ export interface Recovery {
 }
 
 /**
- * Sends `reported` when the service has recorded every entry of the history and acknowledged each
- * outcome that this object sent.
+ * Creates the node's part in a recovery. It reports each entry of the history until the service has
+ * recorded the entry. It sends `reported` when all entries are recorded and each outcome that it
+ * sent is acknowledged.
  */
 export function createRecovery({ history, phaseOf, resume, send }: RecoveryContext): Recovery {
   const unrecorded = new Map<string, HistoryEntry>();

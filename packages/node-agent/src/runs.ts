@@ -142,8 +142,8 @@ export class NodeRuns {
   }
 
   /**
-   * Stops all executors and waits for them, at most `stopMsMax`. Writes no outcomes, so the entries
-   * of these submissions stay in the journal.
+   * Stops all executors and waits for them, at most `stopMsMax`. Writes no outcome of a stopped
+   * submission, so its entry stays in the journal.
    */
   async close(): Promise<void> {
     clearInterval(this.#sendAgain);

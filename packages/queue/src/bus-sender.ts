@@ -29,8 +29,8 @@ export function channelOfAll(prefix: string): string {
 }
 
 /**
- * A dispatcher subscribes to its channels with one command, so it is subscribed to all of them or
- * to none.
+ * The channels of a dispatcher. It subscribes to them with one command, so it is subscribed to all
+ * of them or to none.
  */
 export function channelsOf(prefix: string, dispatcherId: string): readonly string[] {
   return [

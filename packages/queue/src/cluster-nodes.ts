@@ -68,8 +68,8 @@ function rangeIn(text: string): [number, number][] {
 }
 
 /**
- * The address of the slot's owner: the master that claims the slot with the highest epoch.
- * Undefined if no master claims the slot, or if one of the answers says that the owner has failed.
+ * The address of the slot's owner. If several masters claim the slot, the owner is the one with the
+ * highest epoch. Undefined if no master claims the slot, or if the owner counts as failed.
  */
 export function ownerOfSlot(
   nodes: readonly ClusterNode[],
@@ -86,7 +86,7 @@ export function ownerOfSlot(
 
 const slotCount = 16_384;
 
-/** The slot of a key: CRC16 (XMODEM) of its hash tag, or of the whole key without one. */
+/** The slot of a key: CRC16 (XMODEM) of its hash tag, or of the whole key if it has no tag. */
 export function slotOf(key: string): number {
   const [, tag = key] = /^[^{]*\{([^}]+)\}/.exec(key) ?? [];
   let crc = 0;

@@ -13,7 +13,10 @@ export interface TestCluster {
 
 const boundMs = 20_000;
 
-/** The server owns only the slots of these keys. The start takes about two seconds. */
+/**
+ * Starts a Redis cluster of one server, which owns only the slots of these keys. The start takes
+ * about two seconds.
+ */
 export async function startTestCluster(keys: readonly string[]): Promise<TestCluster> {
   const server = await startTestRedis({ isClustered: true });
   const direct = new Redis(server.redisUrl);

@@ -63,7 +63,7 @@ test('every script of this package touches keys of one slot', async () => {
   );
   const scripts = written.filter((found) => found !== null).length;
   const info = await cluster.direct.info('memory');
-  // A script that `callEveryScript` does not call is missing from the cache of Redis.
+  // Checks that `callEveryScript` calls every script: Redis caches a script when it is called.
   expect(info).toContain(`number_of_cached_scripts:${scripts}\r\n`);
   expect(await cluster.direct.dbsize()).toBeGreaterThan(5);
 });

@@ -24,8 +24,9 @@ const pausedKey = `${queues.webhook.name}:paused`;
 const wakeUpSetKey = 'webhook-alarms';
 
 /**
- * Adds tenants to the set if a job waits. KEYS[1]: the common prefix of all keys. ARGV: lifetime of
- * the set in ms, its size limit, tenants. Returns 1 if no job waits, otherwise 0.
+ * Adds tenants to the set if a job waits, unless the set is full. KEYS[1]: the common prefix of all
+ * keys. ARGV: lifetime of the set in ms, its size limit, tenants. Returns 1 if no job waits,
+ * otherwise 0.
  */
 const joinScript = redisScript(`
 local waiting = redis.call('LLEN', KEYS[1] .. '${waitingKey}') + redis.call('LLEN', KEYS[1] .. '${pausedKey}')
@@ -52,8 +53,8 @@ export async function joinWaitingWakeUp(
 }
 
 /**
- * Takes up to 1,024 of the tenants that joined the current wake-up job. The other tenants stay in
- * the set for the next job. Call this in the handler of the job, before the query for due
+ * Takes up to 1,024 tenants from the set of those that joined the current wake-up job. The others
+ * stay in the set for the next job. Call this in the handler of the job, before the query for due
  * deliveries. A tenant that is announced later then gets a new wake-up job.
  */
 export function takeWakeUpTenants(redis: Redis, prefix: string): Promise<string[]> {

@@ -36,13 +36,13 @@ const startWaitMsMax = 1_000;
 
 /**
  * Keeps a service away from a Redis that belongs to the other environment. Each guard checks the
- * mark at every interval, and sets a missing one, for example after a FLUSHALL. A connection
- * survives a FLUSHALL and has the name of its environment. A guard that sees a connection of the
- * other environment deletes the mark that it has just set.
+ * mark at every interval, and sets a missing one, for example after a FLUSHALL. The connection of
+ * each guard is named after its environment, and survives a FLUSHALL. A guard that sees a
+ * connection of the other environment deletes the mark that it has just set.
  *
  * If Redis belongs to the other environment, the guard calls `refuse`: at the start, or at the
- * first answer of a Redis that was unreachable at the start. A process continues if the mark named
- * its own environment before. It then logs an error.
+ * first answer of a Redis that was unreachable at the start. If the guard has seen the mark of its
+ * own environment before, it does not call `refuse`. It logs an error, and the process continues.
  */
 export async function guardRedis(options: RedisGuardOptions): Promise<RedisGuard> {
   const { redisUrl, environment, logger } = options;
@@ -103,8 +103,8 @@ async function check(
 }
 
 /**
- * Sets the mark if it is missing, and deletes it again if the other environment is connected.
- * Returns the environment that this Redis belongs to.
+ * Sets the mark if it is missing. Then deletes the new mark if processes of the other environment
+ * are connected. Returns the environment that this Redis belongs to.
  */
 async function claimRedis(redis: Redis, environment: Environment): Promise<string> {
   const reply = await claimScript(redis, markKey, [environment]);

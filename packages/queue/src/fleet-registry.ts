@@ -17,8 +17,8 @@ export interface FleetNode {
   readonly dispatcherId: string;
   readonly linkId: string;
   /**
-   * The epoch that `join` returned for this link, or 0 for a new link. A new link gets a higher
-   * epoch than the earlier link of its node.
+   * The number of the link in the registry, as `join` returned it; 0 for a new link. `join` gives a
+   * new link a higher number than the earlier link of its node.
    */
   readonly epoch: number;
   /** The number of the link in Postgres. A link with a higher number is newer. */
@@ -107,7 +107,7 @@ export interface FleetRegistry {
   suspect(dispatcherId: string): Promise<void>;
   /** True if another dispatcher has sent a heartbeat in the last `dispatcherSilentMs`. */
   hasOthers(dispatcherId: string): Promise<boolean>;
-  /** The slots of the connected nodes that are not draining, for one job type or for all. */
+  /** The slots of the connected nodes that take offers, for one job type or for all. */
   capacity(jobType?: string): Promise<{ readonly slots: number; readonly free: number }>;
 }
 
@@ -116,8 +116,8 @@ export const dispatcherSilentMs = 15_000;
 /** A node that left an offer unanswered is asked last during this time. */
 export const silentNodeMs = 60_000;
 /**
- * The interval at which a dispatcher refreshes. A lost registry is complete again soon after one
- * interval.
+ * The interval at which a dispatcher calls `refresh`, its heartbeat. A lost registry is complete
+ * again soon after one interval.
  */
 export const fleetRefreshIntervalMs = 1_000;
 /** While the registry is younger than this, nodes may be missing from it. */
@@ -165,8 +165,9 @@ function readReservation(answer: unknown): Reservation {
 }
 
 /**
- * Releases and confirmations run before the reservations. Otherwise a reservation could be refused
- * although the same call frees a slot.
+ * Runs the waiting steps in one script and returns the answers in the order of `waiting`. The
+ * script runs releases and confirmations before reservations. Otherwise a reservation could be
+ * refused although the same call frees a slot.
  */
 async function takeSteps(
   redis: Redis,

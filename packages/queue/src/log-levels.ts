@@ -34,8 +34,9 @@ function levelKey(prefix: string, service: string): string {
 const processField = 'process:';
 
 /**
- * The time that a call to Redis may take. It is added to the age that a process reports. Otherwise
- * a level that is set just after the start of a process could seem older than the process.
+ * The time that a call to Redis may take. A process adds it to the age that it reports. Without it,
+ * Redis would compute a start that is too late, and a level set just after the start would be
+ * ignored.
  */
 const travelAllowanceMs = 1_000;
 

@@ -7,7 +7,7 @@ import { keyPrefix, redisIsReady, type QueueLogger } from './redis.ts';
 /**
  * The heartbeats that each process of a service sends periodically. `svc status` lists the
  * processes, and `svc doctor` compares them. The heartbeats are in Redis and use its clock. After a
- * FLUSHALL the list is complete again within one interval.
+ * FLUSHALL the heartbeats of all processes are there again within one interval.
  */
 
 /** A process sends these facts about itself, for `svc doctor`. */
@@ -22,7 +22,7 @@ export interface ServiceFacts {
   readonly usageDays?: number;
   /** Days after which deliveries, attempts and events are deleted. */
   readonly deliveryDays?: number;
-  /** RFC 3339: the time at which its certificate expires, if it has one. */
+  /** The expiry time of the service's certificate, RFC 3339. Missing without a certificate. */
   readonly certificateExpiresAt?: string;
 }
 

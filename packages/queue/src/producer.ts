@@ -36,8 +36,8 @@ export interface Producer {
   /** True if an operator has paused the queue. Throws `QueueUnavailable`. */
   isPaused(key: QueueKey): Promise<boolean>;
   /**
-   * Adds tenants to the wake-up job that waits, for `announceDeliveries`. False if none waits.
-   * Throws `QueueUnavailable`.
+   * Adds tenants to the wake-up job that waits in the queue. Returns false if none waits. Only
+   * `announceDeliveries` calls it. Throws `QueueUnavailable`.
    */
   joinWaitingWakeUp(tenantIds: readonly string[]): Promise<boolean>;
   close(): Promise<void>;
@@ -90,7 +90,8 @@ export function createProducer({
       connection: redis,
       prefix: keyPrefix(prefix),
       // Skips the wait for the connection and the check of the version. A queue that failed in one
-      // of them would stay broken. While Redis is unreachable, a caller must get its error at once.
+      // of them would stay broken. Without the wait, a caller gets its error at once while Redis is
+      // unreachable.
       skipWaitingForReady: true,
       skipVersionCheck: true,
       streams: { events: { maxLen: eventStreamLengthMax } },
@@ -213,7 +214,7 @@ function settlementGathererOf(producer: Producer): (key: string, id: string) => 
 /**
  * Enqueues the settlement of any number of submissions. Submissions that one process enqueues in
  * the same turn of the event loop share jobs, at most `jobIdsMax` per job. Rejects with
- * `QueueUnavailable`.
+ * `QueueUnavailable` if Redis does not add the jobs.
  */
 export async function enqueueSettlements(
   producer: Producer,

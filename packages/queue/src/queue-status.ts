@@ -9,7 +9,7 @@ export interface QueueStatus {
   readonly waiting: number;
   readonly active: number;
   readonly delayed: number;
-  /** Jobs parked after their last attempt, for an operator to inspect. */
+  /** The number of jobs whose last attempt failed. They stay for an operator to inspect. */
   readonly failed: number;
   /** The age of the oldest waiting job; null if none waits. */
   readonly oldestWaitingMs: number | null;
@@ -18,7 +18,7 @@ export interface QueueStatus {
 
 export const queueKeys: readonly QueueKey[] = ['dispatch', 'settlement', 'webhook'];
 
-/** Dispatch jobs have one priority per tier, from 1. */
+/** The number of priorities of dispatch jobs. There is one per tier, from 1. */
 const prioritiesMax = 3;
 /** BullMQ's score is the priority times this unit, plus the order within the priority. */
 const priorityUnit = 0x1_0000_0000;

@@ -18,8 +18,8 @@ export const aheadLeaseMs = 10_000;
  * the gateway has given the token already. Such a token is taken even from an empty bucket.
  *
  * Returns for each token: 1 if it was taken or else 0, the tokens left as text, and how many tokens
- * this gateway may give in advance. Only one gateway at a time may do that for a bucket. The key of
- * a full bucket expires unless a gateway may do that.
+ * this gateway may give in advance. Only one gateway at a time may run ahead of a bucket. The key
+ * of a bucket expires when the bucket is full and no gateway may run ahead of it.
  */
 export const takeTokensScript = redisScript(`
 local time = redis.call('TIME')

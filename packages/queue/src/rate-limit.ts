@@ -96,7 +96,8 @@ export function createLocalBuckets(bucketsMax: number): LocalBuckets {
   return {
     take(name, policy, nowMs) {
       const { bucket, decision } = takeToken(buckets.get(name), policy, nowMs);
-      // A `set` alone would leave the bucket in its old place. The map must be in the order of use.
+      // The map must be in the order of use. A `set` without `delete` would leave the bucket in its
+      // old place.
       buckets.delete(name);
       buckets.set(name, bucket);
       const [oldest] = buckets.keys();

@@ -26,7 +26,10 @@ const reconnectDelayMsMax = 1_000;
 const socketTimeoutMs = 3_000;
 /** A subscriber sends nothing by itself, so it checks its socket this often. */
 const subscriberPingMs = 2_000;
-/** Longer than BullMQ's longest blocking read (10 s), so that only a dead socket times out. */
+/**
+ * The socket timeout of a worker. It is longer than BullMQ's longest blocking read (10 s), so that
+ * only a dead socket times out.
+ */
 const workerSocketTimeoutMs = 30_000;
 
 export interface RedisConnectionOptions {
@@ -115,7 +118,7 @@ function open(
     ...options,
     ...(username === undefined ? {} : { username }),
     ...(password === undefined ? {} : { password }),
-    // Tells ioredis to wait for the end of the handshake. The connector opens the socket.
+    // `tls` makes ioredis wait for the end of the TLS handshake. The connector opens the socket.
     ...(isEncrypted ? { tls: {} } : {}),
     Connector: clusterConnector(cluster, clusterKey),
   });
@@ -168,7 +171,7 @@ export async function waitForRedis(redis: Redis, timeoutMs: number): Promise<boo
 export async function closeRedis(redis: Redis): Promise<void> {
   if (redis.status === 'end') return;
   if (redis.status === 'reconnecting') {
-    // Between two attempts no socket exists, so no `end` event follows.
+    // Between two attempts to connect, no socket exists, so no `end` event follows.
     redis.disconnect();
     return;
   }

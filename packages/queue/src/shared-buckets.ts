@@ -5,7 +5,10 @@ import { takeTokensScript } from './rate-limit-script.ts';
 import { createTokensAhead, type KnownBucket, type TokensAhead } from './tokens-ahead.ts';
 
 export interface SharedBuckets {
-  /** Takes a token from the bucket `name`. Throws if Redis does not answer in time. */
+  /**
+   * Takes a token from the bucket `name`. Throws if the caller has to wait for Redis and Redis does
+   * not answer in time.
+   */
   take(name: string, policy: RatePolicy): Promise<RateDecision>;
 }
 

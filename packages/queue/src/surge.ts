@@ -34,13 +34,13 @@ export interface SurgeBoard {
 }
 
 /**
- * The lifetime of the published multiplier. After it, there is no surge until a newer one is
- * published.
+ * The lifetime of the published multiplier. After this time there is no surge until a newer
+ * multiplier is published.
  */
 export const surgePublishedMs = 10_000;
 const smoothedKeptMs = 60_000;
 
-/** The key of the multiplier: millionths, as decimal digits. */
+/** The key of the published multiplier. Its value is in millionths, as decimal digits. */
 function surgeKey(prefix: string): string {
   return `${keyPrefix(prefix)}:surge`;
 }

@@ -64,7 +64,8 @@ export function createTokensAhead(): TokensAhead {
       const aheadUntilMs = sentMs + aheadLeaseMs - leaseMarginMs;
       const known = { tokens, atMs: nowMs, aheadMax, aheadUntilMs };
       const bucket = Object.assign(buckets.get(name) ?? { ...known, unconfirmed: 0 }, known);
-      // A `set` alone would leave the bucket in its old place. The map must be in the order of use.
+      // The map must be in the order of use. A `set` without `delete` would leave the bucket in its
+      // old place.
       buckets.delete(name);
       buckets.set(name, bucket);
       const [oldest] = buckets.keys();

@@ -12,8 +12,9 @@ import { ConfigError } from './config.ts';
 const armed = new Set<string>();
 
 /**
- * Lets the parent process arm failpoints if `SVC_FAILPOINTS` is `on`. Throws `ConfigError` for
- * another value, in production, or without an IPC channel.
+ * Lets the parent process arm failpoints if `SVC_FAILPOINTS` is `on`. Does nothing if the variable
+ * is empty or not set. Throws `ConfigError` for any other value, and for `on` in production or
+ * without an IPC channel.
  */
 export function allowFailpoints(env: NodeJS.ProcessEnv): void {
   const setting = env['SVC_FAILPOINTS'] ?? '';

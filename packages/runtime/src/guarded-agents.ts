@@ -33,7 +33,10 @@ type LookupCallback = (
 
 export type IsAllowed = (ip: string) => boolean;
 
-/** A `lookup` that returns only allowed addresses, or `DestinationRefused` if none is allowed. */
+/**
+ * Makes a `lookup` that passes on only allowed addresses. If none is allowed, the look-up fails
+ * with `DestinationRefused`.
+ */
 function guardedLookup(resolveAll: ResolveAll, isAllowed: IsAllowed) {
   return (hostname: string, options: LookupOptions, callback: LookupCallback): void => {
     resolveAll(hostname, options, (error, addresses) => {
@@ -116,7 +119,7 @@ function guard<A extends http.Agent>(agent: A, isAllowed: IsAllowed, idle: IdleS
   const guarded: http.Agent = agent;
   const createConnection = guarded.createConnection.bind(guarded);
   const reuseSocket = guarded.reuseSocket.bind(guarded);
-  // Node's function returns true if the socket can be kept, although its type says void.
+  // Node's `keepSocketAlive` returns true if the socket can be kept, although its type says void.
   const keepSocketAlive: (socket: Duplex) => unknown = guarded.keepSocketAlive.bind(guarded);
   guarded.createConnection = (options, callback) => {
     if (isRefusedLiteral(options, isAllowed)) return refuse(callback);

@@ -7,7 +7,7 @@ export type { Logger } from 'pino';
 
 /**
  * The lowest level that a logger and its children write, as pino's number. `configured` is the
- * level of the logger's creation, and `current` is the level in force.
+ * level with which the logger was created, and `current` is the level in force.
  */
 interface Threshold {
   readonly configured: number;

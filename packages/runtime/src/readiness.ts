@@ -1,9 +1,9 @@
-/** A dependency that takes longer to answer counts as unavailable. */
+/** The time that a dependency has to answer. After it the dependency counts as unavailable. */
 export const readinessTimeoutMs = 2_000;
 
 /**
- * Throws, rejects or returns false if the dependency is unavailable. Any other result means
- * available.
+ * Throws, rejects or returns false if the dependency is unavailable. Any other result within
+ * `readinessTimeoutMs` means available.
  */
 export type ReadinessCheck = () => unknown;
 

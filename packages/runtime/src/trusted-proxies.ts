@@ -7,8 +7,8 @@ export interface TrustedProxies {
   /**
    * The address of the client. Usually this is the peer of the connection. If the peer is a trusted
    * proxy that sends `X-Forwarded-For`, the client is the last address in that header that is not a
-   * trusted proxy. If all its addresses are trusted, the client is the first one. Undefined if the
-   * socket has no peer address.
+   * trusted proxy. If all addresses in the header are trusted proxies, the client is the first
+   * one. Undefined if the socket has no peer address.
    */
   clientAddress(request: IncomingMessage): string | undefined;
   /**

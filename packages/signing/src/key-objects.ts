@@ -9,7 +9,8 @@ import { createSecretKey, type KeyObject } from 'node:crypto';
 const keysMax = 20_000;
 
 /**
- * Caches the key of each secret. Beyond `keysMax` keys, the one that was added first is removed.
+ * Returns a function that gives the key of a secret and caches the key. Beyond `keysMax` keys, the
+ * one that was added first is removed.
  */
 export function createKeyCache(bytesOf: (secret: string) => Uint8Array) {
   const keys = new Map<string, KeyObject>();

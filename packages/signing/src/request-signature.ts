@@ -84,7 +84,7 @@ function presentedSignatures(header: string): Presented {
   // The list ends after one value too many, which is enough to refuse the header.
   const values = header.split(',', signatureValuesMax + 1).map(withoutOptionalSpaces);
   if (values.length > signatureValuesMax) {
-    const detail = `X-SVC-Signature carries more than ${signatureValuesMax} values.`;
+    const detail = `X-SVC-Signature has more than ${signatureValuesMax} values.`;
     return { kind: 'malformed', detail };
   }
   if (!values.every((value) => valuePattern.test(value))) {
@@ -95,7 +95,7 @@ function presentedSignatures(header: string): Presented {
     return hex === undefined ? [] : [Buffer.from(hex, 'hex')];
   });
   if (signatures.length > 0) return { kind: 'signatures', signatures };
-  const detail = 'X-SVC-Signature carries no v1 value of 64 lowercase hexadecimal digits.';
+  const detail = 'X-SVC-Signature has no v1 value of 64 lowercase hexadecimal digits.';
   return { kind: 'malformed', detail };
 }
 

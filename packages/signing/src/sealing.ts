@@ -3,11 +3,11 @@ import { keyOfBytes } from './key-objects.ts';
 
 /**
  * Seals secrets and personal data at rest with AES-256-GCM under `SVC_MASTER_KEY`. A value is bound
- * to its place. It does not open in another row, for another tenant or as another kind of secret.
+ * to its place, and does not open at another place.
  *
  * Sealed bytes: version, length of the key id, key id, 12-byte nonce, ciphertext, 16-byte tag. The
- * version says what the value is bound to. Version 2 is bound to the complete place, version 1 only
- * to table, column and row.
+ * version says what the value is bound to. Version 2 is bound to the complete place: table, column,
+ * row, tenant and kind. Version 1 is bound only to table, column and row.
  */
 
 const version = 2;
@@ -173,8 +173,8 @@ function splitSealed(sealed: Uint8Array): SealedParts {
 
 /**
  * Opens a value that `seal` made for the same place. Throws SealError if the place differs, the
- * keyring lacks the key, or the bytes were altered. Also throws it for version 1, unless `previous`
- * is true.
+ * keyring lacks the key, or the bytes were altered. Also throws SealError for a value in the old
+ * format (version 1), unless `previous` is true.
  */
 export function unseal(
   keyring: Keyring,

@@ -21,7 +21,7 @@ export function newSecret(
   randomBytes: (bytes: number) => Uint8Array,
 ): string {
   const bytes = Buffer.from(randomBytes(secretBytes));
-  if (bytes.byteLength !== secretBytes) throw new Error('A secret takes 32 random bytes.');
+  if (bytes.byteLength !== secretBytes) throw new Error('A secret needs 32 random bytes.');
   return `${prefix}_${bytes.toString(prefix === 'whsec' ? 'base64' : 'base64url')}`;
 }
 

@@ -72,5 +72,5 @@ test.each(['', 'whsec_', 'hsk_test_abcd', 'whsec_a', 'whsec_not base64', 'whsec_
 
 test('nothing is ever sent unsigned', () => {
   const webhook = { secrets: [], id: 'dlv_1', timestampSeconds: 1, body: '' };
-  expect(() => signWebhook(webhook)).toThrow('never sent unsigned');
+  expect(() => signWebhook(webhook)).toThrow('needs a secret that signs it');
 });

@@ -33,7 +33,7 @@ export function signWebhook(webhook: {
   readonly timestampSeconds: number;
   readonly body: Uint8Array | string;
 }): string {
-  if (webhook.secrets.length === 0) throw new Error('A webhook is never sent unsigned.');
+  if (webhook.secrets.length === 0) throw new Error('A webhook needs a secret that signs it.');
   return webhook.secrets
     .map((secret) => {
       const signature = createHmac('sha256', keyOf(secret))

@@ -43,8 +43,8 @@ export interface Opening {
 }
 
 /**
- * Opens the store and the key that hashes requests. Throws `CannotStart` with the reason if
- * Postgres does not answer, or if this build must not use the database (schema, environment,
+ * Opens the store and the key of request hashes. Throws `CannotStart` with the reason if Postgres
+ * does not answer, or if this build must not use the database (schema, environment,
  * privileges, master key or, in production, an asynchronous standby). Throws `ConfigError` if two
  * limits of `config` and `jobs` contradict each other. Throws `SealError` if `SVC_MASTER_KEY` has
  * too many keys or one id twice.

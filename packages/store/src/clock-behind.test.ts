@@ -15,7 +15,7 @@ import {
   readDispatchOutcome,
 } from './submissions/submissions.ts';
 
-/** How far the database's clock is behind its stored times, as after a failover. */
+/** The shift that puts the database's clock behind the stored times, as after a failover. */
 const behindMs = -600_000;
 
 async function begun({ store, hold, node }: Fixture, tenantId: string) {

@@ -31,8 +31,9 @@ interface Case {
   readonly what: string;
   /** Creates the object that has the deadline, while the database's clock stands at `nowMs`. */
   readonly begin: (fixture: Fixture, nowMs: number) => Promise<Waiting>;
-  /** The answer one millisecond before the deadline, and the answer at the deadline. */
+  /** The answer one millisecond before the deadline. */
   readonly before: unknown;
+  /** The answer at the deadline. */
   readonly at: unknown;
 }
 

@@ -22,9 +22,9 @@ import { createFixture, type Fixture, usage } from './store.fixture.ts';
 const tenants = 8;
 const rounds = 10;
 /**
- * The most parts of the measurement. The test stops as soon as the best figures are within the
- * limits. A long transaction in another test's database keeps old versions of rows on their pages.
- * A life then writes 7,000 bytes, and a later part is needed.
+ * The most parts of the measurement. The test stops as soon as the best figures of the parts are
+ * within the limits. In some parts a life writes 7,000 bytes, because a long transaction in another
+ * test's database keeps old versions of rows on their pages.
  */
 const partsMax = 12;
 /**

@@ -26,7 +26,10 @@ export interface Failpoints {
 }
 
 export function createFailpoints(): Failpoints {
-  /** The process that stopped last at each failpoint of a service. It may have continued since. */
+  /**
+   * The first process that has stopped at each failpoint of a service since the last `arm`. This
+   * process may already have continued.
+   */
   const stopped = new Map<string, { readonly slot: StoppableProcess; readonly name: string }>();
   const events = new EventEmitter();
   events.setMaxListeners(0);

@@ -2,8 +2,8 @@ import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import { closeLeftovers, forgetClosed, recentLogs } from './open-resources.ts';
 
 /**
- * The set-up of every test file. A file fails if its tests leave a resource open, unless a test has
- * failed already.
+ * True if a test of the current file has failed. A file also fails if its tests leave a resource
+ * open, unless one of its tests has failed already.
  */
 let hasFailed = false;
 

@@ -40,7 +40,10 @@ export function newMasterKey(): string {
   return `test:${randomBytes(32).toString('base64')}`;
 }
 
-/** The values of this run. They exist only with this repository's Vitest configuration. */
+/**
+ * Returns the servers of this test run. They exist only under this repository's Vitest
+ * configuration.
+ */
 export function testServers(): TestServers {
   return inject('testServers');
 }

@@ -1,8 +1,8 @@
 import v8 from 'node:v8';
 
 /**
- * Keeps V8 from optimizing WebAssembly in this process. Optimizing Prisma's query compiler takes
- * 0.25 s of CPU. A process of a test ends before the optimized code saves that much.
+ * A budget that no process uses up, so V8 never optimizes WebAssembly. Optimizing Prisma's query
+ * compiler takes 0.25 s of CPU. A process of a test ends before the optimized code saves that much.
  */
 const callsBeforeOptimizing = 2_000_000_000;
 

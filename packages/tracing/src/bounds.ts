@@ -47,7 +47,10 @@ export function atMostEvery<Value>(
   };
 }
 
-/** Keeps the loaded value. If loading fails, the next call loads again. */
+/**
+ * Returns a function that loads the value at its first call and then keeps it. If loading fails,
+ * the next call loads again.
+ */
 export function loadOnce<Value>(load: () => Promise<Value>): () => Promise<Value> {
   let loaded: Promise<Value> | undefined;
   return () => {

@@ -10,7 +10,7 @@ export const spansWaitingMax = 2_048;
 const exportSpansMax = 512;
 /** If fewer than `exportSpansMax` spans wait, the buffer exports them after this time. */
 const exportIntervalMs = 1_000;
-/** A service that stops waits at most this long for the collector. */
+/** The longest wait for the collector when the service stops. */
 const closeTimeoutMs = 1_500;
 
 export interface SpanBuffer {

@@ -73,8 +73,8 @@ export interface Tracing {
    */
   recordBatch(span: BatchSpan): void;
   /**
-   * The headers of a request that continues the trace of a step at another server. Empty if the
-   * step is not traced, or if its context cannot be loaded in time.
+   * Returns headers for a request to another server. With them, that server continues the step's
+   * trace. Empty if the step is not traced, or if its context cannot be loaded in time.
    */
   headersOf(ref: StepRef): Promise<Readonly<Record<string, string>>>;
   /** Exports the recorded spans. Waits for the collector at most 1.5 s. */

@@ -59,7 +59,7 @@ export function onBusMessage(dispatcher: Dispatcher, message: DispatcherMessage)
  */
 function isOlder(link: NodeLink, { epoch, linkEpoch }: NodeLinked): boolean {
   if (linkEpoch !== undefined) return link.linkEpoch < linkEpoch;
-  // Epoch 0 means that `enterFleet` has not entered this link yet. When it does, it finds the newer
-  // link and closes this one.
+  // Epoch 0 means that `enterFleet` has not entered this link yet. Later, `enterFleet` finds the
+  // newer link and closes this link.
   return link.epoch !== 0 && link.epoch < epoch;
 }

@@ -86,8 +86,8 @@ const badRequestDetail =
 const pathPattern = /^[^?]*/;
 
 /**
- * False for three malformed requests that Node accepts: a target that is not printable ASCII,
- * HTTP/1.1 without `Host`, or a path with wrong percent-encoding.
+ * False for three kinds of malformed request that Node accepts: a target that is not printable
+ * ASCII, HTTP/1.1 without `Host`, or a path with wrong percent-encoding.
  */
 function isParsable(request: IncomingMessage): boolean {
   const target = request.url ?? '';

@@ -87,8 +87,8 @@ export function assertConsistent(config: GatewayConfig): void {
 }
 
 /**
- * The proxies whose report that a request came over TLS is trusted. Undefined outside production or
- * without `TRUST_PROXY`, because no check is needed then.
+ * The trusted proxies, which report for each request if it came over TLS. Undefined outside
+ * production or without `TRUST_PROXY`. The gateway then does not check for TLS.
  */
 export function tlsOnlyOf(config: GatewayConfig): TrustedProxies | undefined {
   if (config.SVC_ENVIRONMENT !== 'production' || config.TRUST_PROXY === undefined) return undefined;

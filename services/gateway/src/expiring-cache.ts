@@ -87,8 +87,8 @@ export function createExpiringCache<Value>({
 }
 
 /**
- * Adds an entry. Beyond `entriesMax`, drops the first one. The first present entry is the least
- * recently used one, because `get` moves a present entry to the end.
+ * Adds an entry. If the map then has more than `entriesMax` entries, drops the first one. The first
+ * entry of `present` is the least recently used one, because `get` moves an entry to the end.
  */
 function keep<Kept>(
   entries: Map<string, Kept>,

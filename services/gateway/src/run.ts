@@ -49,7 +49,10 @@ import {
   type EventWaiters,
 } from './webhook-endpoints/event-waiters.ts';
 
-/** `close` lets requests in flight finish, and closes the resources in reverse order. */
+/**
+ * Starts a gateway. Its `close` waits up to 8 s for the requests in flight, and closes the
+ * resources in reverse order.
+ */
 export async function run(
   config: GatewayConfig,
   { logger, clock = systemClock }: { readonly logger: Logger; readonly clock?: Clock },

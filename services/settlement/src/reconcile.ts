@@ -158,8 +158,9 @@ function logReconciled(
 }
 
 /**
- * If this bus message is lost, the node gets `cancel` later: as the answer to its next `start` or
- * `usage`, or when its dispatcher looks for ended runs.
+ * Sends the cancel to the dispatchers in a bus message. If the message is lost, the node gets
+ * `cancel` later: as the answer to its next `start` or `usage`, or when its dispatcher looks for
+ * ended runs.
  */
 async function cancelOnNode(deps: ReconcileDeps, submissionId: string): Promise<void> {
   try {

@@ -18,7 +18,10 @@ import { settleSubmissions } from './settle.ts';
 import { createSolanaMetrics } from './solana/metrics.ts';
 import { startSolana } from './solana/start.ts';
 
-/** `close` waits for the jobs in progress, and closes the resources in reverse order. */
+/**
+ * Starts settlement. `close` of the result waits for the jobs in progress, then closes the
+ * resources in the reverse order of opening.
+ */
 export function run(
   config: SettlementConfig,
   { logger }: { readonly logger: Logger },

@@ -14,7 +14,10 @@ interface DeliverStep {
 
 const submissionIdPattern = /"submissionId":"(sub_[0-7][0-9a-z]{25})"/;
 
-/** The key contains delivery, round and attempt number, so no two attempts share a span. */
+/**
+ * Returns the step of an attempt. Its key contains the delivery, the round and the attempt number,
+ * so no two attempts share a span.
+ */
 export function deliverStep(attempt: ClaimedAttempt): DeliverStep {
   const { deliveryId, eventId, round, attemptNumber, body } = attempt;
   const [, wireId = ''] = submissionIdPattern.exec(body ?? '') ?? [];

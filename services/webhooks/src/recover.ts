@@ -68,7 +68,7 @@ export function createRecovery({ store, producer, deliverer, logger }: RecoverDe
     if (dropped + deleted > 0)
       logger.info(
         { dropped, deleted },
-        'dropped unreadable events and deleted retired webhook endpoints',
+        'dropped old events of endpoints without a URL, and deleted retired endpoints',
       );
   }
 
@@ -98,19 +98,29 @@ export function createRecovery({ store, producer, deliverer, logger }: RecoverDe
       const ended = await reconcileTogether(store, aged, found.candidates, (ids) =>
         exhaustAgedRounds(store, ids),
       );
-      if (ended.count > 0) logger.info({ count: ended.count }, 'ended deliveries after 72 hours');
+      if (ended.count > 0)
+        logger.info({ count: ended.count }, 'ended deliveries whose round began 72 hours ago');
       for (const { subjectId, error } of ended.failures) {
         const deliveryId = toWireId('dlv', subjectId);
-        logger.warn({ err: error, deliveryId }, 'could not end a delivery after 72 hours');
+        logger.warn(
+          { err: error, deliveryId },
+          'could not end a delivery whose round began 72 hours ago',
+        );
         errors.push(error);
       }
       if (afterAged === null) break;
     }
     if (errors.length === 0) return;
-    throw new AggregateError(errors, `could not end ${errors.length} deliveries after 72 hours`);
+    throw new AggregateError(
+      errors,
+      `could not end ${errors.length} deliveries whose round began 72 hours ago`,
+    );
   }
 
-  /** If Redis cannot be read, the deliverer keeps its last setting. */
+  /**
+   * Pauses the deliverer while the webhook queue is paused. If Redis cannot be read, the deliverer
+   * stays as it is.
+   */
   async function followPause(): Promise<void> {
     try {
       deliverer.setPaused(await producer.isPaused('webhook'));

@@ -8,7 +8,10 @@ import { openDeliverer } from './open-deliverer.ts';
 import { createRecovery } from './recover.ts';
 import { createWakeUpPace } from './wake-up-pace.ts';
 
-/** `close` waits for running work, then closes the resources in reverse order. */
+/**
+ * Starts the service. Its `close` waits for running work, then closes the resources in reverse
+ * order.
+ */
 export function run(
   config: WebhooksConfig,
   { logger, clock = systemClock }: { readonly logger: Logger; readonly clock?: Clock },

@@ -39,8 +39,8 @@ export interface ScheduleOptions {
 /** The share of the request slots that is reserved for endpoints with nothing in flight. */
 const reservedShare = 0.25;
 /**
- * One statement claims for at most this many endpoints. It takes no further endpoint once it asks
- * for `claimedAttemptsMax` attempts or more.
+ * The most endpoints for which one statement claims attempts. A statement takes no further endpoint
+ * once it asks for `claimedAttemptsMax` attempts or more.
  */
 const claimedEndpointsMax = 64;
 const claimedAttemptsMax = 128;
@@ -232,8 +232,9 @@ function newEndpoint(tenantId: string, targetId: string | null): Endpoint {
 }
 
 /**
- * True for an idle endpoint without timeouts. `wake` can create its state again. If the tenant's
- * attempts of this hour are used up, the next claim reports that again.
+ * True if the state of an endpoint can be deleted: the endpoint is idle and has no timeouts. `wake`
+ * creates the state again. If the tenant has used up its attempts of this hour, the next claim
+ * reports it again.
  */
 function isForgettable({ due, inFlight, breaker, isResting }: Endpoint): boolean {
   return !due && inFlight === 0 && breaker.timeouts === 0 && !isResting;

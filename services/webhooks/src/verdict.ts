@@ -12,7 +12,7 @@ const goneStatus = 410;
 export function parseRetryAfterSeconds(header: string, nowMs: number): number | undefined {
   const text = header.trim();
   if (/^[0-9]{1,9}$/.test(text)) return Number(text);
-  // Only HTTP dates, because `Date.parse` accepts almost anything.
+  // `Date.parse` accepts almost anything, so a text that is not an HTTP date is refused first.
   if (!/^[A-Z][a-z]{2}, .* GMT$/.test(text)) return undefined;
   const atMs = Date.parse(text);
   return Number.isNaN(atMs) ? undefined : Math.max(0, Math.ceil((atMs - nowMs) / 1000));

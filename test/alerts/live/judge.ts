@@ -4,9 +4,7 @@ export const noticeSecondsMax = 60;
 
 export interface Watched {
   readonly quiet: readonly string[];
-  /**
-   * For each alert that fired after the fault, the seconds from the fault until the alert fired.
-   */
+  /** The seconds from the fault until an alert fired, by the name of the alert. */
   readonly fired: ReadonlyMap<string, number>;
   /**
    * The seconds from the repair of the fault until no alert of `must` fired any more. Undefined if

@@ -74,7 +74,7 @@ try {
 for (const line of [...verdicts, ...faults]) say(line);
 const slowest = scrapesMs.length === 0 ? 'not measured' : `${Math.max(...scrapesMs).toFixed(1)} ms`;
 say(
-  `${faults.length === 0 ? 'held' : 'BROKEN'}: ${chosen.length} faults, ${faults.length} complaints; ${verdicts.join('; ')}; slowest scrape ${slowest} (limit ${scrapeMsMax} ms)`,
+  `${faults.length === 0 ? 'held' : 'BROKEN'}: ${chosen.length} faults, ${faults.length} violations; ${verdicts.join('; ')}; slowest scrape ${slowest} (limit ${scrapeMsMax} ms)`,
 );
 process.exit(faults.length === 0 ? 0 : 1);
 

@@ -5,7 +5,10 @@ import { type Board, boards } from '../boards.ts';
 const range = '5m';
 const width = 1_800;
 const drawMs = 2_500;
-/** Three rows of three graphs. The web interface reads at most ten graphs from its address. */
+/**
+ * The graphs of one picture: three rows of three. The web interface reads at most ten graphs from
+ * its address.
+ */
 const graphsOfPicture = 9;
 
 /** CSS for three columns of graphs without their controls, so one picture has all graphs. */

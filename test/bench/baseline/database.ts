@@ -109,8 +109,9 @@ export const outcomeStatement: Statement = {
 };
 
 /**
- * Prices are those of the default rate card and the tier `standard`. A failed submission is not
- * charged. A second run for the same submission changes nothing.
+ * Settles a submission of the baseline. The prices are those of the default rate card and the tier
+ * `standard`. A failed submission is not charged. A second run for the same submission changes
+ * nothing.
  */
 export const settleStatement: Statement = {
   name: 'settle',

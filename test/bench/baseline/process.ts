@@ -36,7 +36,7 @@ export function openRedis(): Redis {
 export function openQueue<Job>({ name }: Hop<Job>): Queue<Job> {
   return new Queue<Job>(name, {
     connection: openRedis(),
-    // If a finished job were removed at once, the process that waits for the job would get an
+    // If a completed job were removed at once, the process that waits for the job would get an
     // error.
     defaultJobOptions: { removeOnComplete: { count: finishedJobsMax }, removeOnFail: true },
   });

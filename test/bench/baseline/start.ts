@@ -28,9 +28,9 @@ const micros = 1_000_000;
  *
  * The baseline is the plainest implementation of the way from a post to its webhook. The bench
  * measures it next to the product. It uses express, one named statement per step over a pool of 16,
- * one job per step, `waitUntilFinished` for the dispatch, 64 jobs at once, and `got`. It commits
- * what the product commits: hold, dispatched, outcome, settlement with its event, delivered. It
- * omits sealing, outbox, delivery log, leases and reconcilers.
+ * one job per step, `waitUntilFinished` for the dispatch, 64 jobs at once, and `got`. Like the
+ * product, it commits hold, dispatched, outcome, settlement with its event, and delivered. It omits
+ * the commit of `running`, sealing, outbox, delivery log, leases and reconcilers.
  *
  * It must not change, because many figures of the bench are ratios to it.
  */

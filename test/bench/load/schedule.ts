@@ -9,9 +9,9 @@ export interface Schedule {
 }
 
 /**
- * The instants of the requests, in milliseconds from the start, in order. They are independent of
- * one another, as those of many tenants are, so some are close together. They are whole
- * milliseconds, because timers are no finer.
+ * The instants of the requests, in milliseconds from the start, in order. The instants are
+ * independent of one another, like the requests of many tenants, so some are close together. They
+ * are whole milliseconds, because timers are no finer.
  */
 export function arrivalsMs({ perSecond, seconds, seed }: Schedule): number[] {
   const random = createRandom(seed);

@@ -154,7 +154,7 @@ function release(): void {
   accepted.clear();
 }
 
-/** A failure with the code `node_error` would put the node in quarantine. */
+/** Reports a failure. The code is not `node_error`, which would put the node in quarantine. */
 function fail(submissionId: string, socket: WebSocket): void {
   const failure = { code: 'posting_closed', message: 'released' };
   send(socket, { type: 'failed', submissionId, usage: {}, failure });

@@ -12,11 +12,14 @@ export interface BacklogSample {
   readonly count: number;
   readonly perSecond: number;
   /**
-   * From the start of the service's process, including the start of Node, to the first processed
-   * submission.
+   * The time from the start of the service's process to the first processed submission. It includes
+   * the start of Node.
    */
   readonly firstAfterMs: number;
-  /** The CPU microseconds per submission, from the time at which the service was ready. */
+  /**
+   * The CPU time per submission in microseconds, counted from the time at which the service was
+   * ready.
+   */
   readonly totalCpuMicros: number;
 }
 

@@ -10,11 +10,11 @@ import { lowestIdAt } from '../systems/system.ts';
 import { untilNoneLeft } from '../wait.ts';
 
 export interface DeadNodes {
-  /** For each node: from its silence until the fleet no longer counts it. */
+  /** The time of each node from its silence until the fleet does not count it. */
   readonly noticedAfterMs: readonly number[];
   /**
-   * For each run on a silent node: from the silence until the run ended as `node_lost`. Empty if
-   * the part did not wait for the end.
+   * The time of each run on a silent node from the silence until the run ended as `node_lost`.
+   * Empty if the part did not wait for the end.
    */
   readonly lostAfterMs: readonly number[];
 }
@@ -32,7 +32,8 @@ export interface DeadNodesOptions {
 const runs = 20;
 const pollMs = 50;
 /**
- * The links open over one ping interval of the service, so their pings come at different moments.
+ * The time over which the links are opened, which is one ping interval of the service. The pings of
+ * the links then come at different moments.
  */
 const linkedOverMs = 5_000;
 

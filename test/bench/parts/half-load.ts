@@ -4,7 +4,10 @@ import type { System } from '../systems/system.ts';
 import { ofCapacity } from './open-loop.ts';
 import { measureShapes, type ShapeResult } from './shapes.ts';
 
-/** The main figure is the time from a settlement to the first webhook. */
+/**
+ * Measures each system at half of its capacity. The main figure is the time from a settlement to
+ * the first webhook.
+ */
 export function measureHalfLoad(
   driver: Driver,
   systems: readonly System[],

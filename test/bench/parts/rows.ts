@@ -2,7 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { rowsReportedMs, type Written } from '../systems/counters.ts';
 import type { System } from '../systems/system.ts';
 
-/** Rows written for each whole life. */
+/**
+ * The rows that a system wrote while `lives` submissions ended. `inserts`, `updates` and `deletes`
+ * are rows for each of these submissions.
+ */
 export interface Rows {
   readonly lives: number;
   readonly inserts: number;

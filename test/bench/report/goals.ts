@@ -1,7 +1,7 @@
 import { median } from '../quantile.ts';
 import { spread, table } from './markdown.ts';
 
-/** A figure that a run should reach. Figures are medians of rounds. */
+/** The limit that a run should keep for one figure. The figure is the median of its rounds. */
 interface Goal {
   readonly name: string;
   readonly unit: string;

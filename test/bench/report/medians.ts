@@ -62,7 +62,10 @@ function medianPercentiles(some: readonly Percentiles[]): Percentiles {
   };
 }
 
-/** For each round, a figure of the first system divided by that of the system at index `other`. */
+/**
+ * Divides, in each round, the figure of the first system by the figure of the system at index
+ * `other`.
+ */
 export function ratiosOf(
   samples: readonly (readonly Sample[])[],
   figure: (sample: Sample) => number,

@@ -96,8 +96,8 @@ export const notifiedSql = `WITH notified AS (
   SELECT delivery_id, 1, 1, ended_at, ended_at, 204, 12 FROM notified`;
 
 /**
- * Subtracts the charges of the first `$2` rows from the balances of the tenants. `$1` are the ids
- * of the tenants, and `$3` is their number.
+ * Subtracts the charges of the first `$2` submissions from the balances of the tenants. `$1` are
+ * the ids of the tenants, and `$3` is the number of tenants.
  */
 export const accountsSql = `UPDATE credit_accounts a
   SET balance_micros = balance_micros - ${chargeMicros} * (${chargedBefore('seat + turns')} - ${chargedBefore('seat')})

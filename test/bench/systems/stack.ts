@@ -28,7 +28,7 @@ export interface StackOptions {
   readonly env?: NodeJS.ProcessEnv;
 }
 
-/** More than any run of the benchmark charges to one tenant. */
+/** The credits of each tenant. No run of the benchmark charges one tenant as much. */
 const credits = 500_000_000n;
 const author = { actor: { kind: 'local', name: 'bench' }, requestId: null } as const;
 const createdAtOnce = 8;

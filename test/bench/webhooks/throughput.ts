@@ -15,9 +15,9 @@ const roundMsMax = 60_000;
 type Say = (line: string) => void;
 
 /**
- * Measures how fast this service and a plain BullMQ worker process a backlog of 10,000 deliveries
- * to one receiver, in turns. A rate is in deliveries per second, from the first arrival to the
- * last. Returns the rate of this service over many tenants.
+ * Measures how fast a backlog of 10,000 deliveries to one receiver is processed, in turns by this
+ * service and by a plain BullMQ worker. A rate is in deliveries per second, from the first arrival
+ * to the last. Returns the rate of this service over many tenants.
  */
 export async function measureThroughput(world: World, rounds: number, say: Say): Promise<number> {
   const receiver = await world.program('receiver');
@@ -40,7 +40,7 @@ export async function measureThroughput(world: World, rounds: number, say: Say):
   }
   await Promise.all([deliverer.stop(), worker.stop(), receiver.stop()]);
   const plain = median(rates.plain);
-  say(`throughput: backlog of ${backlog} deliveries, medians of ${rounds} rounds, in turns`);
+  say(`throughput: backlog of ${backlog} deliveries, medians of ${rounds} interleaved rounds`);
   say(`  plain BullMQ worker, no log       ${plain.toFixed(0)}/s`);
   for (const [name, rate] of [
     [`${tenantsMax} tenants`, median(rates.many)],

@@ -59,7 +59,7 @@ const proxy = await startEgressProxy({
  */
 const sentPacketsColumn = 9;
 
-/** 0 without `--interface`. */
+/** The number of packets that the interface has sent. 0 if `--interface` is not given. */
 function sentPackets(): number {
   if (values.interface === undefined) return 0;
   const lines = readFileSync('/proc/self/net/dev', 'utf8').split('\n');

@@ -131,7 +131,10 @@ export function createApplicant(tag: string, resumeBytes = resumeBytesDefault): 
   return { profile, answers, canaries };
 }
 
-/** Empty for a file field, and for a field that the applicant does not answer. */
+/**
+ * The values that the employer must receive for a field. Empty for a file field, and for a field
+ * that the applicant does not answer.
+ */
 export function expectedValues(field: Field, { answers }: Applicant): string[] {
   const answer = answers.get(field.ask);
   switch (answer?.kind) {

@@ -29,7 +29,8 @@ const fixtures: Readonly<Record<Ats, AtsFixture>> = {
 };
 
 /**
- * The reason why a system cannot show a behaviour. Undefined if its fixture shows the behaviour.
+ * The reason why an applicant tracking system cannot show a behaviour. Undefined if its fixture
+ * shows the behaviour.
  */
 export function whyNotShown(ats: Ats, behaviour: Behaviour): string | undefined {
   return fixtures[ats].unshown[behaviour];
@@ -93,7 +94,10 @@ function respond(fixture: AtsFixture, request: FixtureRequest, world: World): Fi
   );
 }
 
-/** The server listens on 127.0.0.1. Throws if the system of `ats` cannot show the behaviour. */
+/**
+ * Starts the site of an employer on 127.0.0.1, with forms as `ats` makes them. Throws if this
+ * applicant tracking system cannot show the behaviour.
+ */
 export async function startEmployer({
   ats,
   behaviour = 'success',

@@ -8,10 +8,7 @@ import { type AgentProcess, startAgentProcess } from './agent-process.ts';
 import { type LinkEnd, startLinkEnd } from './link-end.ts';
 import { employers } from './plan.ts';
 
-/**
- * One agent, its employers and the service's side of its link. The agent runs at most one
- * submission in each of its slots.
- */
+/** One agent, its employers and the service's side of its link. */
 export interface Lane {
   readonly link: LinkEnd;
   readonly stateDir: string;

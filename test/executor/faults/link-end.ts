@@ -14,7 +14,7 @@ export const nodeId = 'nod_01kajh8z2wf5xav9c3q7m4n6rt';
 /** The end of a submission, as the service knows it. */
 export type Ended =
   | WireOutcome
-  /** A new link did not name the submission, so the node has lost it. */
+  /** The `hello` of a new link did not name the submission, so the node has lost it. */
   | { readonly type: 'lost' }
   /** The node reported `stopped`, because another instance had got `begin`. */
   | { readonly type: 'stopped' };
@@ -180,8 +180,8 @@ function receive(state: State, socket: WebSocket, frame: FrameFromNode): void {
       end(state, socket, frame.submissionId, { type: 'stopped' });
       break;
     case 'decline':
-      // Offer again later: the node frees the slot of the previous submission a moment after its
-      // `ack`.
+      // Offer again later: the node frees the slot of the previous submission a moment after it
+      // has received the `ack`.
       setTimeout(() => offerAll(state), offerAgainMs);
       break;
     case 'usage':

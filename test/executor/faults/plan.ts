@@ -36,7 +36,7 @@ export interface RunPlan {
   readonly assignedAfterMs: number;
 }
 
-/** The employers of a lane. Their host names do not overlap, so one agent reaches all of them. */
+/** The employers of one agent. Their host names do not overlap, so it reaches all of them. */
 export const employers: readonly { readonly ats: Ats; readonly behaviour: Behaviour }[] = [
   { ats: 'greenhouse', behaviour: 'success' },
   { ats: 'lever', behaviour: 'cut' },

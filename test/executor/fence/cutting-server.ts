@@ -24,7 +24,7 @@ export type Cut =
 /** An employer behind a relay that cuts its connections. */
 export interface CuttingServer {
   readonly port: number;
-  /** Every request that arrived, as `METHOD path`, without GET and OPTIONS. */
+  /** The requests that arrived, except GET and OPTIONS, each as `METHOD path`. */
   readonly received: string[];
   /** Resolves at the next submission request, or after `timeoutMs` without one. */
   arrivedWithin(timeoutMs: number): Promise<void>;

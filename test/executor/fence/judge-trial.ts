@@ -11,13 +11,15 @@ export function faultsOf(trial: Trial, { sent, received, isCut }: TrialEnd): str
     return faults;
   }
   if (sent?.kind === 'answered' && sent.bodyText !== confirmation) {
-    faults.push('the fence reports an incomplete answer as the answer');
+    faults.push('the fence reports an incomplete answer as complete');
   }
   if (sent?.kind === 'nothing_sent' && received.length > 0)
     faults.push('a request arrived, but the fence reports that nothing was sent');
   if (trial.sender === 'moved') {
     if (sent?.kind !== 'unanswered')
-      faults.push('the fence does not report a repeating redirect as unanswered');
+      faults.push(
+        'a redirect asked for the request again, but the fence does not report unanswered',
+      );
   } else if (!isCut && sent?.kind !== 'answered') {
     faults.push(`the answer arrived whole, but the fence reports ${sent?.kind ?? 'an error'}`);
   }

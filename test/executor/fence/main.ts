@@ -61,9 +61,7 @@ async function runAll(): Promise<void> {
 
 const named = Object.entries(namedTrials).filter(([name]) => positionals.includes(name));
 if (named.length !== positionals.length)
-  throw new Error(
-    'each argument must be the name of a trial in test/executor/fence/named-trials.ts, and none may come twice',
-  );
+  throw new Error('name trials of test/executor/fence/named-trials.ts, each at most once');
 for (const [, trial] of named) await run(trial);
 if (named.length === 0) await runAll();
 await browser.close();

@@ -16,7 +16,7 @@ export async function audit(world: World, tenants: readonly LoadTenant[]): Promi
   // contain.
   const lines = readNodes(world);
   const records: FinalRecord[] = [];
-  // Read one tenant after the other, because the account statement of a long run is large.
+  // The tenants are read one after the other, because the account statement of a long run is large.
   for (const tenant of tenants) {
     const books = await readBooks(world, tenant);
     auditBooks(findings, books, seen.grants);

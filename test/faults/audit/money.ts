@@ -37,8 +37,7 @@ function auditBalance(
     'a balance is the grants less the charges',
     own.every(({ isAnswered }) => isAnswered) && microsOf(balance['balance']) === granted - charged,
     tenant.name,
-    () =>
-      `it is ${String(balance['balance'])} credits, but must be ${granted - charged} micro-credits`,
+    () => `it is ${String(balance['balance'])} credits, but must be ${granted - charged} micros`,
   );
 }
 
@@ -79,7 +78,7 @@ function auditLines(findings: Findings, record: FinalRecord, lines: readonly Jso
     of(type).reduce((total, line) => total + microsOf(line['amount']), 0n);
   const isOnce = of('hold').length === 1 && of('charge').length <= 1 && of('release').length <= 1;
   findings.expect(
-    'a submission has one hold, and at most one charge and one release within it',
+    'a submission has one hold, and at most one charge and one release that add up to it',
     isOnce &&
       sum('hold') === record.maxMicros &&
       sum('charge') === record.chargedMicros &&

@@ -2,7 +2,7 @@ import type { ControlledProcess } from '../world/controlled-process.ts';
 import type { World } from '../world/types.ts';
 import { type FaultKind, lastingKind, seconds } from './fault.ts';
 
-/** The upper end of the drawn time after which a killed process is started again. */
+/** A killed process is started again after a random time. This is the longest such time. */
 export const awayMsMax = 800;
 const clockOffMs = 4 * 60_000;
 

@@ -75,8 +75,8 @@ function both(one: Fault, other: Fault): Fault {
       if (failed?.status === 'rejected') throw failed.reason;
     },
     async heal(world) {
-      // Heal both in parallel. A process that restarts may need a server that the other fault has
-      // stopped.
+      // Both faults are healed in parallel. A process that restarts may need a server that the
+      // other fault has stopped.
       await Promise.all([one.heal(world), other.heal(world)]);
     },
   };

@@ -7,7 +7,8 @@ import { wireOf } from './wires.ts';
 
 /**
  * The delays of packets to and from Postgres, in milliseconds. A process usually learns of its
- * commit in a fraction of a millisecond. A delay gives a second fault time to strike before that.
+ * commit in a fraction of a millisecond. A delay gives a second fault time to strike after the
+ * commit and before the process learns of it.
  */
 const delaysMs = [80, 160, 250] as const;
 /**
@@ -55,7 +56,10 @@ const slowPostgres = lastingKind('a slow Postgres', 5, (random, targets) => {
   };
 });
 
-/** A commit in flight is lost, or it succeeds and no process learns of it. */
+/**
+ * Stops Postgres while its packets are late. A commit in flight is lost, or it succeeds and no
+ * process learns of it.
+ */
 const stoppedWhileSlow = lastingKind('Postgres stopped while slow', 4, (random, targets) => {
   const slow = drawSlow(random, targets);
   const extraMs = random.nat(2 * slow.delayMs);

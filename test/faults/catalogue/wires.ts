@@ -57,7 +57,7 @@ const delay = onOneWire('packets delayed', 8, (random) => {
   const delayMs = random.pick(delaysMs) ?? 0;
   return {
     what: `packets ${delayMs} ms late`,
-    // A request and its answer can cross the wire in this time.
+    // The fault lasts long enough for one delayed request and its delayed answer.
     atLeastMs: 2 * delayMs,
     strike: (wire) => wire.delay(delayMs),
   };

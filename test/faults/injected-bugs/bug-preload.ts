@@ -3,8 +3,8 @@ import { injectedBugs } from './catalogue.ts';
 import { applyEdit } from './injected-bug.ts';
 
 /**
- * Loaded into a process before its own code (`node --import`). The process then loads its modules
- * with the bug that `FAULTS_BUG` names. No file is changed.
+ * The name of the bug. This module is loaded into a process before its own code (`node --import`).
+ * The process then loads its modules with the bug. No file is changed.
  */
 const name = process.env['FAULTS_BUG'];
 const bug = injectedBugs.find((one) => one.name === name);

@@ -22,8 +22,8 @@ const { values, positionals } = parseArgs({
   },
 });
 /**
- * The number of faults in each of the two runs with a bug. The first run has each kind of fault
- * that has a target on this machine.
+ * The number of faults in each run with a bug. The second run follows only if the first one did not
+ * catch the bug. The first run has each kind of fault that has a target on this machine.
  */
 const faultCounts = [kindsCount, 48];
 /**

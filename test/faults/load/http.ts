@@ -50,8 +50,8 @@ export interface Http {
 }
 
 /**
- * Keeps connections alive, as a tenant's client does, so a cut hits connections in use. The number
- * of connections has no limit. With a limit, a request could time out while it waits for one.
+ * Keeps connections alive, as a tenant's client does, so a cut hits open connections. The number of
+ * connections has no limit. With a limit, a request could time out while it waits for a connection.
  */
 export function createHttp(): Http {
   const agent = new Agent({ keepAlive: true, scheduling: 'lifo' });

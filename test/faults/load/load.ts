@@ -19,15 +19,15 @@ export interface LoadOptions {
 }
 
 /**
- * If `perSecond` times this number of requests are in flight, new applications are skipped. Without
- * this limit, the backlog of an outage would arrive at once when the outage ends. A busy machine
- * would then never recover.
+ * The limit of requests in flight is `perSecond` times this number. At the limit, new applications
+ * are skipped. Without it, the backlog of an outage would arrive at once when the outage ends. A
+ * busy machine would then never recover.
  */
 const inFlightSecondsMax = 10;
 const triesMax = 12;
 /**
- * The patience of an impatient tenant, which sends its request only once. If no answer comes, the
- * service must end the submission without a retry of the tenant.
+ * An impatient tenant sends its request only once. If no answer comes, the service must end the
+ * submission without a retry of the tenant.
  */
 const onlyOnce = { triesMax: 1, givesUp: true } as const;
 const poorGrantCredits = 150;

@@ -66,8 +66,8 @@ export class Seen {
 
   /**
    * Records an answer to `POST /v1/submissions`. `wasCreated` is true if the tenant knew of the
-   * creation when it asked. A refusal is a complaint only if `wasCreated` is true. Otherwise a
-   * parallel request may have created the submission after this request was refused.
+   * creation when it asked. A `402` or `503` is a complaint only if `wasCreated` is true. Otherwise
+   * a parallel request may have created the submission after this request was refused.
    */
   noteCreation(
     application: Application,

@@ -7,7 +7,7 @@ interface Work {
   readonly actionsPerStep: number;
 }
 
-/** The work for each `atsType` of the payload. An unknown type ends quickly. */
+/** The work for each `atsType` of the payload. A job of another type ends quickly. */
 const works: Readonly<Record<string, Work>> = {
   'faults.quick': { steps: 1, stepMs: 30, actionsPerStep: 2 },
   'faults.work': { steps: 4, stepMs: 120, actionsPerStep: 5 },

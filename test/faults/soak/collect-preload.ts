@@ -3,9 +3,9 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 /**
- * Loaded into each process of a soak before its own code. At SIGUSR2 it runs the garbage collector.
- * It then writes the number of bytes that V8 still uses (`heapUsed` and `external`) into the file
- * that `FAULTS_MEMORY_FILE` names.
+ * Each process of a soak loads this file before the process's own code. At SIGUSR2 this file runs
+ * the garbage collector. It then writes the number of bytes that V8 still uses (`heapUsed` and
+ * `external`) into the file that `FAULTS_MEMORY_FILE` names.
  *
  * Without this collection, the number would include garbage: an idle process may run for more than
  * an hour without a collection.

@@ -11,7 +11,7 @@ export interface Hosts {
   /** The address at which the services reach this process. They send webhooks to it. */
   readonly tenantsAddress: string;
   /**
-   * Connects tenants to gateways, and nodes to dispatchers, without a wire through this process.
+   * Connects tenants to gateways, and nodes to dispatchers, without a TCP proxy in this process.
    * Undefined if everything runs on one host.
    */
   readonly direct?: {

@@ -9,8 +9,8 @@ export interface PostgresUnderTest {
   /** The URL for the role of the services, without a proxy. */
   serviceUrl(): string;
   /**
-   * The URL of a cluster for the role of the services, with all hosts of the cluster. Services then
-   * reach Postgres without a wire.
+   * Only a cluster has this method. It returns the URL for the role of the services, with all hosts
+   * of the cluster. With this URL, services reach Postgres without a wire.
    */
   clusterUrl?(): string;
   /**

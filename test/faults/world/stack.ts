@@ -37,8 +37,8 @@ function placeOf(world: World, name: string) {
 }
 
 /**
- * Starts a service process with its own wires to Postgres and to Redis. The wires are unused if the
- * servers are clusters. A gateway also has a wire to tenants, except with `hosts.direct`.
+ * Starts a service process with its own wires to Postgres and to Redis. A wire to a cluster is not
+ * used. A gateway also has a wire to tenants, except with `hosts.direct`.
  */
 export async function startService(
   world: World,

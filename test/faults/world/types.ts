@@ -14,7 +14,10 @@ import type { TcpProxy, TcpTarget } from './tcp-proxy.ts';
 export interface WorldOptions {
   readonly size: WorldSize;
   readonly bug?: InjectedBug | undefined;
-  /** The file that a service starts from. By default its source, which an injected bug needs. */
+  /**
+   * The file that a service starts from. The default is its source, and an injected bug needs the
+   * source.
+   */
   readonly entryOf?: ((service: ServiceName) => string) | undefined;
   /** True if each process can be asked how much memory it uses (soak/collected.ts). */
   readonly reportsMemory?: boolean;

@@ -83,8 +83,8 @@ export async function startWorld(options: WorldOptions): Promise<World> {
 }
 
 /**
- * The auditor's connections to Postgres. No fault strikes their wire, which follows Postgres to
- * each new address.
+ * The auditor's connections to Postgres. They go through a proxy that no fault strikes. The proxy
+ * follows Postgres to each new address.
  */
 async function auditorsPool(
   postgres: PostgresUnderTest,

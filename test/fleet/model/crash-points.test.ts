@@ -24,9 +24,7 @@ interface Point {
   readonly step: Step;
   readonly at: At;
   readonly name: string;
-  /**
-   * For each fault, the last state of the submission, followed by its failure code if it has one.
-   */
+  /** The last state of the submission after each fault, with its failure code if it failed. */
   readonly ends: Readonly<Record<Fault, string>>;
 }
 

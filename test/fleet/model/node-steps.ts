@@ -135,7 +135,7 @@ export function cutLink(fleet: Fleet, n: number, how: { readonly isNoticed: bool
   else link?.cutUnnoticed();
 }
 
-/** Connects all unlinked nodes, or one of them. */
+/** Connects all unlinked nodes if `n` is even. Otherwise connects one of them. */
 export function connectNode(fleet: Fleet, n: number): void {
   const away = fleet.nodes.filter(({ link }) => link === undefined);
   if (n % 2 === 0) {

@@ -199,8 +199,8 @@ export class ModelNode {
       return;
     }
     if (this.#nowMs() - accepted.atMs > acceptedOfferVoidAfterMs) return;
-    // The assignment cancels an earlier order to stop this submission. The node may have got that
-    // order because it sent a frame for the submission before it was assigned.
+    // The assignment cancels an earlier order to stop this submission. The node gets such an order
+    // if it sends a frame for the submission before the assignment.
     this.stopping.delete(submissionId);
     this.journal.set(submissionId, { submissionId, phase: 'assigned', actions: 0 });
   }

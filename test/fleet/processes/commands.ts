@@ -15,7 +15,7 @@ const agentsCount = 2;
 
 async function killDispatcher(world: ProcessWorld, n: number): Promise<void> {
   const { alive } = world;
-  // With both dispatchers down, a run does little except wait.
+  // One dispatcher stays alive, because a run without dispatchers does little except wait.
   if (alive.length > 1) await world.killDispatcher(pick(alive, n)?.index ?? 0);
 }
 

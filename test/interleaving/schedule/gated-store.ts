@@ -26,10 +26,10 @@ interface Session extends Asking {
 }
 
 /**
- * A store for one simulated process. Each statement is held before it is sent, and again before its
- * answer returns. A transaction is also held at BEGIN and at COMMIT. A statement that fails may or
- * may not have taken effect, as on a broken connection. If a process is killed before its COMMIT is
- * sent, its transaction is rolled back.
+ * A store for one simulated process. The scheduler delays each statement before it is sent, and
+ * again before its answer returns. The scheduler also delays each BEGIN and COMMIT. A statement
+ * that fails may or may not have taken effect, as on a broken connection. If a process is killed
+ * before its COMMIT is sent, its transaction is rolled back.
  */
 export class GatedStore {
   readonly #process: SimulatedProcess;

@@ -2,9 +2,9 @@ import type { SimulatedProcess } from './process.ts';
 import type { Scheduler } from './scheduler.ts';
 
 /**
- * Wraps a system outside the process, such as Redis or the disk. All its methods must be
- * asynchronous. Each call is held before it is made, and again before its answer returns. The call
- * or its answer may fail with `failure`.
+ * Wraps a system outside the process, such as Redis or the disk. All methods of the system must be
+ * asynchronous. Each call waits for the scheduler before it is made, and its answer waits before it
+ * returns. The call or its answer may fail with `failure`.
  */
 export function gatedOutsider<T extends object>(
   real: T,

@@ -4,7 +4,7 @@ import { Quiet } from './quiet.ts';
 import { Trace } from './trace.ts';
 import { Treatments } from './treatments.ts';
 
-/** With `fail`, the held call or its answer is lost. */
+/** `fail`: a fault happens at the event. For example, a call or its answer is lost. */
 export type Fate = 'go' | 'fail';
 
 interface Held {
@@ -43,8 +43,8 @@ export interface Ticket {
 
 export interface Rates {
   /**
-   * The probability that an event is delayed behind many others. If this is not 0, events whose
-   * name is `slow` (treatments.ts) are delayed with `treatedChance` instead.
+   * The probability that an event is delayed behind many others. If this is not 0, events with the
+   * treatment `slow` (treatments.ts) are delayed with `treatedChance` instead.
    */
   readonly stall: number;
   /**
@@ -149,8 +149,8 @@ export class Scheduler {
   }
 
   /**
-   * Holds an event like `hold`, but calls `release` with its fate. The process is optional. Returns
-   * a function that cancels the event.
+   * Like `hold`, but calls `release` with the fate of the event instead of resolving a promise. The
+   * event may have no process. Returns a function that cancels the event.
    */
   enqueue({ ticket, mayWait = false, ...event }: Event): () => void {
     const held: Held = {

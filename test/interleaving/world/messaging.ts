@@ -30,8 +30,8 @@ const jobAttemptsMax: Readonly<Record<QueueKey, number>> = {
 };
 
 /**
- * Queues and channels that behave like those of the queue room, at moments that the seed decides. A
- * job is delivered at least once and in any order, unless it is lost. Webhook jobs are dropped,
+ * Queues and channels that behave like those of `packages/queue`. The seed decides when they
+ * deliver. A job is delivered at least once, in any order, or it is lost. Webhook jobs are dropped,
  * because a run has no webhook service. The messages of a channel reach its current subscriber in
  * order, and any of them may be lost. BullMQ cannot be used, because its workers wait inside Redis,
  * where the seed decides nothing.
@@ -115,7 +115,10 @@ export class Messaging {
     this.#jobs.add(takeBack);
   }
 
-  /** Hands a job to a worker. With `isStrange`, the job is lost, or is also enqueued once more. */
+  /**
+   * Hands a job to a worker. If `isStrange` is true, the job is either lost, or handed over and
+   * enqueued once more.
+   */
   #hand(
     key: QueueKey,
     job: AnyJob,

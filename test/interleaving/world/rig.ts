@@ -50,8 +50,9 @@ const clockSql = `
  */
 const indexSql = 'CREATE INDEX interleaving_submissions ON submissions (tenant_id)';
 /**
- * Generic plans, as the services use them. Postgres makes them while the tables are empty and would
- * choose sequential scans, so sequential scans are turned off.
+ * The options of the connections that advance the time and read the rows. They use generic plans,
+ * as the services do. Postgres makes these plans while the tables are empty and would choose
+ * sequential scans, so sequential scans are turned off.
  */
 const plannerOptions = '-c jit=off -c enable_seqscan=off -c plan_cache_mode=force_generic_plan';
 

@@ -26,7 +26,7 @@ export interface TestPlan {
 /** The texts of errors that an overloaded machine can cause too. */
 const mayBeTheMachine = /timed? ?out|no answer|has ended|connection|ECONN|too many clients/i;
 const migrateMsMax = 60_000;
-/** A test file may take this many times its duration without a mutant, plus `spareMs`. */
+/** A test file gets this many times the duration that it has without a mutant, plus `spareMs`. */
 const slowFactorMax = 5;
 const spareMs = 30_000;
 

@@ -20,7 +20,10 @@ declare global {
   var svcMutationReach: Set<string> | undefined;
 }
 
-/** Longer statements are not recorded, because they are data that a test inserts. */
+/**
+ * The most characters of a statement that is recorded. A longer statement only inserts the data of
+ * a test.
+ */
 const statementCharactersMax = 20_000;
 const statementsMax = 5_000;
 

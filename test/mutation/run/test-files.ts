@@ -15,7 +15,10 @@ export interface OtherText {
 
 export interface FileEnd {
   readonly kind: 'passed' | 'failed' | 'timeout';
-  /** The first test that failed, or the error that ended the file. */
+  /**
+   * The failure of the first failed test, or the error that ended the file. Empty if the file
+   * passed.
+   */
   readonly failure: string;
   readonly durationMs: number;
 }
@@ -70,7 +73,7 @@ export async function openTestFiles(): Promise<TestFiles> {
         path.join(checkout, 'packages/testkit/src/file-setup.ts'),
       ],
       pool: 'forks',
-      // The disk cache does not know that the plugin replaces the text.
+      // The disk cache does not notice that the plugin replaces the text of a file.
       fsModuleCache: false,
       reporters: [{}],
       maxWorkers: 1,

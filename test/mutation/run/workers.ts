@@ -33,8 +33,8 @@ export function createWorker(servers: TestServers): Worker {
     current = undefined;
     if (child?.pid === undefined) return;
     try {
-      // Kills the whole process group. A child of the worker in which a test blocks the event loop
-      // would otherwise survive the worker.
+      // Kills the process group: the worker and its child processes. A child process in which a
+      // test blocks the event loop would otherwise survive.
       process.kill(-child.pid, 'SIGKILL');
     } catch {
       // The process has already exited.

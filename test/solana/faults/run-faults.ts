@@ -40,10 +40,7 @@ const paymentsPerTenant = 100;
  */
 const drainTicksMax = 400;
 
-/**
- * Sends at least `payments` payments under faults. Then compares Postgres with the payments that it
- * made.
- */
+/** Sends at least `payments` payments under faults, then compares Postgres with these payments. */
 export async function runFaults(
   world: SolanaWorld,
   { payments, seed }: { readonly payments: number; readonly seed: number },

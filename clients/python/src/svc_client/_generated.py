@@ -159,7 +159,7 @@ class Usage(TypedDict, total=False):
     cpuSeconds: float
     """Seconds of CPU time."""
     memoryGbSeconds: float
-    """Gigabytes of memory, times seconds."""
+    """Gigabyte-seconds of memory."""
     bandwidthMb: float
     """Megabytes sent and received."""
     actions: float
@@ -174,7 +174,7 @@ class Balance(TypedDict):
     available: float
     """`balance - held`. The unit is credits, with at most six decimals."""
     rebateAccrued: float
-    """The rebate that has not been paid out. The unit is credits, with at most six decimals."""
+    """The rebate on charges that has not been paid out. The unit is credits, with at most six decimals."""
     currency: Literal["credits"]
     """The unit of the amounts."""
     usdPerCredit: float
@@ -262,7 +262,7 @@ class _SubmissionCreatedRequired(TypedDict):
     quote: Quote
     """The quoted price."""
     balance: SubmissionCreatedBalance
-    """The credits after the hold."""
+    """The credits after the hold. `held` is only this hold."""
 
 
 class SubmissionCreated(_SubmissionCreatedRequired, total=False):
@@ -291,9 +291,9 @@ class Submission(TypedDict):
     quote: Quote
     """The quoted price."""
     actualCredits: Union[float, None]
-    """The charged credits. Null until the submission is settled."""
+    """The charged credits. Null until the submission has ended."""
     refundedCredits: Union[float, None]
-    """The released credits. Null until the submission is settled."""
+    """The released credits. Null until the submission has ended."""
     usage: Usage
     """The usage reported so far. Empty before the first report."""
     failure: Union[SubmissionFailure, None]
@@ -332,11 +332,11 @@ class SubmissionFailure(TypedDict):
 
 class JobResult(TypedDict, total=False):
     confirmationId: str
-    """The number of the confirmation that the site showed."""
+    """The confirmation number that the site showed."""
     confirmationUrl: str
     """The page of the confirmation."""
     details: dict[str, Any]
-    """Figures about the run."""
+    """Facts about the run."""
 
 
 class CancelAnswer(TypedDict):
@@ -385,7 +385,7 @@ class Transaction(TypedDict):
     submissionId: Union[str, None]
     """The submission, if the movement belongs to one."""
     reference: Union[str, None]
-    """Your reference of a purchase or grant. Null for other movements."""
+    """The reference of a purchase or grant. Null for other movements."""
     createdAt: str
     """The time of the creation."""
 
@@ -452,7 +452,7 @@ class SettingsWebhookDisabled(TypedDict):
 
 class Settings(TypedDict):
     webhookUrl: Union[str, None]
-    """The address of your endpoint. Null if there is none."""
+    """The URL of your endpoint. Null if there is none."""
     lowBalanceThreshold: float
     """The service sends `credits.low_balance` when the balance falls below this value, or when you raise this value above the balance. The unit is credits, with at most six decimals."""
     webhookDisabled: Union[SettingsWebhookDisabled, None]
@@ -467,7 +467,7 @@ class Settings(TypedDict):
 
 class SettingsChange(TypedDict, total=False):
     webhookUrl: Union[str, None]
-    """The address of your endpoint. Null if there is none."""
+    """The URL of your endpoint. Null if there is none."""
     lowBalanceThreshold: float
     """The service sends `credits.low_balance` when the balance falls below this value, or when you raise this value above the balance."""
 
@@ -657,9 +657,9 @@ class KeyCreated(TypedDict):
 
 class ChangeAuthor(TypedDict, total=False):
     keyId: Union[str, None]
-    """The key of the tenant that made the change."""
+    """The key that made the change. Null if no key with an id signed."""
     operator: str
-    """The id of the operator."""
+    """The id of the operator, or `local` for a program."""
 
 
 class AuditEntry(TypedDict):
@@ -674,7 +674,7 @@ class AuditEntry(TypedDict):
     after: Union[dict[str, Any], None]
     """The changed members after the change. Null for a deletion."""
     requestId: Union[str, None]
-    """The id of the request that made the change."""
+    """The id of the request that made the change. Null without a request."""
 
 
 class AuditPage(TypedDict):
@@ -697,7 +697,7 @@ class AtsApplicationPayload(TypedDict):
     atsType: str
     """The kind of the site, as a hint. In the sandbox it selects what the simulated node does."""
     applicantProfile: dict[str, Any]
-    """The applicant. The service passes the profile on as sent. It may nest at most 64 levels deep. `/docs/applicant-profile` describes how nodes read it."""
+    """The applicant. The profile may nest at most 64 levels deep. The service passes it on as sent. `/docs/applicant-profile` describes how nodes read it."""
     jobContext: AtsApplicationPayloadJobContext
     """The job. Further members are allowed."""
 
@@ -766,9 +766,9 @@ class SubmissionCompletedEventData(TypedDict):
     tier: Union[Literal["standard", "priority", "instant"], str]
     """The tier: how soon the job runs, and at which price."""
     actualCredits: float
-    """The charged credits. Null until the submission is settled. The unit is credits, with at most six decimals."""
+    """The charged credits. Null until the submission has ended. The unit is credits, with at most six decimals."""
     refundedCredits: float
-    """The released credits. Null until the submission is settled. The unit is credits, with at most six decimals."""
+    """The released credits. Null until the submission has ended. The unit is credits, with at most six decimals."""
     status: Literal["submitted"]
     """The state of the submission."""
 
@@ -803,9 +803,9 @@ class SubmissionFailedEventData(TypedDict):
     tier: Union[Literal["standard", "priority", "instant"], str]
     """The tier: how soon the job runs, and at which price."""
     actualCredits: float
-    """The charged credits. Null until the submission is settled. The unit is credits, with at most six decimals."""
+    """The charged credits. Null until the submission has ended. The unit is credits, with at most six decimals."""
     refundedCredits: float
-    """The released credits. Null until the submission is settled. The unit is credits, with at most six decimals."""
+    """The released credits. Null until the submission has ended. The unit is credits, with at most six decimals."""
     status: Literal["failed"]
     """The submission failed."""
     failure: SubmissionFailedEventDataFailure
@@ -831,9 +831,9 @@ class SubmissionCancelledEventData(TypedDict):
     tier: Union[Literal["standard", "priority", "instant"], str]
     """The tier: how soon the job runs, and at which price."""
     actualCredits: float
-    """The charged credits. Null until the submission is settled. The unit is credits, with at most six decimals."""
+    """The charged credits. Null until the submission has ended. The unit is credits, with at most six decimals."""
     refundedCredits: float
-    """The released credits. Null until the submission is settled. The unit is credits, with at most six decimals."""
+    """The released credits. Null until the submission has ended. The unit is credits, with at most six decimals."""
     status: Literal["cancelled"]
     """The submission was cancelled."""
     by: Union[Literal["tenant", "operator"], str]
@@ -879,7 +879,7 @@ class CreditsLowBalanceEventData(TypedDict):
     held: float
     """The held credits. The unit is credits, with at most six decimals."""
     threshold: float
-    """The threshold that the balance is below. The unit is credits, with at most six decimals."""
+    """The balance is below this threshold. The unit is credits, with at most six decimals."""
 
 
 class CreditsLowBalanceEvent(TypedDict):
@@ -917,12 +917,12 @@ class CreditsPurchasedEvent(TypedDict):
 
 class SettingsChangedEventDataByKeyId(TypedDict):
     keyId: Union[str, None]
-    """The id of the signing key. Null if the key has no id."""
+    """The id of the signing key. Null if no key with an id signed."""
 
 
 class SettingsChangedEventDataByOperator(TypedDict):
     operator: str
-    """The id of the operator."""
+    """The id of the operator, or `local` for a program."""
 
 
 class SettingsChangedEventData(TypedDict):

@@ -13,7 +13,7 @@ export interface Html {
 
 type Part = Html | string | number | readonly Html[];
 
-/** Builds HTML from a template. Escapes every value that is not of the type `Html`. */
+/** Builds HTML from a template. Escapes strings and numbers. Inserts `Html` unchanged. */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
   return { source: strings.map((text, index) => text + sourceOf(parts[index] ?? '')).join('') };
 }

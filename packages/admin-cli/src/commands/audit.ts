@@ -32,22 +32,25 @@ interface ListOptions extends CommandOptions {
 /** `svc audit …` (CONTRACT 9). */
 export function addAuditCommands(audit: Command): void {
   addCommand(audit, 'list', {
-    does: 'list who changed what, newest first',
+    does: 'list who changed or read what, newest first',
     examples: [
       'svc audit list --since 24h',
       'svc audit list --subject tnt_…',
       'svc audit list --by op_… --action credits.grant --json',
     ],
   })
-    .option('--by <id>', 'only changes by this operator (op_…) or tenant (tnt_…)', actorArgument)
+    .option('--by <id>', 'only entries by this operator (op_…) or tenant (tnt_…)', actorArgument)
     .option('--action <action>', 'only this action, such as tenant.disable')
-    .option('--subject <id>', 'only changes to this tenant, node, purchase, submission or service')
+    .option(
+      '--subject <id>',
+      'only entries about this subject, such as tnt_…, dlv_… or queue:dispatch',
+    )
     .option(
       '--since <time>',
-      'only changes since this time, or since a duration ago (24h)',
+      'only entries since this time, or since a duration ago (24h)',
       timeArgument,
     )
-    .option('--until <time>', 'only changes before this time', timeArgument)
+    .option('--until <time>', 'only entries before this time', timeArgument)
     .option('--before <entry>', 'only entries older than the one with this number', entryArgument)
     .option(
       '--limit <count>',

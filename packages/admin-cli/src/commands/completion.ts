@@ -17,7 +17,10 @@ export function addCompletionCommand(command: Command): void {
     });
 }
 
-/** For the command and each subcommand at any depth: its path, and the words that complete it. */
+/**
+ * Lists the command and its subcommands at any depth, each with its path and the words that can
+ * follow the path.
+ */
 function completionsOf(command: Command, path: string): [string, string[]][] {
   const subcommands = command.commands.map((child) => child.name());
   const options = command.options.flatMap(({ long }) => (long === undefined ? [] : [long]));

@@ -34,7 +34,7 @@ export function addCreditsCommands(credits: Command): void {
       withContext((context) => grant(context, { tenantId, creditsMicros, options })),
     );
   const reversal = addCommand(credits, 'reverse', {
-    does: 'reverse a purchase if its credits are still available; to repeat this changes nothing',
+    does: 'reverse a purchase if its credits are still available; repeating it changes nothing',
     examples: ['svc credits reverse pur_…', 'svc credits reverse pur_… --yes'],
   });
   addYesOption(reversal)

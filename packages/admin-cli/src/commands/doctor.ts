@@ -94,7 +94,10 @@ async function readDeployment(context: Context): Promise<Deployment> {
   };
 }
 
-/** Empty unless running services report both retentions: `usageDays` and `deliveryDays`. */
+/**
+ * Returns the partitions that should be dropped already. Returns none unless running services
+ * report both retentions: `usageDays` and `deliveryDays`.
+ */
 async function findOverdue(store: Context['store'], redis: Deployment['redis']): Promise<string[]> {
   const facts = (redis?.services ?? []).flatMap(({ facts: found }) => found ?? []);
   const usage = facts.flatMap(({ usageDays }) => usageDays ?? []);

@@ -147,8 +147,8 @@ async function rotate(context: Context, nodeId: string, options: RotateOptions):
 }
 
 /**
- * Runs after the commit. Without Redis, the services find the change and the lost submissions in
- * Postgres within a few seconds.
+ * Notifies dispatchers of the change and settlement of the lost submissions. Call it after the
+ * commit. Without Redis, the services find both in Postgres within a few seconds.
  */
 async function notify(
   context: Context,

@@ -121,9 +121,10 @@ function reasonOf(intent: PurchaseIntent): string | null {
         ? `${tooLarge}; grant credits with svc solana assign when the balance is lower`
         : `its grace ended and ${part}; grant credits with svc solana assign`;
     case 'expired':
-      if (!intent.isClosed) return `expired and ${part}; a payment within its grace still counts`;
+      if (!intent.isClosed)
+        return `it expired, and ${part}; a payment within its grace still counts`;
       return intent.paidUsdcMicros > 0n
-        ? 'paid after its grace; grant credits with svc solana assign'
+        ? 'it was paid after its grace; grant credits with svc solana assign'
         : 'no payment was found until the end of its grace';
   }
 }

@@ -18,7 +18,7 @@ export function addRecoveryCommands(group: Command): void {
     examples: ['svc recovery begin'],
   }).action((options: CommandOptions) => withContext((context) => begin(context, options)));
   addCommand(group, 'status', {
-    does: 'show which nodes have reported, and which submissions could not be restored',
+    does: 'show which nodes have not reported, and which submissions could not be restored',
     examples: ['svc recovery status'],
   }).action((options: CommandOptions) => withContext((context) => status(context, options)));
   addYesOption(

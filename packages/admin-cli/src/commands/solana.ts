@@ -23,7 +23,7 @@ export function addSolanaCommands(group: Command): void {
     examples: ['svc solana status', 'svc solana status --json'],
   }).action((options: CommandOptions) => withContext(({ store }) => status(store, options)));
   addCommand(group, 'assign', {
-    does: 'grant credits to a tenant for a payment that belongs to no purchase intent, once',
+    does: 'grant credits to a tenant for an unexplained payment, once',
     examples: [
       'svc solana assign 5VER… --tenant tnt_… --credits 500 --reason "sent without the link"',
     ],

@@ -107,7 +107,9 @@ function fleetLines({ nodes, live }: ServiceStatus, widthMax: number | undefined
   );
 }
 
-/** Null if no audit of the ledger has ended or failed yet. */
+/**
+ * The `ledger` member of the JSON output. Null if no audit of the ledger has ended or failed yet.
+ */
 function ledgerRecord(ledger: ServiceStatus['ledger']): object | null {
   if (ledger === null || (ledger.at === null && ledger.failedAt === null)) return null;
   const { step: _step, faults, ...rest } = ledger;

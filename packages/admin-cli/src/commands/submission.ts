@@ -128,7 +128,7 @@ async function cancel(context: Context, id: string, options: CommandOptions): Pr
   switch (outcome.kind) {
     case 'terminal':
       throw new Refusal(
-        `The submission has ended already: it is ${outcome.state}. Nothing was changed.`,
+        `The submission has ended already: it is ${outcome.state}. It was not cancelled.`,
       );
     case 'cancelled':
       return printRecord(

@@ -51,7 +51,7 @@ const answers = {
   declined: 'declined',
   expired: 'did not answer in time',
   disconnected: 'disconnected before it answered',
-  revoked: 'accepted too late, revoked',
+  revoked: 'did not get the submission: the offer was revoked',
 } as const;
 
 function offers({ submission, offers: records, nodeName }: SubmissionTrace): TimelineEntry[] {
@@ -128,7 +128,7 @@ function ending(trace: SubmissionTrace): TimelineEntry[] {
 function eventLines({ id, type, at, deliveries }: TracedEvent): TimelineEntry[] {
   const event = { at, what: 'event', detail: `${type} ${toWireId('evt', id)}` };
   if (deliveries.length === 0)
-    return [{ ...event, detail: `${event.detail}, not sent: no webhook URL` }];
+    return [{ ...event, detail: `${event.detail}, not sent: no webhook URL or endpoint takes it` }];
   return [event, ...deliveries.flatMap(deliveryLines)];
 }
 

@@ -145,7 +145,7 @@ async function sendAgain(
       throw new Refusal('There is no such delivery. Run `svc webhook list` to see the ids.');
     case 'url_missing':
       throw new Refusal(
-        'The tenant has no webhook URL. Set one with `svc tenant update --webhook-url`.',
+        'The URL of this delivery is missing or disabled. Set it with `svc tenant update --webhook-url`. If it is the URL of a webhook endpoint, the tenant must set it.',
       );
     case 'in_progress':
       throw new Refusal('An attempt of this delivery is in progress. Try again in 30 s.');

@@ -36,7 +36,7 @@ function deadLetters({ deadLetters: count }: Deployment): Finding {
   return fault(
     'dead letters',
     `${count} rows cannot be reconciled`,
-    '`svc status` lists these rows. Remove the cause, then run `svc queue retry-failed`.',
+    '`svc status` lists these rows. Remove the cause, then run `svc queue retry-failed settlement` (or `webhook`).',
   );
 }
 
@@ -44,10 +44,10 @@ function retention({ isPurgeLate, partitionsOverdue }: Deployment): Finding {
   const name = 'retention';
   const remedy = 'Check that settlement runs, and search its log for `purge`.';
   if (isPurgeLate === null) {
-    return warning(name, 'no settlement service says for how long it keeps personal data', remedy);
+    return warning(name, 'no settlement process reports PAYLOAD_RETENTION_DAYS', remedy);
   }
   if (isPurgeLate) {
-    const found = 'personal data is more than a day older than PAYLOAD_RETENTION_DAYS';
+    const found = 'personal data is kept more than a day longer than PAYLOAD_RETENTION_DAYS';
     return fault(name, found, remedy);
   }
   if (partitionsOverdue.length > 0) {

@@ -66,7 +66,7 @@ export interface Usage {
   readonly nodeSeconds?: number;
   /** Seconds of CPU time. */
   readonly cpuSeconds?: number;
-  /** Gigabytes of memory, times seconds. */
+  /** Gigabyte-seconds of memory. */
   readonly memoryGbSeconds?: number;
   /** Megabytes sent and received. */
   readonly bandwidthMb?: number;
@@ -81,7 +81,7 @@ export interface Balance {
   readonly held: number;
   /** `balance - held`. The unit is credits, with at most six decimals. */
   readonly available: number;
-  /** The rebate that has not been paid out. The unit is credits, with at most six decimals. */
+  /** The rebate on charges that has not been paid out. The unit is credits, with at most six decimals. */
   readonly rebateAccrued: number;
   /** The unit of the amounts. */
   readonly currency: 'credits';
@@ -155,7 +155,7 @@ export interface SubmissionCreated {
   readonly status: 'dispatched';
   /** The quoted price. */
   readonly quote: Quote;
-  /** The credits after the hold. */
+  /** The credits after the hold. `held` is only this hold. */
   readonly balance: {
     /** The available credits afterwards. The unit is credits, with at most six decimals. */
     readonly after: number;
@@ -179,9 +179,9 @@ export interface Submission {
   readonly idempotencyKey: string;
   /** The quoted price. */
   readonly quote: Quote;
-  /** The charged credits. Null until the submission is settled. */
+  /** The charged credits. Null until the submission has ended. */
   readonly actualCredits: number | null;
-  /** The released credits. Null until the submission is settled. */
+  /** The released credits. Null until the submission has ended. */
   readonly refundedCredits: number | null;
   /** The usage reported so far. Empty before the first report. */
   readonly usage: Usage;
@@ -225,11 +225,11 @@ export interface SubmissionFailure {
 }
 
 export interface JobResult {
-  /** The number of the confirmation that the site showed. */
+  /** The confirmation number that the site showed. */
   readonly confirmationId?: string;
   /** The page of the confirmation. */
   readonly confirmationUrl?: string;
-  /** Figures about the run. */
+  /** Facts about the run. */
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
@@ -275,7 +275,7 @@ export interface Transaction {
   readonly availableAfter: number;
   /** The submission, if the movement belongs to one. */
   readonly submissionId: string | null;
-  /** Your reference of a purchase or grant. Null for other movements. */
+  /** The reference of a purchase or grant. Null for other movements. */
   readonly reference: string | null;
   /** The time of the creation. */
   readonly createdAt: string;
@@ -335,7 +335,7 @@ export interface DeliveryQueued {
 }
 
 export interface Settings {
-  /** The address of your endpoint. Null if there is none. */
+  /** The URL of your endpoint. Null if there is none. */
   readonly webhookUrl: string | null;
   /** The service sends `credits.low_balance` when the balance falls below this value, or when you raise this value above the balance. The unit is credits, with at most six decimals. */
   readonly lowBalanceThreshold: number;
@@ -355,7 +355,7 @@ export interface Settings {
 }
 
 export interface SettingsChange {
-  /** The address of your endpoint. Null if there is none. */
+  /** The URL of your endpoint. Null if there is none. */
   readonly webhookUrl?: string | null;
   /** The service sends `credits.low_balance` when the balance falls below this value, or when you raise this value above the balance. */
   readonly lowBalanceThreshold?: number;
@@ -538,9 +538,9 @@ export interface KeyCreated {
 }
 
 export interface ChangeAuthor {
-  /** The key of the tenant that made the change. */
+  /** The key that made the change. Null if no key with an id signed. */
   readonly keyId?: string | null;
-  /** The id of the operator. */
+  /** The id of the operator, or `local` for a program. */
   readonly operator?: string;
 }
 
@@ -555,7 +555,7 @@ export interface AuditEntry {
   readonly before: Readonly<Record<string, unknown>> | null;
   /** The changed members after the change. Null for a deletion. */
   readonly after: Readonly<Record<string, unknown>> | null;
-  /** The id of the request that made the change. */
+  /** The id of the request that made the change. Null without a request. */
   readonly requestId: string | null;
 }
 
@@ -571,7 +571,7 @@ export interface AtsApplicationPayload {
   readonly applicationUrl: string;
   /** The kind of the site, as a hint. In the sandbox it selects what the simulated node does. */
   readonly atsType: string;
-  /** The applicant. The service passes the profile on as sent. It may nest at most 64 levels deep. `/docs/applicant-profile` describes how nodes read it. */
+  /** The applicant. The profile may nest at most 64 levels deep. The service passes it on as sent. `/docs/applicant-profile` describes how nodes read it. */
   readonly applicantProfile: Readonly<Record<string, unknown>>;
   /** The job. Further members are allowed. */
   readonly jobContext: {
@@ -654,9 +654,9 @@ export interface SubmissionCompletedEvent {
     readonly jobType: string;
     /** The tier: how soon the job runs, and at which price. */
     readonly tier: 'standard' | 'priority' | 'instant' | (string & {});
-    /** The charged credits. Null until the submission is settled. The unit is credits, with at most six decimals. */
+    /** The charged credits. Null until the submission has ended. The unit is credits, with at most six decimals. */
     readonly actualCredits: number;
-    /** The released credits. Null until the submission is settled. The unit is credits, with at most six decimals. */
+    /** The released credits. Null until the submission has ended. The unit is credits, with at most six decimals. */
     readonly refundedCredits: number;
     /** The state of the submission. */
     readonly status: 'submitted';
@@ -678,9 +678,9 @@ export interface SubmissionFailedEvent {
     readonly jobType: string;
     /** The tier: how soon the job runs, and at which price. */
     readonly tier: 'standard' | 'priority' | 'instant' | (string & {});
-    /** The charged credits. Null until the submission is settled. The unit is credits, with at most six decimals. */
+    /** The charged credits. Null until the submission has ended. The unit is credits, with at most six decimals. */
     readonly actualCredits: number;
-    /** The released credits. Null until the submission is settled. The unit is credits, with at most six decimals. */
+    /** The released credits. Null until the submission has ended. The unit is credits, with at most six decimals. */
     readonly refundedCredits: number;
     /** The submission failed. */
     readonly status: 'failed';
@@ -713,9 +713,9 @@ export interface SubmissionCancelledEvent {
     readonly jobType: string;
     /** The tier: how soon the job runs, and at which price. */
     readonly tier: 'standard' | 'priority' | 'instant' | (string & {});
-    /** The charged credits. Null until the submission is settled. The unit is credits, with at most six decimals. */
+    /** The charged credits. Null until the submission has ended. The unit is credits, with at most six decimals. */
     readonly actualCredits: number;
-    /** The released credits. Null until the submission is settled. The unit is credits, with at most six decimals. */
+    /** The released credits. Null until the submission has ended. The unit is credits, with at most six decimals. */
     readonly refundedCredits: number;
     /** The submission was cancelled. */
     readonly status: 'cancelled';
@@ -757,7 +757,7 @@ export interface CreditsLowBalanceEvent {
     readonly available: number;
     /** The held credits. The unit is credits, with at most six decimals. */
     readonly held: number;
-    /** The threshold that the balance is below. The unit is credits, with at most six decimals. */
+    /** The balance is below this threshold. The unit is credits, with at most six decimals. */
     readonly threshold: number;
   };
 }
@@ -795,10 +795,10 @@ export interface SettingsChangedEvent {
     readonly what: string;
     /** Who made the change: a tenant key or an operator. */
     readonly by: {
-      /** The id of the signing key. Null if the key has no id. */
+      /** The id of the signing key. Null if no key with an id signed. */
       readonly keyId: string | null;
     } | {
-      /** The id of the operator. */
+      /** The id of the operator, or `local` for a program. */
       readonly operator: string;
     };
     /** The time of the change. An RFC 3339 time in UTC with milliseconds. */

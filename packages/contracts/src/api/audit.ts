@@ -2,7 +2,7 @@ import { tenantChangeNames } from '@svc/domain';
 import { Type, type Static } from 'typebox';
 import { Nullable, pageParameters, PageOf, Time, WireId } from './common.ts';
 
-/** Who made a change: a key of the tenant, or an operator of the service (CONTRACT 12). */
+/** Who made a change: the tenant, an operator, or a program of the service (CONTRACT 12). */
 export const ChangeAuthor = Type.Object({
   /**
    * Null if no key with an id signed the change, as in old entries. Omitted if an operator made the

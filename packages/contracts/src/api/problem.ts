@@ -14,7 +14,7 @@ export const ProblemError = Type.Object({
 });
 export type ProblemError = Static<typeof ProblemError>;
 
-/** Every error answer (RFC 9457, CONTRACT 2). */
+/** The JSON of an error answer (RFC 9457, CONTRACT 2). */
 export const Problem = Type.Object({
   type: Type.String(),
   title: Type.String(),

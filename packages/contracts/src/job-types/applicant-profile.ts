@@ -180,7 +180,7 @@ export function applicantProfileSchema(): object {
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: 'applicantProfile of ats.application',
-    description: `A JSON Resume 1.x with additional members, at most ${payloadMemberDepthMax} levels deep. Other members are allowed and have no effect.`,
+    description: `A JSON Resume 1.x with additional members, at most ${payloadMemberDepthMax} levels deep. Members that are not listed here have no effect.`,
     ...ApplicantProfile,
   };
 }

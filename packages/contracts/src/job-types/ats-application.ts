@@ -23,7 +23,7 @@ export const AtsApplicationPayload = Type.Object(
     applicantProfile: Type.Object(
       {},
       {
-        description: `The service passes the profile on as sent. It may nest at most ${payloadMemberDepthMax} levels deep. \`${profileGuidePath}\` describes how nodes read it.`,
+        description: `The profile may nest at most ${payloadMemberDepthMax} levels deep. The service passes it on as sent. \`${profileGuidePath}\` describes how nodes read it.`,
       },
     ),
     jobContext: Type.Object({ title: ContextText, company: ContextText }),

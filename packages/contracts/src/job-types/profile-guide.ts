@@ -176,7 +176,7 @@ export const profileFieldKinds: readonly { readonly field: string; readonly answ
   {
     field: 'group of checkboxes, select of several',
     answer:
-      'An array of labels. If one of them is not an option, the field is not answered. If the page shows the options only one by one, the job fails with `invalid_payload` instead.',
+      'An array of labels. If one of them is not an option, the field is not answered. If the options must be chosen one by one, the job fails with `invalid_payload` instead.',
   },
   { field: 'lone checkbox', answer: 'The label of the checkbox, in `consents`.' },
   { field: 'date', answer: '`YYYY-MM-DD`, a day that exists. Other notations are not converted.' },

@@ -164,7 +164,7 @@ export const submissionOperations: readonly OperationDefinition[] = [
     },
     answers: {
       200: {
-        description: 'The price. `sufficient` is true if the available credits cover it.',
+        description: 'The price. `sufficient` is true if the available credits cover `quote.max`.',
         schema: QuoteAnswer,
         example: { quote: examples.quote, sufficient: true, available: 9800 },
       },

@@ -182,7 +182,7 @@ export const webhookEndpointOperations: readonly OperationDefinition[] = [
     tag,
     summary: 'Read the events of an endpoint without a URL',
     description:
-      'The events, oldest first. Reading changes nothing: pass `nextCursor` as `after` to read on. With `waitSeconds`, the answer waits up to that time for an event.',
+      'The events, oldest first. Reading changes nothing: pass `nextCursor` as `after` to read on. With `waitSeconds`, the service waits up to that time for an event.',
     access: 'tenant',
     pathParameters: { id },
     query: PolledEventsQuery,

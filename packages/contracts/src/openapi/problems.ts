@@ -86,8 +86,8 @@ function requiredOf(code: ErrorCode): readonly string[] {
 }
 
 /**
- * The schema of a problem with one of these codes. It does not list the codes, so clients accept a
- * code that is added later. `problemResponse` has an example for each code.
+ * The schema of a problem with one of these codes. It allows every other code too, so clients
+ * accept a code that is added later. `problemResponse` has an example for each code.
  */
 function problemSchema(codes: readonly ErrorCode[]): object {
   const [first = [], ...others] = codes.map(requiredOf);
@@ -134,7 +134,7 @@ export function problemResponse(
   };
 }
 
-/** The response as a problem and, for an HTML form, as a page. */
+/** An error response with two media types: a problem, and a page for an HTML form. */
 export function problemPage(status: number, codes: readonly ErrorCode[]): { content: object } {
   const problem = problemResponse(status, codes);
   return { ...problem, content: { ...problem.content, 'text/html': { schema: {} } } };

@@ -85,7 +85,7 @@ function compareValues(
     for (const change of listChanges(direction, before, after, mayGrow)) report(change);
   } else if (direction === 'request') {
     if (after !== undefined) report('the schema allows only the listed values now');
-  } else if (before !== after) report('the schema got or lost its list of values');
+  } else if (before !== after) report('only one of the two schemas has a list of values');
 }
 
 const lowerBounds = ['minLength', 'minimum', 'exclusiveMinimum', 'minItems', 'minProperties'];
@@ -132,8 +132,9 @@ function compareBounds(
 }
 
 /**
- * A `pattern` has no effect on a schema without strings, so it counts as undefined. Old documents
- * name two formats as the validator names them. These two names count as the standard formats.
+ * The value of a keyword as `compareSchemas` compares it. A `pattern` has no effect on a schema
+ * without strings, so it counts as undefined. Old documents name two formats as the validator names
+ * them. These two names count as the standard formats.
  */
 function effective(schema: unknown, keyword: string): unknown {
   const types = typesOf(schema);

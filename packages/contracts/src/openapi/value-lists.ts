@@ -29,9 +29,9 @@ function isAnyString(schema: unknown): boolean {
 }
 
 /**
- * The breaking changes between two lists. A request must accept every value that it accepted. An
- * answer must keep every value, and its open list must stay open. The list of an answer may get new
- * values only if the new list is open, or if `mayGrow` is true.
+ * The breaking changes between an old and a new list. A new request must accept every value that
+ * the old one accepts. An answer must keep every value, and an open list of an answer must stay
+ * open. The list of an answer may get new values only if the new list is open or `mayGrow` is true.
  */
 export function listChanges(
   direction: 'request' | 'response',

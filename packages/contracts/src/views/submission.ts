@@ -45,8 +45,8 @@ export function submissionDetail(known: KnownSubmission): SubmissionDetail | und
 }
 
 /**
- * The record without the status. It exists in every state, because operators also see rejected
- * submissions.
+ * Everything of `SubmissionDetail` except the status. Operators also get it for a rejected
+ * submission, which has no status on the wire.
  */
 export function submissionView(known: KnownSubmission): Omit<SubmissionDetail, 'status'> {
   const { quote, failure, lateOutcome } = known;

@@ -56,7 +56,7 @@ function clockFinding(answer: LinkAnswer): Finding {
     : pass('clock', `The clock is ${off}.`);
 }
 
-/** Sends no request to another machine without TLS, unless the option `--insecure` allows it. */
+/** Sends unencrypted requests to another machine only if the option `--insecure` allows it. */
 export async function checkLink(options: NodeOptions, nowMs: () => number): Promise<Finding[]> {
   const { link, id, secret, isInsecure } = options;
   if (link === undefined) {

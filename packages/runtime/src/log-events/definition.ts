@@ -52,8 +52,8 @@ export function saying(
 const repairs = 'Nothing at first';
 
 export const actions = {
-  redis: `${repairs}: the work is in Postgres. If the line repeats, run \`svc doctor\` and check Redis.`,
-  postgres: `${repairs}: the call is repeated. If the line repeats, run \`svc doctor\` and check Postgres.`,
+  redis: `${repairs}: no work is lost, because Postgres has it. If the line repeats, run \`svc doctor\` and check Redis.`,
+  postgres: `${repairs}: a later call makes up for it. If the line repeats, run \`svc doctor\` and check Postgres.`,
   either: `${repairs}. If the line repeats, run \`svc doctor\` and check Postgres and Redis.`,
   defect:
     'Report the line with its stack: it is a defect, or a dependency failed in an unknown way.',

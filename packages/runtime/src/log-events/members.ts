@@ -1,4 +1,4 @@
-/** Every member that a log line of a service may have, with its unit. */
+/** The members that a log line of a service may have, each with its meaning. */
 export const logMembers = {
   adminPort: 'the port of `/live`, `/ready` and `/metrics`',
   attempt: 'the number of the attempt at a job, from 1',

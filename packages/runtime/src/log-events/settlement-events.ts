@@ -122,7 +122,7 @@ export const solanaEvents = {
     'reference',
   ]),
   'solana.payment_unassigned': warn(
-    'an incoming payment belongs to no purchase intent',
+    'no open purchase intent can use an incoming payment',
     ['transaction', 'reference'],
     'Find the payer of the transaction on the chain. Then refund the payment, or grant credits with `svc solana assign`.',
   ),

@@ -23,12 +23,14 @@ export const webhooksEvents = {
     'Nothing at first: the delivery is attempted again. If the line repeats, check Postgres.',
   ),
   'webhooks.endpoints_tidied': info(
-    'dropped unreadable events and deleted retired webhook endpoints',
+    'dropped old events of endpoints without a URL, and deleted retired endpoints',
     ['dropped', 'deleted'],
   ),
-  'webhooks.deliveries_exhausted': info('ended deliveries after 72 hours', ['count']),
+  'webhooks.deliveries_exhausted': info('ended deliveries whose round began 72 hours ago', [
+    'count',
+  ]),
   'webhooks.exhaustion_failed': warn(
-    'could not end a delivery after 72 hours',
+    'could not end a delivery whose round began 72 hours ago',
     ['err', 'deliveryId'],
     actions.retried,
   ),

@@ -27,22 +27,22 @@ export const figureMetrics = {
   svc_submissions_in_flight: {
     ...shared,
     labels: { state: inFlightState },
-    help: 'Submissions that have not ended',
+    help: 'Submissions that have not ended, among the 20,000 oldest',
   },
   svc_submissions_oldest_age_seconds: {
     ...shared,
     labels: { state: inFlightState },
-    help: 'Time that the oldest submission of a state has spent in that state, 0 if there is none',
+    help: 'Longest time that a submission has spent in this state, 0 if there is none',
   },
   svc_held_credits: {
     ...shared,
     labels: {},
-    help: 'Credits in holds of submissions that have not ended',
+    help: 'Credits in holds of submissions that have not ended, among the 20,000 oldest',
   },
   svc_deliveries_due: {
     ...shared,
     labels: {},
-    help: 'Webhook deliveries that are due and not sent, among the 20,000 oldest',
+    help: 'Webhook deliveries that are due and not sent, among the 20,000 oldest of each status',
   },
   svc_deliveries_oldest_due_age_seconds: {
     ...shared,
@@ -57,7 +57,7 @@ export const figureMetrics = {
   svc_fleet_slots: {
     ...shared,
     labels: { state: '`free`, `busy`' },
-    help: 'Slots of the linked nodes that are not draining',
+    help: 'Slots of the linked nodes that take offers',
   },
   svc_figures_read_timestamp_seconds: {
     ...shared,

@@ -16,7 +16,7 @@ export const processMetrics = {
     services: allServices,
     scope: 'process',
     labels: {},
-    help: 'The most connections to Postgres of this process',
+    help: 'The most connections to Postgres that this process may open',
   },
   svc_pool_waiting: {
     type: 'gauge',

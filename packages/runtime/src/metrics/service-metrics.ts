@@ -108,7 +108,7 @@ export const serviceMetrics = {
     services: ['webhooks'],
     scope: 'process',
     labels: {},
-    help: 'Attempts that are claimed, sent or recorded',
+    help: 'Attempts that this process is claiming, sending or recording',
   },
   svc_webhook_requests_limit: {
     type: 'gauge',

@@ -131,10 +131,10 @@ export function commitDispatched(store: Store, dispatch: Dispatch): Promise<Disp
 }
 
 /**
- * The statement finds rows by a condition on ids instead of a join, and takes the state as a
- * parameter. It has no condition on the payload, because a CHECK of the table requires a payload
- * for every pending submission. The planner can therefore only use the primary key (see
- * `roleSettings`). The parameters of a row are at the position of its id.
+ * The form of the statement lets the planner use only the primary key (see `roleSettings`). The ids
+ * are in a condition and not in a join, the state is a parameter, and no condition names the
+ * payload. A CHECK of the table ensures that every pending submission has a payload. The parameters
+ * of a row are at the position of its id.
  *
  * If one batch has two accepts of one submission, only the first one is in the statement. The
  * second one gets `not_pending`.
@@ -226,10 +226,10 @@ async function findCommitted(
 }
 
 /**
- * Replaces the offers that are recorded for a submission. The call is needed if answers were
- * missing in the statement that ended the offering. Another offer was then still open, or a cancel
- * ended the offering. A committed accept stays `accepted`. Does nothing if an earlier build
- * recorded the offers, in the column `offers`.
+ * Replaces the offers that are recorded for a submission. The statement that ended the offering
+ * lacks some answers if another offer was still open, or if a cancel ended the offering. This call
+ * then adds them. A committed accept stays `accepted`. Does nothing if an earlier build recorded
+ * the offers, in the column `offers`.
  */
 export async function recordOffers(
   store: Store,

@@ -65,7 +65,7 @@ const usageColumnNames =
 export const raisedColumnNames = `${usageColumnNames}, usage_capped`;
 
 /**
- * The seconds since `begin`. Zero before `begin`, and while the database's clock is behind
+ * SQL for the seconds since `begin`. Zero before `begin`, and while the database's clock is behind
  * `started_at`, which can happen after a failover.
  */
 const elapsedSeconds =
@@ -91,8 +91,8 @@ function cut(amount: string, cap: string): string {
 /**
  * SQL for the new values of the usage columns of `s`. The row's report is at position `i`. A value
  * never decreases. Seconds are cut to whole milliseconds. Node-seconds are cut to the time since
- * `begin`, and the other units to the cap of `capUsage` in the domain. The last value,
- * `usage_capped`, is true if a report exceeded such a cap. It stays true.
+ * `begin`, and the other units to their caps in `capUsage` of the domain. The last value,
+ * `usage_capped`, becomes true if a unit other than node-seconds exceeds its cap. It stays true.
  */
 export const raisedUsageSql = raisedUsage();
 
@@ -155,7 +155,7 @@ async function updateUsage(
   return new Map(rows.map(({ id }) => [id, true]));
 }
 
-/** Exact decimal texts. Null means not reported. */
+/** The amounts as exact decimal texts. Null for a unit that was not reported. */
 export function usageValues(
   store: Store,
   usages: readonly Usage[],

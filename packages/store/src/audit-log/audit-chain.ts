@@ -5,11 +5,11 @@ import { appendAudit, type AuditedChange, type Author } from './audit.ts';
 
 /**
  * The audit log is a hash chain. The database gives each entry a position, in the order of commits,
- * and a hash over its text and the previous hash. An owner of the database could rewrite the whole
- * chain. The head reveals this. It is the position and the hash of the last verified entry, sealed
- * under the master key. The sealed head does not reveal two changes: removed entries that were
- * written after it was sealed, and an older sealed head that was put back. A head that was noted
- * elsewhere reveals both.
+ * and a hash over its text and the previous hash. The head of the chain is the position and the
+ * hash of the last verified entry, sealed under the master key. An owner of the database could
+ * rewrite the whole chain, and the head reveals this. The sealed head does not reveal two changes:
+ * removed entries that were written after it was sealed, and an older sealed head that was put
+ * back. A head that was noted elsewhere reveals both.
  */
 
 /** The position and the hash of an entry. The hash also covers all entries before it. */

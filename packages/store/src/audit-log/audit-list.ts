@@ -4,8 +4,8 @@ import type { AuditEntry, Prisma } from '../generated/client.ts';
 /**
  * A change as the audit log records it. `actorId` is a UUID. `subjectId` is in wire form, or a name
  * if the subject is the service. `actorName` is the current name of the operator or tenant, or the
- * name of a `local` actor (`audit.ts`). It is null if there is none. `keyId` is the wire id of the
- * key that signed a tenant's request, otherwise null.
+ * name of a `local` actor (`audit.ts`). Without such a name, `actorName` is null. `keyId` is the
+ * wire id of the key that signed a tenant's request, otherwise null.
  */
 export interface AuditRecord extends AuditEntry {
   keyId: string | null;

@@ -24,8 +24,8 @@ interface Lost {
  * Runs the calls as one batch and answers them all. If the batch fails:
  *
  * - The answer was lost (a broken connection, a silent server): the batch runs once more as a
- *   whole, as a `repeat`. If that answer is lost too, all its calls are rejected. Running them one
- *   by one would make each call wait for the same silent server.
+ *   whole, as a `repeat`. If the second answer is lost too, all calls are rejected. Running them
+ *   one by one would make each call wait for the same silent server.
  * - The server refused the batch: its inputs run one by one. A refused input therefore does not
  *   affect the others. A batch of one input is rejected at once.
  */
@@ -37,8 +37,9 @@ export async function runBatch<Input, Output>(
 }
 
 /**
- * Returns the error if an answer was lost for good. Otherwise returns undefined, also if the server
- * refused calls.
+ * Runs the calls as one batch and answers each call. Returns the error of a lost answer if the
+ * batch was not repeated, or if the answer of the repeat was lost too. Otherwise returns undefined,
+ * even if the server refused calls.
  */
 async function attemptBatch<Input, Output>(
   run: Run<Input, Output>,
@@ -75,8 +76,8 @@ function resolveAll<Input, Output>(
 }
 
 /**
- * Runs each call alone. If an answer is lost, rejects the remaining calls without sending them, and
- * returns the error. Otherwise returns undefined.
+ * Runs each unanswered call alone. If an answer is lost, rejects the remaining calls without
+ * sending them, and returns the error. Otherwise returns undefined.
  */
 async function attemptOneByOne<Input, Output>(
   run: Run<Input, Output>,

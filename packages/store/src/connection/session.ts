@@ -14,8 +14,8 @@ import { statementName } from './query.ts';
  *   the condition of a partial index, the planner might read that whole index.
  */
 export const roleSettings: Readonly<Record<string, string>> = {
-  // The typed client ignores the offset of a time, and arithmetic with days uses the time zone of
-  // the session.
+  // Every session uses UTC. The typed client ignores the offset of a time, and arithmetic with days
+  // uses the time zone of the session.
   TimeZone: 'UTC',
   // The service answers after a commit. The commit must then be on disk.
   synchronous_commit: 'on',

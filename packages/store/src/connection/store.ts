@@ -37,7 +37,10 @@ export interface Place {
  */
 export type SealingPhase = 'previous' | 'resealing' | 'bound';
 
-/** Seals values for their places. `unseal` throws for a value of another place or unknown key. */
+/**
+ * Seals values for their places. `unseal` throws if the value is of another place, has an unknown
+ * key or was modified.
+ */
 export interface Sealer {
   /** The first bytes of a value that is sealed for its complete place under the current key. */
   readonly prefix: Uint8Array;

@@ -50,9 +50,8 @@ const recordInBatch = batched<AttemptRecord, RecordedAttempt>({
 
 /**
  * Records the result of an attempt and moves the delivery accordingly. If the delivery was claimed
- * again in the meantime or has ended, the attempt is logged and the delivery does not change. If
- * the retry would come 72 hours or more after the round began, the delivery is exhausted instead
- * (CONTRACT 6).
+ * again in the meantime or has ended, only the attempt changes. If the retry would come 72 hours or
+ * more after the round began, the delivery is exhausted instead (CONTRACT 6).
  *
  * If the endpoint answered 410, this delivery is dropped, its URL is disabled and the other pending
  * deliveries to the URL are dropped. Nothing is disabled if the tenant has set another URL since.

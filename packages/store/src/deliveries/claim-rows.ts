@@ -41,9 +41,9 @@ interface ClaimedAt {
 }
 
 /**
- * SQL of a claim. A claimed delivery changes in no indexed column: `due_at` stays, and
- * `next_attempt_at`, which no index has, moves into the future. Another claim therefore still finds
- * the delivery by the index on `due_at`, and skips it. Each attempt in flight costs one such row.
+ * SQL of a claim. The claim of a delivery changes no indexed column: `due_at` stays, and
+ * `next_attempt_at`, which no index has, moves into the future. A later claim therefore finds the
+ * delivery by the index on `due_at`, and skips it. It skips one row for each attempt in flight.
  *
  * Rows with a known id are found by a condition on those ids or by a lateral join of one row. With
  * a plain join, a plan that was made for a small table reads the whole table after it has grown.
@@ -127,7 +127,8 @@ export const claimSettingsRows = statement(
 );
 
 /**
- * The endpoints of one tenant share the tenant's attempts of the hour. A retired endpoint gets only
+ * Claims the deliveries that are due at webhook endpoints. The endpoints of one tenant share the
+ * attempts that the tenant's cap leaves in this hour. A retired endpoint gets only
  * `settings.changed`, the event about its own change.
  */
 export const claimEndpointRows = statement(

@@ -31,9 +31,9 @@ export function deliveryStatusOf(stored: StoredDeliveryStatus): DeliveryStatus {
 /**
  * Returns the tenants that have a due delivery to the URL of their settings, in the order of their
  * ids. A delivery with an attempt in flight does not count. The function looks at up to `limit`
- * tenants with pending deliveries, due or not, after `afterTenantId`; null begins at the first
- * tenant. `nextAfterTenantId` is the `afterTenantId` of the next call; null at the end. The cost
- * depends on the number of tenants, not on the number of deliveries.
+ * tenants whose ids follow `afterTenantId` and that have pending deliveries, due or not. Null
+ * begins at the first tenant. `nextAfterTenantId` is the `afterTenantId` of the next call, or null
+ * at the end. The cost depends on the number of tenants, not on the number of deliveries.
  */
 export async function findDueEndpoints(
   store: Store,
@@ -143,8 +143,8 @@ const selectAged = statement(
 );
 
 /**
- * Ends those of `deliveryIds` that are due and whose round is still at least 72 hours old. A locked
- * delivery is left for the next pass of the reconciler. Returns how many deliveries ended.
+ * Marks those of `deliveryIds` as `exhausted` that are due and whose round began at least 72 hours
+ * ago. A locked delivery is left for the next pass of the reconciler. Returns how many were marked.
  */
 export async function exhaustAgedRounds(
   store: Store,

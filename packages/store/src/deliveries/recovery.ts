@@ -52,11 +52,11 @@ export async function countRecoverable(store: Store, recovery: Recovery): Promis
 }
 
 /**
- * Makes up to `limit` deliveries that come after `after` due immediately, the oldest first. Each
- * delivery begins a new round of attempts under the same id. A delivery that is locked or has an
- * attempt in flight is skipped. The audit entry is written in the same transaction. The webhooks
- * service finds the deliveries within a second. An operator can repeat an interrupted command,
- * because deliveries that are already due are not found again.
+ * Makes a page of deliveries due at once: up to `limit` deliveries that follow the place `after`,
+ * the oldest first. Each delivery begins a new round of attempts under the same id. A delivery that
+ * is locked or has an attempt in flight is skipped. The audit entry is written in the same
+ * transaction. The webhooks service finds the deliveries within a second. An operator can repeat an
+ * interrupted command, because deliveries that are already due are not found again.
  *
  * `last` is the `after` of the next call. Returns null if no delivery was found.
  */

@@ -21,7 +21,7 @@ export interface LockedSubmission {
   /** Milliseconds since `begin`, never negative. Null before `begin`. */
   runningMs: bigint | null;
   dispatchOverdueMs: bigint;
-  /** Milliseconds since its outcome was stored. Null without an outcome. */
+  /** Milliseconds since the submission's outcome was stored. Null without an outcome. */
   outcomeAgeMs: bigint | null;
   /** Exact decimal texts. Null means not reported. */
   usage: Record<UsageUnit, string | null>;
@@ -41,8 +41,8 @@ export interface LockedSubmission {
 }
 
 /**
- * Locks and reads the accounts of these submissions. The statement does not join `tenants`. It
- * takes its snapshot before it waits for a lock, and the settings may change during that wait.
+ * Locks and reads the accounts of these submissions. The statement does not read the tenants'
+ * settings: it takes its snapshot before it waits for a lock, so it could read old settings.
  */
 const lockAccountRows = statement(
   { submission_id: 'uuid[]', only_tenant_id: 'uuid' },

@@ -32,15 +32,16 @@ export interface FullPass {
   readonly place: FullPlace;
   readonly tenants: number;
   readonly submissions: number;
-  /** Entries and submissions that this pass has read. */
+  /** The number of entries and submissions that this pass has read. */
   readonly rows: number;
 }
 
 export interface AuditState {
   readonly step: bigint;
   /**
-   * The last complete pass of the kind `recent`. A whole audit (`saveWholeAudit`) also sets `at`
-   * and `tenants`. `at` is null before the first of either.
+   * The last complete pass of the kind `recent`, and its number `pass`. A whole audit
+   * (`saveWholeAudit`) also sets `at` and `tenants`. `at` is null until a pass or a whole audit has
+   * ended.
    */
   readonly recent: { readonly pass: number; readonly at: Date | null; readonly tenants: number };
   readonly full: FullPass;
@@ -140,7 +141,7 @@ export function sealState(sealer: Sealer, state: AuditState): Uint8Array {
 const bigintText = /^-?\d+n$/;
 const dateText = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
 
-/** Writes a bigint as `12n`. Dates are RFC 3339. */
+/** A replacer for `JSON.stringify`, which writes a bigint as `12n`, and dates in RFC 3339. */
 export function shown(_name: string, value: unknown): unknown {
   return typeof value === 'bigint' ? `${value}n` : value;
 }

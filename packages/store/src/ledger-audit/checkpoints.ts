@@ -27,8 +27,8 @@ export interface AccountStart {
 }
 
 /**
- * The next accounts after `after`, each with its checkpoint. Without a valid checkpoint, the
- * account starts at its first entry.
+ * Returns the next accounts after `after`, each with the place where its audit starts. This is the
+ * account's checkpoint, or its first entry if the account has no valid checkpoint.
  */
 export async function readStarts(
   query: Query,

@@ -56,7 +56,7 @@ interface Verified {
    * has ended.
    */
   readonly forged: readonly LedgerFault[];
-  /** The new checkpoints of accounts without a fault on this page. */
+  /** The new checkpoints of the accounts that have new entries and no fault. */
   readonly moved: readonly LedgerPlace[];
   /** Places of accounts that may have more entries. */
   readonly unread: readonly LedgerPlace[];

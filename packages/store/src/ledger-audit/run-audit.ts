@@ -35,8 +35,8 @@ export interface LedgerAuditRun {
   /** True: audits only if the interval since the last audit is over. Default: false. */
   readonly isDueOnly?: boolean;
   /**
-   * The last step that this process has seen (`LedgerAuditStatus`). If the stored step is older, an
-   * earlier state was put back. Null: not compared.
+   * The `step` of the last `LedgerAuditStatus` that this process has read. If the stored step is
+   * lower, somebody replaced the state by an earlier one. Null: not compared. Default: null.
    */
   readonly notedStep?: bigint | null;
   readonly limits?: Partial<AuditLimits>;
@@ -44,9 +44,9 @@ export interface LedgerAuditRun {
 
 /**
  * Audits the new entries of the ledger, and the next part of the full pass. Only one process audits
- * at a time. Returns false if another process audits. With `isDueOnly`, also returns false if the
- * audit is not due. Throws if the audit cannot be completed. `readLedgerAudit` then shows the
- * failure.
+ * at a time. Returns false if another process audits, or takes over this audit. With `isDueOnly`,
+ * also returns false if the audit is not due. Throws if the audit cannot be completed.
+ * `readLedgerAudit` then shows the failure.
  */
 export async function runLedgerAudit(
   store: Store,
@@ -80,15 +80,16 @@ export interface LedgerAuditStatus {
   readonly step: bigint;
   /**
    * The end of the last pass of the kind `recent`, or of a later whole audit (`saveWholeAudit`).
-   * Both visit all accounts. Null before the first of either.
+   * Both visit all accounts, but a whole audit stops at `faultsMax` faults. Null before the first
+   * of either.
    */
   readonly at: Date | null;
   readonly tenants: number;
-  /** The number of submissions that the last full pass verified. 0 if no full pass has ended. */
+  /** The submissions that the last pass over the whole ledger verified. 0 if none has ended. */
   readonly submissions: number;
   /**
-   * The known faults, at most 100. A fault stays until a later pass of the same kind ends without
-   * it.
+   * The known faults, at most 100. A fault was found by a `recent` or a `full` pass. It stays until
+   * a later pass of the same kind ends without it.
    */
   readonly faults: LedgerFault[];
   /** The time of the failure if the last audit failed, otherwise null. */
@@ -96,7 +97,7 @@ export interface LedgerAuditStatus {
   readonly error: string | null;
   /** The end of the last pass over the whole ledger. Null if none has ended. */
   readonly fullAt: Date | null;
-  /** The share of the ledger that the current full pass has read, from 0 to 1. */
+  /** The share of the ledger that the current pass over the whole ledger has read, from 0 to 1. */
   readonly fullRatio: number;
 }
 

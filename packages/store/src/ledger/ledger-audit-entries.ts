@@ -55,8 +55,9 @@ export interface EntryPageLimits {
 }
 
 /**
- * Audits the entries after `from`, up to the limits, and each account whose last entry is on this
- * page. The limit of accounts counts all accounts, also those without entries.
+ * Audits one page: the entries after `from`, up to the limits. Also audits each account whose last
+ * entry is on the page, and the accounts without entries between them. `limits.accounts` counts
+ * both kinds of accounts.
  */
 export async function auditEntryPage(
   query: Query,

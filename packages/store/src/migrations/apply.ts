@@ -55,7 +55,7 @@ function failureText({ name, sql }: Migration, isLocked: boolean): string {
   const what = isOutside
     ? `migration ${name} failed. Its finished part stays; run \`svc migrate\` again to continue`
     : `migration ${name} failed and was rolled back`;
-  return isLocked ? `${what}: other sessions keep a lock that it needs` : what;
+  return isLocked ? `${what}. Other sessions keep a lock that it needs` : what;
 }
 
 async function applyOnce(

@@ -68,8 +68,8 @@ test('the plan of each migration agrees with the locks and the rewrites that Pos
   for (const migration of await readMigrations()) {
     const plan = planMigration(migration);
     const before = await namesOf(filesSql);
-    // The locks are visible until the transaction ends. A concurrent index build runs without a
-    // transaction.
+    // A transaction keeps the locks, so the test can read them before the commit. A concurrent
+    // index build must run without a transaction.
     if (plan.inTransaction) await client.query('BEGIN');
     await client.query(migration.sql);
     const locked = [...(await namesOf(locksSql)).keys()].filter((name) => before.has(name));

@@ -97,7 +97,7 @@ const statementRules: readonly Rule[] = [
   {
     pattern: /^(?:UPDATE|DELETE|MERGE) |^INSERT .* SELECT /i,
     blocks: 'until_done',
-    why: 'the rows that it writes stay locked until the end',
+    why: 'the rows that it writes stay locked until the migration ends',
   },
   {
     pattern:

@@ -113,7 +113,7 @@ test('a migration whose lock stays taken is rolled back, and says so', async () 
   const patience = { lockTimeoutMs: 5, attemptsMax: 2, pauseMs: 1 };
   await expect(
     migrate(database.ownerUrl, database.databaseUrl, { directory, patience }),
-  ).rejects.toThrow('was rolled back: other sessions keep a lock');
+  ).rejects.toThrow('was rolled back. Other sessions keep a lock');
   await unlock();
 });
 

@@ -10,8 +10,8 @@ test('a signature is accepted once, however many dispatchers ask at the same tim
   const asked = Array.from({ length: 8 }, () => acceptLinkSignature(store, hashOf('one')));
   expect((await Promise.all(asked)).filter(Boolean)).toHaveLength(1);
   expect(await acceptLinkSignature(store, hashOf('two'))).toBe(true);
-  // The timestamp of a signature is inside the replay window for 600 s. This is the end of that
-  // time.
+  // A signature's timestamp is inside the replay window for at most 600 s. The clock moves to the
+  // end of that time.
   await advance(600_000);
   expect(await acceptLinkSignature(store, hashOf('one'))).toBe(false);
   expect(await acceptLinkSignature(store, hashOf('two'))).toBe(false);

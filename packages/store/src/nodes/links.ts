@@ -2,9 +2,10 @@ import { assertInvariant } from '@svc/domain';
 import type { Store } from '../connection/store.ts';
 
 /**
- * Numbers a new link of a node: one more than its last link. The link with the highest number is
- * the node's current one (CONTRACT 7, "Instances"). The dispatcher calls this function after it has
- * accepted the WebSocket upgrade. From then on, the hello of an older link does not count.
+ * Returns the number of a new link: one more than the number of the node's last link. The link with
+ * the highest number is the node's current one (CONTRACT 7, "Instances"). The dispatcher calls this
+ * function after it has accepted the WebSocket upgrade. From then on, the hello of an older link
+ * does not count.
  */
 export async function takeLinkEpoch(store: Store, nodeId: string): Promise<number> {
   const [row] = await store.query<{ link_epoch: bigint }>(

@@ -114,7 +114,10 @@ export async function lockNode(query: Query, nodeId: string): Promise<NodeRecord
   return nodeOf(row, now);
 }
 
-/** Leaves out a quarantine and a previous secret that have ended by `now`, the database's time. */
+/**
+ * The record of a node at `now`, the database's time. A quarantine or a previous secret that has
+ * ended by then is left out.
+ */
 function nodeOf(row: NodeRow, now: Date): NodeRecord {
   const { quarantinedUntil, quarantineReason: reason, previousSecretExpiresAt } = row;
   const isQuarantined = quarantinedUntil !== null && quarantinedUntil > now;

@@ -115,8 +115,8 @@ export async function disableOperator(
 }
 
 /**
- * Gives an operator a new secret. The previous one is refused immediately. Null for an unknown
- * operator.
+ * Gives an operator a new secret. The previous one is refused immediately. Returns null if the
+ * operator is unknown.
  */
 export async function rotateOperatorSecret(
   store: Store,

@@ -74,7 +74,7 @@ export async function findWatchedAccounts(store: Store): Promise<WatchedAccount[
 }
 
 /**
- * Creates the cursor of an account at this position. Earlier signatures are not read. Does nothing
+ * Creates the cursor of an account at `start`. Earlier signatures are not read. Does nothing
  * if the account has a cursor.
  */
 export async function openCursor(

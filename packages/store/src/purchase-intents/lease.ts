@@ -1,7 +1,7 @@
 import type { Query } from '../connection/query.ts';
 import type { Store } from '../connection/store.ts';
 
-/** Another watcher has taken over. Nothing was written. */
+/** Another watcher has the lease. The call that throws this error writes nothing. */
 export class LeaseLost extends Error {
   override readonly name = 'LeaseLost';
 
@@ -18,7 +18,7 @@ export interface WatcherLease {
 
 /**
  * Takes or renews the lease of the one watcher. Returns null while another process has it. Each
- * change of the holder raises the epoch, which fences the writes of the previous holder.
+ * change of the holder raises the lease's `epoch`, which fences the writes of the previous holder.
  */
 export async function takeWatcherLease(
   store: Store,

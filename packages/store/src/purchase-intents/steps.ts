@@ -68,9 +68,11 @@ const stepsMax = 1_000;
 
 /**
  * Expires the due intents and closes those whose grace has ended (CONTRACT 8), up to `stepsMax`
- * each. An intent expires only after its first question was answered, and is closed only after the
- * second one. Two more conditions hold for closing. A complete list of the intent's token account
- * began after the end of the grace. No signature that was seen before that end is unread.
+ * each. An intent expires only after its question `expiry` was answered. It is closed only if:
+ *
+ * - its question `end_of_grace` was answered
+ * - a complete list of its token account (`noteListed`) began after the end of its grace
+ * - no signature that was seen in the account before that end is still unread
  */
 export async function endDueIntents(
   store: Store,

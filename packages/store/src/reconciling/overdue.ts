@@ -26,7 +26,7 @@ export interface OverdueCandidate extends ReconcileCandidate {
 export const unsettledGraceMs = 2_000;
 
 /**
- * A page of overdue submissions, in the order of their ids, which is the order of their holds.
+ * A page of overdue submissions, in the order of their ids, which begin with the time of the hold.
  * While a recovery is in force, the page has only submissions with a stored outcome. Reading
  * changes nothing; each submission is checked again when it is reconciled.
  */

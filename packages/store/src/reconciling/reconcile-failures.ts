@@ -29,8 +29,9 @@ export const reconcileFailuresMax = 10_000;
 const errorLengthMax = 500;
 
 /**
- * Records one more failure for each of these subjects. If two workers fail at the same subject at
- * the same time, the failure counts once.
+ * Records one more failure for each of these subjects. A new subject is not recorded if there are
+ * `reconcileFailuresMax` rows. If two workers fail at the same subject at the same time, the
+ * failure counts once.
  */
 export async function recordReconcileFailures(
   { query }: Store,
@@ -103,8 +104,8 @@ const stillFound = `CASE f.reconciler
 const stillFoundValues = [inFlightStates, ['pending', 'queued']] as const;
 
 /**
- * Deletes the failures of rows that the reconciler would not find. Returns how many dead letters
- * are left.
+ * Deletes the failures of rows that need no more work of the reconciler. Returns how many dead
+ * letters are left.
  */
 export async function pruneReconcileFailures(
   store: Store,
@@ -159,10 +160,7 @@ export async function readDeadLetters(store: Store, limit: number): Promise<Dead
   return { retrying: counts?.retrying ?? 0, count: counts?.count ?? 0, listed };
 }
 
-/**
- * Makes all rows that a reconciler failed at due immediately. Returns how many of them were in
- * backoff.
- */
+/** Ends the backoff of all rows at which a reconciler failed. Returns the number of these rows. */
 export async function retryReconcileFailures(
   store: Store,
   reconciler: ReconcilerName,

@@ -2,8 +2,9 @@ import type { Sealer } from '../connection/store.ts';
 import { receiptPlace } from '../sealing/sealed.ts';
 
 /**
- * A receipt proves an assignment to the service that gave it. The node keeps it with its journal
- * and cannot read it. After a restore the service uses the receipt to insert the submission again.
+ * A receipt proves to the service that it gave an assignment to a node. The node keeps the receipt
+ * with its journal and cannot read it. After a restore the service uses the receipt to insert the
+ * submission again.
  */
 export interface Receipt {
   readonly tenantId: string;

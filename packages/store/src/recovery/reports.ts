@@ -21,9 +21,9 @@ export interface JournalReport {
  * `advanced`: the database had it in an earlier state. `restored`: it was inserted again, with its
  * hold. `not_this_nodes`: the database has it, but not assigned to this node.
  *
- * With the other findings, the submission stays out of the database. `waits_for_credits`: the
- * balance is too low for its hold. `key_taken`: another submission has its idempotency key.
- * `unreadable`: its receipt cannot be opened.
+ * With the other findings, the submission is not inserted. `waits_for_credits`: the balance is too
+ * low for the hold. `unknown_tenant`: the tenant has no account. `key_taken`: another submission
+ * has the idempotency key. `unreadable`: the receipt cannot be opened.
  */
 export type ReportFinding =
   | 'known'

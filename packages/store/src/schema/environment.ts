@@ -16,7 +16,7 @@ export type Readiness =
   | { kind: 'other_environment'; found: string }
   /** Only in production: the role has privileges that bypass the database's guards. */
   | { kind: 'too_privileged'; excess: string[] }
-  /** A standby follows, but commits do not wait for it, so a failover may lose them. */
+  /** Postgres has a standby, but commits do not wait for it. A failover may lose such commits. */
   | { kind: 'async_standby' }
   /** The role, or a pooler in front of Postgres, is not set up for services. */
   | { kind: 'wrong_session'; faults: string[] }

@@ -11,13 +11,13 @@ export interface SettingsTarget {
   /** The URL with which services connect as this role. */
   readonly serviceUrl: string;
   /**
-   * `role`: the settings apply in every database. `database`: they apply only in this one, because
-   * the role owns its tables and may also be used for other databases.
+   * `role`: the settings apply in every database. `database`: they apply only in the service's
+   * database. The role then owns the tables, and may also be used for other databases.
    */
   readonly scope: 'role' | 'database';
 }
 
-/** The SQLSTATE if two sessions change the settings of a role at the same time. */
+/** The SQLSTATE of the error when two sessions change the settings of a role at the same time. */
 const concurrentlyUpdated = 'XX000';
 const attemptsMax = 5;
 const pauseMs = 50;

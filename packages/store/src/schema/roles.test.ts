@@ -11,7 +11,10 @@ import { excessPrivileges, servicePrivileges } from './roles.ts';
 
 const byName = (one: { name: string }, other: { name: string }) => (one.name < other.name ? -1 : 1);
 
-/** The services' login does not own the tables, so the database's guards apply to it. */
+/**
+ * The store of the fixture uses the role of the services. This role does not own the tables, so it
+ * has only the privileges that the owner grants.
+ */
 
 test.each([
   ['ledger_entries', 'amount_micros = 1'],

@@ -66,7 +66,7 @@ export const servicePrivileges: Readonly<Record<string, readonly string[]>> = {
   // An expired row is deleted. No row is ever changed, but the lock on a row needs the privilege to
   // update.
   trace_contexts: [...change, 'DELETE'],
-  // A second report in the same millisecond replaces the first.
+  // A second report in the same millisecond updates the row of the first.
   usage_reports: change,
   webhook_caps: change,
   // A retired endpoint is deleted when its deliveries have ended.

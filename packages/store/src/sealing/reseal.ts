@@ -72,7 +72,7 @@ export const sealedColumns: readonly SealedColumn[] = [
   },
 ];
 
-/** `next` is the `after` of the following page. Null at the end. */
+/** `next` is the `after` of the following page, or null if this page is the last one. */
 export interface ResealedPage {
   looked: number;
   /**

@@ -60,7 +60,7 @@ export const eventPlace = (at: Tenants & { id: string; type: string }): Place =>
   kind: at.type,
 });
 
-/** A receipt is kept by the node, not by the database. */
+/** The place of a receipt. Its node keeps the receipt; the database does not. */
 export const receiptPlace = (at: { submissionId: string; nodeId: string }): Place => ({
   ...rowOf('assignments', 'receipt', at.submissionId),
   kind: at.nodeId,

@@ -2,12 +2,13 @@ import type { SealingPhase, Store } from '../connection/store.ts';
 import { environmentPlace } from './sealed.ts';
 
 /**
- * How far the values of a database are sealed for complete places: table, column, row, tenant and
- * kind. The previous version of the service sealed values for their table, column and row only.
- * While services of that version may still run, new values are sealed in a way that these services
- * can open. `svc master-key rotate` seals everything again, and the key of request hashes last.
- * That key is the mark. When it is sealed for its complete place, values that are sealed for their
- * row only cannot be opened. The mark cannot be forged without the master key.
+ * A sealing phase says how far the values of a database are sealed for their complete place: table,
+ * column, row, tenant and kind. The previous version of the service sealed values for their table,
+ * column and row only. While services of that version may still run, new values are sealed in a way
+ * that these services can open. `svc master-key rotate` seals everything again, and the key of
+ * request hashes last. That key marks the end of the reseal. When it is sealed for its complete
+ * place, services refuse values that are sealed for their row only. The mark cannot be forged
+ * without the master key.
  */
 
 /** The first byte of values that are bound to their row only. */

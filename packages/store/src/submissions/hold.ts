@@ -54,9 +54,9 @@ const holdInBatch = batched<NewSubmission, HoldOutcome>({
 
 /**
  * Holds `quote.max` and writes the submission, or does neither (CONTRACT 3). Returns `key_taken` if
- * another submission of the tenant has this key and was not rejected. Only `stale_credentials`
- * comes before that refusal. Calls that wait at the same time share one statement; each gets its
- * own outcome.
+ * another submission of the tenant has this key and was not rejected. If the credentials are stale
+ * too, returns `stale_credentials` instead. Calls that wait at the same time share one statement;
+ * each gets its own outcome.
  */
 export function holdSubmission(store: Store, submission: NewSubmission): Promise<HoldOutcome> {
   return holdInBatch(store, submission);
@@ -108,8 +108,8 @@ async function placeAll(
 function firstOfEachKey(submissions: readonly NewSubmission[]): NewSubmission[] {
   const byKey = new Map<string, NewSubmission>();
   for (const submission of submissions) {
-    // The map distinguishes holds by their epochs too. Without this, the second of two holds with
-    // the same idempotency key and another epoch would not be compared with the account.
+    // The epoch is part of the key. Otherwise only the first of two holds with the same idempotency
+    // key and different epochs would have its epoch compared with the account's.
     const key = `${submission.tenantId} ${submission.accountEpoch} ${submission.idempotencyKey}`;
     if (!byKey.has(key)) byKey.set(key, submission);
   }

@@ -14,7 +14,9 @@ import {
   type SubmissionRecord,
 } from './submissions.ts';
 
-/** A submission as operators see it: of any tenant, including rejected ones. */
+/**
+ * A submission as operators see it. Its tenant may be any tenant. The submission may be rejected.
+ */
 export interface OperatorSubmission extends SubmissionRecord {
   tenantId: string;
   requestId: string;
@@ -35,7 +37,7 @@ type Row = RecordRow & { request_id: string };
 
 const operatorColumns = `${recordColumns}, request_id`;
 
-/** Finds a submission of any tenant, including rejected ones. Null for an unknown id. */
+/** Finds a submission of any tenant, even if it is rejected. Null for an unknown id. */
 export async function findAnySubmission(
   store: Store,
   id: string,
@@ -49,8 +51,7 @@ export async function findAnySubmission(
 
 /**
  * A page of submissions of all tenants, newest first. With a tenant and without states, rejected
- * submissions are left out. Ids begin with their time, so the order of ids is the order of
- * creation.
+ * submissions are left out. The order is that of the ids, which begin with their time.
  */
 export async function listEverySubmission(
   store: Store,
@@ -88,8 +89,9 @@ function idsOf(
   limit: number,
 ): Prisma.Sql {
   if (states === null) {
-    // The submissions of one tenant are found by the index on `tenant_id` and `created_at`. The
-    // order of `created_at` is the order of ids.
+    // The submissions of one tenant are found by the index on `tenant_id` and `created_at`. Their
+    // order by `created_at` is their order by id, except among those created within seconds of each
+    // other.
     return tenantId === null
       ? Prisma.sql`SELECT id FROM submissions WHERE ${conditions} ORDER BY id DESC LIMIT ${limit}`
       : Prisma.sql`SELECT id FROM submissions WHERE ${conditions} AND ended_otherwise ${Prisma.raw(isNotRejected)}

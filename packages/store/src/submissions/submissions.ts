@@ -161,7 +161,10 @@ function keyedOfRow(row: KeyedRow): KeyedSubmission {
   };
 }
 
-/** Everything a tenant may see of its submission (CONTRACT 5). */
+/**
+ * A submission without its payload. The tenant's view of it (CONTRACT 5) omits `nodeId` and
+ * `cancelledBy`.
+ */
 export interface SubmissionRecord {
   id: string;
   state: SubmissionState;

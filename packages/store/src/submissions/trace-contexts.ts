@@ -59,7 +59,10 @@ const findAll = statement(
   `SELECT submission_id, trace_id, span_id, tracestate FROM trace_contexts WHERE submission_id = ANY($id)`,
 );
 
-/** The contexts of those submissions whose tenant sent one, by id. */
+/**
+ * The stored contexts of these submissions, by id. A submission without a stored context is not in
+ * the map.
+ */
 export async function findTraceContexts(
   store: Store,
   submissionIds: readonly string[],

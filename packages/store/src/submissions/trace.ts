@@ -50,7 +50,10 @@ export interface TracedDelivery {
 const usageEndsMax = 10;
 const rowsMax = 200;
 
-/** Null for an unknown submission. Each part is bounded and found by an index. */
+/**
+ * Reads the facts of one submission. Null for an unknown id. Each query uses an index and returns a
+ * limited number of rows.
+ */
 export async function readTrace(store: Store, id: string): Promise<SubmissionTrace | null> {
   const submission = await findAnySubmission(store, id);
   if (submission === null) return null;

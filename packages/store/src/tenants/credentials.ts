@@ -18,7 +18,7 @@ export interface TenantCredentials {
   hmacSecrets: string[];
   /** The ids of the keys in `hmacSecrets`, in the same order. They are UUIDs. */
   keyIds: string[];
-  /** The scopes of the key. First keys have all scopes. */
+  /** The scopes of the key that the request names. If it names none: all scopes. */
   scopes: readonly KeyScope[];
   /** The CIDR blocks that requests must come from. Empty for any address. */
   addresses: string[];
@@ -32,15 +32,16 @@ export interface TenantCredentials {
    */
   rateCardVersion: number | null;
   /**
-   * The epoch of the tenant's account. It changes when any other field changes, but not when a
-   * secret expires. `holdSubmission` compares this epoch with the account's current one.
+   * The column `epoch` of the tenant's account. The epoch changes when any other field of this
+   * object changes, but not when a secret expires. `holdSubmission` compares this epoch with the
+   * account's current one.
    */
   accountEpoch: bigint;
 }
 
 interface Asked {
   readonly tenantId: string;
-  /** Null for the first keys. */
+  /** Null for the tenant's first keys (`KeyRecord`). */
   readonly keyId: string | null;
 }
 

@@ -15,13 +15,13 @@ import { insertSettingsChanged } from '../webhook-endpoints/settings-changed.ts'
 import { lockEpochSql } from './tenants.ts';
 
 /**
- * A valid key of a tenant (CONTRACT 12). A key from provisioning or from a rotation has all scopes and
- * may be used from any address.
+ * A valid key of a tenant (CONTRACT 12). A key from provisioning or from a rotation is called a
+ * first key. A first key has all scopes and may be used from any address.
  */
 export interface KeyRecord {
   id: string;
   scopes: readonly KeyScope[];
-  /** CIDR blocks. Empty for any address. */
+  /** The CIDR blocks from which the key may be used. Empty if it may be used from any address. */
   addresses: string[];
   createdAt: Date;
   expiresAt: Date | null;
@@ -80,7 +80,7 @@ async function readKeys(query: Query, tenantId: string): Promise<KeyRecord[]> {
   return rows.map(keyOf);
 }
 
-/** `scopes` is null in the row of a first key. */
+/** `scopes` is null in the row of a first key, which has all scopes. */
 function keyOf({ scopes, addresses, ...key }: KeyRow): KeyRecord {
   return { ...key, scopes: scopes?.filter(isKeyScope) ?? keyScopes, addresses: addresses ?? [] };
 }
@@ -118,9 +118,9 @@ export async function createKey(store: Store, key: NewKey, by: Author): Promise<
 }
 
 /**
- * Deletes a key of a tenant, named or one of its first keys (`KeyRecord`). New submissions that are
- * signed with the key are refused at once, because the account's epoch changes. Other requests with
- * it are refused when the gateways load the credentials again.
+ * Deletes a key of a tenant: a named key or a first key (`KeyRecord`). New submissions that are
+ * signed with the key are refused at once, because the account's epoch changes. Other requests that
+ * are signed with the key are refused when the gateways load the credentials again.
  */
 export async function deleteKey(
   store: Store,

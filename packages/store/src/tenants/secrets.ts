@@ -5,7 +5,8 @@ import { insertSettingsChanged } from '../webhook-endpoints/settings-changed.ts'
 import { insertSecret, lockEpochSql, type TenantSecretKind } from './tenants.ts';
 
 /**
- * How many secrets of a kind may be valid at the same time, while a rotation overlaps (CONTRACT 1).
+ * The most secrets of a kind that may be valid at the same time: during a rotation, the new one and
+ * the previous one (CONTRACT 1).
  */
 export const validSecretsMax = 2;
 

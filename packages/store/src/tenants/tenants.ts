@@ -56,9 +56,9 @@ export async function insertTenant(store: Store, query: Query, tenant: NewTenant
 }
 
 /**
- * A change of a tenant's status or secrets runs this statement first. The change increments the
- * account's epoch. A transaction that locks both the account and the tenant locks the account
- * first.
+ * Locks the account of a tenant. A change of the tenant's status or secrets runs this statement
+ * first, because the change increments `epoch` of the account. A transaction that locks both rows
+ * locks the account before the tenant.
  */
 export const lockEpochSql = 'SELECT 1 FROM credit_accounts WHERE tenant_id = $1::uuid FOR UPDATE';
 
@@ -100,7 +100,7 @@ export async function findTenant({ db }: Store, tenantId: string): Promise<Tenan
   return row === null ? null : tenantOf(row);
 }
 
-/** A page of tenants, newest first, older than `before` if it is given. */
+/** A page of tenants, newest first. Only tenants older than the tenant `before`, if it is given. */
 export async function listTenants(
   { db }: Store,
   { before, limit }: { before: string | null; limit: number },

@@ -23,7 +23,7 @@ import { insertSettingsChanged, readDestinations } from './settings-changed.ts';
 
 export interface NewEndpoint {
   tenantId: string;
-  /** Null for an endpoint that the tenant reads. */
+  /** Null if the tenant polls for the events. */
   url: string | null;
   events: readonly string[] | null;
   description: string | null;

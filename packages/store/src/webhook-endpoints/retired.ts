@@ -5,9 +5,9 @@ import { endpointSecretPlace, tenantSecretPlace, unsealText } from '../sealing/s
 
 /**
  * Former URLs. If a URL is changed, the event about the change goes to the former URL
- * (CONTRACT 12), so that nobody can redirect a tenant's events unnoticed. For this, the former URL
- * becomes a retired endpoint with the secrets from before the change. The retired endpoint gets
- * only this event.
+ * (CONTRACT 12), so that nobody can redirect a tenant's events unnoticed. The former URL becomes a
+ * retired endpoint with the secrets from before the change. The retired endpoint gets only this
+ * event.
  */
 
 interface FormerUrl {

@@ -14,7 +14,7 @@ export type EndpointTestOutcome =
 /**
  * Writes a `webhook.test` event for one endpoint, at most one per minute (CONTRACT 12). The
  * endpoint's filter of events does not apply. If `announced` is true, the caller announces the
- * delivery. It is false for an endpoint that the tenant reads.
+ * delivery. `announced` is false if the endpoint has no URL and the tenant polls for its events.
  */
 export async function queueEndpointTest(
   store: Store,

@@ -27,7 +27,7 @@ function linksOf({ links }: Dispatcher, nodeId: string): NodeLink[] {
   return [...links.all].filter((link) => link.nodeId === nodeId);
 }
 
-/** Applies the current decisions about a node to its links. Throws if Postgres is unreachable. */
+/** Applies the node's current settings to the node's links. Throws if Postgres is unreachable. */
 export async function followNode(dispatcher: Dispatcher, nodeId: string): Promise<void> {
   const node = await findNodeSettings(dispatcher.store, nodeId);
   if (node === null) return;

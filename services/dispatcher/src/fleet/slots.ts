@@ -4,8 +4,8 @@ import { removeFromIndex, hasEnded, type LinkRun, addRun, type NodeLink } from '
 
 /**
  * Tracks which submissions take a slot of a node. `link.runs` is authoritative, and the fleet
- * registry has a copy. Each call of `enterFleet` sends the whole copy again. This repairs slots
- * that are wrong in the registry.
+ * registry has a copy. Each call of `enterFleet` sends the whole copy again, which repairs wrong
+ * slots in the registry.
  */
 
 export function takeSlot(dispatcher: Dispatcher, link: NodeLink, submissionId: string): LinkRun {

@@ -20,8 +20,8 @@ describe('surge', () => {
     const alone = nextSurge(busy, { micros: 1_000_000n, atMs: 0 }, 300);
     let together = { micros: 1_000_000n, atMs: 0 };
     for (const atMs of [100, 200, 300]) together = nextSurge(busy, together, atMs);
-    // The difference is far below one step of the multiplier (0.05). It exists because each small
-    // step starts a little closer to the target.
+    // The second and the third short step start closer to the target than the long step, and
+    // therefore move a little less. The multiplier is rounded to 0.05, which hides the difference.
     expect(Number(alone.micros - together.micros)).toBeGreaterThanOrEqual(0);
     expect(Number(alone.micros - together.micros)).toBeLessThan(1_000);
   });

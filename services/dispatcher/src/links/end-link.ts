@@ -4,8 +4,8 @@ import { reportOfferResult } from './report-offer-result.ts';
 
 /**
  * Ends a link. Reports its open offers as `lost`, so that their coordinators ask other nodes. The
- * node keeps its assignments. The `hello` of its next link is compared with them. Does nothing if
- * the link has already ended.
+ * node keeps its assignments, and a dispatcher compares them with the `hello` of the next link.
+ * Does nothing if the link has already ended.
  */
 export function endLink(dispatcher: Dispatcher, link: NodeLink): void {
   if (link.state === 'ended') return;

@@ -46,8 +46,8 @@ export async function coordinate(
   dispatcher: Dispatcher,
   submission: Offerable,
 ): Promise<ReplyNews> {
-  // If the offering of this submission is in progress, the queue has delivered its job twice.
-  // Postgres would refuse a second dispatch.
+  // If an offering of this submission is in progress, the queue has delivered its job twice. A
+  // second offering would be useless: Postgres would refuse its dispatch.
   if (dispatcher.offerings.has(submission.id)) return 'look';
   const inbox = createInbox<OfferingEvent>(dispatcher.timers);
   dispatcher.offerings.set(submission.id, inbox);
@@ -96,7 +96,7 @@ function recordAll(
 }
 
 /**
- * The result of an offering. `settled`: the submission is no longer pending. `isDispatched`: its
+ * The result of an offering. `settled`: the submission has left `pending`. `isDispatched`: its
  * `dispatched` is committed. `isRecorded`: the commit has recorded all offers, or there was none.
  * `nobody`: no node has the submission, and no node will get it.
  */
@@ -159,9 +159,9 @@ function withEvent(offering: Offering, event: OfferingEvent, atMs: number): Offe
 }
 
 /**
- * The result of an offering that an event has settled. The commit of an accept has recorded the
- * accepted offer, and the offers that had ended before that offer was made. `isRecorded` is true if
- * there are no other offers.
+ * The result of an offering that `event` has ended. The commit of an accept stores the record of
+ * the accepted offer, and the records of offers that ended before that offer was made. `isRecorded`
+ * is true if no other offer is left to store.
  */
 function settled(before: Offering, event: OfferingEvent, after: Offering): Ended {
   const isDispatched = event.kind === 'offer_ended' && event.result === 'dispatched';
@@ -218,7 +218,7 @@ async function askNext(
   // Nobody received the message, so the dispatcher of the link is probably gone. `suspect` makes
   // the registry drop the nodes of this dispatcher and their reservations.
   const suspected = dispatcher.fleet.suspect(dispatcherId);
-  inBackground(dispatcher, 'report a missing dispatcher', suspected);
+  inBackground(dispatcher, 'drop the nodes of a missing dispatcher', suspected);
   const atMs = dispatcher.clock.monotonicMs();
   return withoutOffer(asked, offerId, { answer: 'disconnected', atMs });
 }

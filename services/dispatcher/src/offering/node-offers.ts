@@ -177,8 +177,8 @@ export async function onAccept(
   assign(dispatcher, link, { message, run, ...commit });
   reportOfferResult(dispatcher, message, 'dispatched');
   // If the link ended before the payload was sent, `giveUpUnsent` ends the submission. The node's
-  // next `hello` ends it only if that `hello` is handled after the commit. Otherwise the submission
-  // would stay `dispatched` for `startDeadlineMs`.
+  // next `hello` ends it only if that `hello` is handled after the commit. Without `giveUpUnsent`,
+  // the submission could stay `dispatched` for `startDeadlineMs`.
   if (!hasEnded(link) || run.isAssigned) return;
   freeSlot(dispatcher, link, submissionId);
   await giveUpUnsent(dispatcher, link, submissionId);

@@ -40,7 +40,7 @@ export interface Offering {
   readonly open: readonly OpenOffer[];
   /** The latest offers that have ended, at most `offerRecordsMax`. */
   readonly records: readonly OfferRecord[];
-  /** The nodes that were asked. No node is asked twice for one submission. */
+  /** The nodes that were asked. No node is asked twice in one offering. */
   readonly askedNodeIds: readonly string[];
   readonly searchAtMs: number;
   /** True if no offer is open and the last search found no node to ask. The offering then ends. */

@@ -8,8 +8,8 @@ import { offerablesOf, type Offerable } from './offerable.ts';
 /**
  * Handles one job of the queue `dispatch`. Offers each submission separately, and replies to the
  * waiting gateway as soon as the result is known. Submissions that have left `pending` or have
- * passed their deadline are not offered. The reply `look` then makes the gateway read Postgres at
- * once.
+ * passed their deadline are not offered. The gateway gets the reply `look` for them, and reads
+ * Postgres at once.
  */
 export async function takeDispatch(dispatcher: Dispatcher, job: DispatchJob): Promise<void> {
   const { submissionIds, replyTo } = job;
@@ -29,7 +29,10 @@ export async function takeDispatch(dispatcher: Dispatcher, job: DispatchJob): Pr
   });
 }
 
-/** Logs a failure and never throws, so the other submissions of the job go on. */
+/**
+ * Offers one submission to nodes. Logs a failure and never throws, so the other submissions of the
+ * job go on.
+ */
 async function dispatchOne(
   dispatcher: Dispatcher,
   submission: Offerable,

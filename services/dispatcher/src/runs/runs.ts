@@ -168,8 +168,8 @@ function resultOf({ confirmationId, confirmationUrl, details }: JobResult): JobR
 /**
  * Stores the outcome, enqueues its settlement, and sends `ack`. A failure of Redis does not prevent
  * the `ack`, because the reconciler settles stored outcomes that nobody enqueued. An outcome of a
- * submission that the node does not have gets `ack` too. An outcome before `begin` or with invalid
- * usage is `unexpected` and gets no `ack`.
+ * submission that the node does not have gets `ack` too. A `completed` before `begin`, or any
+ * outcome with invalid usage, is `unexpected` and gets no `ack`.
  */
 export async function onOutcome(
   dispatcher: Dispatcher,

@@ -6,8 +6,8 @@ import type { LinkTransport } from '../links/links.ts';
 import type { OpenLink } from './node-link.ts';
 
 /**
- * The most bytes buffered for a node that does not read. If more bytes wait, the dispatcher drops
- * the node.
+ * The most bytes buffered for a node that does not read. If more bytes wait, the dispatcher cuts
+ * the link.
  */
 export const unreadBytesMax = 2 * frameToNodeBytesMax;
 /**

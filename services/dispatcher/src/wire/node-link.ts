@@ -28,14 +28,17 @@ import { onOutcome, onStart, onStopped, onUsage, type RunFrameResult } from '../
 import { onHello } from './hello.ts';
 import type { AcceptedNode } from './upgrade.ts';
 
-/** The handlers of the events of one link (CONTRACT 7). Its socket calls them. */
+/** The handlers of the events of one link (CONTRACT 7). The link's socket calls the handlers. */
 export interface OpenLink {
   /** A text frame, or undefined for a binary one. */
   receive(text: string | undefined): void;
   closed(): void;
 }
 
-/** Reading from a link pauses at this number of unhandled frames. It resumes at half of it. */
+/**
+ * The number of unhandled frames of a link at which reading from the link pauses. Reading resumes
+ * at half this number.
+ */
 const framesInProgressMax = 256;
 const closeForFault = 1011;
 /** A link without a `hello` is closed after this time. */
@@ -217,8 +220,8 @@ function orderKey(frame: Exclude<FrameFromNode, { type: 'hello' }>): string {
 type LaterFrame = Exclude<FrameFromNode, { type: 'hello' }>;
 
 /**
- * Handles a frame after the `hello`. Never throws. If a dependency is unavailable, the frame does
- * not count as bad. The node repeats a frame that gets no answer.
+ * Handles a frame after the `hello`. Never throws. If a dependency is unavailable, the frame gets
+ * no answer and does not count as bad. The node repeats an unanswered `start`, outcome or `report`.
  */
 async function handle(dispatcher: Dispatcher, link: NodeLink, frame: LaterFrame): Promise<void> {
   await link.greeted;

@@ -154,7 +154,7 @@ export async function decideUpgrade(
   const waitMs = failures.waitMs(sender);
   if (waitMs > 0) {
     const detail =
-      'Too many upgrades from this address were refused. Wait the seconds in `Retry-After`, then connect again.';
+      'Too many upgrades from this address were refused. Connect again after the seconds in `Retry-After`.';
     const retryAfterSeconds = Math.max(Math.ceil(waitMs / 1000), 1);
     return { kind: 'refused', code: 'rate_limited', detail, retryAfterSeconds };
   }

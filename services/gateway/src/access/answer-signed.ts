@@ -83,15 +83,16 @@ export async function answerSigned(
     return answer;
   }
   options.failures.failed(sender);
-  // Old keys may have accepted the request before current keys refused it. The refusal must then
-  // not have the headers of the tenant's rate limit, and the log line must not name the tenant.
+  // Keys of age `any` may have accepted the request before `recent` keys refused it. The refusal
+  // must then not have the headers of the tenant's rate limit. The log line must not name the
+  // tenant.
   delete exchange.tenantId;
   delete exchange.rateLimit;
   return answer;
 }
 
 const tooManyFailures =
-  'Too many requests from this address failed authentication. Wait the seconds in `Retry-After`, then send a correctly signed request.';
+  'Too many requests from this address failed authentication. Send a correctly signed request after the seconds in `Retry-After`.';
 
 function senderOf(request: Request): Sender {
   const { headers } = request;

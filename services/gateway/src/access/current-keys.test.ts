@@ -28,8 +28,8 @@ const answerOf = (epoch: bigint) => json(422, { epoch: Number(epoch) });
 const held = json(201, {});
 
 /**
- * For each age of keys: their epoch, then true if they are recent. If an age is null or missing,
- * its keys refuse the signature.
+ * The epoch of the keys by their age, and true if these keys are recent. If an age is null or
+ * missing, its keys refuse the signature.
  */
 type Known = Partial<Record<KeyAge, readonly [number, boolean] | null>>;
 

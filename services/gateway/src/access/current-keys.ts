@@ -29,8 +29,8 @@ export async function answerWithCurrentKeys({
   readonly firstAge: KeyAge;
   readonly identify: (age: KeyAge) => Promise<Authentication>;
   /**
-   * Handles the request. It may run several times, so it must change nothing unless a hold decides
-   * its reply.
+   * Handles the request. If `firstAge` is `any`, it may run several times. It may then change
+   * something in Postgres only in a hold that also checks the credentials.
    */
   readonly attempt: (principal: Principal) => Promise<HoldReply>;
 }): Promise<{

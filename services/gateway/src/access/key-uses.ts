@@ -7,7 +7,7 @@ import { recordKeyUses, type Store } from '@svc/store';
  */
 export interface KeyUses {
   used(keyId: string): void;
-  /** A failure to store the uses is logged, and these uses are lost. */
+  /** Stores the collected uses. If that fails, logs the error and loses these uses. */
   flush(): Promise<void>;
   close(): Promise<void>;
 }

@@ -17,13 +17,14 @@ const keysTtlMs = 3_000;
  */
 const tenantKeysMax = 10_000;
 const operatorsMax = 100;
-/** Unknown ids have their own limit, so that invented ids cannot evict real keys. */
+/** The most unknown ids in a cache. They are kept apart, so that they cannot evict real keys. */
 const unknownMax = 1_000;
 
 /**
- * Creates a cache of the keys, which are reloaded after `keysTtlMs`. For `any`, keys of a tenant
- * may be older, because the caller compares their epoch. The expiry of a secret does not change the
- * epoch. Keys with an expiring secret are therefore never older than `keysTtlMs`.
+ * Creates a cache of the keys, which are reloaded after `keysTtlMs`. A caller that asks for the age
+ * `any` may get older keys of a tenant, because it compares their epoch. The expiry of a secret
+ * does not change the epoch. Keys with an expiring secret are therefore never older than
+ * `keysTtlMs`.
  */
 export function createKeys(store: Store, clock: Clock): Keys {
   const common = { ttlMs: keysTtlMs, isAbsent, absentMax: unknownMax, clock };

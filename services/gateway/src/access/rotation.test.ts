@@ -25,8 +25,8 @@ const create = (tenant: TestTenant, key: string, options: Partial<SignedRequest>
   });
 
 /**
- * Both gateways have cached the credentials of this tenant. The cached credentials are too old to
- * answer a read.
+ * Creates a tenant whose credentials both gateways have cached. The cached credentials are too old
+ * to answer a read.
  */
 async function knownTenant(options?: { credits: number }): Promise<TestTenant> {
   const tenant = await gateways.tenant(options);

@@ -2,7 +2,10 @@
 export interface SigningHeaders {
   /** Every identity header of the request. More than one is malformed. */
   readonly identities: readonly { readonly name: IdentityHeader; readonly id: string }[];
-  /** The values of a repeated header are joined with a comma. Undefined if it is missing. */
+  /**
+   * `X-SVC-Timestamp`. Undefined if the header is missing. The values of a repeated timestamp,
+   * signature or key header are joined with a comma.
+   */
   readonly timestamp: string | undefined;
   readonly signature: string | undefined;
   /** The key that `X-SVC-Key` names (CONTRACT 12). Undefined if the header is missing. */

@@ -26,8 +26,8 @@ export function cursorOfPlace(key: Uint8Array, { id, sequence }: EntryPlace): Cu
 }
 
 /**
- * Returns the ledger entry that a cursor names. A cursor from a gateway of an earlier version has 0
- * in place of the number. The entry is then found by its id.
+ * Returns the ledger entry that a cursor names. In a cursor from a gateway of an earlier version,
+ * `atMs` is 0 instead of the hidden number. The entry is then found by its id.
  */
 export function placeOfCursor(key: Uint8Array, { id, atMs }: CursorPosition): EntryPlace {
   return { id, sequence: atMs === 0 ? null : BigInt(atMs) ^ mask(key, id) };

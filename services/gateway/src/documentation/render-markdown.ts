@@ -15,8 +15,8 @@ export interface RenderedMarkdown {
 }
 
 /**
- * Renders Markdown. Adjacent code blocks in all `languages` are alternatives: the reader chooses
- * the language that the page shows.
+ * Renders Markdown. Adjacent code blocks, one in each of `languages`, are alternatives: the reader
+ * chooses the language that the page shows.
  */
 export function renderMarkdown(source: string): RenderedMarkdown {
   const blocks = parseMarkdown(source);
@@ -154,7 +154,7 @@ function code({ language, file, text }: CodeBlock, isChosen: boolean): Html {
 }
 
 const inlinePattern = /`([^`]+)`|\*\*([^*]+)\*\*|\[([^\]]+)\]\(([^)\s]+)\)/g;
-/** The target of a link that this service or another public site serves. */
+/** Matches the target of a link if this service or another public site serves it. */
 const servedTarget = /^(?:\/(?!\/)|#|https:\/\/)/;
 
 /** A link to a file of the repository becomes plain text. */

@@ -39,7 +39,7 @@ export interface OpenRequest {
   readonly baseUrl: string;
   /** The `:reference` or `:guide` of the path, percent-decoded. Empty if the route has none. */
   readonly id: string;
-  /** The raw body. If the endpoint takes no body, it is not read and this is empty. */
+  /** The raw body. Empty if the endpoint takes no body: the body is then not read. */
   readonly body: Buffer;
   readonly contentType: string | undefined;
   readonly contentEncoding: string | undefined;
@@ -63,9 +63,9 @@ export interface TenantEndpoint extends Route {
 }
 
 /**
- * The reply of a handler that places a hold. `decidedByHold` is true if the statement of the hold has
- * checked that the credentials are still those of the account. The answer may then be sent even if
- * the gateway loaded the credentials long ago.
+ * The reply of a handler that places a hold. `decidedByHold` is true if the statement of the hold
+ * has checked that the credentials are still those of the account. The answer may then be sent even
+ * if the gateway loaded the credentials long ago.
  */
 export type HoldReply =
   | { readonly kind: 'answered'; readonly answer: Answer; readonly decidedByHold: boolean }

@@ -126,8 +126,8 @@ function createServerOf(
     requestTimeout: timeouts.requestMs,
     connectionsCheckingInterval: timeouts.checkEveryMs,
     keepAliveTimeout: keepAliveTimeoutMs,
-    // The application answers a missing Host with a problem document. Node's own answer has no
-    // body.
+    // The gateway answers a request without a Host header with a problem document. Node's own
+    // answer has no body.
     requireHostHeader: false,
   };
   if (tls === null) return createServer(http, listener);

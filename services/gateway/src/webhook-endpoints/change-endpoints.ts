@@ -37,7 +37,7 @@ const otherKind = validationProblem([
   {
     path: '/url',
     message:
-      'must stay null for an endpoint without a URL, and must not become null for an endpoint with a URL',
+      'must not change from null to a URL or from a URL to null; create another endpoint instead',
     keyword: 'kind',
   },
 ]);

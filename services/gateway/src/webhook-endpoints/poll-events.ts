@@ -16,8 +16,8 @@ const fullRetryMs = 5_000;
 
 /**
  * `GET /v1/webhook-endpoints/:id/events` (CONTRACT 12): lists events, oldest first. If there is
- * none, the request waits up to `waitSeconds` for one, and is answered `429` if it cannot wait. A
- * waiting request occupies no connection to Postgres.
+ * none, the request waits up to `waitSeconds` for one. If too many requests wait already, the
+ * answer is `429`. A waiting request occupies no connection to Postgres.
  */
 export function pollEventsEndpoint(deps: GatewayDeps): TenantEndpoint {
   return tenantEndpoint({

@@ -33,8 +33,8 @@ export const overlapSlots = 300;
  */
 export const backlogMax = 20_000;
 /**
- * The most signatures per token account that a process remembers. If a later list contains a
- * remembered signature, it is not read again.
+ * The most signatures per token account that a process remembers. A remembered signature is not
+ * read again if a later list contains it.
  */
 export const rememberedMax = 20_000;
 export const readsPerTickMax = 40;

@@ -23,8 +23,8 @@ export interface AccountList {
 type Cursor = NonNullable<WatchedAccount['cursor']>;
 
 /**
- * The lowest slot whose signatures are read. Signatures of lower slots were read before, or are
- * older than the first cursor.
+ * The lowest slot of the Solana chain whose signatures are read. Signatures of lower slots were
+ * read before, or are older than the first cursor.
  */
 function floorOf({ slot, floorSlot }: Cursor): number {
   return Math.max(floorSlot, slot - overlapSlots);
@@ -69,7 +69,7 @@ export async function listAccount(
       if (fresh.length === 0) return done(true);
     } else {
       if (known.has(cursor.signature)) return done(true);
-      // If the page has no new signature, `fresh` is empty and `every` is true.
+      // Also ends the list after a page without new signatures: `every` is true for an empty array.
       if (fresh.every(({ slot }) => slot < floor)) return done(false);
     }
     before = list.at(-1)?.signature;

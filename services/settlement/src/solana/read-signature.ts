@@ -85,7 +85,7 @@ async function report(deps: WatcherDeps, signature: string, outcome: RecordOutco
       logger.info(fields, 'a payment was added to a purchase intent');
       return;
     case 'unexplained':
-      logger.warn(fields, 'an incoming payment belongs to no purchase intent');
+      logger.warn(fields, 'no open purchase intent can use an incoming payment');
       return;
     case 'balance_too_large':
       logger.error(

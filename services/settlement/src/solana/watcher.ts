@@ -126,7 +126,7 @@ async function takeLease(
   };
 }
 
-/** Pauses all calls to the server. After the pause, the terms are checked before any other call. */
+/** Pauses all calls to the server. After the pause, `checkTerms` runs before any other call. */
 function backOff({ logger, clock }: WatcherDeps, state: State, error: RpcUnavailable): void {
   const pauseMs = Math.max(state.backoffMs, error.retryAfterMs);
   state.nextCallMs = clock.monotonicMs() + pauseMs;

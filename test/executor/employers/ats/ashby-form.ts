@@ -16,8 +16,8 @@ const uuid = (n: number): string =>
   `5b7c3a10-4e2d-4f6a-9c8b-${(0xa0 + n).toString(16).padStart(12, '0')}`;
 
 /**
- * The questions of Ashby. The `name` of a field is its `data-field-path`. For a text field, it is
- * also the `id` of the input.
+ * The questions of Ashby. The `name` of a field is its `data-field-path`. The input of a text field
+ * has the `name` as its `id` too.
  */
 export const ashbyFields: readonly Field[] = [
   required('_systemfield_name', 'fullName', 'Name', 'text'),
@@ -81,7 +81,10 @@ function widgetHtml(field: Field): string {
   }
 }
 
-/** The markup has no star for a required answer. A style sheet draws the star. */
+/**
+ * The markup of one question and its control. It has no star that marks a required answer: a style
+ * sheet draws the star.
+ */
 export function ashbyEntry(field: Field): string {
   const { name, label, control, isRequired } = field;
   const title = `ashby-application-form-question-title _heading_${isRequired ? ' _required_' : ''}`;

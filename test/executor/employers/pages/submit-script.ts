@@ -1,6 +1,6 @@
 /**
- * Sends the application by `fetch`: once, or with `data.isDoubled` twice at the same time. The page
- * of each system sets `app.submissionBody`, `app.showErrors` and `app.answered`.
+ * Sends the application by `fetch`: once, or with `data.isDoubled` twice at the same time. A page
+ * that uses this script sets `app.submissionBody`, `app.showErrors` and `app.answered`.
  */
 export const submitScript = String.raw`
 app.isSending = false;

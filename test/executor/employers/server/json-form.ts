@@ -8,8 +8,8 @@ function textOf(value: unknown): string {
 }
 
 /**
- * Undefined if the server keeps no file at `address`. The name in the application replaces the name
- * of the upload.
+ * Returns the file that was uploaded to `address`, or undefined if there is none. The name in the
+ * application replaces the name of the upload.
  */
 function uploadAt(world: World, address: unknown, name: unknown): ReceivedFile | undefined {
   if (typeof address !== 'string') return undefined;

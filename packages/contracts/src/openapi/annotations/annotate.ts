@@ -63,7 +63,7 @@ function withNotes(
   };
 }
 
-/** Only strings get the format. In a union, only the variants of strings get it. */
+/** Only a string schema gets the format. In a union, only the string variants get it. */
 function withFormat(schema: unknown, format: object | undefined): object {
   if (format === undefined) return {};
   const variants = memberOf(schema, 'anyOf');

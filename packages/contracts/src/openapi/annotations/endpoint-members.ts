@@ -32,6 +32,6 @@ export const endpointMembers: Readonly<
   'settings.changed.by': ['Who made the change: a tenant key or an operator.', { keyId: null }],
   'settings.changed.at': ['The time of the change.', '2026-03-02T09:16:01.950Z'],
   what: ['The change, such as `settings.updated`.', 'endpoint.created'],
-  keyId: ['The id of the signing key. Null if the key has no id.', null],
-  operator: ['The id of the operator.', 'op_01jd5q0000f1x8m3t6w9b2z4vn'],
+  keyId: ['The id of the signing key. Null if no key with an id signed.', null],
+  operator: ['The id of the operator, or `local` for a program.', 'op_01jd5q0000f1x8m3t6w9b2z4vn'],
 };

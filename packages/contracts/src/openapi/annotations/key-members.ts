@@ -23,12 +23,18 @@ export const keyMembers: Readonly<
   ],
   lastUsedAt: ['The minute of the last use. Null before the first use.', examples.key.lastUsedAt],
   'AuditEntry.by': ['Who made the change.', examples.auditEntry.by],
-  'ChangeAuthor.keyId': ['The key of the tenant that made the change.', examples.keyId],
+  'ChangeAuthor.keyId': [
+    'The key that made the change. Null if no key with an id signed.',
+    examples.keyId,
+  ],
   'AuditEntry.at': ['The time of the change.', examples.auditEntry.at],
   before: ['The changed members before the change. Null for a creation.', null],
   'AuditEntry.after': [
     'The changed members after the change. Null for a deletion.',
     examples.auditEntry.after,
   ],
-  'AuditEntry.requestId': ['The id of the request that made the change.', examples.requestId],
+  'AuditEntry.requestId': [
+    'The id of the request that made the change. Null without a request.',
+    examples.requestId,
+  ],
 };

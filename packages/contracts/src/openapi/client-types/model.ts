@@ -46,7 +46,7 @@ export function clientTypes(document: unknown): ClientTypes {
   };
 }
 
-/** `SubmissionCompleted` for `submission.completed`. */
+/** Changes a name to Pascal case: `submission.completed` becomes `SubmissionCompleted`. */
 export function pascalCase(text: string): string {
   const words = text.split(/[^A-Za-z0-9]+/);
   return words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');

@@ -22,8 +22,8 @@ export function pythonTypes({ types, events }: ClientTypes): string {
     heading,
     `__all__ = [\n${all.join('')}]\n\n`,
     ...declared.lines,
-    // Python evaluates this union when the module loads, so it follows all classes. Python does not
-    // evaluate annotations, so the classes themselves may have any order.
+    // Python evaluates this union when the module loads, so it follows all classes. The classes may
+    // have any order, because the `__future__` import in `heading` keeps annotations unevaluated.
     `WebhookEvent = Union[\n${union}]\n"""Every known event. The service may add types: acknowledge and ignore those you do not know."""\n`,
   ].join('\n');
 }
@@ -47,8 +47,9 @@ function declare(declared: Declared, { name, direction, schema }: NamedType): vo
 }
 
 /**
- * Python evaluates an alias when the module loads, so the classes that it names must precede it.
- * `text` declares these classes, and the caller adds the alias after that.
+ * Returns the Python type that an alias stands for. Python evaluates the alias when the module
+ * loads, so the classes in the type must precede the alias. `text` declares these classes. The
+ * caller adds the alias after that.
  */
 function runtimeText(declared: Declared, shape: Shape, name: string): string {
   return shape.kind === 'record' ? 'dict[str, Any]' : text(declared, shape, name);

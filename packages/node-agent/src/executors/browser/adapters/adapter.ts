@@ -112,8 +112,8 @@ export interface Adapter {
   /** The refusal that the answer to the submission request contains; undefined if there is none. */
   refusalIn(answer: Answer): Refusal | undefined;
   /**
-   * The sentences with which the page says that its captcha was not solved, compared after
-   * normalisation.
+   * The sentences with which the page says that its captcha was not solved. Each is compared with
+   * the page's alerts after both are normalised.
    */
   readonly captchaSentences?: readonly string[];
   readonly closed: ClosedRules;

@@ -130,7 +130,10 @@ class RunningBrowser {
     return this.#usage ?? this.#meter.read();
   }
 
-  /** Only the reason of the first call counts. Resolves when nothing of the browser is left. */
+  /**
+   * Ends the browser. Only the reason of the first call counts. Resolves when nothing of the
+   * browser is left.
+   */
   async end(reason: BrowserEnd): Promise<void> {
     this.#closing ??= this.#end(reason);
     await this.#closing;
@@ -166,8 +169,8 @@ async function newPage(
 }
 
 /**
- * Opens a browser with a fresh profile directory. `close` deletes everything of the browser. If the
- * agent is killed, its next start does so. Throws `CannotStartBrowser`, or the reason of `signal`.
+ * Opens a browser with a fresh profile directory, which `close` deletes. If the agent is killed,
+ * the next start of the agent deletes it. Throws `CannotStartBrowser`, or the reason of `signal`.
  */
 export async function openBrowser(options: BrowserOptions): Promise<OpenBrowser> {
   const { signal, binary, profileDirectory } = options;

@@ -8,8 +8,8 @@ export interface ProcessReading {
   /** True if the process has ended and its parent has not read its exit code yet. */
   readonly isZombie: boolean;
   /**
-   * User and system time. On Linux it includes the time of children that have ended and whose
-   * exit code this process has read.
+   * The user and system time of the process. On Linux it includes the time of its ended children
+   * whose exit code the process has read.
    */
   readonly cpuSeconds: number;
 }
@@ -126,8 +126,8 @@ function hasArgument(commandLine: string | undefined, start: string): boolean {
 }
 
 /**
- * The ids of the processes with an argument that starts with `text`. On macOS, the ids of the
- * processes whose command line contains `text`.
+ * The ids of the processes with an argument that starts with `text`. On systems other than Linux,
+ * the ids of the processes whose command line contains `text`.
  */
 export function processesWithCommand(text: string): number[] {
   if (process.platform === 'linux') {

@@ -14,9 +14,12 @@ const privateFile = 0o600;
 const parentName = 'b';
 const nameBytes = 4;
 
-/** The socket of a full Chromium, below TMPDIR. Chromium does not start if its path is too long. */
+/**
+ * The socket of a full Chromium, below TMPDIR. Chromium does not start if the path of this socket
+ * is too long.
+ */
 const socketName = '/org.chromium.Chromium.XXXXXX/SingletonSocket';
-/** The limit of macOS. Linux allows four bytes more. */
+/** The longest path of a socket on macOS, in bytes. Linux allows four bytes more. */
 const socketPathBytesMax = 103;
 
 export interface ProfileDirectory {
@@ -72,7 +75,7 @@ export async function createProfileDirectory(root: string): Promise<ProfileDirec
 
 /** Deletes a directory that a browser may still write to for a moment. */
 export async function deleteProfileDirectory(root: string): Promise<void> {
-  // Ignores the error, because most directories need no symbolic link.
+  // The link exists only if the path was too long. Without a link, `unlink` fails.
   await unlink(linkOf(root)).catch(() => {});
   await rm(root, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
 }

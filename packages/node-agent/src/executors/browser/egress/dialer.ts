@@ -6,7 +6,7 @@ export type Dialed =
   | { readonly kind: 'connected'; readonly socket: net.Socket }
   /** The address rules do not allow the destination. Nothing was sent. */
   | { readonly kind: 'refused' }
-  /** No address or no connection in time, or too many connections. */
+  /** No address was found, no connection was made in time, or the dialer reached a limit. */
   | { readonly kind: 'failed' };
 
 export interface ByteCounts {

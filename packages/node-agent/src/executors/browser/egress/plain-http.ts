@@ -16,8 +16,8 @@ const hopHeaders = new Set([
 ]);
 
 /**
- * The headers to pass on, as `[name, value, …]` in their order, without those of the connection.
- * `raw` is `rawHeaders` of a message.
+ * The headers to pass on, as `[name, value, …]` in their order: all except hop-by-hop headers and
+ * those that `Connection` names. `raw` is `rawHeaders` of a message.
  */
 function endToEndHeaders(raw: readonly string[]): string[] {
   const pairs = Array.from({ length: raw.length / 2 }, (_, at): [string, string] => [

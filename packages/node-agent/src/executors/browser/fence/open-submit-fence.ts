@@ -168,7 +168,7 @@ class Fence implements SubmitFence {
     this.#inFlight.pause(networkId);
     this.#restartTimers(answerWaitMs);
     // Chromium repeats the requests that `shut` cuts. The proxy refuses these repeats, so none of
-    // them takes the one connection of the seal.
+    // them takes the slot of the submission request (`Seal`).
     proxy.shut();
     await this.#requestsCut();
     if (this.#isSettled) return fail(session, paused);
@@ -228,7 +228,8 @@ class Fence implements SubmitFence {
   }
 
   /**
-   * Releases the seal, then decides on the requests that wait, by the rules of the phase `closed`.
+   * Ends the seal of the proxy. Then decides on the requests that wait, by the rules of the phase
+   * `closed`.
    */
   #close(): void {
     this.#phase = 'closed';
@@ -264,7 +265,10 @@ function fail(session: CdpSession, { requestId }: PausedRequest): void {
   session.send('Fetch.failRequest', { requestId, errorReason }).catch(() => {});
 }
 
-/** Keeps at most `answerTextLengthMax` characters. Returns undefined if the body cannot be read. */
+/**
+ * Returns the body of an answer as text, cut after `answerTextLengthMax` characters. Returns
+ * undefined if the body cannot be read.
+ */
 async function bodyOf(session: CdpSession, requestId: string): Promise<string | undefined> {
   try {
     const { body, base64Encoded } = fieldsOf(

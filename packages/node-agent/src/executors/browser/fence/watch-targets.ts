@@ -6,7 +6,7 @@ export type TargetListener = (session: CdpSession, method: string, params: unkno
 
 /**
  * Parts of a page whose events come from other sessions: frames in other processes, and workers.
- * The requests of workers are paused by the page's own session.
+ * A worker's requests are an exception: the page's own session pauses them.
  */
 const insiders = [{ type: 'iframe' }, { type: 'worker' }, { exclude: true }];
 /** Other pages, which would make requests without the gate. */
@@ -27,8 +27,8 @@ function listenerOf(session: CdpSession, listener: TargetListener): CdpListener 
 }
 
 /**
- * Pauses each request that a target makes after this. Sends all commands at once, because a target
- * that waits for the debugger may answer only after the last one.
+ * Makes a target pause each of its later requests. Sends all commands at once: a target that waits
+ * for the debugger may answer only after the last command, `runIfWaitingForDebugger`.
  */
 async function gate(session: CdpSession): Promise<void> {
   await Promise.all([

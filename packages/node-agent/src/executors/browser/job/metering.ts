@@ -1,7 +1,10 @@
 import type { MeteredUsage } from '../../../executor.ts';
 
 const bytesPerMb = 1e6;
-/** The shortest time between two readings of the process tree, because a reading costs CPU. */
+/**
+ * Before `finish`, the meter reads the process tree at most once in this time, because a reading
+ * costs CPU.
+ */
 const readingMsMin = 400;
 
 export interface MeterSources {

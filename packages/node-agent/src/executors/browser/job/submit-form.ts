@@ -28,9 +28,7 @@ const proofMsMax = 15_000;
 const settledMs = 1_000;
 const pollMs = 100;
 const quietMs = 100;
-/**
- * For this long, waiting for the answer counts as progress of the work (CONTRACT 10, "Metering").
- */
+/** Waiting for the answer counts as progress for at most this long (CONTRACT 10, "Metering"). */
 const waitMsMax = 60_000;
 const heartbeatMs = 1_000;
 const clickMsMax = 5_000;
@@ -202,8 +200,8 @@ function confirmationIn(
   const confirmationId = confirmationIdIn(facts.sentences);
   const isConfirmation = (url: string): boolean =>
     URL.canParse(url) && adapter.success.path?.test(new URL(url).pathname) === true;
-  // `nextUrl` is the URL of the answer, or the target of its redirect. It is undefined if it equals
-  // the action of the form. It counts only if the frame shows it.
+  // `nextUrl` is the URL of the answer, or the target of its redirect. If this URL is the action of
+  // the form, `nextUrl` is undefined. The URL counts only if the frame shows it.
   const shownUrl = frame.url() === nextUrl ? nextUrl : undefined;
   const confirmationUrl = facts.urls.find(isConfirmation) ?? shownUrl;
   return {

@@ -29,7 +29,7 @@ export type Choice = 'chosen' | 'part' | 'no_option';
 export interface ComboboxContext {
   /** Selector of the options, if they are not those of a listbox. */
   readonly suggestions: string | undefined;
-  /** Counts one click. */
+  /** Called once for each click, to count it. */
   readonly onAction: () => void;
   readonly inFlight: Pick<InFlight, 'isAsking'>;
 }

@@ -109,7 +109,7 @@ function dueIn(
   return [...due.filter(isFile), ...due.filter((fill) => !isFile(fill))];
 }
 
-/** Returns a failure, or undefined if the next round decides. */
+/** Fills in the fields. Returns a failure, or undefined if the next round must check the form. */
 async function fillAll(
   target: FormTarget,
   form: ReadForm,

@@ -112,8 +112,8 @@ async function namedTarget(page: Page, hint: string): Promise<FormTarget | undef
 }
 
 /**
- * The frame with the only application form. Undefined for a page that embeds a known system,
- * because the form of that system may still appear.
+ * Returns the frame with a form, if exactly one frame has one. Undefined if the page embeds a known
+ * system, because the form of that system may still appear.
  */
 async function genericTarget(page: Page): Promise<FormTarget | undefined> {
   const main = page.mainFrame();
@@ -128,7 +128,10 @@ async function genericTarget(page: Page): Promise<FormTarget | undefined> {
   return frame === undefined || others.length > 0 ? undefined : { frame, adapter: generic };
 }
 
-/** Undefined if the frame is being replaced. */
+/**
+ * Returns undefined if `read` throws, because the page may have replaced the frame. If the page is
+ * closed, throws the error.
+ */
 async function inFrame<T>(frame: Frame, read: () => Promise<T>): Promise<T | undefined> {
   try {
     return await read();

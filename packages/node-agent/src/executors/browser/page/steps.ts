@@ -7,8 +7,8 @@ import { type FormTarget, isGone, readForm, type ReadForm } from './read-form.ts
 
 const pollMs = 100;
 /**
- * Marked fields count as refused only after this time, because the page may still show the next
- * step.
+ * A field that is invalid or has a message counts as refused only after this time. Before it, the
+ * page may still show the next step.
  */
 const messageMs = 1_500;
 const nextMsMax = 30_000;
@@ -79,7 +79,10 @@ function isRefused({ isInvalid, hasMessage }: FieldReport): boolean {
   return isInvalid || hasMessage;
 }
 
-/** Two steps of a form have different fields or different addresses. */
+/**
+ * A text that differs between any two steps of a form. It has the address and the fields of the
+ * step.
+ */
 function identityOf({ url, fields }: ReadForm): string {
   return JSON.stringify([url, fields.map(({ field }) => [field.key, field.label])]);
 }

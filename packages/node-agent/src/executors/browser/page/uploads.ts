@@ -13,8 +13,8 @@ const uploadMsMax = 45_000;
 const signMsMax = 120;
 
 /**
- * Returns `refused` if the page does not take the file, or after `uploadMsMax`. A page that shows
- * no sign of an upload counts as `taken`.
+ * Waits until the page shows that it took or refused the file. Returns `refused` also after
+ * `uploadMsMax`. A page that shows no sign of an upload counts as `taken`.
  */
 export async function waitForUpload(
   { adapter }: FormTarget,
@@ -30,7 +30,7 @@ export async function waitForUpload(
       if (isGone(error)) return undefined;
       throw error;
     });
-    // The page has replaced the field. The next round reads it back.
+    // The page has replaced the field. The next round of `fillForm` reads the new field.
     if (report === undefined) return 'taken';
     hasWorked ||= report.isWorking;
     if (report.isFailed && !report.isWorking) return 'refused';

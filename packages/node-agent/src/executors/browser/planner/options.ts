@@ -2,8 +2,8 @@ import type { OptionsValue } from './form-model.ts';
 import { normaliseLabel } from './label.ts';
 
 /**
- * The options that a value names, as the page shows them. Undefined if one of them is missing or
- * ambiguous: the function neither guesses it nor returns only the others.
+ * The options that a value names, as the page shows them. If a single label matches no option,
+ * its spellings are tried in order. Undefined if an option is still missing or ambiguous.
  */
 export function chooseOptions(
   options: readonly string[],

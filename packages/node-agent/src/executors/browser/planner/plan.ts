@@ -47,7 +47,10 @@ function valueFor(field: FormField, profile: ApplicantProfile): FieldValue | und
   }
 }
 
-/** An empty answer wins over the standard value of the role. */
+/**
+ * The profile's answer to the label of the field, even if it is empty. Without an answer, the
+ * standard value for the role of the field.
+ */
 function profileValue(field: FormField, profile: ApplicantProfile): ProfileValue | undefined {
   return profile.answers.get(normaliseLabel(field.label)) ?? standardValue(field, profile);
 }

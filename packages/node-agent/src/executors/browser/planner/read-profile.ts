@@ -74,7 +74,10 @@ function violationMessage(errors: readonly FieldError[]): string {
   return `${memberName(path)} ${rule}.`;
 }
 
-/** Finds faults that only the JSON text shows, such as a member that appears twice. */
+/**
+ * Returns the message for a fault that only the JSON text shows, such as a member that appears
+ * twice. Undefined if there is none.
+ */
 function refusalOf(document: JsonDocument, profile: JsonObject): string | undefined {
   if (jsonTextFault(rawText(document, profile), payloadMemberDepthMax) === 'too_deep') {
     return `applicantProfile may be at most ${payloadMemberDepthMax} levels deep.`;
@@ -90,7 +93,7 @@ function refusalOf(document: JsonDocument, profile: JsonObject): string | undefi
   return twice === undefined ? undefined : `${memberName(twice)} appears twice.`;
 }
 
-/** The value with the exact digits of numbers as text, and without members that are null. */
+/** Converts a node to a value. A number becomes its exact text. Null members are left out. */
 function exactValue(node: JsonNode): unknown {
   switch (node.kind) {
     case 'literal':

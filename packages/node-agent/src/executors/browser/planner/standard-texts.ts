@@ -9,8 +9,8 @@ type Texts = readonly (string | undefined)[];
 
 /**
  * The texts of each standard field, the preferred text first. The other texts are other spellings,
- * for the options of a list. No text is made up: each is a member, a part of the name, or several
- * members joined.
+ * for the options of a list. Each text is a member of the profile, a part of the name, or several
+ * members joined. No text is made up.
  */
 export function standardTexts(
   document: ProfileDocument,
@@ -103,7 +103,10 @@ function profileUrl(
   return found?.url;
 }
 
-/** A URL may lack its scheme. */
+/**
+ * True if the URL leads to one of the hosts, or to a host below one of them. The URL may lack its
+ * scheme.
+ */
 function isOnHost(url: string, hosts: readonly string[]): boolean {
   const whole = /^https?:\/\//i.test(url) ? url : `https://${url}`;
   if (!URL.canParse(whole)) return false;

@@ -32,7 +32,7 @@ export function challengeIn(frame: HTMLElement): FrameFacts['challenge'] {
     : 'none';
 }
 
-/** A checkbox with a token is solved and counts as none. */
+/** If the document has a captcha token, a captcha checkbox is solved and counts as `none`. */
 export function challengeOf(): FrameFacts['challenge'] {
   const all = allBelow(document, 'iframe').map(challengeIn);
   const puzzles =

@@ -61,8 +61,8 @@ export function dateFormatOf(control: HTMLElement): string | undefined {
 }
 
 /**
- * True if a person could fill in this control. Traps for programs (honeypots) are hidden or out of
- * the tab order. A control of `rules.named` may be hidden.
+ * True if a person could fill in this control. The check excludes traps for programs (honeypots),
+ * which are hidden or out of the tab order. A control that matches `rules.named` may be hidden.
  */
 export function isReachable(control: HTMLElement, shape: Shape, rules: ReadingRules): boolean {
   if (control.matches(':disabled, [aria-disabled="true"]')) return false;

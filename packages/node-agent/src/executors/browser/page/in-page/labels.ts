@@ -40,7 +40,10 @@ export function labelsFor(control: Element): HTMLLabelElement[] {
   return isLabelable ? [...(control.labels ?? [])] : [];
 }
 
-/** The label of a question by the adapter's rules, unless it labels another control. */
+/**
+ * The label of a question by the adapter's rules. A label of another control in the question's
+ * container does not count.
+ */
 export function questionLabel(control: Element, rules: ReadingRules): HTMLElement | undefined {
   if (rules.question === undefined) return undefined;
   const container = closestAcross(control, rules.question.container);

@@ -24,7 +24,7 @@ export interface FieldReport {
   readonly dateFormat?: string;
   /** The selector of the suggestions of a text input that is no ARIA combobox. */
   readonly suggestions?: string;
-  /** For each option of `field.options`, its index in the `<select>`. */
+  /** The indexes in the `<select>` of the options in `field.options`, in the same order. */
   readonly optionIndexes?: readonly number[];
   /** The names by which an ATS may refer to the field in a refusal. */
   readonly names: readonly string[];

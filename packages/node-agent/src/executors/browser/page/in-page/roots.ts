@@ -69,8 +69,9 @@ export function addressOf(root: HTMLElement): FormAddress {
 }
 
 /**
- * `elements` has the control that sends the form, then the one that leads to the next step. A
- * control that is not found is undefined.
+ * Finds the address of the form and its two controls. `elements` has first the control that sends
+ * the form, and second the one that leads to the next step. A control that is not found is
+ * undefined.
  */
 export function findControls(rules: ReadingRules): {
   report: FormAddress | undefined;

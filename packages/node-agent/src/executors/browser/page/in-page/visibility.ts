@@ -7,7 +7,7 @@ export function isRendered(element: Element): boolean {
   return element.checkVisibility({ visibilityProperty: true });
 }
 
-/** True if assistive technology cannot see the element. */
+/** True if `aria-hidden` or `inert` hides the element from assistive technology. */
 export function isConcealed(element: Element): boolean {
   return element.closest('[aria-hidden="true"], [inert]') !== null;
 }
@@ -43,7 +43,7 @@ export function allBelow(root: ParentNode, selector: string): HTMLElement[] {
   return found;
 }
 
-/** Like `closest`, but also searches outside the open shadow root that the element is in. */
+/** Like `closest`, but also searches outside the shadow roots that contain the element. */
 export function closestAcross(element: Element, selector: string): HTMLElement | null {
   let at: Element | null = element;
   while (at !== null) {

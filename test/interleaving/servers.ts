@@ -30,7 +30,7 @@ interface Servers {
 const connectionsMax = 100;
 /**
  * Time limits of Postgres. They are raised to an hour, because the usual ones would end a
- * transaction that the simulation lets wait (see hooks.ts).
+ * transaction that the simulation lets wait (see host/hooks.ts).
  */
 const realLimits = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'];
 /**

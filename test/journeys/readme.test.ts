@@ -19,8 +19,8 @@ function integrationBlocks(): string[] {
 }
 
 /**
- * The first lines of the commands. Indented lines continue a command, and a line with a closing
- * brace ends a function.
+ * The first lines of the commands. Indented lines continue a command, and a line that begins with a
+ * closing brace ends a function.
  */
 function commandsOf(blocks: readonly string[]): string[] {
   return blocks

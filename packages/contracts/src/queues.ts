@@ -4,8 +4,8 @@ import { OfferFacts } from './offer-facts.ts';
 
 /**
  * The catalogue of the BullMQ queues between services (docs/ARCHITECTURE.md, Queues). Payloads
- * contain ids and facts that never change. They never contain copies of state or personal data,
- * because a job only wakes a worker and Postgres has the truth.
+ * contain ids and facts that never change. They never contain personal data, or copies of state that
+ * can change, because Postgres has the truth.
  */
 
 export const jobIdsMax = 64;

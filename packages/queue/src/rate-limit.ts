@@ -50,7 +50,7 @@ export function createRateLimiter({
   let pausedUntilMs = -Infinity;
 
   function pause(error: unknown, sinceMs: number): void {
-    // Calls that shared a message fail together, and only the first of them is logged.
+    // Calls go to Redis in batches. The calls of a batch fail together, and only the first is logged.
     if (sinceMs >= pausedUntilMs) {
       logger?.warn(
         { err: error },

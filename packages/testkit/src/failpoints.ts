@@ -27,8 +27,8 @@ export interface Failpoints {
 
 export function createFailpoints(): Failpoints {
   /**
-   * The first process that has stopped at each failpoint of a service since the last `arm`. This
-   * process may already have continued.
+   * For each failpoint of a service: the first process that has stopped there since the last `arm`.
+   * The process may already have continued.
    */
   const stopped = new Map<string, { readonly slot: StoppableProcess; readonly name: string }>();
   const events = new EventEmitter();

@@ -97,8 +97,8 @@ async function watch(
 }
 
 /**
- * Writes into `seen` when each alert is first seen, in seconds after `sinceMs`. Resolves
- * `untilSeconds` after `sinceMs`.
+ * Watches the alerts until `untilSeconds` seconds after `sinceMs`. For each alert that fires, `seen`
+ * gets the seconds from `sinceMs` until it first fired.
  */
 async function noteAlerts(
   prometheus: Prometheus,

@@ -29,7 +29,7 @@ export class ModelTime implements Clock {
     return this.#nowMs;
   }
 
-  /** Timers that call `run` only if `isAlive` returns true at that time. */
+  /** When a timer is due, it calls `run` only if `isAlive` returns true. */
   timers(isAlive: () => boolean): Timers {
     return {
       after: (delayMs, run): Timer => {

@@ -69,7 +69,7 @@ async function rotate(context: Context, options: RotateOptions): Promise<void> {
   print(`Everything is sealed under ${keyId}.`);
   if (keys.size === 1) {
     print(
-      'To rotate this key, put a new key before it in SVC_MASTER_KEY. See `svc master-key rotate --help`.',
+      'SVC_MASTER_KEY has only this key. To replace it, follow the steps in `svc master-key rotate --help`.',
     );
   }
 }

@@ -81,7 +81,7 @@ function partitions({ partitionsMissing, database }: Deployment): Finding {
     return ok('partitions', 'all partitions of the next three months exist');
   return warning(
     'partitions',
-    `rows without a partition of their month are in ${defaultPartitions.join(', ')}`,
+    `${defaultPartitions.join(', ')} has rows whose month has no partition`,
     'Settlement moves these rows when it creates the partition of their month. Check the clocks of the services.',
   );
 }

@@ -187,7 +187,7 @@ export const profileFieldKinds: readonly { readonly field: string; readonly answ
 ];
 
 export const profileRules: readonly string[] = [
-  'An entry of `answers` whose `question` equals the label of the field comes first. An empty answer leaves the field empty.',
+  'An entry of `answers` whose `question` equals the label of the field is used before the profile. An empty answer leaves the field empty.',
   'Otherwise a standard field is filled from its member of the profile. The hosted forms of Greenhouse, Lever, Ashby and Workable mark their standard fields. On other pages, the node finds them by the labels in the table below and by the HTML attribute `autocomplete`.',
   'A lone checkbox is checked only if its label is in `consents`, or if the answer to its question is its label.',
   '`files.resume` is attached to the field for the resume, and `files.coverLetter` to the field for the cover letter.',

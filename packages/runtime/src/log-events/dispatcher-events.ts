@@ -10,9 +10,9 @@ export const dispatcherEvents = {
     'outcome',
   ]),
   'dispatcher.submission_lost': warn(
-    'a node has lost a submission',
+    'a node does not have a submission that was assigned to it',
     ['submissionId'],
-    'Nothing at first: the submission fails and its hold is settled. If the same node (see `svc trace`) loses submissions again, ask its owner to check the disk, or disable the node.',
+    'Nothing at first: the submission fails and its hold is settled. The link may have ended, or the node was disabled. If the same node (see `svc trace`) repeats it, ask its owner to check network and disk.',
   ),
   'dispatcher.dispatch_failed': error(
     'could not dispatch a submission',

@@ -30,7 +30,7 @@ export interface Ended {
   /** True if the node reported more than a cap allows. The usage was then cut to the cap. */
   usageCapped: boolean;
   /**
-   * Milliseconds from the moment when the outcome was stored to this call. Null without an outcome.
+   * Milliseconds between the commit of the outcome and this call. Null without an outcome.
    */
   outcomeAgeMs: number | null;
   deliveryIds: string[];

@@ -100,7 +100,7 @@ export interface AuditedAccount {
 }
 
 /**
- * Audits up to `limit` entries after each of `places`, which are one place per tenant. Checks the
+ * `places` has one place for each tenant. Audits up to `limit` entries after each place. Checks the
  * account of a tenant only if all its entries were read. `submissionIds` are the submissions of the
  * entries that were read.
  */

@@ -170,7 +170,7 @@ export type AssignmentOutcome =
   | { readonly kind: 'unknown_payment' | 'unknown_tenant' | 'balance_too_large' }
   /** The payment has granted credits before, through an intent or by an operator. */
   | { readonly kind: 'already_granted' }
-  /** The payment was added to an intent that is still open. */
+  /** The payment belongs to an intent that is still open. */
   | { readonly kind: 'intent_open' };
 
 /**

@@ -78,7 +78,7 @@ export async function assertReady(
 }
 
 /**
- * True if a standby follows and commits do not wait for it. A standby is known by an active
+ * True if a standby follows and commits do not wait for it. A standby is recognised by an active
  * physical replication slot or by `listsStandby`. Connections do not count, because a role without
  * privileges cannot distinguish the connection of a standby from that of a backup.
  */

@@ -80,7 +80,7 @@ async function asRole(
     return { kind: 'granted' };
   } catch (error) {
     if (!isUnavailable(error) && sqlState(error) === undefined) throw error;
-    const reason = `the role that migrates has no right to change the settings of the role ${role}, and the role itself could not change them over DATABASE_URL. Run as an administrator: ${statements.replaceAll(';\n', '; ')}`;
+    const reason = `neither the role that migrates nor the role ${role} of DATABASE_URL may change the settings of ${role}. Run as an administrator: ${statements.replaceAll(';\n', '; ')}`;
     return { kind: 'refused', reason };
   }
 }

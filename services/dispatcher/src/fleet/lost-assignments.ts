@@ -52,7 +52,10 @@ function settleLost(
   submissionIds: readonly string[],
 ): void {
   for (const submissionId of submissionIds) {
-    logger.warn({ submissionId: toWireId('sub', submissionId) }, 'a node has lost a submission');
+    logger.warn(
+      { submissionId: toWireId('sub', submissionId) },
+      'a node does not have a submission that was assigned to it',
+    );
     const enqueued = enqueueSettlements(dispatcher.producer, [submissionId]);
     inBackground(dispatcher, 'enqueue a settlement', enqueued);
   }

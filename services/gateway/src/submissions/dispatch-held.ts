@@ -59,8 +59,8 @@ export async function dispatchHeld(deps: GatewayDeps, held: HeldSubmission): Pro
 
 /**
  * The submission right after the commit of `dispatched`, without a read of Postgres. The hold has
- * fixed the quote and the balance. This `201` is therefore the same as one that is made from a
- * later read.
+ * fixed the quote and the balance. An answer that is made from a later read would therefore be the
+ * same.
  */
 function asDispatched({ submission, availableAfterMicros }: HeldSubmission): CreationState {
   return {

@@ -93,8 +93,9 @@ export async function pollAccount(
     memory.isComplete = list.isComplete;
     memory.isCut = list.isCut;
     const fresh = list.entries.filter(isNew);
-    // Signatures before the slot of the cursor come last. After this process has taken over the
-    // lease there may be many of them, and they must not delay new payments.
+    // The list overlaps with signatures before the slot of the cursor. A process that has just taken
+    // over the lease does not remember which of them were read, and reads them all again. They come
+    // last, so that they do not delay new payments.
     memory.backlog = [
       ...fresh.filter(({ slot }) => slot >= cursor.slot),
       ...fresh.filter(({ slot }) => slot < cursor.slot),

@@ -94,7 +94,7 @@ function literal(value: unknown): string {
   return value === null ? 'None' : JSON.stringify(value);
 }
 
-/** If a union has several objects without a name, each is named after its first member. */
+/** If a union has several objects without a name, the first member of an object names it. */
 function unionText(declared: Declared, parts: readonly Shape[], name: string): string {
   const severalObjects = parts.filter(({ kind }) => kind === 'object').length > 1;
   const texts = parts.map((part) => {

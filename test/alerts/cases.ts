@@ -3,7 +3,7 @@ export interface AlertCase {
    * The values of each series: first those that make the alert fire, then those of a quiet service.
    */
   readonly series: Readonly<Record<string, readonly [firing: string, quiet: string]>>;
-  /** The duration of the simulation. The default is 25 minutes in steps of one minute. */
+  /** The duration of the simulation in hours. The default is 25 minutes. */
   readonly hours?: number;
 }
 
@@ -36,8 +36,8 @@ const lateDelivery: AlertCase = {
 };
 
 /**
- * The alert fires for a service that has had no audit since its start. It does not fire for a
- * service whose first audit ends about four minutes after its start.
+ * `SvcLedgerAuditLate` after a new deployment. It fires for a service that has had no audit since
+ * its start. It does not fire if the first audit ends about four minutes after the start.
  */
 const newDeployment: AlertCase = {
   series: {

@@ -137,7 +137,7 @@ function drawOutline(): void {
   for (const file of globSync(manifests, { cwd: checkoutDir })) {
     const room = path.dirname(file);
     write(file, readFileSync(path.join(checkoutDir, file), 'utf8'));
-    // Other rooms import one of these two files of a room, except in admin-cli (`program.ts`).
+    // One of these two files is the entry of the room. The entry of admin-cli is `program.ts`.
     write(`${room}/src/index.ts`, 'export type Sample = string;\n');
     write(`${room}/src/run.ts`, 'export type Sample = string;\n');
     symlinkSync(

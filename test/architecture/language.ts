@@ -109,7 +109,7 @@ function proseOfCode(file: string, source: string): Prose[] {
   return found;
 }
 
-/** Consecutive `//` lines are one comment. */
+/** Returns the texts of the comments. Consecutive `//` lines become one text. */
 function joinLines(
   source: string,
   comments: readonly { type: string; value: string; start: number; end: number }[],

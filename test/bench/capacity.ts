@@ -40,8 +40,8 @@ export function fitCost(many: CostPoint, few: CostPoint): Cost {
 }
 
 /**
- * Returns the CPU-seconds per 1,000 submissions. `processes` of each service share `inFlight`
- * submissions.
+ * Returns the CPU-seconds per 1,000 submissions. `inFlight` is the number of submissions in flight.
+ * `processes` is the number of processes of each service that share them.
  */
 export function costOf(cost: Cost, inFlight: number, processes: number): number {
   return cost.perSubmission + (cost.perBatch * processes) / inFlight;
@@ -49,7 +49,7 @@ export function costOf(cost: Cost, inFlight: number, processes: number): number 
 
 /**
  * The costs, from measurements of the full run in docs/lab/performance.md. The point with 22 in
- * flight is the whole life at half load: 357 lives per second of 61 ms each.
+ * flight is the whole life at half load: 357 lives per second, each of which takes 61 ms.
  */
 export const costs = {
   created: fitCost(

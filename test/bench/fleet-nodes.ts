@@ -2,10 +2,12 @@ import { readFileSync } from 'node:fs';
 import { linkRequest, openLinkSocket, type NodeIdentity } from '@svc/testkit';
 
 /**
- * How many links are opened at the same time. This file is the process of `fleet-idle.ts` that
- * opens the links of its nodes. Its parent gets `{ linked }`, the number of links opened so far,
- * and `{ closed }`, the close code of a lost link.
+ * `fleet-idle.ts` starts this file as a process, which opens the links of the nodes. The parent
+ * gets `{ linked }`, the number of links opened so far, and `{ closed }`, the close code of a lost
+ * link.
  */
+
+/** The most links that are opened at the same time. */
 const atOnce = 64;
 
 const [file = ''] = process.argv.slice(2);

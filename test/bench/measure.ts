@@ -78,8 +78,9 @@ function paceOf({ pace, until }: Shape, seconds: number): Pace {
 }
 
 /**
- * Drives a system at a pace. Throws if no submission was created. Also throws if a closed loop had
- * more than `refusedShareMax` of its requests refused, because its rate would be wrong.
+ * Drives a system at a pace. Throws if no submission was created. Also throws if the refused
+ * requests of a closed loop exceed `refusedShareMax` times its created submissions, because the
+ * rate would be wrong.
  */
 export async function drive(
   driver: Driver,
@@ -105,8 +106,8 @@ async function comeToRest(system: System, after: string): Promise<void> {
 
 interface Ends {
   /**
-   * For each submission, the time of the first acknowledgement of its webhook, by the monotonic
-   * clock.
+   * The time at which the webhook of each submission was first acknowledged. It is a time of the
+   * monotonic clock.
    */
   readonly atMs: ReadonlyMap<string, number>;
   /**

@@ -10,7 +10,7 @@ type Usage = Pick<
 
 /**
  * Starts to measure what a system uses. The returned function takes the number of submissions and
- * returns the use for each. The memory is that of the whole system.
+ * returns the usage per submission. The memory is that of the whole system.
  */
 export async function startMeter(system: System): Promise<(submissions: number) => Promise<Usage>> {
   const writtenBefore = await system.written();

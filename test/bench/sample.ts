@@ -66,8 +66,8 @@ export interface Backlog {
 }
 
 /**
- * A measurement may have this share of its requests refused. Some of the baseline's answers are
- * 503, because `waitUntilFinished` misses jobs that finish too soon.
+ * The largest share of a measurement's requests that may be refused. Some of the baseline's answers
+ * are 503, because `waitUntilFinished` misses jobs that finish too soon.
  */
 export const refusedShareMax = 0.02;
 /**

@@ -21,7 +21,7 @@ export function typescriptCommands(): readonly (readonly [string, readonly strin
   ];
 }
 
-/** Finds Python 3.10 or newer. Returns undefined if there is none. */
+/** The program in `PYTHON`, or else `python3`. Undefined if it is missing or older than 3.10. */
 export function findPython(): { readonly program: string; readonly hasHttpx: boolean } | undefined {
   const program = process.env['PYTHON'] ?? 'python3';
   const question =

@@ -51,8 +51,8 @@ const unknownKey = 'key_00000000000000000000000000';
 const endpointCase = () => ({ id: endpointId, unknown: 'whe_00000000000000000000000000' });
 
 /**
- * An id of the owner and an unknown id, for each operation with an id in its path.
- * `withoutResources` names the exceptions. A new operation needs a line here or in that list.
+ * For each operation with an id in its path: the id of a resource of the owner, and an unknown id.
+ * `withoutResources` names the exceptions. A new operation needs a line in one of the two lists.
  */
 const cases: Readonly<Record<string, () => { id: string; unknown: string }>> = {
   getSubmission: () => ({ id: submissionId, unknown: unknownSubmission }),
@@ -77,7 +77,7 @@ const withoutResources = ['getPurchaseIntent', 'getPurchaseIntentQr', 'awaitPurc
 const withId = () =>
   whole.api.operations.filter(({ path }) => path.startsWith('/v1/') && path.includes('{'));
 
-/** Empties `date` and `ratelimit`, because they may differ between two answers. */
+/** Empties the headers `date` and `ratelimit`, because they may differ between two answers. */
 function withoutMoment({ headers }: WireAnswer): object {
   return { ...headers, date: '', ratelimit: '' };
 }

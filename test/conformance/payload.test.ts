@@ -77,7 +77,7 @@ function expectCarried(frame: string, profile: string): void {
   );
 }
 
-/** Strings are decoded and compared by value. All other tokens stay as written. */
+/** Splits JSON into tokens. Strings lose needless escapes. Other tokens stay as written. */
 function tokensOf(text: string): string[] {
   const tokens = text.match(/"(?:[^"\\]|\\.)*"|[{}[\]:,]|[^\s{}[\]:,"]+/gs) ?? [];
   return tokens.map((token) => (token.startsWith('"') ? JSON.stringify(JSON.parse(token)) : token));

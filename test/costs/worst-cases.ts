@@ -97,7 +97,7 @@ function submissionWith(member: string, text: string): string {
   return `{"idempotencyKey":${idempotencyKey},"jobType":${jobType},"payload":{${written.join(',')}}}`;
 }
 
-/** Bodies of submissions, each with one bad member. `/v1/quotes` gets the same bodies. */
+/** Bodies of submissions. Each has one costly member. `/v1/quotes` gets the same bodies. */
 export const worstSubmissions: readonly WorstCase[] = [
   ...Object.entries(worstValues).map(([name, value]) => ({
     name: `a profile of ${name}`,
@@ -145,7 +145,7 @@ export const worstForms: readonly WorstCase[] = [
   { name: 'numbers', body: `[${repeated('1', formRoom, ',')}]` },
 ];
 
-/** A plain body, as large as the worst ones. */
+/** A submission with one long text in its profile, about as large as each of `worstSubmissions`. */
 export const plainBody = submissionWith(
   'applicantProfile',
   `{"a":${JSON.stringify('x'.repeat(bodyRoom))}}`,

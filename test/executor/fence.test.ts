@@ -34,7 +34,10 @@ test.each(Object.entries(namedTrials))('the fence holds in the trial %s', async 
  * body. `fence/main.ts` cuts at every byte.
  */
 const answerCuts = [1, 40, 120, 160, 1_000];
-/** The positions in the request at which it is cut, in bytes. They include the TLS handshake. */
+/**
+ * The numbers of bytes after which the request is cut. They count from the start of the
+ * connection, so over TLS they include the handshake.
+ */
 const requestCuts = [0, 1, 200, 700, 2_000];
 
 test.each(protocols)(

@@ -21,7 +21,7 @@ export interface PostgresNode {
   readonly port: number;
   pid(): number;
   isUp(): boolean;
-  /** The URL of this server for the owner of the database. */
+  /** The URL of this server, with the credentials of the database's owner. */
   url(): string;
   start(): Promise<void>;
   /** Stops the server with a fast shutdown. */

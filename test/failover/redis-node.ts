@@ -29,7 +29,7 @@ export interface RedisNodeOptions {
   readonly isSentinel?: boolean;
 }
 
-/** The same configuration lines as those of the Redis that `npm start` runs. */
+/** Configuration lines for persistence and memory. The Redis of `npm start` has them too. */
 export const serverLines = [
   'save ""',
   'appendonly yes',

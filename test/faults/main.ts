@@ -13,9 +13,10 @@ endEarlyInOrder();
 
 /**
  * `pnpm faults [--faults N] [--seed S] [--minutes M] [--rate R] [--lasts MS] [--brief] [--keep DIR]
- * [--history FILE] [--bug NAME]`: strikes N faults under load, then audits. MS is the longest time
- * that is drawn for a fault. With `--brief`, faults are shorter instead, and the clock advances at
- * the end. `--keep` copies the logs and the report to DIR, and `--history` saves the history.
+ * [--history FILE] [--bug NAME]`: causes N faults under load, then audits. MS is the longest time
+ * that is drawn for a fault. With `--brief`, MS is ignored, faults are shorter, and the clock
+ * advances at the end. `--keep` copies the logs and the report to DIR, and `--history` saves the
+ * history.
  */
 const { values } = parseArgs({
   options: {

@@ -7,7 +7,10 @@ export interface StruckFault {
   readonly atSeconds: number;
   readonly kind: string;
   readonly name: string;
-  /** Milliseconds from the end of the fault to recovery. Undefined if recovery took too long. */
+  /**
+   * Milliseconds from the end of the fault until the system worked again. Undefined if that took
+   * too long.
+   */
   readonly recoveryMs: number | undefined;
 }
 

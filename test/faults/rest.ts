@@ -14,8 +14,8 @@ export interface RestOptions {
 const lookEveryMs = 250;
 const moveEveryMs = 2_500;
 /**
- * The step of the clock. It is longer than the lease, the start deadline, the claim of an attempt
- * and the longest delay before a retry.
+ * The time by which the clock is advanced at once. It is longer than the lease, the start deadline,
+ * the claim of an attempt and the longest delay before a retry.
  */
 const moveByMs = 61_000;
 

@@ -6,7 +6,7 @@ export interface TableSize {
   readonly bytes: number;
 }
 
-/** The tables whose size is bounded by the retention or by another task. */
+/** The tables that must not keep growing, because the service deletes their unneeded rows. */
 export const boundedTables = [
   'deliveries',
   'delivery_attempts',

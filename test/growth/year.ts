@@ -43,7 +43,10 @@ export interface Year {
 const stepOffsetMs = 3_600_000;
 const logger = createLogger({ service: 'growth', level: 'silent' });
 
-/** Traffic and retention run at the same time. */
+/**
+ * Moves the clock through `plan.months` months. In each step, traffic and retention run at the same
+ * time. Measures the tables at the end of each month.
+ */
 export async function liveMonths(
   fixture: Fixture,
   locks: LockWatch,

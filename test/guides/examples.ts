@@ -49,8 +49,8 @@ function locate(npm: string): string | undefined {
 }
 
 /**
- * Copies an example into `dir`, where the client is installed, and links the package `npm` into the
- * copy. Returns the folder of the copy.
+ * Copies an example into `dir`, where the client is installed. `npm` is the name of a package to
+ * link into the copy. Returns the folder of the copy.
  */
 export function installExample(name: string, dir: string, npm?: string): string {
   const target = path.join(dir, name);

@@ -79,14 +79,20 @@ function isInTheMiddle(line: LineRecord, next: LineRecord | undefined): boolean 
   );
 }
 
-/** Returns, by position, the earliest moment at which all rows before it can have been written. */
+/**
+ * Returns, for each position, the earliest moment at which all rows before the position can have
+ * been written.
+ */
 function earliestOf(times: readonly LineTimes[]): number[] {
   const earliest = [0];
   for (const { earliestMs } of times) earliest.push(Math.max(earliest.at(-1) ?? 0, earliestMs));
   return earliest;
 }
 
-/** Returns, by position, the latest moment at which all rows after it can still be missing. */
+/**
+ * Returns, for each position, the latest moment at which all rows after the position can still be
+ * missing.
+ */
 function latestOf(times: readonly LineTimes[]): number[] {
   const latest = [Number.POSITIVE_INFINITY];
   for (const { latestMs } of times.toReversed())

@@ -10,8 +10,8 @@ import {
 } from './history.ts';
 import { type EndingTimes, endingTimes } from './submissions.ts';
 
-// A URL can be in force from the begin of the request that sets it. If another request begins after
-// the end of this one, the URL is replaced when the other request has ended. An attempt uses the
+// A URL can be in force from the begin of the request that sets it. It is certainly replaced when a
+// later request has ended: one that began after the end of the first request. An attempt uses the
 // URL that is in force when the attempt is claimed. The claim is between the cause of the event and
 // the arrival of the attempt. An arrival is therefore wrong if its URL cannot have been in force
 // between the cause and the arrival.

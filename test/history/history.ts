@@ -1,6 +1,7 @@
 /**
- * One record of a history. A history has all requests, answers and observations of a run. All times
- * are milliseconds of one monotonic clock, that of the recording process. Ids are compared as text.
+ * One record of a history. A history has the requests, answers and observations of a run that the
+ * checks use. All times are milliseconds of the recording process's monotonic clock. Ids are
+ * compared as text.
  */
 export type HistoryRecord =
   | CreateRecord
@@ -16,7 +17,7 @@ export type HistoryRecord =
   | StatementRecord
   | RestRecord;
 
-/** An operation takes effect at one moment between its begin and its end. */
+/** The times of an operation. It takes effect at one moment between `beginMs` and `endMs`. */
 export interface Timed {
   readonly beginMs: number;
   /**

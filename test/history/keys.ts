@@ -10,10 +10,10 @@ import {
 
 // A key is free, or one submission S has it. S takes the key during the request that is answered
 // 201, or during a request without a definite answer. S keeps the key for ever, unless a reject
-// frees it. S has the key at the latest when the first request whose answer names S ends
-// (`latestBirthMs`). S then has it until the first reject that may have succeeded begins
-// (`earliestDeathMs`). Between these two moments, S has the key in every serial order. Each rule
-// below compares one request with this interval.
+// frees it. `latestBirthMs` is the end of the first request whose answer names S: by then, S has
+// taken the key. `earliestDeathMs` is the begin of the first reject that may have succeeded: before
+// it, nothing frees the key. Between these two moments, S has the key in every serial order. Each
+// rule below compares one request with this interval.
 
 /**
  * Checks that each idempotency key is linearizable (CONTRACT 3). A key has one submission at a
@@ -160,7 +160,7 @@ function bodiesOf({ creators, replays }: Holder): ReadonlySet<string> {
   return new Set([...creators, ...replays].map(({ body }) => body));
 }
 
-/** True if `one` can have had the key at some moment of `request`. */
+/** True if `one` can have had the idempotency key at some moment while `request` ran. */
 function mayHaveKey(one: CreateRecord, request: CreateRecord, holders: readonly Holder[]): boolean {
   if (one.beginMs >= latest(request)) return false;
   const { outcome } = one;

@@ -24,7 +24,7 @@ export class ReferenceEndpoint {
   }
 
   /**
-   * Takes a random owed event and returns it with the URL. Returns undefined if no event is owed or
+   * Picks a random owed event and returns it with the URL. Returns undefined if no event is owed or
    * there is no URL. The event stays owed in 30 % of the calls, as if the endpoint had refused it.
    */
   attempt(random: Random): (Owed & { readonly url: string }) | undefined {

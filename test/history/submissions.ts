@@ -47,8 +47,9 @@ function statusesOf(history: History): StatusRecord[] {
     const { endMs } = record;
     if (record.kind === 'create') {
       const { outcome } = record;
-      // An answer text shows that a node has accepted. A submission that the test creates in the
-      // store has no answer text. It proves only `pending`, the first status, so it adds nothing.
+      // An answer text shows that a node has accepted. If the test creates the submission in the
+      // store, there is no answer text. The record then shows only `pending`, the first status, so
+      // it adds nothing.
       if (outcome.kind === 'created' && outcome.answer !== null)
         return [seenAs(outcome.submissionId, 'dispatched', null, 'reached', record, endMs)];
       if (outcome.kind === 'ended')

@@ -17,7 +17,7 @@ export function obstacle(): string | undefined {
 
 /**
  * Tries what a run does, because a container may forbid namespaces, and a kernel may have no packet
- * filter.
+ * filter. Returns the first command that fails with its error, or undefined if none fails.
  */
 function triedObstacle(): string | undefined {
   const namespace = `${runName(process.pid)}-try`;

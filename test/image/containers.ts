@@ -129,7 +129,7 @@ export function openContainers(
   };
 }
 
-/** The process of the service, which is a child of the container's init process. */
+/** Returns the id of the service's process, which is a child of the container's init process. */
 export async function processOf(containers: Containers, name: string): Promise<number> {
   const { State: state } = await containers.inspect(name);
   const file = path.join('/proc', `${state.Pid}`, 'task', `${state.Pid}`, 'children');

@@ -167,8 +167,9 @@ async function comeToRest(world: World, stepsMax: number): Promise<void> {
 }
 
 /**
- * Advances the time by the span of `turn`. Returns false if a tenant or a held event could not wait
- * that long. In that case the time advanced less, or an event was released instead.
+ * Advances the time by the span of `turn`. Returns false if a waiting tenant or an event in the
+ * scheduler could not wait that long. In that case the time advanced less, or an event was released
+ * instead.
  */
 async function passRest(world: World, turn: number): Promise<boolean> {
   const { scheduler, requests } = world;

@@ -13,8 +13,8 @@ import {
 } from '../support/journey.ts';
 
 /**
- * Redis is emptied, or the working service is killed, between each commit and the message about it.
- * The submission ends once, with the right money, and its event arrives.
+ * Between each commit and the message about it, Redis is emptied or the service that committed is
+ * killed. The submission still ends once, with the right money, and its event arrives.
  */
 
 const newJourney = shareStack({ gateways: 2, nodes: 1, failpoints: true });

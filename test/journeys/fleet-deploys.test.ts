@@ -4,7 +4,10 @@ import { auditMoney } from '../support/audit.ts';
 import { type Fleet, type FleetNode, startFleet } from '../support/fleet.ts';
 import { application, eventOf, type Journey } from '../support/journey.ts';
 
-/** Dispatchers start and stop while jobs run, and no job is lost (CONTRACT 7). */
+/**
+ * The tests start and stop dispatchers while jobs run. They check that no job is lost (CONTRACT 7).
+ */
+
 let fleet: Fleet;
 
 beforeAll(async () => {

@@ -7,7 +7,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Fleet, type FleetNode, startFleet } from '../support/fleet.ts';
 import { application, type Journey, refusal } from '../support/journey.ts';
 
-/** Checks which of ten nodes at two dispatchers get an offer, and in which order (CONTRACT 7). */
+/**
+ * The tests check which of ten nodes at two dispatchers get an offer, and in which order
+ * (CONTRACT 7).
+ */
+
 let fleet: Fleet;
 
 beforeAll(async () => {
@@ -59,7 +63,8 @@ test('if every node is silent, at most two offers are open, each for 2 s, and di
   expect(error).toMatchObject({ status: 503, code: 'dispatch_unavailable' });
   expect(tookMs).toBeGreaterThan(4_900);
   expect(tookMs).toBeLessThan(7_000);
-  // Offers go out at 0 and 300 ms, and again each time when one of the two open offers has run out.
+  // Offers go out at 0 and 300 ms. Each time one of the two open offers expires, the next offer
+  // goes out.
   const asked = nodes.filter((node) => offersOf(node).length > 0);
   expect(asked.map(({ nodeId }) => nodeId)).toEqual(
     nodes.slice(0, asked.length).map(({ nodeId }) => nodeId),

@@ -34,7 +34,7 @@ async function begun(journey: Journey, node: FleetNode, key: string, tier?: Tier
   return submissionId;
 }
 
-/** Resolves when the usage and the renewed lease are stored. */
+/** Reports usage for the submission. Resolves when the usage and the renewed lease are stored. */
 async function expectRenewed(
   { client }: Journey,
   node: FleetNode,

@@ -89,7 +89,10 @@ const secrets: Readonly<Record<string, string>> = {
   REDIS_URL: 'redis://:secret@valkey:6379',
 };
 
-/** The secrets get test values. The caller removes the folder `dir`. */
+/**
+ * Returns the environment that the manifests give to a container, with test values for the secrets.
+ * The caller removes the folder `dir`, which contains the master key.
+ */
 export function environmentOf(
   manifests: readonly Manifest[],
   container: Container,

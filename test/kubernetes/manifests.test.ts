@@ -211,8 +211,8 @@ test('links are handed over before the next dispatcher may leave', () => {
     .behavior;
   const { terminationGracePeriodSeconds: graceSeconds } =
     deployment('dispatcher').spec.template.spec;
-  // After refusals a node waits up to 30 s before it tries again. A dispatcher registers its links
-  // every 30 s.
+  // The first 30 s: after refusals a node waits this long at most before it tries again. The second
+  // 30 s: a dispatcher registers its links this often.
   const handOverSeconds = graceSeconds + 30 + 30;
   expect(scaleDown.policies).toHaveLength(1);
   const [policy] = scaleDown.policies;

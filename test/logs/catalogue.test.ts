@@ -99,6 +99,6 @@ test('each event has a name of room and fact, its own message, and an action if 
 
 test('the page of logs is generated from the catalogue', () => {
   const page = readFileSync(path.join(import.meta.dirname, '../../docs/LOGS.md'), 'utf8');
-  // `pnpm logs:docs` writes this page again from the catalogue.
+  // If the page differs, `pnpm logs:docs` writes it again from the catalogue.
   expect(page).toBe(logsPage());
 });

@@ -9,8 +9,8 @@ export interface RoomScore {
   readonly timeouts: number;
   readonly survived: number;
   /**
-   * The mutants without a verdict, because the machine may have caused the failure. They count as
-   * not killed.
+   * The number of mutants without a verdict, because the machine may have made their run fail. They
+   * count as not killed.
    */
   readonly unclear: number;
   readonly equivalent: number;

@@ -20,8 +20,8 @@ export interface RolloutReport {
   /** The failed creations, each with the step in which it was sent. */
   readonly failedCreations: readonly string[];
   /**
-   * Submissions that failed because a node or a service disappeared. The submissions that the load
-   * makes a node lose are not among them.
+   * Submissions that failed because a node or a service disappeared. The list leaves out the
+   * submissions that a node loses on purpose, as the load demands.
    */
   readonly moved: readonly string[];
   readonly latencies: readonly Latency[];

@@ -81,7 +81,7 @@ const environment = {
   NEW: 'new',
 };
 
-/** The first command that fails ends the block. */
+/** Runs a block of commands. The first command that fails ends the block. */
 function run(
   commands: string,
   more: Record<string, string> = {},

@@ -3,8 +3,8 @@ import type { Model } from './model.ts';
 import type { Operation } from './operations.ts';
 
 /**
- * Ends the sessions of a killed worker. Waits up to 5 s for the end of each one. The effects of its
- * statements are then final.
+ * Ends the sessions of a killed worker. Waits up to 5 s for the end of each session. After the end
+ * of a session, the effects of its statements are final.
  */
 export async function sessionsGone(pool: Pool, name: string): Promise<void> {
   await pool.query(

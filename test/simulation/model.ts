@@ -22,8 +22,8 @@ const inFlight = new Set(['pending', 'dispatched', 'running', 'settling']);
 const order = ['pending', 'dispatched', 'running', 'settling'];
 
 /**
- * Predicts what the service must have: from the outcome of each operation, the model computes
- * charges and balances itself. Only for operations without an answer it learns from rows of the
+ * Predicts the state of the service. From the outcome of each operation, the model computes charges
+ * and balances itself. If an operation got no answer, the model learns the result from rows of the
  * service.
  */
 export class Model {
@@ -125,8 +125,8 @@ export class Model {
     if (state === 'failed' && chargedMicros !== 0n)
       this.complaints.push(`${id} failed, but was charged`);
     if (state !== 'submitted') return;
-    // By the default rate card: 20 credits and 0.5 for each action, at least 10 and at most 200. No
-    // other unit is reported.
+    // The default rate card charges 20 credits and 0.5 for each action, at least 10 and at most
+    // 200. The simulated nodes report no other unit than actions.
     const due = Math.min(Math.max(20 + actions * 0.5, 10), 200) * 1e6;
     if (chargedMicros !== BigInt(due))
       this.complaints.push(`${id} was charged ${chargedMicros} for ${actions} actions, not ${due}`);

@@ -1,4 +1,4 @@
-/** Operations go to another process as JSON. */
+/** An operation, which a worker process gets as JSON and performs. */
 export type Operation =
   | { kind: 'quote'; tenantId: string }
   | { kind: 'hold'; submissionId: string; tenantId: string; key: string; maxMicros: string }

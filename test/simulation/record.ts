@@ -24,7 +24,7 @@ interface Interval {
   readonly endMs: number;
 }
 
-/** `outcome` is undefined if no answer came. */
+/** Returns the history records of one operation. `outcome` is undefined if no answer came. */
 export function recordsOfOperation(
   operation: Operation,
   outcome: Outcome | undefined,

@@ -200,7 +200,7 @@ export function endingEvents({ receiver }: Journey, submissionId: string): strin
 }
 
 export interface ConnectedNode extends ScriptedNode {
-  /** `running` names the runs that the node reports. */
+  /** Opens another link of the node. Its `hello` names the submissions in `running`. */
   readonly reconnect: (running?: readonly string[]) => Promise<ConnectedNode>;
 }
 

@@ -11,7 +11,10 @@ import { type Accounts, openAccounts } from './accounts.ts';
 import { type ApiDescription, describeApi } from './description.ts';
 import { send, signedBy, type WireAnswer, type WireRequest } from './wire.ts';
 
-/** A whole stack for the tests of a file: two gateways by default, and a node on autopilot. */
+/**
+ * A whole stack for the tests of a file: two gateways by default, and a scripted node that takes
+ * and finishes jobs by itself.
+ */
 export interface WholeStack {
   readonly stack: TestStack;
   readonly api: ApiDescription;

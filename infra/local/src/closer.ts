@@ -4,7 +4,7 @@ export interface Closer {
    * closes the resource at once and throws, so that the caller does not continue.
    */
   add(close: () => Promise<void>): Promise<void>;
-  /** Closes everything, then throws the first error. Further calls return the same promise. */
+  /** Closes everything, then throws the first error, if any. Later calls get the same promise. */
   close(): Promise<void>;
   readonly isClosing: boolean;
 }

@@ -23,8 +23,8 @@ export interface DemoPlan {
 }
 
 /**
- * The tenant and the nodes are those of the last start, if the database still has that tenant. Only
- * missing ones are created.
+ * Prepares the tenant and the nodes of the demo. They are those of the last start, if the database
+ * still has that tenant. Only missing ones are created.
  */
 export async function prepareDemoWorld(plan: DemoPlan): Promise<DemoWorld> {
   const { dir, givenDatabaseUrl, simulatedNodes, needsBrowserNode, env, closer, say } = plan;

@@ -88,7 +88,7 @@ async function topUp(client: Client, { world, env, progress }: Demo): Promise<vo
 
 /**
  * Creates the submission. Until a node is linked, the service answers `dispatch_unavailable`, and
- * this function tries again for `dispatchBoundMs`. All tries share one idempotency key.
+ * this function tries again for at most `dispatchBoundMs`. All tries share one idempotency key.
  */
 async function submit(client: Client, payload: AtsApplicationPayload): Promise<SubmissionCreated> {
   const idempotencyKey = `demo-${randomUUID()}`;

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { describeExit, dieWithParent } from './child.ts';
 import { checkoutDir } from './paths.ts';
 
-/** A command failed or could not be started. `message` contains its output, if there is any. */
+/** The error of `runCommand`. If the command was started, `message` contains its output. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
 }

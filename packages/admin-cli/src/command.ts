@@ -23,7 +23,10 @@ export function addCommand(group: Command, name: string, text: CommandText): Com
   return describeCommand(group.command(name), text);
 }
 
-/** A group that is itself a command, such as `svc status`, calls `describeCommand` directly. */
+/**
+ * Gives a command its description, its examples and the option `--json`. Use it instead of
+ * `addCommand` for a group that is itself a command, such as `svc status`.
+ */
 export function describeCommand(command: Command, { does, examples }: CommandText): Command {
   const title = examples.length === 1 ? 'Example' : 'Examples';
   return command

@@ -9,8 +9,8 @@ export interface Context {
   readonly configuration: Configuration;
   readonly store: Store;
   /**
-   * The actor, and the id of this call of `svc`. Each store function that changes something takes
-   * `by` and writes it into the audit log with the change.
+   * The actor, and the id of this call of `svc`. The store functions for audited changes take `by`,
+   * and write it into the audit log with the change.
    */
   readonly by: Author & { readonly requestId: string };
 }

@@ -73,7 +73,7 @@ export interface Client {
   listDeliveries(query?: ListDeliveriesQuery, options?: CallOptions): Pages<Delivery>;
   getDelivery(deliveryId: string, options?: CallOptions): Promise<Delivery>;
   redeliver(deliveryId: string, options?: CallOptions): Promise<DeliveryQueued>;
-  /** All endpoints, oldest first. The URL of the settings is not among them. */
+  /** All endpoints, oldest first. The webhook URL in the settings is not among them. */
   listWebhookEndpoints(options?: CallOptions): Promise<WebhookEndpointList>;
   /**
    * Only this answer shows the secret. If `url` is null, read the events with `pollWebhookEvents`.

@@ -18,7 +18,10 @@ import type {
  */
 
 interface Shape extends Partial<Call<unknown>> {
-  /** True if the method takes an object after the id: the body, or the query of a GET. */
+  /**
+   * True if the method takes an object: the body, or the query of a GET. If the path has an id, the
+   * object is the argument after it.
+   */
   readonly takesContent?: boolean;
   readonly defaults?: object;
 }

@@ -3,11 +3,11 @@ import { Type, type Static } from 'typebox';
 import { OfferFacts } from './offer-facts.ts';
 
 /**
- * The messages between dispatchers over Redis channels (CONTRACT 7). They allow a dispatcher to
- * offer a submission to a node that is connected to another dispatcher. A lost message costs time,
- * but causes no wrong state: offers expire, and Postgres refuses changes to ended submissions. Ids
- * are UUIDs, except offer ids, which are in wire form. An offer contains only the parts of a
- * payload that `OfferFacts` has.
+ * The messages to dispatchers over Redis channels (CONTRACT 7). They allow a dispatcher to offer a
+ * submission to a node that is connected to another dispatcher. Other services and `svc` also
+ * report changes with them. A lost message costs time, but causes no wrong state: offers expire,
+ * and Postgres refuses changes to ended submissions. Ids are UUIDs, except offer ids, which are in
+ * wire form. An offer contains only the parts of a payload that `OfferFacts` has.
  */
 
 const Id = Type.String({ minLength: 1, maxLength: 64 });
@@ -51,9 +51,9 @@ export const RevokeOffer = Type.Object({
 export type RevokeOffer = Static<typeof RevokeOffer>;
 
 /**
- * Reports the result of an offer to the coordinating dispatcher. `dispatched`: the node accepted,
- * and the assignment is committed. `gone`: the node accepted, but the submission was not pending
- * any more. `lost`: the link is missing or broke, or the commit failed.
+ * The results of an offer, which `OfferEnded` reports to the coordinating dispatcher. `dispatched`:
+ * the node accepted, and the assignment is committed. `gone`: the node accepted, but the submission
+ * was not pending any more. `lost`: the link is missing or broke, or the commit failed.
  */
 export const offerResults = ['dispatched', 'gone', 'declined', 'expired', 'lost'] as const;
 export type OfferResult = (typeof offerResults)[number];

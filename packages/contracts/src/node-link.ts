@@ -246,8 +246,8 @@ const error = Type.Object({
 });
 
 /**
- * The frames from the service. `drain` has the same members in both directions. After it, no more
- * offers are made on this link.
+ * The frames from the service. A node may send `drain` too, and the frame has the same members in
+ * both directions. After a `drain` in either direction, no more offers are made on this link.
  */
 export const framesToNode = {
   welcome,

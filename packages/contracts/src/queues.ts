@@ -4,8 +4,8 @@ import { OfferFacts } from './offer-facts.ts';
 
 /**
  * The catalogue of the BullMQ queues between services (docs/ARCHITECTURE.md, Queues). Payloads
- * contain ids and facts that never change. They never contain personal data, or copies of state that
- * can change, because Postgres has the truth.
+ * contain ids and facts that never change. They never contain personal data, or copies of state
+ * that can change, because Postgres has the truth.
  */
 
 export const jobIdsMax = 64;
@@ -69,8 +69,8 @@ interface QueueDefinition {
   readonly lockDurationMs: number;
   readonly concurrency: number;
   /**
-   * The most times that a stalled job is given to another worker. If it is 0, the reconciler of the
-   * queue finds the work in Postgres instead.
+   * The most times that a stalled job is given to another worker. After that, the reconciler of the
+   * queue finds the work in Postgres.
    */
   readonly stalledCountMax: number;
 }

@@ -37,7 +37,7 @@ export function randomOf(seed: number): () => number {
   };
 }
 
-/** Tenants ask at random times (Poisson). Nobody asks again after a refusal. */
+/** Tenants ask for slots at random times (Poisson). A refused ask is not repeated. */
 export function simulateFleet(fleet: SimulatedFleet): SimulatedAsk[] {
   const { usable, runMs, forMs, isFair, tenants } = fleet;
   const random = randomOf(fleet.seed);

@@ -19,7 +19,10 @@ export type EndingRequest =
 /** The facts for the decision, read while the submission is locked. */
 export interface EndingFacts {
   readonly state: SubmissionState;
-  /** The rate in the rate card of the quote. A charge throws InvariantError if it is undefined. */
+  /**
+   * The rate in the rate card of the quote. Undefined if the card has no such rate. Computing a
+   * charge then throws `InvariantError`.
+   */
   readonly rate: Rate | undefined;
   readonly surgeMicros: bigint;
   readonly outcomeKind: 'completed' | 'failed' | null;

@@ -14,7 +14,7 @@ export const eventTypes = [
 ] as const;
 export type EventType = (typeof eventTypes)[number];
 
-/** The status of a delivery (CONTRACT 5). */
+/** The statuses of a delivery that tenants see (CONTRACT 5). */
 export const deliveryStatuses = ['pending', 'delivered', 'exhausted', 'dropped'] as const;
 export type DeliveryStatus = (typeof deliveryStatuses)[number];
 
@@ -108,7 +108,7 @@ export function lateOutcomeEventData(late: {
 
 /**
  * Who changed a setting: a key of the tenant, or an operator of the service. The ids are in wire
- * form. `keyId` is null if no key with an id signed the change.
+ * form. `keyId` is null if no key is recorded for the change.
  */
 export type SettingsChangedBy = { readonly keyId: string | null } | { readonly operator: string };
 

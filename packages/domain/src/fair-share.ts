@@ -38,13 +38,14 @@ export const gapShrink = 0.3;
  */
 export const guaranteedPart = 0.9;
 /**
- * The time for which a single usable slot is kept free after a tenant below its share got no slot.
+ * If a tier has only one usable slot, the slot is kept free for this time after a tenant below its
+ * share got no slot.
  */
 export const yieldMs = 2_000;
 /**
  * A tier with at least this many usable slots keeps one spare slot free in addition to
  * `backlogMax`. With fewer usable slots, the spare is the fraction `usable / slotsPerSpare`.
- * `keptFree` rounds the sum.
+ * `keptFree` rounds the sum up and limits it.
  */
 export const slotsPerSpare = 32;
 /** The most tenants that one `Contention` remembers. */

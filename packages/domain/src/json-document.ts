@@ -36,7 +36,7 @@ interface Reader {
   offset: number;
   depth: number;
   readonly path: (string | number)[];
-  /** True if the text itself, without escapes, has a lone surrogate. */
+  /** True if the text contains a lone surrogate that is not written as an escape. */
   readonly isIllFormed: boolean;
   readonly unsafeStrings: UnsafeString[];
   failure: string | undefined;

@@ -57,8 +57,8 @@ const accountsOf: Record<MovementType, { debit: LedgerAccount; credit: LedgerAcc
 };
 
 /**
- * A figure is 1 if it contains the credits of the account, otherwise 0. Held credits are part of
- * `balance`.
+ * The figures of a tenant that each ledger account counts towards: 1 if the figure contains the
+ * credits of the account, otherwise 0. Held credits are part of `balance`.
  */
 const figuresOf: Record<LedgerAccount, { balance: bigint; held: bigint; rebate: bigint }> = {
   tenant_available: { balance: 1n, held: 0n, rebate: 0n },
@@ -87,8 +87,8 @@ function assertSound(figures: AccountFigures): void {
 }
 
 /**
- * Throws InvariantError if the amount is not positive, or if an account of the tenant would become
- * negative.
+ * Computes one movement and the figures of the account after it. Throws InvariantError if the
+ * amount is not positive, or if an account of the tenant would become negative.
  */
 export function move(figures: AccountFigures, type: MovementType, amountMicros: bigint): Movement {
   assertInvariant(amountMicros > 0n, 'a movement has a positive amount');

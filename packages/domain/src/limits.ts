@@ -57,8 +57,8 @@ export const signupGrantDefaultMicros = 10_000n * microsPerCredit;
  */
 export const dispatchDeadlineMs = 5000;
 /**
- * If the submission is still pending this long after the deadline, the reconciler or a request that
- * waits for the dispatch rejects it.
+ * A submission that is still pending this long after its dispatch deadline is rejected. The
+ * reconciler rejects it, or the request that waits for the dispatch does.
  */
 export const dispatchGraceMs = 1000;
 export const offerTimeoutMs = 2000;
@@ -74,8 +74,8 @@ export const retryAfterSecondsDefault = 1;
 /** The most time from `dispatched` to `start`. */
 export const startDeadlineMs = 60_000;
 /**
- * The length of a lease. A run's lease begins with `begin`. Each `usage` of the submission, or a
- * repeated `start`, begins the lease again.
+ * The length of a run's lease. The lease begins with `begin`. Each `usage` frame of the run renews
+ * the lease, and so does a repeated `start`.
  */
 export const leaseMs = 60_000;
 /** The most time from `dispatched` to the end, by tier. */
@@ -86,8 +86,8 @@ export const runLimitMs: Readonly<Record<Tier, number>> = {
 };
 export const usageIntervalMs = 5000;
 /**
- * The slot of a cancelled submission is freed after this time if the node does not answer
- * `stopped`.
+ * This long after the frame `cancel`, the dispatcher frees the slot of the submission even if the
+ * node has not answered `stopped`.
  */
 export const stoppedDeadlineMs = 30_000;
 export const failureMessageLengthMax = 512;
@@ -107,7 +107,7 @@ export const jobLockMs = 30_000;
 /** How many jobs of a queue one process runs at once. */
 export const dispatchConcurrencyDefault = 128;
 export const settlementConcurrencyDefault = 16;
-/** The most rows that one transaction deletes when payloads or old deliveries have expired. */
+/** The most rows in one transaction that purges expired payloads or deletes expired events. */
 export const deletionBatchMaxDefault = 500;
 /** How long usage reports are kept after their submission was created. */
 export const usageRetentionDaysDefault = 90;
@@ -142,7 +142,10 @@ export const webhookRequestsDefault = 512;
  * flooding other people's servers.
  */
 export const signupWebhookAttemptsPerHourDefault = 5_000;
-/** At most one `webhook.test` per tenant in this time (CONTRACT 5). */
+/**
+ * In this time, at most one `webhook.test` goes to the URL of a tenant's settings (CONTRACT 5), and
+ * at most one to each webhook endpoint (CONTRACT 12).
+ */
 export const webhookTestIntervalMs = 60_000;
 
 // Webhook endpoints (CONTRACT 12).

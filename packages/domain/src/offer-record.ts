@@ -19,5 +19,5 @@ export interface OfferRecord {
   readonly answeredAt: string;
 }
 
-/** The most offers that are kept. If there are more, only the latest are kept. */
+/** The most offers that are kept for a submission. If there are more, only the latest are kept. */
 export const offerRecordsMax = 20;

@@ -12,8 +12,9 @@ import { findRate, type Rate, type RateCard, type Tier } from './rate-card.ts';
 import { secondsOfMs, type Usage, usageUnits } from './usage.ts';
 
 /**
- * The formulas of CONTRACT 4. Everything is exact until one rounding at the end, half up to whole
- * micro-credits. `packages/domain/vectors/pricing.json` has the results that the tests require.
+ * The formulas of CONTRACT 4. A price is computed exactly and rounded once, at the end, to whole
+ * micro-credits. A half is rounded up. `packages/domain/vectors/pricing.json` has the results that
+ * the tests require.
  */
 
 export const surgeNoneMicros = 1_000_000n;

@@ -10,7 +10,9 @@ import { secondsOfMs, type Usage, type UsageUnit, usageUnits } from './usage.ts'
 /** The units that have a cap. The store limits `nodeSeconds` to the time since `begin`. */
 export type CappedUnit = Exclude<UsageUnit, 'nodeSeconds'>;
 
-/** After t seconds, a node may have reported at most `perSecond` × t + `allowance` (CONTRACT 7). */
+/**
+ * A node may report at most `perSecond` × t + `allowance` after a run of t seconds (CONTRACT 7).
+ */
 export interface UsageCap {
   readonly perSecond: number;
   readonly allowance: number;

@@ -62,7 +62,7 @@ export async function tryBrowser(
 }
 
 /**
- * Checks that a browser starts, and creates the executor that uses it. The caller must hold the
+ * Checks that a browser starts, and creates the executor that uses it. The caller must have the
  * lock of the state directory, because this function deletes the profile directories of earlier
  * browsers. Throws `CannotStartBrowser` if the agent must not run as root, or if no browser starts.
  */

@@ -95,8 +95,9 @@ export async function openHistory(
 }
 
 /**
- * Skips lines that cannot be parsed, because a crash may have cut the last one. Rejects if the file
- * exists and cannot be read, because an empty history would otherwise replace it.
+ * Reads the entries of a history file. Skips lines that cannot be parsed, because a crash may have
+ * cut the last line. Throws if the file exists and cannot be read, because the next rewrite would
+ * otherwise replace the file by an empty history.
  */
 async function readEntries(file: string): Promise<Map<string, HistoryEntry>> {
   const entries = new Map<string, HistoryEntry>();

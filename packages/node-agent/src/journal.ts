@@ -126,8 +126,8 @@ async function isThere(file: string): Promise<boolean> {
 }
 
 /**
- * Claims by a rename. Only one process can rename the file. The next process does not find the
- * assignment.
+ * Claims the permission to begin by renaming the file `assigned` to `begun`. Only one process can
+ * rename the file, so every other process gets `taken`. `missing`: neither file exists.
  */
 async function claim(assigned: string, begun: string): Promise<BeginClaim> {
   if (await isThere(begun)) return 'taken';
@@ -150,8 +150,8 @@ async function readEntries(directory: string): Promise<JournalEntry[]> {
     return await Promise.all(files.map((name) => readEntry(path.join(directory, name))));
   };
   const begun = await read(begunSuffix);
-  // A submission can have two files. An outcome wins over a begun entry, and a begun entry wins
-  // over an assignment.
+  // A submission can have two files. An outcome then replaces a begun entry, and a begun entry
+  // replaces an assignment.
   const entries = new Map(begun.map((entry) => [entry.submissionId, entry]));
   for (const entry of await read(suffix)) {
     const { submissionId, phase } = entry;

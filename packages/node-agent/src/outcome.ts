@@ -78,8 +78,8 @@ export function failedOutcome(
 }
 
 /**
- * The failure that the tenant sees. A `JobFailed` passes on its code, its message and
- * `retriable: false`. Any other error becomes a `node_error` with a fixed message.
+ * The failure that the tenant sees. A `JobFailed` passes on its code and its message, and also
+ * `retriable` if it is false. Any other error becomes a `node_error` with a fixed message.
  */
 export function failureOf(error: unknown): Failure {
   if (error instanceof JobFailed) {

@@ -3,7 +3,7 @@ import type { History, HistoryEntry } from './history.ts';
 import type { JournalEntry } from './journal.ts';
 import { failedOutcome } from './outcome.ts';
 
-/** At this interval the node reports an entry again, until the service has recorded the entry. */
+/** The interval at which the node repeats each `report` that the service has not recorded yet. */
 const reportAgainMs = 5_000;
 const stopped = { code: 'node_error', message: 'The node stopped the submission.' } as const;
 
@@ -22,7 +22,7 @@ interface RecoveryContext {
  */
 export interface Recovery {
   begin(): void;
-  /** Takes the answer to a `report`. If `present` is false, the node reports the entry again. */
+  /** Takes the answer to a `report`. If `present` is false, the node sends the `report` again. */
   recorded(submissionId: string, present: boolean): void;
   acknowledged(submissionId: string): void;
   /**

@@ -239,7 +239,7 @@ export class NodeRuns {
   }
 
   /**
-   * Marks the run as `submitting` in the journal. Rejects if the mark cannot be written, if the run
+   * Marks the run as `submitting` in the journal. Throws if the mark cannot be written, if the run
    * must stop, or if the run is marked already.
    */
   async #markSubmitting(run: Run): Promise<void> {

@@ -18,7 +18,7 @@ const validateBatch = (): ValidateFunction<{ from: string; messages: unknown[] }
   ajv.compile<{ from: string; messages: unknown[] }>(DispatcherBatch);
 
 export interface BusMessages {
-  /** The id of the sender; empty if it is not a dispatcher. */
+  /** The id of the sender. Empty if the sender is no dispatcher, or if the text is unreadable. */
   readonly from: string;
   readonly messages: readonly DispatcherMessage[];
   /** The number of messages that were dropped. A text that cannot be read counts as one. */

@@ -95,9 +95,9 @@ async function discover(cluster: ClusterAddress): Promise<ClusterNode[]> {
 }
 
 /**
- * Makes an ioredis connector that connects to the present owner of the slot of `key`. Each attempt
- * asks up to `askedMax` known servers. An attempt that finds no owner fails, and `retryStrategy`
- * decides when the next one follows.
+ * Makes an ioredis connector that connects to the present owner of the slot of `key`. An attempt
+ * asks up to `askedMax` known servers, or waits for a discovery in progress. An attempt that finds
+ * no owner fails, and `retryStrategy` decides when the next one follows.
  */
 export function clusterConnector(cluster: ClusterAddress, key: string) {
   const slot = slotOf(key);

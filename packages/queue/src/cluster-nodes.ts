@@ -57,8 +57,9 @@ function addressIn(
 }
 
 /**
- * Parses a range of slots, such as `0-5460`. Skips an entry in brackets, which names a slot that is
- * being moved between servers. The ranges of the present owner contain such a slot too.
+ * Parses a range of hash slots, such as `0-5460`. Skips an entry in brackets, which names a hash
+ * slot that is being moved between servers. The ranges of the present owner contain that hash slot
+ * too.
  */
 function rangeIn(text: string): [number, number][] {
   const found = /^(\d+)(?:-(\d+))?$/.exec(text);

@@ -37,7 +37,7 @@ import { createRedisGate } from './redis-gate.fixture.ts';
 const boundMs = 20_000;
 const prefix = 'test';
 const clusterKey = keyPrefix(prefix);
-/** The cluster serves only the slots of the prefix and of the mark of the environment. */
+/** The cluster serves only the slots of these two keys. */
 const cluster = await startTestCluster([clusterKey, 'svc:environment']);
 const { clusterUrl } = cluster;
 afterAll(() => cluster.close());

@@ -24,9 +24,9 @@ const pausedKey = `${queues.webhook.name}:paused`;
 const wakeUpSetKey = 'webhook-alarms';
 
 /**
- * Adds tenants to the set if a job waits, unless the set is full. KEYS[1]: the common prefix of all
- * keys. ARGV: lifetime of the set in ms, its size limit, tenants. Returns 1 if no job waits,
- * otherwise 0.
+ * Adds tenants to the set `webhook-alarms` if a job waits, unless the set is full. KEYS[1]: the
+ * common prefix of all keys. ARGV: lifetime of the set in ms, its size limit, tenants. Returns 1 if
+ * no job waits, otherwise 0.
  */
 const joinScript = redisScript(`
 local waiting = redis.call('LLEN', KEYS[1] .. '${waitingKey}') + redis.call('LLEN', KEYS[1] .. '${pausedKey}')

@@ -83,9 +83,9 @@ export interface FleetRegistry {
     options?: { readonly movesWithinMs: number },
   ): Promise<void>;
   /**
-   * Reserves a slot if the tier has headroom (CONTRACT 7), in one atomic step. Chooses the node
-   * with the most free slots, or an own node that is nearly as free. Concurrent reservations,
-   * confirmations and releases share calls to Redis, and fail together.
+   * Reserves a slot in one atomic step, if the headroom for higher tiers stays free (CONTRACT 7).
+   * Chooses the node with the most free slots, or an own node that is nearly as free. Concurrent
+   * reservations, confirmations and releases share calls to Redis, and fail together.
    */
   reserve(input: ReserveInput): Promise<Reservation>;
   /** Keeps the reserved slot taken until it is released. */
@@ -101,7 +101,7 @@ export interface FleetRegistry {
   ): Promise<void>;
   /**
    * Marks a dispatcher as gone. Call it if a message to the dispatcher found no subscriber.
-   * `reserve` does not choose its nodes, and they are dropped, as after a silence of
+   * `reserve` does not choose the nodes of this dispatcher. They are dropped, as after a silence of
    * `dispatcherSilentMs`. If the dispatcher still runs, its next refresh returns `unknown`.
    */
   suspect(dispatcherId: string): Promise<void>;

@@ -66,8 +66,8 @@ test('a level ends by the clock of Redis', async () => {
   await expect.poll(() => readLogLevel(redis, prefix, 'gateway')).toBe(null);
   await poll();
   expect(applied).toEqual(['debug', null]);
-  // A process that applies a level writes to its key. The write must not create an expired key
-  // again.
+  // A process that applies a level writes to the key of the level. If the key has expired, the
+  // write must not create it again.
   expect(await redis.keys('*')).toEqual([]);
 });
 

@@ -51,8 +51,8 @@ return 1
 
 /**
  * KEYS[1]: the level of a service. ARGV: the process, its age in ms. Returns the level and the ms
- * until it ends, or false if there is none. A process ignores a level that was set before the
- * process started.
+ * until it ends, and notes that the process applies it. Returns false if there is no level, or if
+ * it was set before the process started.
  */
 const follow = redisScript(`
 local found = redis.call('HMGET', KEYS[1], 'level', 'setAtMs')

@@ -129,7 +129,10 @@ export function announceService({
   };
 }
 
-/** Lists the running and the silent processes. Throws if Redis is unreachable. */
+/**
+ * Lists the running and the silent processes, `instancesMax` at most. Throws if Redis is
+ * unreachable.
+ */
 export async function listServices(redis: Redis, prefix: string): Promise<HeardInstance[]> {
   const [seconds, micros] = await redis.time();
   const nowMs = Number(seconds) * 1_000 + Math.floor(Number(micros) / 1_000);

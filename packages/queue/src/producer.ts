@@ -226,8 +226,8 @@ export async function enqueueSettlements(
 
 /**
  * Notifies the deliverers that these tenants have due deliveries. Call it after the commit that
- * made the deliveries due. Throws `QueueUnavailable`; deliverers also find due deliveries in
- * Postgres.
+ * made the deliveries due. Throws `QueueUnavailable` if Redis is unavailable. Even then, the
+ * deliverers find the due deliveries in Postgres.
  */
 export async function announceDeliveries(
   producer: Producer,

@@ -18,7 +18,7 @@ export interface QueueStatus {
 
 export const queueKeys: readonly QueueKey[] = ['dispatch', 'settlement', 'webhook'];
 
-/** The number of priorities of dispatch jobs. There is one per tier, from 1. */
+/** The number of priorities of dispatch jobs. Each tier has one, from 1 to this number. */
 const prioritiesMax = 3;
 /** BullMQ's score is the priority times this unit, plus the order within the priority. */
 const priorityUnit = 0x1_0000_0000;

@@ -82,7 +82,7 @@ function accountOf(account: string): { username?: string; password?: string } {
 
 function hostAndPort(text: string, portDefault: number): ServerAddress {
   const { hostname, port } = new URL(`redis://${text}`);
-  // A URL has an IPv6 address in brackets, and a socket has it without them.
+  // A URL contains an IPv6 address in brackets. A socket needs the address without brackets.
   const host = hostname.replace(/^\[(.*)\]$/, '$1');
   return { host, port: port === '' ? portDefault : Number(port) };
 }

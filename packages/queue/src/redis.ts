@@ -24,7 +24,7 @@ const reconnectDelayMsMax = 1_000;
  * silently dropped would stay open for a quarter of an hour.
  */
 const socketTimeoutMs = 3_000;
-/** A subscriber sends nothing by itself, so it checks its socket this often. */
+/** A subscriber sends a command at this interval. Otherwise it would not notice a dead socket. */
 const subscriberPingMs = 2_000;
 /**
  * The socket timeout of a worker. It is longer than BullMQ's longest blocking read (10 s), so that
@@ -36,15 +36,16 @@ export interface RedisConnectionOptions {
   /** The name of the connection in `CLIENT LIST`. */
   readonly connectionName?: string;
   /**
-   * A key or its hash tag. In a cluster the connection goes to the server that owns the slot of
-   * this key, and serves only keys and channels of that slot. Required if the URL names a cluster.
+   * A key or its hash tag. In a cluster the connection goes to the server that owns the hash slot
+   * of this key. The connection then serves only keys and channels of that hash slot. Required if
+   * the URL names a cluster.
    */
   readonly clusterKey?: string;
 }
 
 /**
- * After one of these errors the connection leaves its server, because the server is no usable
- * master or does not own the slot.
+ * After one of these errors the connection leaves its server. The server is then a replica, does
+ * not own the hash slot of `clusterKey`, or belongs to a cluster that does not work.
  */
 const leavingErrors = ['READONLY', 'MOVED', 'CLUSTERDOWN'];
 

@@ -55,8 +55,9 @@ export async function readPublishedSurge(redis: Redis, prefix: string): Promise<
 
 /**
  * `KEYS[1]`: the multiplier; the smoothed value has the same key with a suffix. ARGV: the expected
- * last smoothed value ("" for none), the new one, the multiplier, then the lifetimes in ms of the
- * multiplier and of the smoothed value.
+ * last smoothed value ("" for none), the new smoothed value, the multiplier, then the lifetimes in
+ * ms of the multiplier and of the smoothed value. Returns 0 and writes nothing if the last smoothed
+ * value is another one, otherwise 1.
  */
 const publishScript = `
 local smoothed = KEYS[1] .. ':smoothed'

@@ -157,8 +157,8 @@ function explain(schema: TObject, errors: readonly ErrorObject[], present: objec
 }
 
 /**
- * For each `NAME` that has a `NAME_FILE` in `names`: if `NAME_FILE` is set, reads the value of
- * `NAME` from that file. Throws `ConfigError` if both are set or if the file cannot be read.
+ * If a variable `NAME_FILE` of `names` is set, reads the value of `NAME` from that file. Throws
+ * `ConfigError` if both variables are set, or if the file cannot be read.
  */
 function readFiles(names: readonly string[], present: Record<string, unknown>): void {
   for (const name of names) {

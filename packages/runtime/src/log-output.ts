@@ -3,7 +3,7 @@ import { destination as createDestination } from 'pino';
 /** The longest time that a line below `warn` stays in the buffer. */
 const logWrittenWithinMs = 100;
 const bufferedBytesMax = 8 * 1024;
-/** The level `warn` of pino. */
+/** A line of this level or above is written at once. 40 is `warn` in pino. */
 const urgentLevel = 40;
 
 interface LogOutput {

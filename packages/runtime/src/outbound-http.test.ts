@@ -293,8 +293,8 @@ describe('with private networks refused', () => {
       const outcome = await http.post({ ...request, url: `https://${host}:${port}/` });
       expect(outcome.kind).toBe('refused');
     }
-    // A server accepts connections in their order. So every connection of the client would be
-    // counted before this probe.
+    // A server accepts connections in the order in which they arrive. It has therefore counted
+    // every connection of the client before it accepts this probe.
     const probe = connect(Number(port), '127.0.0.1');
     await once(server, 'connection');
     probe.destroy();

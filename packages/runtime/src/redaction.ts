@@ -65,8 +65,8 @@ function redactValue(value: unknown, depth: number): unknown {
 }
 
 /**
- * The fields of a log line. The values of `namesToRedact` are replaced at any depth, and deep
- * objects and long lists are cut.
+ * Returns the fields of a log line as the log gets them. The values of `namesToRedact` are replaced
+ * at any depth, and deep objects and long lists are cut.
  */
 export function redactFields(fields: Record<string, unknown>): Record<string, unknown> {
   const names = Object.keys(fields);

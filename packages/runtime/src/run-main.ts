@@ -58,10 +58,10 @@ function superviseUntilExit(running: Running, logger: Logger): void {
 }
 
 /**
- * Runs a service; each `main.ts` calls it. It reads the configuration, starts the service and logs
- * one line `ready` with the ports. On SIGTERM and SIGINT it drains for at most 10 s. It exits with
- * 1 on any unexpected error. If the service cannot start, it exits with the status of
- * `CannotStart`, which is 1 by default.
+ * Runs a service. Each `main.ts` calls this function. It reads the configuration, starts the
+ * service and logs one line `ready` with the ports. On SIGTERM and SIGINT the service drains for at
+ * most 10 s. The process exits with 1 on an uncaught error. If the service cannot start, the
+ * process exits with the status of `CannotStart`, which is 1 by default.
  */
 export async function runMain<T extends TObject>({
   service,

@@ -101,7 +101,8 @@ function outcomeOfError(error: Record<string, unknown>): RpcOutcome {
 
 /**
  * Makes a text of the server safe to store and show: cuts it to `reasonLengthMax` characters, and
- * replaces control characters and lone surrogates. Returns `no message` for anything but a text.
+ * replaces lone surrogates, control characters and characters that change the direction of text.
+ * Returns `no message` for anything but a text.
  */
 function printable(text: unknown): string {
   if (typeof text !== 'string') return 'no message';

@@ -44,10 +44,10 @@ export interface Opening {
 
 /**
  * Opens the store and the key of request hashes. Throws `CannotStart` with the reason if Postgres
- * does not answer, or if this build must not use the database (schema, environment,
- * privileges, master key or, in production, an asynchronous standby). Throws `ConfigError` if two
- * limits of `config` and `jobs` contradict each other. Throws `SealError` if `SVC_MASTER_KEY` has
- * too many keys or one id twice.
+ * does not answer, or if the service must not use the database. Causes are the schema, the
+ * environment, privileges, session settings, the master key and, in production, an asynchronous
+ * standby. Throws `ConfigError` if two limits of `config` and `jobs` contradict each other. Throws
+ * `SealError` if `SVC_MASTER_KEY` has too many keys or one id twice.
  */
 export async function openStoreOrRefuse(
   { service, config, lifecycle, logger }: Opening,

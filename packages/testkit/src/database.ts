@@ -68,8 +68,8 @@ let adminPool: Pool | undefined;
 
 /**
  * The connections that create and drop the databases of tests. All test files of this process share
- * them, because the server starts a process for each new connection, which takes time. They do not
- * keep this process alive.
+ * them, because the server starts a process for each new connection, which takes time. These
+ * connections do not keep the process of the tests alive.
  */
 function admin(): Pool {
   adminPool ??= new Pool({

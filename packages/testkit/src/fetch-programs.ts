@@ -1,8 +1,8 @@
 import { chromiumBinary, pgbouncerBinary, StartError } from '@svc/local';
 
 /**
- * Fetches Chromium and PgBouncer before the tests, because no npm package contains them. If a
- * program cannot be fetched, prints advice and does not throw. `startTestServers` fetches Redis.
+ * Fetches Chromium and PgBouncer before the tests, because no npm package contains them. Prints a
+ * StartError with its advice and does not throw it. `startTestServers` fetches Redis.
  */
 export async function fetchPrograms(): Promise<void> {
   await Promise.all([

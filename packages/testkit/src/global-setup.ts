@@ -10,9 +10,9 @@ import { cleanEnvironment } from './test-environment.ts';
 import { startTestServers } from './test-servers.ts';
 
 /**
- * Runs once for a whole run of Vitest. If memory has enough space, sets `TMPDIR` to a directory
- * there. The worker processes inherit `TMPDIR`. Returns the function that ends the servers and
- * deletes this directory.
+ * Runs once for a whole run of Vitest, and starts the servers that the tests share. If possible,
+ * first sets `TMPDIR` to a directory in memory, which the worker processes inherit. Returns the
+ * function that ends the servers and deletes this directory.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const memory = createMemoryDirectory();

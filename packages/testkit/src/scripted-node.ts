@@ -41,7 +41,10 @@ export type ScriptedOutcome =
       readonly usage?: ReportedUsage;
     };
 
-/** A real node link, controlled by a test: it records every frame and sends any frame. */
+/**
+ * A real node link that a test controls. The link records every received frame. The test can send
+ * any frame on it.
+ */
 export interface ScriptedNode {
   readonly nodeId: string;
   readonly welcome: FrameToNodeOf<'welcome'>;

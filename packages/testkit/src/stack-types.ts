@@ -50,8 +50,8 @@ export interface TestStack {
    */
   restart(service: ServiceName | 'node', index?: number): Promise<void>;
   /**
-   * Arms a failpoint: the first process of the service that reaches it stops there. Later ones
-   * continue.
+   * Arms a failpoint: the first process of the service that reaches it stops there. Processes that
+   * reach it later continue.
    */
   armFailpoint(service: ServiceName, name: string): Promise<void>;
   /**

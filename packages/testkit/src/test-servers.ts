@@ -24,8 +24,8 @@ const preloads = ['loopback-only.ts', 'unoptimized-wasm.ts']
 const connectionsMax = 800;
 
 /**
- * Starts the Postgres server of a test run, with one migrated database that every test database is
- * a copy of (see database.ts). Also makes sure that a Redis server can be started.
+ * Starts the Postgres server of a test run, with one migrated database. The databases of the tests
+ * are copies of it (see database.ts). Also makes sure that a Redis server can be started.
  */
 export async function startTestServers(): Promise<RunningTestServers> {
   const dir = mkdtempSync(path.join(tmpdir(), 'svc-test-'));

@@ -16,8 +16,8 @@ const timeoutMsDefault = 10_000;
 
 /**
  * Polls `check`, and returns its first value that is not false, null or undefined. Use it for a
- * condition that no event reports. Throws after `timeoutMs` (10 s by default), with the last error
- * of `check` as the cause.
+ * condition that no event reports. Throws after `timeoutMs` (10 s by default). If the last call of
+ * `check` threw, its error is the cause.
  */
 export async function waitUntil<T>(
   check: () => T | Promise<T>,

@@ -2,7 +2,7 @@ import type { EndedSpan, PlacedSpan } from './span-data.ts';
 import { ownTraceId, parentOf, spanIdOf, type StepRef } from './steps.ts';
 import type { TraceContext } from './trace-context.ts';
 
-/** The contexts that tenants sent, by the id of the submission. */
+/** The trace contexts that tenants sent, by the id of the submission. */
 export type TenantContexts = ReadonlyMap<string, TraceContext>;
 
 export function subjectsOf(spans: readonly EndedSpan[]): string[] {

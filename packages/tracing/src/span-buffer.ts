@@ -19,8 +19,8 @@ export interface SpanBuffer {
 }
 
 /**
- * Exports ended spans in the background, one export at a time. A span that cannot be placed or
- * exported is dropped and counted.
+ * Exports ended spans in the background, one export at a time. Drops and counts the spans of a
+ * failed export, and spans that end while the buffer is full.
  */
 export function createSpanBuffer({
   loadExport,

@@ -2,7 +2,7 @@
 export interface TraceContext {
   readonly traceId: string;
   readonly spanId: string;
-  /** The value of `tracestate` as sent. Undefined if none was sent, or a malformed one. */
+  /** The value of `tracestate` as sent. Undefined if it is missing or malformed. */
   readonly tracestate?: string;
 }
 

@@ -11,7 +11,7 @@ export type SpanAttributes = Readonly<Record<string, string | number | boolean |
  */
 interface Took {
   readonly startMs: number;
-  /** The default is now. */
+  /** The default is the current time. */
   readonly endMs?: number;
   readonly attributes?: SpanAttributes;
   /** A short name of the failure, such as `aborted` or `500`. Undefined if nothing failed. */
@@ -67,10 +67,7 @@ export interface Tracing {
   request(headers: OfferedHeaders): RequestTrace;
   /** Records a step, if its subject is traced. */
   record(span: StepSpan): void;
-  /**
-   * Records work for several steps, if it has two or more `members` and at least one of them is
-   * traced.
-   */
+  /** Records a batch, if it has two or more `members` and at least one of them is traced. */
   recordBatch(span: BatchSpan): void;
   /**
    * Returns headers for a request to another server. With them, that server continues the step's

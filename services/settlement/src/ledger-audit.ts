@@ -6,7 +6,7 @@ export interface Auditing {
   readonly logger: Logger;
   /**
    * The number of known faults. If no fault is known, it is 0 after a successful audit, and NaN if
-   * the last audit failed or no audit has ended.
+   * the last audit failed or no audit has ended. It is NaN also if the status cannot be read.
    */
   readonly setLedgerFaults: (count: number) => void;
   /**

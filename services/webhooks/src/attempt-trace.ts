@@ -56,8 +56,8 @@ export function recordDeliverSpan(
 }
 
 /**
- * Undefined for a response with a status below 400. The reason of a failure is left out, because it
- * may contain a host.
+ * The error of an attempt in its trace. Undefined for a response with a status below 400. The
+ * reason of a failure is left out, because it may contain a host.
  */
 function errorOf(outcome: OutboundOutcome): string | undefined {
   switch (outcome.kind) {

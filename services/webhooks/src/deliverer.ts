@@ -46,8 +46,8 @@ export class Deliverer {
 
   /**
    * Wakes the deliveries of these tenants. A tenant's first claim is for the URL in its settings.
-   * This claim also finds the tenant's other endpoints with due deliveries, and later claims are
-   * for those. An unnecessary call does no harm.
+   * This claim also finds the tenant's other endpoints with due deliveries. Later claims are for
+   * these endpoints. An unnecessary call does no harm.
    */
   wake(tenantIds: readonly string[]): void {
     for (const tenantId of tenantIds) this.#schedule.wake(tenantId);
@@ -141,9 +141,9 @@ export class Deliverer {
 
   async #run(endpoint: Endpoint, attempt: ClaimedAttempt): Promise<void> {
     const made = await makeAttempt(this.#deps, attempt, this.#ending.signal);
-    // The endpoint has its capacity back before the attempt is recorded. After a 410 the endpoint
-    // waits until the 410 is recorded. Otherwise another request could be sent to the endpoint that
-    // is gone.
+    // The endpoint usually gets its capacity back before the attempt is recorded. After a 410 it
+    // gets the capacity back only when the recording has ended. Otherwise another request could be
+    // sent to an endpoint that is gone.
     const isGone = made.verdict.kind === 'gone';
     if (!isGone) this.#answered(endpoint, made);
     try {

@@ -5,7 +5,7 @@ export interface Endpoint {
   readonly tenantId: string;
   /** The id of the endpoint. Null for the URL of the tenant's settings. */
   readonly targetId: string | null;
-  /** Requests that are in flight or being claimed. */
+  /** The number of requests that are in flight or being claimed. */
   inFlight: number;
   /** True if deliveries may be due at this endpoint. */
   due: boolean;
@@ -15,7 +15,7 @@ export interface Endpoint {
    */
   cappedUntilMs: number;
   breaker: Breaker;
-  /** True while a timer is set that calls `#place` for the endpoint again. */
+  /** True while a timer waits to call `#place` for the endpoint again. */
   isResting: boolean;
 }
 
@@ -92,7 +92,7 @@ export class Schedule {
     return count;
   }
 
-  /** `targetId` is null for the URL of the tenant's settings. */
+  /** Marks an endpoint as due. `targetId` is null for the URL of the tenant's settings. */
   wake(tenantId: string, targetId: string | null = null): void {
     const key = targetId ?? tenantId;
     const endpoint = this.#endpoints.get(key) ?? newEndpoint(tenantId, targetId);
@@ -232,9 +232,9 @@ function newEndpoint(tenantId: string, targetId: string | null): Endpoint {
 }
 
 /**
- * True if the state of an endpoint can be deleted: the endpoint is idle and has no timeouts. `wake`
- * creates the state again. If the tenant has used up its attempts of this hour, the next claim
- * reports it again.
+ * True if the state of an endpoint can be deleted: the endpoint is idle, has no timeouts, and no
+ * timer is set for it. `wake` creates the state again. The loss of `cappedUntilMs` does no harm,
+ * because the next claim reports the cap of the tenant again.
  */
 function isForgettable({ due, inFlight, breaker, isResting }: Endpoint): boolean {
   return !due && inFlight === 0 && breaker.timeouts === 0 && !isResting;

@@ -4,7 +4,7 @@
  * delay webhooks (docs/lab/what-holds-the-goals.md).
  */
 const tenantsPerSecond = 150;
-/** The most tenants that may come at once without a pause. */
+/** The most tenants that may be woken at once without a pause. */
 const burst = 10;
 /**
  * The highest level of the leaky bucket. Without new tenants the bucket drains to `burst` in about
@@ -15,8 +15,8 @@ const busyPauseMs = 20;
 
 export interface WakeUpPace {
   /**
-   * The pause in milliseconds. 0 means that the deliverer takes the next job at once. `tenantCount`
-   * is the number of tenants that the job woke.
+   * Adds `tenantCount` woken tenants. Returns the pause in milliseconds before the deliverer takes
+   * its next job, or 0 for no pause.
    */
   pauseMs(tenantCount: number): number;
 }

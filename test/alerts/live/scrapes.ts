@@ -95,7 +95,7 @@ export async function measureScrapes({ services }: World): Promise<ScrapeCost[]>
       const [, cpu] = /^process_cpu_seconds_total\S* (\S+)/m.exec(text) ?? [];
       const cpuMs = (Number(cpu) - cpuBefore) * 1_000;
       cpuBefore = Number(cpu);
-      // The first scrape warms up.
+      // The first scrape is a warm-up, which is not counted.
       if (scrape > 0) taken.push({ wallMs, cpuMs, bytes: Buffer.byteLength(text) });
     }
     const of = (member: 'wallMs' | 'cpuMs' | 'bytes') => median(taken.map((one) => one[member]));

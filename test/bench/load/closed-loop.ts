@@ -2,7 +2,7 @@ import { Answers } from './answers.ts';
 import { type Connection, connectTo } from './connection.ts';
 import type { Load, LoadResult, Pace } from './messages.ts';
 
-/** Stops after `seconds` or after `requestsMax` requests. Throws if a connection fails. */
+/** Sends requests for `seconds`, but at most `requestsMax`. Throws if a connection fails. */
 export async function driveClosed(
   load: Load,
   { inFlight, seconds, requestsMax }: Extract<Pace, { kind: 'closed' }>,

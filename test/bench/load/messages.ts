@@ -13,8 +13,8 @@ export interface Load {
 }
 
 /**
- * Closed: a number of connections, each of which sends a request as soon as it has the answer to
- * its last one. Open: requests at scheduled instants, which do not wait for answers.
+ * A closed pace has `inFlight` connections, and each sends its next request as soon as its current
+ * one is answered. An open pace sends requests at scheduled instants and does not wait for answers.
  */
 export type Pace =
   | {
@@ -79,13 +79,13 @@ export interface WorldCounts {
   readonly connected: number;
   readonly acknowledged: number;
   /**
-   * Distinct deliveries: a repeated delivery counts once, unless an `arrivals` request came in
-   * between.
+   * The number of distinct deliveries. A repeated delivery counts once, unless an `arrivals`
+   * request came in between.
    */
   readonly webhooks: number;
   /** The time of the last webhook that `webhooks` counted, in Unix ms. 0 before the first. */
   readonly lastWebhookAtMs: number;
-  /** Set only in the answer to `arrivals`. */
+  /** Undefined except in the answer to a request of the kind `arrivals`. */
   readonly arrivals?: readonly Arrival[];
 }
 

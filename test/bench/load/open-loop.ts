@@ -12,8 +12,8 @@ const connectionsMax = 256;
 const unansweredMax = 1_000;
 
 /**
- * A latency counts from the request's scheduled instant, even if the request had to wait for a
- * connection.
+ * Sends the requests of a schedule. The latency of a request counts from its scheduled instant,
+ * even if the request had to wait for a connection.
  */
 export async function driveOpen(load: Load, schedule: Schedule): Promise<LoadResult> {
   const answers = new Answers(load);
@@ -53,7 +53,7 @@ export async function driveOpen(load: Load, schedule: Schedule): Promise<LoadRes
   return { posts, refused, open: { endAtMs, unanswered, isAbandoned, lateP99Ms } };
 }
 
-/** Checks the clock after each timer, because a timer can fire up to 1 ms too early. */
+/** Waits until `atMs`. Checks the clock after each timer, because a timer can fire 1 ms early. */
 async function until(atMs: number): Promise<void> {
   for (let leftMs = atMs - monotonicMs(); leftMs > 0; leftMs = atMs - monotonicMs())
     await delay(Math.ceil(leftMs));

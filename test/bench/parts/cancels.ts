@@ -58,8 +58,8 @@ export async function measureCancels(options: Cancelling): Promise<CancelLatenci
 }
 
 /**
- * The arrival times of one type of frame, by submission. A caller can ask before or after the
- * arrival.
+ * The arrival times of one type of frame, by submission. A caller can ask once for each submission,
+ * before or after the arrival.
  */
 class Moments {
   readonly #what: string;

@@ -5,8 +5,8 @@ import type { Sample, Shape } from '../sample.ts';
 import type { System } from '../systems/system.ts';
 
 /**
- * A shape for each system. The shapes are equal, or they differ in a rate that depends on the
- * system's capacity.
+ * The shapes under which the systems are measured, one for each system. Either all shapes are
+ * equal, or each has a rate that depends on the capacity of its system.
  */
 export interface Comparison {
   readonly name: string;

@@ -19,7 +19,7 @@ function samplesOf(results: readonly ShapeResult[], name: string): Samples {
   return results.find((result) => result.name === name)?.samples ?? [];
 }
 
-/** In each result, the product is the first system and the baseline is the second. */
+/** Each result has the samples of two systems: first the product, then the baseline. */
 export function shapeFigures(results: readonly ShapeResult[]): GoalFigures {
   const created = samplesOf(results, created64.name);
   const life = samplesOf(results, life64.name);
@@ -65,7 +65,7 @@ function rates(results: readonly ShapeResult[]): Map<number, Samples> {
   return new Map(all);
 }
 
-/** In each result, the first system has two of each service and the second has one of each. */
+/** In each result, the first system has two processes of each service, and the second has one. */
 export function twoOfEachFigures(results: readonly ShapeResult[]): GoalFigures {
   const created = samplesOf(results, created64.name);
   const life = samplesOf(results, life64.name);
@@ -86,7 +86,7 @@ export function halfLoadFigures(results: readonly ShapeResult[]): GoalFigures {
 
 /**
  * In each result, the first system has many rows and the second has few. Each figure comes from the
- * shape that grows most.
+ * load shape for which the figure grows most.
  */
 export function growthFigures(results: readonly ShapeResult[]): GoalFigures {
   return new Map([

@@ -71,7 +71,10 @@ export const goals: readonly Goal[] = [
   atMost(goalNames.cancel, 200, ' ms'),
 ];
 
-/** For each goal by name: the figure of each round, or one figure if the goal is measured once. */
+/**
+ * The figures of each goal, by the goal's name. There is one for each round, or only one if the
+ * goal is measured once.
+ */
 export type GoalFigures = ReadonlyMap<string, readonly number[]>;
 
 type Verdict = 'met' | 'missed' | 'not measured';

@@ -5,7 +5,10 @@ interface Index {
   readonly make: string;
 }
 
-/** If `write` throws, the indexes stay dropped. */
+/**
+ * Drops the indexes of the tables, calls `write`, then creates the indexes again. If `write`
+ * throws, the indexes stay dropped.
+ */
 export async function withoutIndexes(
   pool: Pool,
   tables: readonly string[],

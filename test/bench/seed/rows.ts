@@ -30,8 +30,9 @@ const idAt = (at: string, salt: string) =>
     || '7' || substr(md5(n || '${salt}'), 1, 3) || '8' || substr(md5(n || '${salt}'), 4, 15))::uuid`;
 
 /**
- * The rows to write. `seat` is the index of the tenant, and `turn` is the number of the tenant's
- * earlier submissions. Their sum, `place`, decides the state of the submission.
+ * The SQL for the submissions to write, one row each. `seat` is the index of the tenant, and `turn`
+ * is the number of the tenant's earlier submissions. Their sum, `place`, decides the state of the
+ * submission.
  */
 const source = `(
   SELECT n, tenant_id, at, turn, place, (${idAt('at', 'submission')}) AS id,
@@ -76,8 +77,8 @@ export const entriesSql = `INSERT INTO ledger_entries (id, tenant_id, type, debi
   WHERE m.amount > 0`;
 
 /**
- * Writes the event of each end, its delivery and its only attempt. Leaves out tenants without
- * webhooks, and ends that are older than `notifiedDays`.
+ * SQL that writes the event of each ended submission, its delivery and its only attempt. It leaves
+ * out tenants without webhooks, and submissions that ended more than `notifiedDays` ago.
  */
 export const notifiedSql = `WITH notified AS (
     SELECT s.*, ${idAt('ended_at', 'event')} AS event_id, ${idAt('ended_at', 'delivery')} AS delivery_id,

@@ -3,8 +3,8 @@ import type { Pool } from 'pg';
 export interface Written {
   readonly walBytes: number;
   /**
-   * `inserts`, `updates`, `hotUpdates` and `deletes` count rows. Postgres adds the rows of a
-   * connection late: at most 11 s after the connection has become idle.
+   * `inserts`, `updates`, `hotUpdates` and `deletes` count rows. The counts are late: they contain
+   * the rows of a connection at most 11 s after the connection has become idle.
    */
   readonly inserts: number;
   readonly updates: number;

@@ -7,7 +7,10 @@ import { pendingCount, seedDeliveries, seedTenant } from './seed.ts';
 import type { World } from './world.ts';
 
 const backlog = 100_000;
-/** The number of further tenants at the endpoint that never answers. Each has 100 deliveries. */
+/**
+ * The number of tenants that the last measurement adds. Each has 100 deliveries to an endpoint that
+ * never answers.
+ */
 const deadTenants = 60;
 
 type Say = (line: string) => void;

@@ -58,7 +58,7 @@ export interface EmployerOptions {
   readonly onSubmission?: () => void;
   /** If given, the form asks only these questions. */
   readonly asks?: readonly Ask[];
-  /** Files that the server offers, by path, for profiles that name the address of a file. */
+  /** More files that the server serves, by URL path. A profile can name the URL of such a file. */
   readonly files?: ReadonlyMap<string, ApplicantFile>;
 }
 

@@ -36,7 +36,7 @@ export interface RunPlan {
   readonly assignedAfterMs: number;
 }
 
-/** The employers of one agent. Their host names do not overlap, so it reaches all of them. */
+/** The employers of one agent. No two of them share a host name, so the agent reaches them all. */
 export const employers: readonly { readonly ats: Ats; readonly behaviour: Behaviour }[] = [
   { ats: 'greenhouse', behaviour: 'success' },
   { ats: 'lever', behaviour: 'cut' },
@@ -52,7 +52,7 @@ function planMoment({ nat }: Random): Moment {
   return { kind: 'receipt', delayMs: kind === 7 ? 0 : nat(40) };
 }
 
-/** The same seed and number give the same plan. */
+/** Plans a run. The same `seed` and `run` always give the same plan. */
 export function planRun(seed: number, run: number): RunPlan {
   const random = createRandom(seed * 1_000_003 + run);
   const { ats } = employers[random.nat(employers.length)] ?? { ats: 'generic' as const };

@@ -74,7 +74,10 @@ async function strike(lane: Lane, { target, againAfterMs }: RunPlan): Promise<vo
   await lane.revive();
 }
 
-/** `stop` cancels a strike that has not begun, and waits for one that has. */
+/**
+ * Strikes once, at the moment that the plan names. The returned `stop` cancels a strike that has
+ * not begun, and waits for one that has.
+ */
 function planStrike(lane: Lane, { plan, submissionId, usualMs }: Prepared) {
   let struck: Promise<void> | undefined;
   const act = (): void => {

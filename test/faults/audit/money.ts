@@ -48,7 +48,10 @@ const signs: Readonly<Record<string, bigint>> = {
   reversal: -1n,
 };
 
-/** Reads the lines from the oldest on. A hold or a release does not change the balance. */
+/**
+ * Checks that the lines of an account statement add up, from the oldest line on. A hold or a
+ * release does not change the balance.
+ */
 function auditStatement(findings: Findings, { tenant, balance, statement }: TenantBooks): void {
   let expected = 0n;
   for (const line of statement.toReversed()) {

@@ -41,8 +41,8 @@ function expectDispatched(
 }
 
 /**
- * Checks the executions by key, because the employer knows only the key. Two executions with one
- * key are a violation, even if they belong to two submissions.
+ * Groups the executions by idempotency key, because the employer knows only that key. Two
+ * executions with one key are a violation, even if they belong to two submissions.
  */
 function auditExecutions(
   findings: Findings,

@@ -2,7 +2,7 @@ import type { ControlledProcess } from '../world/controlled-process.ts';
 import type { World } from '../world/types.ts';
 import { type FaultKind, lastingKind, seconds } from './fault.ts';
 
-/** A killed process is started again after a random time. This is the longest such time. */
+/** The longest time until a killed process is started again. The actual time is random. */
 export const awayMsMax = 800;
 const clockOffMs = 4 * 60_000;
 

@@ -7,7 +7,10 @@ export interface LoadWorld {
   readonly seen: Seen;
   readonly tenants: readonly LoadTenant[];
   readonly operator: Signer;
-  /** The URLs at which tenants reach the gateways. They are wires, except with `hosts.direct`. */
+  /**
+   * The URLs at which tenants reach the gateways. Each leads through a TCP proxy of this process,
+   * except with `hosts.direct`.
+   */
   readonly gatewayUrls: readonly string[];
 }
 

@@ -20,8 +20,8 @@ export interface LoadOptions {
 
 /**
  * The limit of requests in flight is `perSecond` times this number. At the limit, new applications
- * are skipped. Without it, the backlog of an outage would arrive at once when the outage ends. A
- * busy machine would then never recover.
+ * are skipped. Without the limit, the backlog of an outage would arrive at once when the outage
+ * ends. A busy machine would then never recover.
  */
 const inFlightSecondsMax = 10;
 const triesMax = 12;

@@ -22,8 +22,8 @@ export async function measure(world: World): Promise<Figure[]> {
       unit: 'MB',
       value: residentMb(process.pid()),
     });
-    // Tenants decide how many connections they open. Their connections to a gateway are not
-    // counted.
+    // The tenants, not the gateway, decide how many connections they open to it. These connections
+    // are therefore not counted.
     const ofTenants = world.wires.get(`tenants - ${process.name}`)?.connections() ?? 0;
     figures.push({
       name: `descriptors of ${process.name}`,

@@ -37,8 +37,9 @@ function placeOf(world: World, name: string) {
 }
 
 /**
- * Starts a service process with its own wires to Postgres and to Redis. A wire to a cluster is not
- * used. A gateway also has a wire to tenants, except with `hosts.direct`.
+ * Starts a service process with its own wires to Postgres and to Redis. If Postgres or Redis is a
+ * cluster, the process connects to it directly, and that wire stays unused. A gateway also has a
+ * wire to tenants, except with `hosts.direct`.
  */
 export async function startService(
   world: World,

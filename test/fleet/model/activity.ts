@@ -7,8 +7,8 @@ const stuckAfterMs = 30_000;
 export class Activity {
   #inFlight = 0;
   /**
-   * For each dispatcher, the messages that were sent to it and that it has not handled yet.
-   * Negative while it has handled a message that is not counted as sent yet.
+   * The number of messages to each dispatcher that are sent and not handled yet. The number is
+   * negative while a handled message is not counted as sent yet.
    */
   readonly #mail = new Map<string, number>();
 

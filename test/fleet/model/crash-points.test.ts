@@ -6,9 +6,11 @@ import { passVerdict } from './verdict.ts';
 import { World } from './world.ts';
 
 /**
- * Tests each point between a commit and its frame, with each part that can fail there. The points
- * are the rows of the table in docs/decisions/0016 that 0018 has not replaced.
+ * The tests let each fault happen at each point: before a commit, after it, and after the frame
+ * that follows it. The points are the rows of the table in docs/decisions/0016. Decision 0018
+ * replaces three cells of that table.
  */
+
 const rig = await useRig();
 
 const faults = ['dispatcher killed', 'agent killed', 'link cut', 'both killed'] as const;

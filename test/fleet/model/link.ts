@@ -68,8 +68,8 @@ export class ModelLink implements LinkTransport, NodeLinkEnd {
   }
 
   /**
-   * Ends the link after the death of its dispatcher. The node first gets the frames that were sent
-   * before.
+   * Ends the link after the death of its dispatcher. The node first gets the frames that the
+   * dispatcher sent before it died.
    */
   serviceDied(): void {
     this.#service = undefined;

@@ -10,7 +10,7 @@ export interface Fleet {
   readonly submissions: readonly string[];
   readonly alive: readonly { connect(node: ModelNode): void }[];
   /**
-   * Cancels a submission. Without `isAnnounced`, a fleet in memory loses the message to the
+   * Cancels a submission. If `isAnnounced` is false, a fleet in memory loses the message to the
    * dispatchers.
    */
   cancel(submissionId: string, how: { readonly isAnnounced: boolean }): Promise<void>;

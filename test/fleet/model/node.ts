@@ -2,7 +2,7 @@ import { parseFrameToNode, type FrameFromNode, type FrameToNodeOf } from '@svc/c
 import { acceptedOfferVoidAfterMs, toWireId } from '@svc/domain';
 import type { Auditor, OutcomeFrame } from './auditor.ts';
 
-/** The data about one run on a node's disk. */
+/** The data that a node's disk stores about one run. */
 export interface JournalRun {
   readonly submissionId: string;
   phase: 'assigned' | 'begun' | 'ended';

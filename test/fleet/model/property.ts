@@ -10,7 +10,7 @@ export interface PropertyOptions {
   readonly seed: number;
   /** fast-check's path to one run. With it, only that run is repeated. */
   readonly path?: string;
-  /** True to shrink a counterexample, which takes time. By default, the run reports it as found. */
+  /** True to shrink a counterexample, which takes time. By default, it is reported unchanged. */
   readonly shrinks?: boolean;
   readonly onRun?: (runs: number) => void;
 }

@@ -7,8 +7,8 @@ import type { ProcessWorld } from './world.ts';
 
 const spansMs = [100, 1_000, 2_000, 5_000, 6_001, 30_000, 60_001, 61_000, 300_001, 1_800_001];
 /**
- * The values of `atsType` in the payloads. A real agent behaves as this value says. A node of the
- * model does what the run decides.
+ * The values of `atsType` in the payloads. A real agent behaves as the value says, and succeeds for
+ * `model`. A node of the model does what the run decides.
  */
 const behaviours = ['sandbox.succeed', 'sandbox.slow', 'sandbox.fail', 'model', 'model'];
 const agentsCount = 2;
@@ -20,8 +20,8 @@ async function killDispatcher(world: ProcessWorld, n: number): Promise<void> {
 }
 
 /**
- * Restarts an agent. Also starts dead dispatchers, because an agent counts as up only when it is
- * linked.
+ * Restarts an agent. Also starts the dead dispatchers, because the restart waits until the agent
+ * has a link to a dispatcher.
  */
 async function killAgent(world: ProcessWorld, n: number): Promise<void> {
   await Promise.all([world.agents.restart(n % agentsCount), world.startDispatchers()]);

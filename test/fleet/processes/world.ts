@@ -18,7 +18,7 @@ export interface ScriptedCredentials {
 /**
  * The time for which the auditor counts an offer as open, half of `offerTimeoutMs`. Frames of two
  * sockets arrive in any order. The auditor may therefore see a new offer before the end of the
- * earlier one. With the whole time, it would then count too many open offers.
+ * earlier one. With the whole `offerTimeoutMs`, it would then count too many open offers.
  */
 const openForMs = 1_000;
 /** The pause after a command with `isAwaited`. It gives the processes time to react. */

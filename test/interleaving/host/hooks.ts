@@ -60,8 +60,8 @@ function bugEdits(): readonly SourceEdit[] {
 }
 
 /**
- * The seed decides how long a transaction is held. The product's time limit could end the
- * transaction at a moment that the seed has not chosen, so the limit is raised.
+ * Raises the product's time limit of a transaction. The seed decides how long a transaction waits,
+ * and the normal limit could end it at a moment that the seed has not chosen.
  */
 const raisedLimits: readonly SourceEdit[] = [
   {

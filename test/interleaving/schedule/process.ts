@@ -1,7 +1,7 @@
 import { hosts, type Host } from '../host/host.ts';
 
 export interface ProcessScheduler {
-  /** Simulated time, ms since the epoch. */
+  /** The simulated time: Unix time in milliseconds. */
   readonly nowMs: number;
   readonly ids: { nat(below: number): number };
   timer(process: SimulatedProcess, delayMs: number, run: () => void): () => void;
@@ -26,8 +26,8 @@ export class SimulatedProcess implements Host {
   readonly #death = Promise.withResolvers<never>();
   #isDead = false;
   /**
-   * The process is stalled until this step, and its events wait. They may be released earlier if any
-   * event, of any process, has waited for its longest time.
+   * The process is stalled until this step, and its events wait. If an event of any process has
+   * waited for the longest time allowed, an event of this process may be released earlier.
    */
   frozenUntilStep = 0;
 

@@ -1,6 +1,6 @@
 import { immediatesWaiting } from '../host/host.ts';
 
-/** A real call in progress: a statement, a call to Redis or a write to disk. */
+/** The origin of real calls: a statement, a transaction, a call to Redis or a write to disk. */
 export interface Asking {
   readonly isStatement: boolean;
 }
@@ -14,13 +14,13 @@ const stuckAfterMs = 20_000;
 
 /**
  * Knows whether anything runs: code of the product, a statement in Postgres, a call to Redis, or a
- * write to disk. A statement that waits for a lock does not run. It waits for another process,
- * which the seed may release first.
+ * write to disk. A statement that waits for a lock does not count as running, because another
+ * process must first release the lock.
  */
 export class Quiet {
   /**
-   * The number of calls in progress for each `Asking`. A killed transaction counts twice: for its
-   * last statement and for its rollback.
+   * The number of calls in progress for each `Asking`. A transaction of a killed process has two:
+   * its last statement and its rollback.
    */
   readonly #asking = new Map<Asking, number>();
   /**

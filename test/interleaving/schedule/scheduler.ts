@@ -48,14 +48,14 @@ export interface Rates {
    */
   readonly stall: number;
   /**
-   * The probability that a released event fails, if it can fail. If this is not 0, events whose
-   * name is `failing` (treatments.ts) fail with `treatedChance` instead.
+   * The probability that a released event fails, if it can fail. If this is not 0, events with the
+   * treatment `failing` (treatments.ts) fail with `treatedChance` instead.
    */
   readonly fault: number;
 }
 
 /**
- * The longest time for which an event is held, unless its process is stalled. After a longer
+ * The longest time for which an event is delayed, unless its process is stalled. After a longer
  * silence, a real connection would break.
  */
 const transitMsMax = 3_000;
@@ -66,14 +66,14 @@ const treatedChance = 0.4;
 const stallStepsMin = 10;
 const stallStepsMax = 160;
 /**
- * The largest number of steps by which a slow event is delayed. In these steps a node can link to
- * another dispatcher and get work there.
+ * The largest number of steps by which a slow event is delayed. During such a delay, a node can
+ * link to another dispatcher and get work there.
  */
 const slowStepsMax = 500;
 
 /**
- * Holds each call that a simulated process makes to the outside, and each answer. Releases them one
- * at a time, in the order that the seed decides. Between two releases, a run waits until nothing
+ * Keeps back each outside call of a simulated process, and each answer. Lets them through one at a
+ * time, in the order that the seed decides. After each of them, a run waits until nothing
  * runs.
  */
 export class Scheduler {
@@ -114,7 +114,7 @@ export class Scheduler {
 
   /**
    * Ends the faults. After this call no event fails, no new ticket delays its event, and the events
-   * held so far lose their delays. A stalled process stays stalled until its step.
+   * that already wait lose their delays. A stalled process stays stalled until its step.
    */
   heal(): void {
     this.#rates = { stall: 0, fault: 0 };
@@ -134,8 +134,8 @@ export class Scheduler {
   }
 
   /**
-   * Holds an event. Resolves with the fate of the event when the seed releases it. Never resolves
-   * if the process is killed first.
+   * Keeps back an event. Resolves with the event's fate when the seed releases the event. Never
+   * resolves if the process is killed first.
    */
   hold(
     process: SimulatedProcess,
@@ -183,8 +183,8 @@ export class Scheduler {
   }
 
   /**
-   * How many milliseconds the time may advance before a held event exceeds its limit. Infinity if
-   * no event is held.
+   * How many milliseconds the clock may advance before an event has been kept back for too long.
+   * Infinity if no event is kept back.
    */
   get allowanceMs(): number {
     let allowance = Number.POSITIVE_INFINITY;

@@ -43,7 +43,7 @@ export class Messaging {
   readonly #mail = new Map<Subscriber, unknown[]>();
   /** Each submission that a gateway has tried to enqueue. */
   readonly enqueued = new Set<string>();
-  /** For each waiting job, the function that removes it. */
+  /** The functions that remove the waiting jobs, one function for each job. */
   readonly #jobs = new Set<() => void>();
 
   constructor(scheduler: Scheduler) {

@@ -196,7 +196,7 @@ const columns: Generator = (tokens, at) => {
 
 const generators = [conditions, checks, bounds, uniques, locks, orders, conflicts, columns];
 
-/** `isFragment` is true if other code appends the text to a WHERE. */
+/** Lists the edits of an SQL text. `isFragment`: other code appends the text to a WHERE. */
 export function sqlEdits(text: string, isFragment = false): SqlEdit[] {
   const tokens = readSql(text);
   const edits = tokens.flatMap((_, at) => generators.flatMap((generate) => generate(tokens, at)));

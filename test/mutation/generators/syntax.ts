@@ -49,7 +49,7 @@ export function nodesIn(value: unknown): SyntaxNode[] {
   return isNode(value) ? [value] : [];
 }
 
-/** Visits each node that runs, in the order of the text. */
+/** Visits the syntax nodes in the order of the text. Skips nodes that are only types. */
 export function walk(program: SyntaxNode, visit: (visited: Visit) => void): void {
   let functionsCount = 0;
   const go = (visited: Visit) => {

@@ -54,7 +54,7 @@ function isSql(masked: string, parent: SyntaxNode | undefined, text: string): bo
   return isNode(tag) && sqlTags.test(text.slice(tag.start, tag.end).replace(/<.*$/s, ''));
 }
 
-/** The literal text around an offset, as Postgres receives it. */
+/** The literal text around an offset, without its quotes and placeholders. */
 function literalPart(node: SyntaxNode, text: string, at: number): string {
   if (node.type === 'Literal') return text.slice(node.start + 1, node.end - 1);
   const part = nodesIn(node['quasis']).find(({ start, end }) => start <= at && at <= end);

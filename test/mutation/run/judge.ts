@@ -23,7 +23,7 @@ export interface TestPlan {
   readonly durationMs: number;
 }
 
-/** The texts of errors that an overloaded machine can cause too. */
+/** The texts of errors that not only a mutant but also an overloaded machine can cause. */
 const mayBeTheMachine = /timed? ?out|no answer|has ended|connection|ECONN|too many clients/i;
 const migrateMsMax = 60_000;
 /** A test file gets this many times the duration that it has without a mutant, plus `spareMs`. */

@@ -33,8 +33,8 @@ const schemaSql = `
 const booksSql = 'SELECT migration_name, checksum FROM _prisma_migrations';
 
 /**
- * Makes a template database with one changed migration. It records the checksums of the unchanged
- * migrations, so that services accept the database.
+ * Makes a template database with one changed migration. The function writes the checksums of the
+ * unchanged migrations into the database, so services accept it.
  */
 export async function makeMutatedTemplate(
   servers: TestServers,
@@ -71,7 +71,10 @@ export async function makeMutatedTemplate(
   }
 }
 
-/** The environment in which `svc migrate` reads a copy of the migrations with the change. */
+/**
+ * Copies the migrations into `dir` and applies the change there. Returns the environment in which
+ * `svc migrate` reads this copy.
+ */
 function migratesFrom(dir: string, change: OtherText): NodeJS.ProcessEnv {
   const migrations = path.join(dir, 'prisma/migrations');
   cpSync(path.join(checkout, 'prisma/migrations'), migrations, { recursive: true });

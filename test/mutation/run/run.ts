@@ -23,7 +23,10 @@ export interface Judged extends Task {
 export interface RunOptions {
   readonly servers: TestServers;
   readonly workersCount: number;
-  /** Runs only the nearest tests. A mutant that they do not kill counts as survived. */
+  /**
+   * True: runs only the near test files of the room (`Room.near`). A mutant that they do not kill
+   * counts as survived.
+   */
   readonly nearOnly: boolean;
   /** If not empty, these files are run in place of the room's tests. */
   readonly testFiles: readonly string[];
@@ -39,7 +42,7 @@ const baselineMsMax = 300_000;
 const slowMs = 120_000;
 /**
  * The limits for one mutant: the total time of its near tests, and the total time of its far tests.
- * A test counts with the time of its baseline.
+ * The time of a test is that of its run without a mutant (`Baseline`).
  */
 const nearMsMax = 240_000;
 const farMsMax = 120_000;
@@ -107,7 +110,7 @@ async function baselineOf(
 
 async function takeBaseline(worker: Worker, testFile: string): Promise<Baseline> {
   try {
-    // The worker may still have the mutant of its last task.
+    // Remove the mutant that the worker may still have from its last task.
     await worker.ask({ kind: 'mutate', change: undefined }, baselineMsMax);
     const answer = await worker.ask({ kind: 'baseline', testFile }, baselineMsMax);
     if (answer.kind !== 'baseline')
@@ -132,8 +135,8 @@ interface Candidates {
 }
 
 /**
- * Leaves out a test file that fails without the mutant, that would take too long, or that cannot
- * notice the mutant.
+ * Judges a mutant by the test files, the nearest first. Leaves out a test file that fails without
+ * the mutant, that would take too long, or that cannot notice the mutant.
  */
 async function judgeBy(
   worker: Worker,

@@ -10,7 +10,7 @@ import type { Reach } from './reach.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** The file for the recorded reach. Empty: no recording. */
+    /** The path of the file for the recorded reach (`Reach`). Empty if nothing is recorded. */
     mutationReachFile: string;
   }
 }

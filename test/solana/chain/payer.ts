@@ -77,7 +77,10 @@ export async function tokenAccountOf(
 const memoProgram = address('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr');
 let nonce = 0;
 
-/** Each call writes a new text. A transaction with it has a signature that no earlier one has. */
+/**
+ * Returns an instruction with a text that no earlier call has used. A transaction that contains it
+ * therefore has a signature that no earlier one has.
+ */
 export function memo(text = ''): Instruction {
   nonce += 1;
   return getAddMemoInstruction({ memo: `${text}${nonce}` }, { programAddress: memoProgram });

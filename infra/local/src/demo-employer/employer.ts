@@ -27,7 +27,7 @@ export interface DemoEmployer {
   close(): Promise<void>;
 }
 
-/** Larger forms are refused. The demo's file has some hundred bytes. */
+/** The most bytes of a sent form. The file that the demo uploads has some hundred bytes. */
 const bodyBytesMax = 2 * 1024 * 1024;
 const applicationsMax = 20;
 

@@ -64,8 +64,8 @@ async function timed<T>(ask: () => Promise<T>): Promise<{ value: T; askedMs: num
 
 async function readDeployment(context: Context): Promise<Deployment> {
   const { configuration, store } = context;
-  // A query that has to open a connection takes much longer. `databaseNow` makes sure that a
-  // connection is open, so `timed` measures only its query.
+  // `databaseNow` makes sure that a connection is open. `timed` then measures only the query of
+  // `readServerClock`. A query that must open a connection takes much longer.
   const databaseTime = await databaseNow(store);
   const clock = await timed(() => readServerClock(store));
   const found = await tryRedis(context, async ({ redis, prefix }) => {

@@ -23,7 +23,10 @@ interface RotateOptions extends CommandOptions {
   readonly force?: boolean;
 }
 
-/** A node that asks for more slots gets this number (CONTRACT 7, "Slots"). */
+/**
+ * The option for the most slots of a node. A node that asks for more gets this number of slots
+ * (CONTRACT 7, "Slots").
+ */
 export const slotsMaxOption = [
   '--slots-max <number>',
   `the most slots that the node may have, 1 to ${slotsMaxMax}`,
@@ -147,8 +150,8 @@ async function rotate(context: Context, nodeId: string, options: RotateOptions):
 }
 
 /**
- * Notifies dispatchers of the change and settlement of the lost submissions. Call it after the
- * commit. Without Redis, the services find both in Postgres within a few seconds.
+ * Notifies the dispatchers of the change, and the settlement service of the lost submissions. Call
+ * it after the commit. Without Redis, these services find both in Postgres within a few seconds.
  */
 async function notify(
   context: Context,

@@ -148,9 +148,9 @@ async function cancel(context: Context, id: string, options: CommandOptions): Pr
 }
 
 /**
- * Notifies the dispatchers and the webhooks service of a cancel. Without Redis, the node stops at
- * its next report or when its dispatcher looks for ended runs. The webhooks service then finds the
- * delivery in Postgres a moment later.
+ * Notifies the dispatchers and the webhooks service of a cancel. If Redis is unreachable, the node
+ * stops at its next report or when its dispatcher looks for ended runs. The webhooks service finds
+ * the delivery in Postgres a moment later.
  */
 async function notify(context: Context, { id, tenantId }: OperatorSubmission): Promise<void> {
   const notified = await tryRedis(context, async ({ redis, prefix, producer, queue }) => {

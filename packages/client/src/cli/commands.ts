@@ -1,6 +1,6 @@
 /**
- * The options of the commands `listen` and `trigger`. `svc` and the program of this package read
- * them from here.
+ * The commands `listen` and `trigger` with their options. `svc` and the program of this package
+ * read them from here.
  */
 
 interface OptionSpec {

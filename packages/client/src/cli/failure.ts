@@ -4,7 +4,7 @@ import { temporaryStatuses } from '../retry.ts';
 /** The command cannot do its work. The message says what is wrong and what to do. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
-  /** 1: refused. 2: wrong usage. */
+  /** 1 if the work failed. 2 if an argument or an environment variable is wrong. */
   readonly exitCode: 1 | 2;
 
   constructor(message: string, exitCode: 1 | 2 = 1) {

@@ -27,7 +27,7 @@ function webhookOf({ deliveryId, ...event }: PolledEvent): {
 
 /**
  * Posts an event with the headers and the signature of a webhook (CONTRACT 6). If the request
- * fails, the result says why. Throws only if the signal aborts.
+ * fails, the result says why. Throws if the signal aborts.
  */
 export async function forward(
   { fetch, now, webhookSecret }: CommandContext,

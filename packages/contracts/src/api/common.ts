@@ -55,7 +55,7 @@ export function Nullable<Schema extends TSchema>(schema: Schema) {
   return Type.Union([schema, Type.Null()]);
 }
 
-/** A time as a query parameter: RFC 3339 with any offset and at most three decimals. */
+/** The name of the format for times in a query: RFC 3339, any offset, at most three decimals. */
 export const queryTimeFormat = 'query-time';
 export const QueryTime = Type.String({ format: queryTimeFormat });
 

@@ -21,7 +21,7 @@ export type Validation<Value> =
   | { readonly kind: 'invalid'; readonly errors: readonly FieldError[] };
 
 export const fieldErrorsMax = 20;
-/** The most characters of a path in an answer. A member's name may be as long as the body. */
+/** The most characters of a `FieldError` path. A member's name may be as long as the body. */
 const pathLengthMax = 256;
 
 export const publicHttpUrlFormat = 'public-http-url';
@@ -88,8 +88,8 @@ export function compileSchema<Schema extends TSchema>(
 }
 
 /**
- * Makes a violation. Endpoints also call it for rules that no schema describes. Cuts a path of more
- * than `pathLengthMax` characters and adds `…`.
+ * Creates the violation of a schema, or of a rule of an endpoint that no schema describes. Cuts a
+ * path of more than `pathLengthMax` characters and adds `…`.
  */
 export function fieldErrorAt(path: string, message: string, keyword: string): FieldError {
   const cut = path.length > pathLengthMax ? `${path.slice(0, pathLengthMax)}…` : path;

@@ -83,7 +83,7 @@ const named: Readonly<Record<string, TSchema>> = {
   AuditPage,
 };
 
-/** The schemas of requests. All other named schemas are schemas of answers. */
+/** The names of the schemas of requests. The others in `named` describe answers or events. */
 const requestNames = new Set([
   'SubmissionRequest',
   'QuoteRequest',

@@ -1,7 +1,7 @@
 import type { Comparison, Direction } from './reading/comparison.ts';
 import { itemsOf, memberOf, resolveRef, textOf } from './reading/read-json.ts';
 
-/** The members that a schema requires, by error code: `submissionId` for `terminal_state`. */
+/** The members that a schema requires, by error code (`terminal_state` requires `submissionId`). */
 type RequiredByCode = ReadonlyMap<string, ReadonlySet<string>>;
 
 /**

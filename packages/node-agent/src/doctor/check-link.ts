@@ -56,7 +56,10 @@ function clockFinding(answer: LinkAnswer): Finding {
     : pass('clock', `The clock is ${off}.`);
 }
 
-/** Sends unencrypted requests to another machine only if the option `--insecure` allows it. */
+/**
+ * Checks the link, the secret and the clock. Sends unencrypted requests to another machine only if
+ * the option `--insecure` allows it.
+ */
 export async function checkLink(options: NodeOptions, nowMs: () => number): Promise<Finding[]> {
   const { link, id, secret, isInsecure } = options;
   if (link === undefined) {

@@ -131,10 +131,10 @@ export function commitDispatched(store: Store, dispatch: Dispatch): Promise<Disp
 }
 
 /**
- * The form of the statement lets the planner use only the primary key (see `roleSettings`). The ids
- * are in a condition and not in a join, the state is a parameter, and no condition names the
- * payload. A CHECK of the table ensures that every pending submission has a payload. The parameters
- * of a row are at the position of its id.
+ * The form of this statement leaves the planner only the index of the primary key (see
+ * `roleSettings`). The ids are in a condition and not in a join, the state is a parameter, and no
+ * condition names the payload. A CHECK of the table ensures that every pending submission has a
+ * payload. The parameters of a row are at the position of its id.
  *
  * If one batch has two accepts of one submission, only the first one is in the statement. The
  * second one gets `not_pending`.
@@ -201,9 +201,9 @@ const findAssigned = statement(
 );
 
 /**
- * Finds the dispatches that were committed although their first answer was lost. Each row must have
- * the same node and the accept of the same offer. An offer is accepted once, and only the call with
- * that accept runs again. A dispatch of another call is therefore never returned.
+ * Finds the dispatches that the first attempt committed although its answer was lost. A stored
+ * submission counts only if it has the node and the accepted offer of the dispatch. An offer is
+ * accepted once, so the dispatch of another call is never returned.
  */
 async function findCommitted(
   store: Store,
@@ -226,10 +226,10 @@ async function findCommitted(
 }
 
 /**
- * Replaces the offers that are recorded for a submission. The statement that ended the offering
- * lacks some answers if another offer was still open, or if a cancel ended the offering. This call
- * then adds them. A committed accept stays `accepted`. Does nothing if an earlier build recorded
- * the offers, in the column `offers`.
+ * Replaces the recorded offers of a submission by `offers`. The caller does so if the offering
+ * ended before all answers were recorded: another offer was still open, or a cancel ended it. A
+ * committed accept stays `accepted`. Does nothing if an earlier build recorded the offers, in the
+ * column `offers`.
  */
 export async function recordOffers(
   store: Store,

@@ -9,9 +9,9 @@ const stepsSql = `ARRAY[${quarantineMs.join(', ')}]`;
  * row for each ended assignment: `node_id`, `dispatched_at`, `outcome_by`, `failure_code`. The CTE
  * `quarantined` then has the ids of the nodes that this statement quarantines.
  *
- * An outcome that the node reported clears its counts, unless the outcome is `node_error`. After a
- * quarantine, the next one begins only if the node fails an assignment that it got after the end of
- * that quarantine. Submissions are locked before nodes, and nodes in the order of their ids.
+ * If a node reports any outcome but `node_error`, its counts begin again at 0. After a quarantine,
+ * the next one begins only if the node fails an assignment that it got after the end of that
+ * quarantine. Submissions are locked before nodes, and nodes in the order of their ids.
  */
 export const nodeEndingsSql = `
   tally AS (

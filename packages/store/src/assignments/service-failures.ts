@@ -17,8 +17,8 @@ export type ServiceFailureResult = { kind: 'stored'; nodeId: string } | { kind: 
 /**
  * Stores the outcome `failed` for a submission whose deadline has passed
  * (CONTRACT 7, "Nothing hangs"). The statement checks the deadline again by the database's clock.
- * In every other case it returns `refused` and stores nothing, for example after a renewal of the
- * lease or if an outcome is stored. The code `node_lost` means here that the lease has expired.
+ * If the deadline has not passed, or if the submission has an outcome, has ended or is unknown, the
+ * function stores nothing and returns `refused`. `node_lost` means here that the lease has expired.
  * `lost-assignments.ts` handles a node that is lost for another reason.
  */
 export async function storeServiceFailure(

@@ -105,7 +105,7 @@ test('cut usage is charged at the cap, reported when it settles, and left out of
   await complete(honest, usage({ actions: '8' }));
   const ended = await settle(store, [inflated, honest]);
   expect(ended.map(({ usageCapped }) => usageCapped)).toEqual([true, false]);
-  // The charge is 20 credits and 0.5 per action, which is far below the 200 credits that are held.
+  // At the cap, 20 credits and 0.5 per action are far below the 200 credits that are held.
   expect(Number(ended[0]?.chargedMicros)).toBeLessThan(150e6);
   const figures = await database.query(
     'SELECT settled_count::int AS settled, actions::float8 AS actions FROM job_type_usage',

@@ -176,9 +176,9 @@ export function usageValues(
 }
 
 /**
- * A submission may occur only once in a statement. Several reports about one submission therefore
- * run one after another, in their order. The answer is null if the statement did not take the
- * report.
+ * Calls `run` with all reports, at most one of each submission in a call, because a submission may
+ * occur only once in a statement. Several reports about one submission run one after another, in
+ * their order. The answer is null if the statement did not take the report.
  */
 export async function eachOnce<Report extends NodeReport, Answer>(
   reports: readonly Report[],

@@ -7,9 +7,9 @@ import { appendAudit, type AuditedChange, type Author } from './audit.ts';
  * The audit log is a hash chain. The database gives each entry a position, in the order of commits,
  * and a hash over its text and the previous hash. The head of the chain is the position and the
  * hash of the last verified entry, sealed under the master key. An owner of the database could
- * rewrite the whole chain, and the head reveals this. The sealed head does not reveal two changes:
- * removed entries that were written after it was sealed, and an older sealed head that was put
- * back. A head that was noted elsewhere reveals both.
+ * rewrite the whole chain, and the head reveals this. Two changes can pass the sealed head. One is
+ * the removal of entries newer than the head. The other is the removal of entries together with a
+ * return to an older sealed head. A newer head that was noted elsewhere reveals both.
  */
 
 /** The position and the hash of an entry. The hash also covers all entries before it. */
@@ -173,8 +173,8 @@ async function walkChain(
 }
 
 /**
- * `previous` is null if the hash of the entry before is not known. The hash of this entry is then
- * trusted.
+ * Returns the fault of one entry of the chain, or null. `previous` is the hash of the entry before.
+ * If `previous` is null, that hash is not known, and the hash of this entry is trusted.
  */
 function faultOf(entry: ChainEntry, previous: Uint8Array | null): AuditFault | null {
   const { position, entryId, text } = entry;
@@ -185,8 +185,8 @@ function faultOf(entry: ChainEntry, previous: Uint8Array | null): AuditFault | n
 }
 
 /**
- * An entry and its row in the chain are committed together. A row without an entry therefore means
- * that the entry was removed.
+ * Reads the next rows of the chain, each with the text of its entry. An entry and its row in the
+ * chain are committed together. A row without an entry therefore means that the entry was removed.
  */
 async function readPage(store: Store, after: bigint): Promise<ChainEntry[]> {
   const rows = await store.query<{

@@ -24,7 +24,7 @@ export interface Author {
  * personal data.
  */
 export interface AuditedChange {
-  /** `<noun>.<verb>`, such as `tenant.disable`. */
+  /** A noun, a dot and the change, such as `tenant.disable` or `audit.head_missing`. */
   readonly action: string;
   readonly subject: {
     readonly kind:

@@ -59,8 +59,8 @@ export interface TenantAuditEntry {
 }
 
 /**
- * A page of a tenant's changes, newest first, older than the entry `beforeId` if it is not null.
- * Reads one range of the index by subject.
+ * A page of a tenant's changes, newest first. All are older than the entry `beforeId`. With null,
+ * the page begins at the newest change. Reads one range of the index by subject.
  */
 export async function listTenantChanges(
   { query }: Store,

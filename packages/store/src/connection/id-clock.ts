@@ -1,4 +1,4 @@
-/** A reading of the database's clock that is older than this is replaced. */
+/** The age at which a reading of the database's clock is replaced by a new one. */
 const readingMsMax = 60_000;
 /** The shortest time from the start of a reading that failed to the start of the next one. */
 const retryMs = 1_000;

@@ -42,7 +42,7 @@ export type SealingPhase = 'previous' | 'resealing' | 'bound';
  * key or was modified.
  */
 export interface Sealer {
-  /** The first bytes of a value that is sealed for its complete place under the current key. */
+  /** The first bytes of a value sealed under the current key, except in the phase `previous`. */
   readonly prefix: Uint8Array;
   phase: SealingPhase;
   seal(place: Place, plaintext: Uint8Array | string): Uint8Array;
@@ -107,7 +107,7 @@ export interface Store {
     options?: TransactionOptions,
   ): Promise<Result>;
   readonly poolFigures: (this: void) => PoolFigures;
-  /** The number of batches since the start (`batched`), and of the calls in them. */
+  /** The number of batches (`batched`) since the store was opened, and that of their calls. */
   readonly batches: { count: number; calls: number };
   readonly checkSession: () => Promise<SessionCheck>;
   close(): Promise<void>;
@@ -129,7 +129,7 @@ rowTypes.setTypeParser(types.builtins.INT8, BigInt);
  *
  * A statement is named by the hash of its text, because Postgres parses and plans an unnamed one
  * each time (measured: twice the CPU). The number of different statement texts must therefore be
- * small. Lists are passed as arrays or as one JSON parameter, never as a list of placeholders.
+ * small. Pass a list as an array or as one JSON parameter, not as a list of placeholders.
  */
 export function openStore(options: StoreOptions): Store {
   const onError = options.onConnectionError ?? (() => {});

@@ -139,8 +139,8 @@ const recordRows = statement(
 );
 
 /**
- * The results are in the order given. A repeat is safe: an attempt that is already recorded does
- * not change.
+ * The results are in the order of `attempts`. A repeat is safe: an attempt that is already recorded
+ * does not change.
  */
 async function recordAttempts(
   store: Store,

@@ -7,7 +7,10 @@ import { attemptClaimMs } from './deliveries.ts';
  * claimed. In the second case, `id` and all fields below it are null.
  */
 export interface ClaimedRow {
-  /** The tenant's id for the URL of the settings, otherwise the id of the endpoint's row. */
+  /**
+   * Identifies the destination. It is the tenant's id if the URL is in the tenant's settings. For a
+   * webhook endpoint it is the id of the endpoint's row.
+   */
   key: string;
   tenant_id: string;
   target_id: string | null;
@@ -36,14 +39,18 @@ interface ClaimedAt {
   readonly endpoint: string;
   readonly room: string;
   readonly secrets: string;
-  /** A further condition on which a delivery is dropped. It begins with `OR`; empty for none. */
+  /**
+   * SQL of one more condition: a delivery for which it is true is dropped. The text begins with
+   * ` OR`. It is empty if there is no such condition.
+   */
   readonly unwanted: string;
 }
 
 /**
  * SQL of a claim. The claim of a delivery changes no indexed column: `due_at` stays, and
  * `next_attempt_at`, which no index has, moves into the future. A later claim therefore finds the
- * delivery by the index on `due_at`, and skips it. It skips one row for each attempt in flight.
+ * delivery by the index on `due_at`, and skips it. A claim skips one such row for each attempt in
+ * flight.
  *
  * Rows with a known id are found by a condition on those ids or by a lateral join of one row. With
  * a plain join, a plan that was made for a small table reads the whole table after it has grown.

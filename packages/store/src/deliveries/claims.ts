@@ -40,7 +40,9 @@ export interface EndpointAsk {
 export interface EndpointClaim {
   tenantId: string;
   targetId: string | null;
-  /** The tenant's endpoints to which deliveries are due. Empty in a claim at an endpoint. */
+  /**
+   * The ids of the tenant's endpoints to which deliveries are due. Empty if `targetId` is not null.
+   */
   dueTargetIds: string[];
   attempts: ClaimedAttempt[];
   /** True if more deliveries may be due at this destination. */

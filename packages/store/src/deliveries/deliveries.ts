@@ -166,8 +166,8 @@ export async function exhaustAgedRounds(
 
 /** Ends the pending deliveries to the URL of a tenant's settings, without an attempt. */
 export async function dropPendingDeliveries(query: Query, tenantId: string): Promise<void> {
-  // This statement and `recordAttempt` both lock deliveries in the order of their ids, so they
-  // never deadlock.
+  // This statement and that of `recordAttempt` both lock deliveries in the order of their ids. The
+  // two statements therefore do not deadlock with each other.
   await query(
     `WITH pending AS MATERIALIZED (
        SELECT id FROM deliveries WHERE tenant_id = $1::uuid AND status = 'pending'

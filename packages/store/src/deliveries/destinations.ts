@@ -12,9 +12,9 @@ export interface EventTarget {
 }
 
 export interface Destinations {
-  /** True if the settings have an active URL. */
+  /** True if the tenant's settings have an active webhook URL. */
   readonly notified: boolean;
-  /** Null if there are none. */
+  /** The active endpoints. Null if the tenant has none. */
   readonly endpoints: readonly EventTarget[] | null;
 }
 

@@ -80,7 +80,8 @@ export async function listDeliveries(
     ...(tenantId === null ? [] : [Prisma.sql`d.tenant_id = ${tenantId}::uuid`]),
     ...(afterId === null ? [] : [Prisma.sql`d.id < ${afterId}::uuid`]),
   ];
-  // The statement reads one page per status, so that each page is one range of an index.
+  // A status on the wire stands for one or more stored statuses. The statement reads one page for
+  // each of them, because such a page is one range of an index.
   const pages = (status === null ? [Prisma.sql`true`] : statusConditions[status]).map(
     (condition) => Prisma.sql`(SELECT d.* FROM deliveries d
       WHERE ${Prisma.join([condition, ...conditions], ' AND ')} ORDER BY d.id DESC LIMIT ${limit})`,

@@ -34,8 +34,8 @@ export function sealEvents(store: Store, events: readonly NewEvent[]): SealedEve
 }
 
 /**
- * The deliveries to announce after the commit. `waiting` ones are left out, because the tenant
- * reads them itself.
+ * The ids of the deliveries that need a wake-up job after the commit. `waiting` deliveries are left
+ * out, because the tenant polls for them.
  */
 export function deliveryIdsOf(events: readonly SealedEvent[]): string[] {
   return events.flatMap(({ deliveries }) =>

@@ -9,9 +9,9 @@ import { type Ended, endedOf, planOne } from './plans.ts';
 import { writeEndings } from './writes.ts';
 
 /**
- * All endings: settlement, cancel and rejection. One transaction locks the accounts and then the
- * submissions, each in the order of their ids. Two endings therefore do not deadlock with each
- * other. Jobs that are enqueued afterwards are only wake-up jobs.
+ * Ends submissions by settlement, cancel or rejection. One transaction locks first the accounts and
+ * then the submissions, each in the order of their ids. Two endings therefore do not deadlock with
+ * each other. The jobs that callers enqueue after the commit are only wake-up jobs.
  */
 
 const transientAttemptsMax = 3;

@@ -135,9 +135,10 @@ interface SubmissionRow {
 }
 
 /**
- * The accounts are locked before this statement begins. The clock and the snapshot of this
- * statement are therefore newer than any wait for an account. `changeSettings` cannot change the
- * tenants' settings until this transaction ends, because it locks the account first.
+ * Locks the submissions and reads them. `lockAccounts` has locked their accounts before, so the
+ * clock and the snapshot of this statement are newer than the wait for those locks. Until this
+ * transaction ends, `changeSettings` cannot change the tenants' settings, because it locks the
+ * account first.
  */
 export async function lockSubmissions(
   query: Query,

@@ -23,7 +23,9 @@ export interface Ended {
   kind: 'moved' | 'kept';
   state: SubmissionState;
   nodeId: string | null;
-  /** The id of the request that created the submission. It correlates the logs. */
+  /**
+   * The id of the request that created the submission. The log lines of that request carry it too.
+   */
   requestId: string;
   chargedMicros: bigint | null;
   refundedMicros: bigint | null;

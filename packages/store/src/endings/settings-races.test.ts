@@ -16,7 +16,10 @@ beforeEach(async () => {
   fixture = await createFixture();
 });
 
-/** Locks the account first, as `changeSettings` does. */
+/**
+ * Begins a transaction that changes the tenant's settings, and leaves it open. It locks the account
+ * first, as `changeSettings` does.
+ */
 async function beginSettings(tenantId: string, change: string): Promise<OpenTransaction> {
   const other = await beginOther(fixture);
   await other.query('SELECT FROM credit_accounts WHERE tenant_id = $1 FOR UPDATE', [tenantId]);

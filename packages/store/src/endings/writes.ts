@@ -19,9 +19,10 @@ export interface EndingWrites {
 }
 
 /**
- * The caller has locked the submissions and the accounts. Rows are found by a condition on ids
- * instead of a join, so that the planner can only use the primary keys. The parameters of a row are
- * at the position of its id. Ledger entries get numbers in the order given.
+ * Writes the ends of submissions that the caller has locked together with their accounts. Rows are
+ * found by a condition on ids instead of a join, so that the planner can only use the primary keys.
+ * The parameters of a row are at the position of its id. Ledger entries get numbers in the order
+ * given.
  *
  * `quote.estimated` is computed from the totals in `job_type_usage`. They include only completed
  * work whose usage was not cut.
@@ -114,7 +115,7 @@ interface Written {
   deliveries: number;
 }
 
-/** Writes all endings. Throws if the statement wrote more or fewer rows than were planned. */
+/** Writes the planned endings in one statement. Throws if it wrote more or fewer rows than that. */
 export async function writeEndings(
   store: Store,
   query: Query,

@@ -21,7 +21,7 @@ export class AuditLeaseLost extends Error {
 export interface AuditLease {
   readonly epoch: bigint;
   state: AuditState;
-  /** The database's time of the last write, or when the lease was taken. */
+  /** The database's time of the last write. Before a first write, the time of taking the lease. */
   at: Date;
 }
 
@@ -31,7 +31,7 @@ const stateColumns = `step, state_sealed, svc_now() AS now,
 /**
  * Takes the lease of the one process that audits. Returns null while another process has it. With
  * `isDueOnly`, also returns null if the next audit is not due. Each lease has a new epoch, so the
- * previous holder can no longer write. The database's clock decides.
+ * previous holder can no longer write. All times are by the database's clock.
  *
  * A stored expiry more than `leaseMs` ahead is ignored, and so is a due time more than the audit
  * interval ahead. The service never sets such times, so a forged time cannot stop the audit.

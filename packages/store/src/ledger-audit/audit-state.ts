@@ -39,9 +39,9 @@ export interface FullPass {
 export interface AuditState {
   readonly step: bigint;
   /**
-   * The last complete pass of the kind `recent`, and its number `pass`. A whole audit
-   * (`saveWholeAudit`) also sets `at` and `tenants`. `at` is null until a pass or a whole audit has
-   * ended.
+   * `pass` is the number of the last pass of the kind `recent` that has ended. `at` is the end of
+   * this pass, or of a later whole audit (`saveWholeAudit`). `tenants` is the number of tenants
+   * that were checked then. `at` is null before the first of either.
    */
   readonly recent: { readonly pass: number; readonly at: Date | null; readonly tenants: number };
   readonly full: FullPass;
@@ -50,7 +50,10 @@ export interface AuditState {
     readonly tenants: number;
     readonly submissions: number;
   } | null;
-  /** A fault stays until a later pass of the same kind has ended without finding it. */
+  /**
+   * A fault stays until a later pass of the same kind has ended without finding it, unless
+   * `saveWholeAudit` replaces it before.
+   */
   readonly faults: readonly FoundFault[];
 }
 
@@ -141,7 +144,7 @@ export function sealState(sealer: Sealer, state: AuditState): Uint8Array {
 const bigintText = /^-?\d+n$/;
 const dateText = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
 
-/** A replacer for `JSON.stringify`, which writes a bigint as `12n`, and dates in RFC 3339. */
+/** A replacer for `JSON.stringify`. It writes bigints like `12n`. Dates are already RFC 3339. */
 export function shown(_name: string, value: unknown): unknown {
   return typeof value === 'bigint' ? `${value}n` : value;
 }

@@ -106,7 +106,10 @@ async function verify(
   return { faults, forged: [], moved, unread };
 }
 
-/** Audits the rest of these accounts, page by page. Stops early if `faultsMax` faults are known. */
+/**
+ * Audits the entries after each place in `from`, page by page. Stops early if `faultsMax` faults
+ * are known.
+ */
 async function auditUnread(
   store: Store,
   lease: AuditLease,

@@ -61,7 +61,7 @@ async function busyTenant(fixture: Fixture) {
 }
 
 /**
- * Grants one credit in a transaction that the caller commits. The entry's balance is wrong by
+ * Grants one micro-credit in a transaction that the caller commits. The entry's balance is wrong by
  * `balanceOff`.
  */
 function lateGrant({ store }: Fixture, tenantId: string, balanceOff = 0) {

@@ -43,10 +43,10 @@ export interface LedgerAuditRun {
 }
 
 /**
- * Audits the new entries of the ledger, and the next part of the full pass. Only one process audits
- * at a time. Returns false if another process audits, or takes over this audit. With `isDueOnly`,
- * also returns false if the audit is not due. Throws if the audit cannot be completed.
- * `readLedgerAudit` then shows the failure.
+ * Audits the new entries of the ledger, and the next part of the full pass over the whole ledger
+ * (`auditNextPart`). Only one process audits at a time. Returns false if another process audits, or
+ * takes over the audit of this process. With `isDueOnly`, also returns false if the audit is not
+ * due. Throws if the audit cannot be completed. `readLedgerAudit` then shows the failure.
  */
 export async function runLedgerAudit(
   store: Store,
@@ -61,7 +61,7 @@ export async function runLedgerAudit(
     await endAudit(store, lease);
   } catch (error) {
     if (error instanceof AuditLeaseLost) return false;
-    // If this write fails too, `readLedgerAudit` shows no failure, but only an old last audit.
+    // If the failure cannot be recorded, `readLedgerAudit` shows only that the last audit is old.
     await noteAuditFailure(store, lease, error).catch(() => {});
     throw error;
   }
@@ -85,11 +85,11 @@ export interface LedgerAuditStatus {
    */
   readonly at: Date | null;
   readonly tenants: number;
-  /** The submissions that the last pass over the whole ledger verified. 0 if none has ended. */
+  /** How many submissions the last pass over the whole ledger verified. 0 before the first pass. */
   readonly submissions: number;
   /**
-   * The known faults, at most 100. A fault was found by a `recent` or a `full` pass. It stays until
-   * a later pass of the same kind ends without it.
+   * The known faults, at most 100. A fault stays until a later pass of the kind that found it
+   * (`recent` or `full`) ends without it. `saveWholeAudit` replaces most faults earlier.
    */
   readonly faults: LedgerFault[];
   /** The time of the failure if the last audit failed, otherwise null. */
@@ -124,7 +124,10 @@ export async function readLedgerAudit(
   };
 }
 
-/** Faults of the audit's own records. They are removed only when a full pass ends. */
+/**
+ * The kinds of faults in the audit's own records. Such a fault is removed only when a full pass
+ * ends.
+ */
 const ofAudit = ['checkpoint_forged', 'audit_state_forged'];
 
 /**

@@ -155,7 +155,10 @@ const entryColumns = Prisma.raw(`id, tenant_id, sequence, type, debit_account, c
   ${change('tenant_available')} + ${change('tenant_held')} AS balance,
   ${change('tenant_held')} AS held, ${change('rebate')} AS rebate`);
 
-/** SQL for one more row per place. It has the sums of the place, as if one entry had added them. */
+/**
+ * SQL for one additional row per place. The row contains the sums of the place, as if one entry had
+ * added them.
+ */
 function carriesOf(places: readonly LedgerPlace[]): Prisma.Sql {
   const sums = places.map((place) => place.sums);
   return Prisma.sql`

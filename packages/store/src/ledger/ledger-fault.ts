@@ -23,5 +23,8 @@ export interface LedgerFault {
   detail: string;
 }
 
-/** The most faults that one statement returns, and that a whole audit returns. */
+/**
+ * The most faults that one statement returns, that a whole audit returns, and that the state of the
+ * audit keeps.
+ */
 export const faultsMax = 100;

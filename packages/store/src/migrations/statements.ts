@@ -37,15 +37,15 @@ export function isOutsideTransaction(statement: string): boolean {
   return outsideTransaction.some((pattern) => pattern.test(statement));
 }
 
-/** The name of the index that `CREATE INDEX CONCURRENTLY` creates. Undefined for others. */
+/** The index that a `CREATE INDEX CONCURRENTLY` creates. Undefined for any other statement. */
 export function concurrentIndex(statement: string): string | undefined {
   const pattern = /^CREATE (?:UNIQUE )?INDEX CONCURRENTLY (?:IF NOT EXISTS )?("?\w+"?) ON /i;
   return pattern.exec(statement)?.[1];
 }
 
 /**
- * The name of the migration that a build must know to work with the database after these statements.
- * Null if earlier builds work with it too.
+ * The name of the migration that a build must know to work with the database after these
+ * statements. Null if earlier builds work with it too.
  */
 export function floorOf(statements: readonly string[]): string | null {
   const pattern = /^INSERT INTO "?schema_floors"?.* VALUES \('[^']+', '([^']+)'\)$/i;

@@ -88,8 +88,8 @@ export async function hasOperators({ db }: Store): Promise<boolean> {
 }
 
 /**
- * Disables an operator. The operator's key is refused from the commit on. Repeating the call has no
- * effect. Null for an unknown operator.
+ * Disables an operator. Gateways refuse the operator's key within 5 s of the commit (CONTRACT 1).
+ * Repeating the call has no effect. Null for an unknown operator.
  */
 export async function disableOperator(
   store: Store,
@@ -115,8 +115,8 @@ export async function disableOperator(
 }
 
 /**
- * Gives an operator a new secret. The previous one is refused immediately. Returns null if the
- * operator is unknown.
+ * Gives an operator a new secret. Gateways refuse the previous one within 5 s (CONTRACT 1). Returns
+ * null if the operator is unknown.
  */
 export async function rotateOperatorSecret(
   store: Store,

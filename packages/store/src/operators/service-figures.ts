@@ -3,8 +3,8 @@ import type { Store } from '../connection/store.ts';
 import { inFlightStates } from '../schema/submission-states.ts';
 
 /**
- * The most rows that one reading visits in each list: the submissions in flight, and the deliveries
- * of each status. The oldest rows come first.
+ * The most rows that one reading visits in each of three lists: the submissions in flight, the
+ * `pending` deliveries and the `queued` deliveries. The oldest rows are visited first.
  */
 export const figureRowsMax = 20_000;
 

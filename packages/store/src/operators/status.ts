@@ -37,7 +37,7 @@ export interface NodeCounts {
   disabled: number;
 }
 
-/** Counts the nodes. Reads the whole table, because nodes are few: one per home. */
+/** Counts the nodes. Reads the whole table, because there are few nodes. */
 export async function countNodes(store: Store): Promise<NodeCounts> {
   const [row] = await store.query<NodeCounts>(
     `SELECT count(*)::int AS known,

@@ -74,8 +74,8 @@ export async function findWatchedAccounts(store: Store): Promise<WatchedAccount[
 }
 
 /**
- * Creates the cursor of an account at `start`. Earlier signatures are not read. Does nothing
- * if the account has a cursor.
+ * Creates the cursor of a token account at `start`. Earlier signatures are not read. Does nothing
+ * if the token account has a cursor.
  */
 export async function openCursor(
   store: Store,
@@ -114,9 +114,9 @@ export async function advanceCursor(query: Query, to: CursorPosition): Promise<v
 }
 
 /**
- * Records that a complete list of the account's signatures began at `at`. The list is complete if
- * it reached the cursor and all its signatures were handled (`CursorPosition`). Writes nothing if
- * another watcher has taken over.
+ * Records that a complete listing of the account's signatures began at `at`. A listing is complete
+ * if it reached the cursor and all its signatures were handled (`CursorPosition`). Writes nothing
+ * if another watcher has taken over.
  */
 export async function noteListed(
   store: Store,

@@ -42,8 +42,8 @@ export async function releaseWatcherLease(store: Store, holder: string): Promise
 }
 
 /**
- * Locks the epoch until the end of the transaction, so that no other watcher takes over. Throws
- * `LeaseLost` if the epoch has changed.
+ * Locks the row of the lease until the end of the transaction, so that no other watcher takes over.
+ * Throws `LeaseLost` if the lease has another epoch.
  */
 export async function holdFence(query: Query, epoch: bigint): Promise<void> {
   const rows = await query('SELECT 1 FROM solana_watcher WHERE id = 1 AND epoch = $1 FOR SHARE', [

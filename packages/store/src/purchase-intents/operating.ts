@@ -135,9 +135,9 @@ export interface WatcherFigures {
   readonly unread: number;
   readonly unexplained: number;
   /**
-   * The watcher lists the signatures of each token account that has an open intent. This is the age
-   * in seconds of the last complete list, for the account where the list is oldest. Without a list,
-   * the age counts from the creation of the cursor. 0 if no intent is open.
+   * The age in seconds of the last list of signatures that the watcher has read to its end. If
+   * several token accounts have an open intent, the oldest list counts. For an account without a
+   * list, the age counts from the creation of its cursor. 0 if no intent is open.
    */
   readonly lagSeconds: number;
 }

@@ -22,8 +22,8 @@ export const deadLetterFailures = 5;
 const backoffMsMin = 5_000;
 const backoffMsMax = 900_000;
 /**
- * The most rows of failures. When there are so many, a failure of another subject is only logged,
- * and each pass tries that subject again.
+ * The most rows in `reconcile_failures`. At this limit, a failure of a subject without a row is
+ * only logged, and each pass tries that subject again.
  */
 export const reconcileFailuresMax = 10_000;
 const errorLengthMax = 500;
@@ -160,7 +160,10 @@ export async function readDeadLetters(store: Store, limit: number): Promise<Dead
   return { retrying: counts?.retrying ?? 0, count: counts?.count ?? 0, listed };
 }
 
-/** Ends the backoff of all rows at which a reconciler failed. Returns the number of these rows. */
+/**
+ * Ends the backoff of each row at which a reconciler failed. Returns the number of rows that were
+ * in backoff.
+ */
 export async function retryReconcileFailures(
   store: Store,
   reconciler: ReconcilerName,

@@ -77,9 +77,10 @@ export function pageOf<Candidate extends ReconcileCandidate>(
 }
 
 /**
- * Passes the candidates that are not in backoff to `act` together. If `act` throws, passes them one
- * by one. `act` returns how many it reconciled. Failures are recorded, and earlier failures of rows
- * that succeeded are cleared. If the database does not answer, throws at once and records nothing.
+ * Calls `act` once with all candidates that are not in backoff. If that call throws, calls `act`
+ * for each of them alone. `act` returns how many it reconciled. Failures are recorded, and earlier
+ * failures of rows that succeeded are cleared. If the database does not answer, throws at once and
+ * records nothing.
  */
 export async function reconcileTogether(
   store: Store,

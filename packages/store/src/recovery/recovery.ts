@@ -17,11 +17,11 @@ export interface RecoveryStatus {
   readonly beganAt: Date;
   /** Null while the recovery is in force. */
   readonly endedAt: Date | null;
-  /** Submissions in flight by state. */
+  /** The number of submissions in flight, by state. */
   readonly inFlight: Readonly<Record<string, number>>;
   /**
-   * UUIDs of the nodes that have not reported everything. Disabled nodes and nodes that never
-   * connected are left out.
+   * UUIDs of the nodes that have not reported their whole history. Disabled nodes and nodes that
+   * never connected are left out.
    */
   readonly missingNodes: readonly string[];
   /** The number of reported submissions by finding. */

@@ -73,7 +73,10 @@ export async function dropExpiredPartitions(
   return { dropped, needed, errors };
 }
 
-/** The partitions whose rows are all older than the retention, deliveries before their attempts. */
+/**
+ * Returns the partitions whose rows are all older than the retention. Partitions of `deliveries`
+ * come before those of `delivery_attempts`.
+ */
 export async function findOverduePartitions(
   store: Store,
   retention: Retention,

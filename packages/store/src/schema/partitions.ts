@@ -25,8 +25,8 @@ export interface PartitionRound {
 
 /**
  * Creates the missing partitions, from last month to three months ahead by the database's clock.
- * Each has its own transaction, so that one failure does not stop the others. Throws only if the
- * list of missing partitions cannot be read.
+ * Each partition has a separate transaction, so one failure does not stop the others. Throws only
+ * if the list of missing partitions cannot be read.
  */
 export async function makePartitions(store: Store): Promise<PartitionRound> {
   const made: PartitionRound['made'][number][] = [];

@@ -27,16 +27,16 @@ export const servicePrivileges: Readonly<Record<string, readonly string[]>> = {
   schema_floors: ['SELECT'],
   ledger_entries: append,
   rate_cards: append,
-  // The environment's name never changes. The key of request hashes is sealed again when the master
-  // key is rotated.
+  // The environment's name never changes, so the role may not update it. The role may update the
+  // key of request hashes, which is sealed again when the master key is rotated.
   environment: [...append, 'UPDATE (request_hash_key_sealed, reseal_started_at)'],
   credit_accounts: change,
   deliveries: change,
   delivery_attempts: change,
   events: change,
   job_type_usage: change,
-  // The next two tables contain values that are sealed under the master key. The role alone does
-  // not have this key, so it cannot forge them.
+  // The next two tables contain values that are sealed under the master key. A program that has
+  // this role but not that key cannot forge these values.
   ledger_audit: change,
   ledger_checkpoints: change,
   ledger_verdict: change,
@@ -60,7 +60,8 @@ export const servicePrivileges: Readonly<Record<string, readonly string[]>> = {
   // Written by a trigger that runs with the owner's rights.
   submissions_in_flight: ['SELECT'],
   surge_pin: change,
-  // A key is deleted when its tenant or an operator revokes it, or after its expiry.
+  // A key is deleted when it is revoked. An expired named key is deleted when its tenant creates
+  // another key.
   tenant_secrets: [...change, 'DELETE'],
   tenants: change,
   // An expired row is deleted. No row is ever changed, but the lock on a row needs the privilege to
@@ -90,8 +91,8 @@ const ownersFunctions = [
 const roleExists = ['42710', '23505'];
 
 /**
- * Grants the role of `serviceUrl` the privileges that the services need, and revokes others on the
- * same tables. If the role does not exist, it is created with the password of the URL. Then gives
+ * Grants the role of `serviceUrl` the privileges that the services need, and revokes its other
+ * privileges on the same tables. A missing role is created with the password of the URL. Then gives
  * the role its settings (`role-settings.ts`). `owner` is connected as the owner. If the owner and
  * the role are the same, the role gets only the settings.
  */
@@ -166,8 +167,8 @@ function scramVerifier(password: string): string {
 }
 
 /**
- * The names of the existing tables and sequences, and of columns as `<table>.<column>`. Names of
- * `servicePrivileges` may be missing while a migration waits (`migrate.ts`).
+ * The names of the existing tables and sequences, and of columns as `<table>.<column>`. While a
+ * migration waits (`migrate.ts`), not every table in `servicePrivileges` exists.
  */
 async function existingNames(owner: Client): Promise<ReadonlySet<string>> {
   const { rows } = await owner.query<{ name: string }>(

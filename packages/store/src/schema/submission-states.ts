@@ -28,17 +28,17 @@ export const assignedOrSettlingStates: readonly SubmissionState[] = [
   transitions.store_outcome.to,
 ];
 
-/** SQL for an array of the ids of all submissions in flight. A trigger maintains the table. */
+/** SQL for an array of the ids of all submissions in flight. A trigger writes their table. */
 export const inFlightIds = 'ARRAY(SELECT submission_id FROM submissions_in_flight)';
 
 /**
- * A condition on a submission: its idempotency key is taken. The key of a rejected submission is
- * free again.
+ * SQL of a condition on a submission: it still has its idempotency key. A rejected submission has
+ * given its key back.
  */
 export const holdsItsKey = 'rejected_id IS NULL';
 
 /**
- * SQL that follows the column `ended_otherwise`: together they are true if the submission was not
+ * SQL to write after the column `ended_otherwise`. The condition is true if the submission was not
  * rejected. Tenants do not see rejected submissions.
  */
 export const isNotRejected = `IS DISTINCT FROM '${transitions.reject.to}'`;
@@ -50,12 +50,12 @@ export const statesOtherwise: readonly SubmissionState[] = submissionStates.filt
   (state) => isTerminal(state) && state !== transitions.settle_completed.to,
 );
 
-/** SQL that follows the column `state`: together they are true if the submission has ended. */
+/** SQL to write after the column `state`. The condition is true if the submission has ended. */
 export const isEnded = isIn(submissionStates.filter(isTerminal));
 
 /**
- * A condition on a submission: it is in this state. For the states of `statesOtherwise`, the
- * condition is on the column `ended_otherwise`, so that an index can be used.
+ * Returns an SQL condition that is true if a submission is in this state. For the states of
+ * `statesOtherwise`, the condition is on the column `ended_otherwise`, which is in an index.
  */
 export function isInState(state: SubmissionState): string {
   return statesOtherwise.includes(state) ? `ended_otherwise = '${state}'` : `state = '${state}'`;

@@ -62,8 +62,8 @@ export const sealedColumns: readonly SealedColumn[] = [
     tenant: 'tenant_id',
   },
   { table: 'ledger_audit', column: 'state_sealed', key: [['id', 'smallint']] },
-  // This column is the last one. Its value marks that all others are sealed for complete places
-  // (`sealing-phase.ts`).
+  // This column is resealed last. Its value then shows that all values are bound to their complete
+  // places (`sealing-phase.ts`).
   {
     table: 'environment',
     column: 'request_hash_key_sealed',

@@ -18,7 +18,10 @@ interface HoldRequest {
   readonly max: number;
 }
 
-/** Before the batch, each tenant of `cancels` cancels its oldest submission. */
+/**
+ * First, each tenant of `cancels` cancels its oldest submission in flight. Then the holds of
+ * `requests` are placed in one batch.
+ */
 interface Round {
   readonly cancels: readonly number[];
   readonly requests: readonly HoldRequest[];

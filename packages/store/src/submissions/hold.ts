@@ -53,10 +53,10 @@ const holdInBatch = batched<NewSubmission, HoldOutcome>({
 });
 
 /**
- * Holds `quote.max` and writes the submission, or does neither (CONTRACT 3). Returns `key_taken` if
- * another submission of the tenant has this key and was not rejected. If the credentials are stale
- * too, returns `stale_credentials` instead. Calls that wait at the same time share one statement;
- * each gets its own outcome.
+ * Holds `quote.max` and writes the submission, or does neither (CONTRACT 3). Returns
+ * `stale_credentials` if the credentials have changed. Otherwise returns `key_taken` if another
+ * submission of the tenant has this key and was not rejected. Calls that wait at the same time
+ * share one statement; each gets its own outcome.
  */
 export function holdSubmission(store: Store, submission: NewSubmission): Promise<HoldOutcome> {
   return holdInBatch(store, submission);
@@ -108,8 +108,8 @@ async function placeAll(
 function firstOfEachKey(submissions: readonly NewSubmission[]): NewSubmission[] {
   const byKey = new Map<string, NewSubmission>();
   for (const submission of submissions) {
-    // The epoch is part of the key. Otherwise only the first of two holds with the same idempotency
-    // key and different epochs would have its epoch compared with the account's.
+    // `key` contains the epoch. Two holds with the same idempotency key and different epochs are
+    // then both sent. The statement compares each epoch with that of the account.
     const key = `${submission.tenantId} ${submission.accountEpoch} ${submission.idempotencyKey}`;
     if (!byKey.has(key)) byKey.set(key, submission);
   }
@@ -122,7 +122,7 @@ interface HoldRow {
   is_stale: boolean;
   key_taken: boolean;
   has_room: boolean;
-  /** Null if the hold was not granted. */
+  /** The available micros after the hold. Null if the hold was not granted. */
   available_after: bigint | null;
   held_at_ms: number;
 }
@@ -257,8 +257,9 @@ function insertHeld(store: Store, submissions: readonly NewSubmission[]): Promis
 }
 
 /**
- * A turn is the position of a hold among the holds of its tenant, counted from 1. `tenantIds` is in
- * ascending order. The statement locks the accounts in that order.
+ * Returns the turn of each hold: its position among the holds of its tenant in this batch, from 1.
+ * Also returns the ids of the tenants in ascending order. The statement locks their accounts in
+ * this order.
  */
 function turnsOf(submissions: readonly NewSubmission[]) {
   const last = new Map<string, number>();

@@ -14,9 +14,7 @@ import {
   type SubmissionRecord,
 } from './submissions.ts';
 
-/**
- * A submission as operators see it. Its tenant may be any tenant. The submission may be rejected.
- */
+/** A submission as operators see it: of any tenant and in any state, including `rejected`. */
 export interface OperatorSubmission extends SubmissionRecord {
   tenantId: string;
   requestId: string;

@@ -96,10 +96,10 @@ const findByKeys = statement(
 );
 
 /**
- * The tenant's submission with this key. Null if there is none, or if it was rejected: a rejected
- * submission gives its key back. The statement reads in the order of the key index, so that the
- * planner chooses no other index (see `hold.ts`). Calls that wait at the same time share one
- * statement.
+ * The tenant's submission with this idempotency key. Null if there is none, or if it was rejected:
+ * the key of a rejected submission is free again. The statement reads in the order of the key
+ * index, so that the planner chooses no other index (see `hold.ts`). Calls that wait at the same
+ * time share one statement.
  */
 export function findByIdempotencyKey(
   store: Store,
@@ -177,7 +177,7 @@ export interface SubmissionRecord {
   refundedMicros: bigint | null;
   usage: Usage;
   failure: (FailureFacts & { message: string }) | null;
-  /** The JSON value that the node reported with its success. Null without one. */
+  /** The JSON value that the node reported with its success. Null if it reported none. */
   result: unknown;
   cancelledBy: 'tenant' | 'operator' | null;
   lateOutcome: { status: 'submitted' | 'failed'; at: Date } | null;

@@ -4,7 +4,7 @@ import { usageOfText } from '../pricing/rate-cards.ts';
 import { offersOfStored, type StoredOffer } from '../schema/offer-texts.ts';
 import { findAnySubmission, type OperatorSubmission } from './operator-list.ts';
 
-/** Everything that is known about a submission, for an operator (`svc trace`). */
+/** The facts about a submission that `svc trace` shows to an operator. */
 export interface SubmissionTrace {
   submission: OperatorSubmission;
   tenantName: string;

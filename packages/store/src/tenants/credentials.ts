@@ -11,9 +11,9 @@ export interface TenantCredentials {
   disabled: boolean;
   allowedJobTypes: string[];
   /**
-   * The valid secrets. If the request names a key, only the secret of that key. Otherwise the
-   * secrets of the first keys (`KeyRecord`): one, or two while a rotation overlaps. Empty if the
-   * tenant has no first key.
+   * The valid secrets. If the request names a key, this is only the secret of that key. Otherwise
+   * these are the secrets of the tenant's first keys (`KeyRecord`). A tenant has one first key, two
+   * while a rotation overlaps, or none.
    */
   hmacSecrets: string[];
   /** The ids of the keys in `hmacSecrets`, in the same order. They are UUIDs. */
@@ -98,10 +98,11 @@ const findInBatch = batched<Asked, TenantCredentials | null>({
 });
 
 /**
- * The credentials of the key `keyId` alone, or those of the tenant's first keys if `keyId` is null.
- * Null if the tenant is unknown. Null also if the key is unknown, expired or a key of another
- * tenant. Secrets that have expired are left out, and the newest comes first. Calls that wait at
- * the same time share one statement. Both ids must be in lower case, as `fromWireId` returns them.
+ * Finds the credentials of the key `keyId`, or of the tenant's first keys (`KeyRecord`) if `keyId`
+ * is null. Returns null if the tenant is unknown. Also returns null if the key is unknown, expired
+ * or a key of another tenant. Secrets that have expired are left out, and the newest comes first.
+ * Calls that wait at the same time share one statement. Both ids must be in lower case, as
+ * `fromWireId` returns them.
  */
 export function findTenantCredentials(
   store: Store,

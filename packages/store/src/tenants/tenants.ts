@@ -57,8 +57,8 @@ export async function insertTenant(store: Store, query: Query, tenant: NewTenant
 
 /**
  * Locks the account of a tenant. A change of the tenant's status or secrets runs this statement
- * first, because the change increments `epoch` of the account. A transaction that locks both rows
- * locks the account before the tenant.
+ * first, because the change increments `epoch` of the account. A transaction that locks the account
+ * and the tenant's row locks the account first.
  */
 export const lockEpochSql = 'SELECT 1 FROM credit_accounts WHERE tenant_id = $1::uuid FOR UPDATE';
 

@@ -72,7 +72,10 @@ export async function createEndpoint(
   });
 }
 
-/** Members that are left out keep their value. A URL that is set is enabled again. */
+/**
+ * Members that are left out keep their value. If `url` is given, a disabled endpoint is enabled
+ * again, even if the URL is the same.
+ */
 export interface EndpointChange {
   /**
    * Null for an endpoint without a URL. A change from a URL to null, or from null to a URL, is

@@ -2,11 +2,11 @@ import type { EndpointKind, EventType } from '@svc/domain';
 import type { Query } from '../connection/query.ts';
 import type { Store } from '../connection/store.ts';
 
-/** Everything a tenant may see of an endpoint (CONTRACT 12). */
+/** An endpoint as its tenant sees it (CONTRACT 12). */
 export interface EndpointRecord {
   id: string;
   kind: EndpointKind;
-  /** Null for an endpoint that the tenant reads. */
+  /** Null for an endpoint of kind `poll`, whose events the tenant fetches. */
   url: string | null;
   /** Null: all types. */
   events: EventType[] | null;

@@ -75,9 +75,9 @@ export async function retireSettingsUrl(
 }
 
 /**
- * Called before a change replaces the URL of this endpoint. Creates a retired endpoint with the old
- * URL. Returns the destinations of the event about the change, with the retired endpoint in place
- * of this one. If this endpoint is disabled or has no URL, creates nothing and returns
+ * Call this before a change replaces the URL of the endpoint. Creates a retired endpoint with the
+ * old URL. Returns the destinations of the event about the change: the retired endpoint is in the
+ * place of the changed one. If the endpoint is disabled or has no URL, creates nothing and returns
  * `destinations`.
  */
 export async function retireEndpointUrl(

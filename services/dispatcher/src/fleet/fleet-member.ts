@@ -7,8 +7,8 @@ import { closeLink } from '../links/end-link.ts';
 import { takesOffers, type NodeLink } from '../links/links.ts';
 
 /**
- * Each link is entered again after this time. This repairs an entry that is missing from the
- * registry.
+ * The interval at which a dispatcher enters each link into the fleet registry again. This repairs a
+ * missing entry.
  */
 const enterAgainAfterMs = 30_000;
 const entriesAtOnceMax = 100;

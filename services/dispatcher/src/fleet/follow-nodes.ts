@@ -15,8 +15,8 @@ import { giveUpLeftBehind } from './lost-assignments.ts';
  */
 
 /**
- * The interval of polls. The end of a secret, and a change whose message was lost, take effect at
- * the next poll.
+ * The interval of polls. The expiry of a node's secret, and a change whose message was lost, take
+ * effect at the next poll.
  */
 const pollIntervalMs = 2_000;
 
@@ -59,8 +59,8 @@ function follow(dispatcher: Dispatcher, link: NodeLink, node: NodeSettings): voi
 }
 
 /**
- * Applies the node's limit of slots and its quarantine to its link. The node gets no frame about
- * them, only fewer offers or none.
+ * Applies the node's limit of slots and its quarantine to the link. The node gets no frame about
+ * this change. Only the number of its offers changes.
  */
 function followLimits(
   dispatcher: Dispatcher,

@@ -12,8 +12,9 @@ import type { NodeLink } from '../links/links.ts';
 type LostBy = Pick<NodeLink, 'nodeId' | 'logger'>;
 
 /**
- * Ends submissions that the `hello` of this link did not name, and returns true. If the node has a
- * newer link, ends nothing and returns false.
+ * Stores `node_lost` for `submissionIds`, which the `hello` of this link did not name, and returns
+ * true. `endUnnamed` lists the exceptions. If the node has a newer link, this function stores
+ * nothing and returns false.
  */
 export async function giveUpUnnamed(
   dispatcher: Dispatcher,

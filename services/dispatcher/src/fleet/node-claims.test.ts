@@ -12,7 +12,11 @@ import {
 import { describe, expect, test } from 'vitest';
 import { useDispatching, frameTypesOf, uuidOf } from '../dispatcher.fixture.ts';
 
-/** A node's claims count only within limits (CONTRACT 7, "What a node may claim"). */
+/**
+ * The tests check that the claims of a node count only within limits
+ * (CONTRACT 7, "What a node may claim").
+ */
+
 const service = await useDispatching({ dispatchers: 2 });
 
 async function capacity() {

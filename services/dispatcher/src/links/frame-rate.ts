@@ -19,9 +19,9 @@ const burstPerRunning = 4;
 const bytesPerToken = 4_096;
 
 export interface FrameRate {
-  /** False if the limit is reached. */
+  /** Takes the tokens for a frame of this size. False if the limit is reached. */
   take(bytes: number): boolean;
-  /** Sets the limit for the slots and runs of the node, and starts with a full burst. */
+  /** Computes the limit from the node's slots and runs. The full burst is then available again. */
   allowFor(node: { readonly slots: number; readonly running: number }): void;
 }
 

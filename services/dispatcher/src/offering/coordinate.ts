@@ -96,9 +96,9 @@ function recordAll(
 }
 
 /**
- * The result of an offering. `settled`: the submission has left `pending`. `isDispatched`: its
- * `dispatched` is committed. `isRecorded`: the commit has recorded all offers, or there was none.
- * `nobody`: no node has the submission, and no node will get it.
+ * The result of an offering. `settled`: the submission has left `pending`. `isDispatched`: this
+ * offering has committed `dispatched`. `isRecorded`: that commit has recorded all offers, or no
+ * offer was made. `nobody`: no node has the submission, and no node will get it.
  */
 type Ended =
   | {
@@ -161,7 +161,7 @@ function withEvent(offering: Offering, event: OfferingEvent, atMs: number): Offe
 /**
  * The result of an offering that `event` has ended. The commit of an accept stores the record of
  * the accepted offer, and the records of offers that ended before that offer was made. `isRecorded`
- * is true if no other offer is left to store.
+ * is true if there are no records, or if that commit has stored all of them.
  */
 function settled(before: Offering, event: OfferingEvent, after: Offering): Ended {
   const isDispatched = event.kind === 'offer_ended' && event.result === 'dispatched';

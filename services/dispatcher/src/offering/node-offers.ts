@@ -99,8 +99,8 @@ function takeOffer(
 }
 
 /**
- * Takes an offer back from its node. Does nothing if the offer has ended. An offer that the node
- * has accepted has ended: the commit of the accept decides.
+ * Takes an offer back from its node. Does nothing if the offer has ended. An accept ends the offer:
+ * the commit then decides whether the node gets the submission.
  */
 export function revokeOffer(dispatcher: Dispatcher, { nodeId, offerId }: RevokeOffer): void {
   const link = dispatcher.links.byNode.get(nodeId);

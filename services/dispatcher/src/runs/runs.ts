@@ -47,9 +47,9 @@ const unreadableUsage: RunFrameResult = {
 };
 
 /**
- * Sends `cancel`, so that the node stops. The slot is freed when the node has stopped, at the
- * latest 30 s after the `cancel`. If the `accept` of the node is still being committed, the run
- * keeps its slot, because the assignment may follow.
+ * Sends `cancel`, which asks the node to stop the job. The slot is freed when the node has stopped
+ * it, at the latest 30 s after the `cancel`. If the `accept` of the node is still being committed,
+ * the run keeps its slot, because the assignment may follow.
  */
 function sendCancel(dispatcher: Dispatcher, link: NodeLink, submissionId: string): void {
   if (link.runs.get(submissionId)?.isAssigned === true) {

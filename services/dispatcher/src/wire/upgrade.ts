@@ -72,7 +72,7 @@ function headerOf(request: IncomingMessage, name: string): string | undefined {
 
 const identityHeaders = ['x-svc-tenant', 'x-svc-operator', 'x-svc-node'];
 
-/** Checks the path and the method, which needs no authentication (CONTRACT 2). */
+/** Checks the path and the method. This check needs no authentication (CONTRACT 2). */
 function checkRoute(request: IncomingMessage): UpgradeRefusal | undefined {
   const [path] = (request.url ?? '').split('?');
   if (path !== nodeLinkPath) {

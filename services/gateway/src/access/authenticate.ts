@@ -56,7 +56,7 @@ interface KnownKey {
   readonly isRecent: boolean;
 }
 
-/** Null if the id is unknown. */
+/** The keys of tenants and operators. Both methods resolve with null for an unknown key. */
 export interface Keys {
   tenant(asked: AskedKey, age: KeyAge): Promise<KnownKey | null>;
   operator(operatorId: string): Promise<OperatorCredentials | null>;

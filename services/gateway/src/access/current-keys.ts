@@ -15,11 +15,11 @@ const keysChange = unavailable(
 );
 
 /**
- * Answers a request with cached keys. The first try has keys of `firstAge`. With `any`, most
- * requests need no read of Postgres for their keys. An answer from old keys is sent only if a hold
- * compared their epoch, or if recent keys of the same epoch also verify the request (CONTRACT 1).
- * If recent keys have another epoch, the request is handled again with them. Old keys alone never
- * refuse an authentication.
+ * Answers a request with cached keys. The first try uses keys of the age `firstAge`. With `any`,
+ * most requests need no read of Postgres for their keys. An answer from old keys is sent in two
+ * cases: a hold has compared their epoch with that of the account, or recent keys of the same epoch
+ * also verify the request (CONTRACT 1). If recent keys have another epoch, the request is handled
+ * again with them. Old keys alone never refuse an authentication.
  */
 export async function answerWithCurrentKeys({
   firstAge,
@@ -29,12 +29,12 @@ export async function answerWithCurrentKeys({
   readonly firstAge: KeyAge;
   readonly identify: (age: KeyAge) => Promise<Authentication>;
   /**
-   * Handles the request. If `firstAge` is `any`, it may run several times. It may then change
-   * something in Postgres only in a hold that also checks the credentials.
+   * Handles the request. If `firstAge` is `any`, `attempt` may be called several times. It may then
+   * change Postgres only by a hold that also checks the credentials.
    */
   readonly attempt: (principal: Principal) => Promise<HoldReply>;
 }): Promise<{
-  /** Undefined if the keys refuse the request. */
+  /** Undefined if the authentication of the request fails. */
   readonly principal: Principal | undefined;
   readonly answer: Answer;
 }> {

@@ -26,8 +26,9 @@ export function cursorOfPlace(key: Uint8Array, { id, sequence }: EntryPlace): Cu
 }
 
 /**
- * Returns the ledger entry that a cursor names. In a cursor from a gateway of an earlier version,
- * `atMs` is 0 instead of the hidden number. The entry is then found by its id.
+ * Returns the place of the ledger entry that a cursor names. `atMs` contains the hidden ledger
+ * number of the entry. It is 0 in a cursor from a gateway of an earlier version. The entry is then
+ * found by its id.
  */
 export function placeOfCursor(key: Uint8Array, { id, atMs }: CursorPosition): EntryPlace {
   return { id, sequence: atMs === 0 ? null : BigInt(atMs) ^ mask(key, id) };

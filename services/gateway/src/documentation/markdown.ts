@@ -90,7 +90,7 @@ export function parseMarkdown(source: string): Block[] {
   }
 }
 
-/** In a cell, `\|` is a bar. */
+/** Splits a row at `|`. In a cell, the text `\|` stands for the character `|`. */
 function cellsOf(row: string): string[] {
   return row
     .slice(1, -1)

@@ -157,7 +157,7 @@ const inlinePattern = /`([^`]+)`|\*\*([^*]+)\*\*|\[([^\]]+)\]\(([^)\s]+)\)/g;
 /** Matches the target of a link if this service or another public site serves it. */
 const servedTarget = /^(?:\/(?!\/)|#|https:\/\/)/;
 
-/** A link to a file of the repository becomes plain text. */
+/** Renders the text of a block. A link to a file of the repository becomes its label. */
 function inline(text: string): Html {
   const parts: (Html | string)[] = [];
   let end = 0;

@@ -46,8 +46,8 @@ export interface RequestObserver {
 }
 
 /**
- * Begins the trace and the count of a request. Both end when the response ends or the client
- * disconnects. One line is then logged if `requestLines` admits it.
+ * Begins the trace and the metrics of a request. Both end when the response ends or the client
+ * disconnects. If `requestLines` admits the request, one line about it is then logged.
  */
 export function beginExchange(
   request: IncomingMessage,

@@ -45,8 +45,8 @@ export function readObject(
 }
 
 /**
- * The `422` for members that appear twice. They are refused, because parsers differ in which of the
- * two values they use.
+ * The `422` for members that appear twice. The service refuses them, because some parsers use the
+ * first value of such a member, and others the last.
  */
 export function duplicatesProblem(pointers: readonly string[]): ProblemAnswer {
   return validationProblem(

@@ -3,8 +3,8 @@ import { type connectRedis, readPublishedSurge, redisIsReady } from '@svc/queue'
 import type { Logger } from '@svc/runtime';
 
 /**
- * The surge multiplier in force, in millionths. It is 1 if no surge is published or Redis does not
- * answer, because reads must work without Redis (CONTRACT 2).
+ * The surge multiplier in force, in millionths. It is `surgeNoneMicros` if no multiplier is
+ * published or Redis does not answer, because reads must work without Redis (CONTRACT 2).
  */
 export async function currentSurgeMicros(
   redis: ReturnType<typeof connectRedis>,

@@ -4,7 +4,8 @@ import { payload, refusalOf, submission } from '../answers.fixture.ts';
 import { type TestTenant, useGateways } from '../gateway.fixture.ts';
 
 /**
- * Each request fails two consecutive checks of CONTRACT 3. The first one must decide the answer.
+ * Tests the order of the checks in CONTRACT 3. A request fails several checks, and the first of
+ * these checks must decide the answer.
  */
 
 const gateways = await useGateways();

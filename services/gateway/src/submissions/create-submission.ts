@@ -31,8 +31,8 @@ import {
 import { canonicalRequest, checkJob, readIdempotencyKey } from './read-request.ts';
 
 /**
- * The most tries of one request while its idempotency key is taken and freed again. After them the
- * answer is `outcomeUnknown`.
+ * The most tries of one request if its idempotency key is taken and freed again during each try.
+ * After the last try the answer is `outcomeUnknown`.
  */
 const keyRoundsMax = 5;
 
@@ -77,8 +77,9 @@ function decidedByHold(answer: Answer): HoldReply {
 
 /**
  * Creates the submission unless its idempotency key is taken. A taken key decides the answer before
- * any other refusal of this function (CONTRACT 3). Each refusal is therefore followed by a look-up
- * of the key. Returns `look_again` if the key was taken but is free again.
+ * any other refusal of this function except `stale_credentials` (CONTRACT 3). After such a refusal,
+ * the function therefore looks up the key. Returns `look_again` if the key was taken but is free
+ * again.
  */
 async function createUnlessTaken(
   deps: GatewayDeps,

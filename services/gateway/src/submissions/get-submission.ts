@@ -6,7 +6,7 @@ import { json, notFound } from '../http/answer.ts';
 import { tenantEndpoint, type TenantEndpoint } from '../http/endpoint.ts';
 
 /**
- * `GET /v1/submissions/:id` (CONTRACT 5). A malformed, unknown or foreign id gets the same answer.
+ * `GET /v1/submissions/:id` (CONTRACT 5). The id of another tenant's submission counts as unknown.
  */
 export function getSubmissionEndpoint(deps: GatewayDeps): TenantEndpoint {
   return tenantEndpoint({

@@ -19,7 +19,7 @@ export function endpointShown(record: EndpointRecord): WebhookEndpoint {
   };
 }
 
-/** Undefined for a malformed id. */
+/** The tenant and the endpoint that a request names. Undefined for a malformed id. */
 export function endpointAt({
   id,
   tenant: { tenantId },

@@ -31,7 +31,7 @@ async function list(deps: GatewayDeps, tenantId: string, query: DeliveriesQuery)
   return json(200, body);
 }
 
-/** `GET /v1/webhooks/deliveries/:id`. A malformed, unknown or foreign id gets the same answer. */
+/** `GET /v1/webhooks/deliveries/:id`. The id of another tenant's delivery counts as unknown. */
 export function getDeliveryEndpoint(deps: GatewayDeps): TenantEndpoint {
   return tenantEndpoint({
     method: 'get',

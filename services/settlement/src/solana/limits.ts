@@ -1,6 +1,6 @@
 /**
- * The limits of the watcher (CONTRACT 8). The clock of the process decides only the intervals
- * between calls. The lease and the deadlines of intents follow the clock of the database.
+ * The limits of the watcher (CONTRACT 8). The clock of the process measures the intervals at which
+ * the watcher acts. The clock of the database decides when the lease or an intent expires.
  */
 
 /** The interval at which the watcher looks in Postgres for work. */

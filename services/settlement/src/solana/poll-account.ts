@@ -93,9 +93,9 @@ export async function pollAccount(
     memory.isComplete = list.isComplete;
     memory.isCut = list.isCut;
     const fresh = list.entries.filter(isNew);
-    // The list overlaps with signatures before the slot of the cursor. A process that has just taken
-    // over the lease does not remember which of them were read, and reads them all again. They come
-    // last, so that they do not delay new payments.
+    // The list overlaps with signatures before the slot of the cursor. A process that has just
+    // taken over the lease does not remember which of these signatures were read, and reads all of
+    // them again. They come last, so that they do not delay new payments.
     memory.backlog = [
       ...fresh.filter(({ slot }) => slot >= cursor.slot),
       ...fresh.filter(({ slot }) => slot < cursor.slot),

@@ -45,7 +45,7 @@ export async function startSolana(
   const metrics = deps.metrics();
   const { createCallBudget, createRpc, tokenAccountOf, ...solana } = await loadSolana();
   const environment = config.SVC_ENVIRONMENT;
-  // The operator chooses the server, so it may be in a private network.
+  // The operator chooses the RPC server, so that server may be in a private network.
   const allowed = { allowPrivateNetworks: true, monotonicMs };
   const http = lifecycle.own('solana http', createOutboundHttp(allowed));
   const closing = new AbortController();

@@ -137,8 +137,8 @@ function backOff({ logger, clock }: WatcherDeps, state: State, error: RpcUnavail
 }
 
 /**
- * Returns true if the server has answered a call. Throws `RpcUnavailable` if the server does not
- * answer.
+ * Returns true if the RPC server has answered a call, and false if no call was made. Throws
+ * `RpcUnavailable` if the RPC server does not answer.
  */
 async function work(deps: WatcherDeps, lease: Lease, state: State): Promise<boolean> {
   const { store, clock } = deps;

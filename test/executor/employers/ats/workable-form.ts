@@ -50,8 +50,8 @@ function heading({ name, label, isRequired }: Field): string {
 const wrap = (html: string): string => `<div class="field" data-role="field">${html}</div>`;
 
 /**
- * The checkboxes of a group have different names. The labels of checkboxes and radio buttons
- * contain hidden text.
+ * Returns a field as Workable shows it. The checkboxes of a group have different names. The labels
+ * of checkboxes and radio buttons contain hidden text.
  */
 export function workableWidget(field: Field): string {
   const { name, label, control, isRequired, options = [] } = field;

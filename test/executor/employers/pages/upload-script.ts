@@ -32,7 +32,7 @@ app.on('change', 'input[type=file]', function (input) {
 });
 `;
 
-/** Refuses every file in the page, before anything is sent. */
+/** A script with which the page refuses every chosen file, before anything is sent. */
 export const refuseFileScript = String.raw`
 app.on('change', 'input[type=file]', function (input) {
   if (!input.files.length) return;

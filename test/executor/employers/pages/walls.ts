@@ -56,7 +56,7 @@ export function captchaPart(behaviour: Behaviour, kind: CaptchaKind): string {
   return '';
 }
 
-/** Undefined if the request is not for the captcha's frame or script. */
+/** Answers a request for the captcha's frame or script. Returns undefined for any other request. */
 export function captchaResource({ path, query }: FixtureRequest): FixtureAnswer | undefined {
   if (path === '/captcha.js') {
     return {

@@ -249,7 +249,7 @@ export const formats: Readonly<Record<string, object>> = {
   },
 };
 
-/** For each format that only our validator knows, the standard format that the document shows. */
+/** The standard formats that the document shows in place of those that only our validator knows. */
 export const standardFormats: Readonly<Record<string, string>> = {
   'public-http-url': 'uri',
   'query-time': 'date-time',

@@ -94,7 +94,7 @@ function literal(value: unknown): string {
   return value === null ? 'None' : JSON.stringify(value);
 }
 
-/** If a union has several objects without a name, the first member of an object names it. */
+/** If a union has several objects without a name, each gets the name of its first member. */
 function unionText(declared: Declared, parts: readonly Shape[], name: string): string {
   const severalObjects = parts.filter(({ kind }) => kind === 'object').length > 1;
   const texts = parts.map((part) => {
@@ -105,8 +105,8 @@ function unionText(declared: Declared, parts: readonly Shape[], name: string): s
 }
 
 /**
- * An object without a name is declared as the class `name`. `name` joins the names of the type and
- * of the members that lead to the object.
+ * Returns the Python type of `shape` as text. Declares an object without a name as the class
+ * `name`. `name` joins the names of the type and of the members that lead to the object.
  */
 function text(declared: Declared, shape: Shape, name: string): string {
   switch (shape.kind) {

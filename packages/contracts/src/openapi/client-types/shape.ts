@@ -25,7 +25,10 @@ export interface Member {
   readonly description: string;
 }
 
-/** In answers an `enum` is always open, because the service may add values. */
+/**
+ * Returns the shape of a JSON schema. An `enum` of an answer also allows other strings, because the
+ * service may add values.
+ */
 export function shapeOf(schema: unknown, direction: Direction): Shape {
   const name = refName(schema);
   if (name !== '') return { kind: 'named', name };

@@ -1,6 +1,6 @@
 /**
- * Functions that read plain JSON. For a missing member or a wrong type they return undefined or an
- * empty value.
+ * Functions that read plain JSON. If a member is missing or has a wrong type, they do not throw.
+ * They return undefined or an empty value. `resolveRef` returns a value without a `$ref` unchanged.
  */
 
 export function memberOf(value: unknown, name: string): unknown {

@@ -26,8 +26,8 @@ export const failureMessages: Readonly<Record<Failure['code'], string>> = {
 };
 
 /**
- * The most actions that a tenant can choose. At the rate that the service allows, this many actions
- * fit into the run limit of every tier.
+ * The most actions that a tenant can choose. The cap on actions grows with the run time. It reaches
+ * this number before the run limit of every tier.
  */
 const actionsMax = 10_000;
 

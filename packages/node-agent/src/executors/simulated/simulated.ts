@@ -32,8 +32,8 @@ function usageAfter(seconds: number): MeteredUsage {
 }
 
 /**
- * Returns how many steps a run needs at least to report this many actions. The service cuts the
- * usage of a run to 100 actions plus 50 per second (CONTRACT 7).
+ * Returns the smallest number of steps in which a run can report this many actions. The service
+ * cuts the usage of a run to 100 actions plus 50 per second (CONTRACT 7).
  */
 function stepsFor(actions: number | undefined, ms: number): number {
   return Math.ceil((((actions ?? 0) - 100) / 50) * (1_000 / ms));

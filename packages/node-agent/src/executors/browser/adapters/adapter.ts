@@ -8,7 +8,7 @@ import type { FieldRole } from '../planner/form-model.ts';
 export interface ReadingRules {
   /** The root of the form. Undefined: the reader looks for the page's only application form. */
   readonly root: string | undefined;
-  /** The meaning of a control. The first rule that matches counts. */
+  /** The rules that give a control its role. The first rule that matches counts. */
   readonly roles: readonly { readonly control: string; readonly role: FieldRole }[];
   /** Controls that belong to the form even if they are hidden, like an upload under a button. */
   readonly named?: string;
@@ -69,7 +69,7 @@ interface ClosedRules {
   /** Matches the path and the query of the page's URL, or of the URL of one of its frames. */
   readonly address?: RegExp;
   readonly shown?: string;
-  /** Sentences of the ATS, compared after normalisation. */
+  /** Sentences that the ATS shows on a closed posting, compared by `normaliseLabel`. */
   readonly sentences: readonly string[];
 }
 

@@ -4,8 +4,8 @@ import { actionOrFilledValue } from './requests.ts';
 
 /**
  * The adapter for any other page on which `findRoot` finds one application form. The adapter is
- * strict: it understands no control without a label, and only a plain statement of the page proves
- * success.
+ * strict: it understands no control without a label or placeholder, and only a plain statement of
+ * the page proves success.
  */
 export const generic: Adapter = {
   name: 'generic',

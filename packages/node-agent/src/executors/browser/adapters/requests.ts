@@ -18,9 +18,9 @@ export function postTo(path: RegExp): (form: FormToSend) => SubmissionMatcher {
 }
 
 /**
- * Matches a request to the form's own action, and other requests that carry a filled value
- * (CONTRACT 10, "At most once"). A GET request that carries a value matches only if it is a
- * navigation.
+ * Matches a navigation to the form's own action by a method other than GET, and requests that carry
+ * a filled value (CONTRACT 10, "At most once"). A GET request that carries a value matches only if
+ * it is a navigation. A HEAD or OPTIONS request with a value does not match.
  */
 export function actionOrFilledValue(form: FormToSend): SubmissionMatcher {
   const needles = form.values.filter(({ length }) => length >= textLengthMin).flatMap(spellings);

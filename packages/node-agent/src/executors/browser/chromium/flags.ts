@@ -49,8 +49,8 @@ const networkFlags = [
   '--disable-quic',
   '--dns-prefetch-disable',
   '--no-pings',
-  // The request gate does not see the requests of shared workers. Service workers are blocked in
-  // the context.
+  // The request gate does not see the requests of shared workers, so they are disabled. Service
+  // workers are blocked elsewhere, by the browser context (`serviceWorkers`).
   '--disable-shared-workers',
 ];
 

@@ -13,7 +13,7 @@ import { whileConnected } from './while-connected.ts';
 
 export interface BrowserOptions {
   readonly binary: string;
-  /** False only with `--no-browser-sandbox`. */
+  /** False with `--no-browser-sandbox`, and if `doctor` tries the browser without its sandbox. */
   readonly isSandboxed: boolean;
   /**
    * The proxy for all traffic of the pages, as `http://127.0.0.1:<port>`. The pages reach the
@@ -139,7 +139,7 @@ class RunningBrowser {
     await this.#closing;
   }
 
-  /** Does not wait for the end. If it fails, a later `close` rejects with the error. */
+  /** Calls `end` without waiting for it. If `end` fails, a later `close` throws the error. */
   endLater(reason: BrowserEnd): void {
     this.end(reason).catch(() => {});
   }

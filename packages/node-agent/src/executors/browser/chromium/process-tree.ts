@@ -34,7 +34,7 @@ function kill(pid: number): void {
   }
 }
 
-/** Throws if a process of the tree still runs after 5 s. */
+/** Kills the processes of the tree, except this process. Throws if one still runs after 5 s. */
 export async function killTree(root: ProcessReading): Promise<void> {
   const untilMs = performance.now() + killTimeoutMs;
   for (;;) {

@@ -75,7 +75,7 @@ export async function createProfileDirectory(root: string): Promise<ProfileDirec
 
 /** Deletes a directory that a browser may still write to for a moment. */
 export async function deleteProfileDirectory(root: string): Promise<void> {
-  // The link exists only if the path was too long. Without a link, `unlink` fails.
+  // The link exists only if `shorten` created it. Without a link, `unlink` fails.
   await unlink(linkOf(root)).catch(() => {});
   await rm(root, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
 }

@@ -128,7 +128,7 @@ export function createDialer({
   ): Promise<Dialed> => {
     const socket = connectTo(addresses, host, port);
     sockets.add(socket);
-    // An error needs no work here, because `close` follows it.
+    // Without this listener, an error would be thrown. `close` follows the error and does the rest.
     socket.on('error', () => {});
     socket.once('close', () => {
       sockets.delete(socket);

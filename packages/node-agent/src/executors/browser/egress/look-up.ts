@@ -7,8 +7,9 @@ const queryTimeoutMs = 3_000;
 const queryTriesMax = 2;
 
 /**
- * Asks the name servers of the system directly. `dns.lookup` uses threads that all jobs share. A
- * page could occupy them with names whose name servers do not answer, and delay other jobs.
+ * Creates a look-up that asks the name servers of the system directly. `dns.lookup` uses threads
+ * that all jobs share. A page could occupy these threads with names whose name servers do not
+ * answer, and so delay other jobs.
  */
 export function createLookUp(): LookUp {
   const resolver = new Resolver({ timeout: queryTimeoutMs, tries: queryTriesMax });

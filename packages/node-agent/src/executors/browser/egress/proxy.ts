@@ -117,7 +117,8 @@ async function passRequest(
   const upstream = dialed.socket;
   const url = new URL(target);
   const isWhole = await forwardPlain({ incoming, outgoing, upstream, url, headersBytesMax });
-  // A whole answer does not end the slot, so the connections that wait stay until `release`.
+  // A whole answer does not end the slot. The other connections are then not refused: they wait
+  // until `release`.
   if (!isWhole) endSlot(entry);
 }
 

@@ -22,7 +22,7 @@ export async function joinTunnel(client: Duplex, upstream: Socket, head: Buffer)
 function closeWith(side: Duplex, other: Duplex): Promise<void> {
   return new Promise((resolve) => {
     const onClose = (): void => {
-      // If `side` ended in order, `other` first writes the data that it still has.
+      // If `side` ended normally, `other` writes its remaining data before it closes.
       if (side.errored !== null || !side.readableEnded) other.destroy();
       else other.end();
       resolve();

@@ -1,7 +1,8 @@
 import { fieldsOf, textOf } from './paused-request.ts';
 
 /**
- * The requests of a page that have not ended, by the events `Network.*` of the DevTools protocol.
+ * The requests of a page that have not ended. It follows the `Network.*` events of the DevTools
+ * protocol.
  */
 export class InFlight {
   readonly #open = new Set<string>();

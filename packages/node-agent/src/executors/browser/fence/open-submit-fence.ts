@@ -88,8 +88,8 @@ class Fence implements SubmitFence {
     this.#deadline = setTimeout(() => this.stop(), requestWaitMs);
     activate().then(
       () => this.#onActivity(),
-      // The activation may be half done. Closing the fence aborts a submission request that comes
-      // later.
+      // An activation that has failed may be half done. Closing the fence aborts a submission
+      // request that comes later.
       () => this.#phase === 'activated' && this.stop(),
     );
     return this.#sent.promise;
@@ -117,7 +117,8 @@ class Fence implements SubmitFence {
 
   #onRequest(session: CdpSession, paused: PausedRequest): void {
     const isSubmission = this.#isSubmission(paused);
-    // Another session of the same page has paused the submission request a second time.
+    // A second CDP session of the page has paused the submission request too. `#send` controls the
+    // request in the first session, so the second session lets it through.
     if (isSubmission && !paused.isRedirect) return this.#resume(session, paused);
     const { method } = paused.request;
     const verdict = verdictOn(this.#phase, { method, isMatch: this.#isMatch(paused.request) });
@@ -168,7 +169,7 @@ class Fence implements SubmitFence {
     this.#inFlight.pause(networkId);
     this.#restartTimers(answerWaitMs);
     // Chromium repeats the requests that `shut` cuts. The proxy refuses these repeats, so none of
-    // them takes the slot of the submission request (`Seal`).
+    // them gets the one connection that the submission request needs (`Seal`).
     proxy.shut();
     await this.#requestsCut();
     if (this.#isSettled) return fail(session, paused);
@@ -193,8 +194,8 @@ class Fence implements SubmitFence {
     const kind = answerKind(status ?? 0, method, location !== undefined);
     if (this.#isSettled || status === undefined || kind === 'repeat') {
       fail(session, paused);
-      // The fence has ended, there is no answer, or the answer asks the browser to send the
-      // application to another address. None of these proves that anybody took the application.
+      // Without a status there is no answer. A `repeat` answer asks the browser to send the
+      // application to another address. Neither proves that anybody took the application.
       return this.stop();
     }
     if (kind === 'follow') {

@@ -38,9 +38,9 @@ export interface SubmitFence {
   arm(matcher: SubmissionMatcher): void;
   /**
    * Records `submitting` in the journal, then calls `activate`, then lets the first matching
-   * request out on a fresh connection. The phase `closed` of `FencePhase` decides on later
-   * requests. Rejects without a call of `activate` if the journal cannot be written, the fence is
-   * not armed, or `submit` was called before.
+   * request out on a fresh connection. Later requests are treated as the phase `closed` of
+   * `FencePhase` says. Rejects without a call of `activate` if the journal cannot be written, the
+   * fence is not armed, or `submit` was called before.
    */
   submit(activate: () => Promise<void>): Promise<SubmissionSent>;
 }

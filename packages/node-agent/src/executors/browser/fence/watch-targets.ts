@@ -45,8 +45,8 @@ async function gate(session: CdpSession): Promise<void> {
 }
 
 /**
- * Listens to a page and its frames. Closes each other page before that page makes a request,
- * because an application form needs no other page. Rejects if the browser refuses.
+ * Listens to a page and its frames. Closes any further page before that page makes a request,
+ * because an application form needs only one page. Rejects if the browser refuses.
  */
 export async function watchTargets(
   browser: Browser,

@@ -7,9 +7,9 @@ export type Screenshot = (name: string) => Promise<void>;
 const screenshotMsMax = 5_000;
 
 /**
- * The screenshots show personal data, so only the user of the agent may read them
- * (CONTRACT 10, "Privacy"). A screenshot that fails does not end the job. If `debugDir` is
- * undefined, none is kept.
+ * Returns a function that saves a screenshot of the page in `debugDir`, or does nothing if
+ * `debugDir` is undefined. A screenshot that fails does not end the job. The screenshots show
+ * personal data, so only the system user of the agent may read them (CONTRACT 10, "Privacy").
  */
 export function screenshotsOf(
   page: Page,

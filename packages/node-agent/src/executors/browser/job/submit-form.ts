@@ -200,8 +200,9 @@ function confirmationIn(
   const confirmationId = confirmationIdIn(facts.sentences);
   const isConfirmation = (url: string): boolean =>
     URL.canParse(url) && adapter.success.path?.test(new URL(url).pathname) === true;
-  // `nextUrl` is the URL of the answer, or the target of its redirect. If this URL is the action of
-  // the form, `nextUrl` is undefined. The URL counts only if the frame shows it.
+  // `nextUrl` is the URL of the answer, or the target of its redirect. If that URL equals the
+  // action of the form, `nextUrl` is undefined. The confirmation URL may be `nextUrl` only if the
+  // frame shows it.
   const shownUrl = frame.url() === nextUrl ? nextUrl : undefined;
   const confirmationUrl = facts.urls.find(isConfirmation) ?? shownUrl;
   return {

@@ -19,7 +19,7 @@ const searchedMsMax = 8_000;
  * in flight.
  */
 const settledMs = 700;
-/** As `settledMs`, for an open list without options: such a list waits for somebody to type. */
+/** Replaces `settledMs` if an open list has no options. Such a list often waits for typing. */
 const emptyMs = 250;
 const clickMsMax = 5_000;
 

@@ -22,7 +22,10 @@ export const emptyPage: PageFacts = {
   alerts: [],
 };
 
-/** Leaves out a frame that is being replaced. Rejects if the page is closed. */
+/**
+ * Reads the facts of all frames of a page. Leaves out a frame that is being replaced. Throws if the
+ * page is closed.
+ */
 export async function readPage(
   page: Page,
   adapter: Adapter,

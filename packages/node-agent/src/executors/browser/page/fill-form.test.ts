@@ -227,7 +227,10 @@ test('a combobox that asks a slow server is waited for', async () => {
   expect(await page.inputValue('#q')).toBe('Dublin, Ohio');
 });
 
-/** Closes the page at the call with the number `lastCall` to a method of the combobox element. */
+/**
+ * Chooses an option in a combobox. The page closes at the call with the number `lastCall` to a
+ * method of the combobox element.
+ */
 async function chooseUntil(lastCall: number): Promise<Choice | 'rejected'> {
   const script = `input.onclick = () => show([]);
     input.oninput = () => show(input.value === 'Dublin' ? ['Dublin'] : []);`;

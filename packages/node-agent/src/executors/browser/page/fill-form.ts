@@ -43,9 +43,9 @@ interface Progress {
 }
 
 /**
- * Fills in the form of one step until all planned values are read back from the page. Each round
- * reads and plans the form again, because a page may add fields, replace them or lose values
- * meanwhile.
+ * Fills in the form of one step until all planned values are read back from the page. An optional
+ * field that cannot be filled in is skipped. Each round reads and plans the form again, because a
+ * page may add fields, replace them or lose values meanwhile.
  */
 export async function fillForm(target: FormTarget, options: FillOptions): Promise<FillResult> {
   const progress: Progress = { attempts: new Map(), skipped: new Set() };
@@ -95,7 +95,10 @@ function isFile({ value }: Fill): boolean {
   return value.kind === 'file';
 }
 
-/** Files come first, because some pages fill in fields from a file. */
+/**
+ * The fills that the form still lacks. Files come first, because some pages fill in fields from a
+ * file.
+ */
 function dueIn(
   form: ReadForm,
   fills: readonly Fill[],

@@ -45,7 +45,10 @@ async function press(control: ElementHandle<HTMLElement>): Promise<void> {
   await control.click({ timeout: clickMsMax });
 }
 
-/** If the page stays on the present step and marks fields, it has refused their values. */
+/**
+ * Presses the control and waits for the next step. If the page stays on the present step and marks
+ * fields, it has refused their values.
+ */
 export async function pressNext(
   target: FormTarget,
   before: ReadForm,
@@ -79,10 +82,7 @@ function isRefused({ isInvalid, hasMessage }: FieldReport): boolean {
   return isInvalid || hasMessage;
 }
 
-/**
- * A text that differs between any two steps of a form. It has the address and the fields of the
- * step.
- */
+/** A text that identifies a step of a form. It has the address and the fields of the step. */
 function identityOf({ url, fields }: ReadForm): string {
   return JSON.stringify([url, fields.map(({ field }) => [field.key, field.label])]);
 }

@@ -10,8 +10,8 @@ import { isGone, type ReadForm } from './read-form.ts';
 const actionMsMax = 5_000;
 const clickMsMax = 3_000;
 /**
- * The longest wait of Playwright for a choice in a `<select>`. It waits this long if the page has
- * replaced the element.
+ * The longest wait of Playwright for a choice in a `<select>`. Playwright waits this long if the
+ * page has replaced the element.
  */
 const selectMsMax = 1_500;
 
@@ -67,8 +67,8 @@ export async function fillWidget(
 }
 
 /**
- * Clicks like a person. If that fails, for example because a banner covers the control, calls
- * `click()` of the element instead.
+ * Clicks like a person. If the click fails, for example because a banner covers the control, calls
+ * `click()` of the element instead. Throws if the element or its page is gone.
  */
 export async function press(control: ElementHandle<HTMLElement>): Promise<void> {
   try {

@@ -111,8 +111,9 @@ function optionsFor(
 }
 
 /**
- * If the question has an answer, that answer must name the checkbox. A word like "yes" is not
- * interpreted. Without an answer, the consents must name the checkbox.
+ * True if the profile wants the checkbox checked. If the question has an answer, that answer must
+ * name the checkbox. A word like "yes" is not interpreted. Without an answer, the consents must
+ * name the checkbox.
  */
 function isChecked(field: FormField, { answers, consents }: ApplicantProfile): boolean {
   const names = [field.label, ...(field.options ?? [])].map(normaliseLabel);

@@ -118,7 +118,11 @@ export function findSubmit(
   return undefined;
 }
 
-/** `href` is undefined unless the element is a link to another document. */
+/**
+ * Finds the first visible control that leads to the application form: a match of `selectors`, or a
+ * control with a caption such as "Apply now". `href` is undefined unless the element is a link to
+ * another document.
+ */
 export function findEntry(selectors: readonly string[]): {
   report: { readonly isFound: boolean; readonly href: string | undefined };
   element: HTMLElement | undefined;

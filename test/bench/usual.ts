@@ -107,11 +107,15 @@ class Usual {
       await this.#report.part(
         open,
         () =>
-          withRows(both, () => measureOpenLoop(this.#driver, both, capacities, options.openLoop)),
-        ({ results, rows }) =>
-          [shapesTable(results, names), refusedLine(results, names), rowsTable(rows, names)].join(
-            '\n\n',
+          withRows(options.openLoop.countsRows ? both : [], () =>
+            measureOpenLoop(this.#driver, both, capacities, options.openLoop),
           ),
+        ({ results, rows }) =>
+          [
+            shapesTable(results, names),
+            refusedLine(results, names),
+            ...(rows.length === 0 ? [] : [rowsTable(rows, names)]),
+          ].join('\n\n'),
         ifBaseline(({ results, rows }) => openLoopFigures(results, rows)),
       );
     if (isWanted(half))

@@ -20,7 +20,7 @@ function definitionOf(series: string): MetricDefinition | undefined {
 }
 
 /**
- * Finds the names of metrics and labels in a query that do not exist. promtool checks the syntax of
+ * Finds metrics and labels that a query names and that do not exist. promtool checks the syntax of
  * the query.
  */
 export function queryFaults(query: string, recorded: ReadonlySet<string>): string[] {

@@ -32,8 +32,8 @@ export function describeRest({ ms, restless }: Rest): string {
 }
 
 /**
- * Waits at most `boundMs` until nothing is in flight: no hold, no submission that has not ended, no
- * pending delivery, and no active run on a node.
+ * Waits at most `boundMs` until nothing is in flight. Then no credits are held, all submissions
+ * have ended, no delivery is pending, and no node has an active run.
  */
 export async function comeToRest(
   world: World,

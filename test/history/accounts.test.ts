@@ -87,7 +87,7 @@ const bad: Record<string, [wrong: string, history: History]> = {
     ],
   ],
   'a hold after a hold whose request began later': [
-    'but comes after',
+    'but follows',
     [
       ...opened,
       create([2, 3], created('s', { available: 80n })),
@@ -97,7 +97,7 @@ const bad: Record<string, [wrong: string, history: History]> = {
     ],
   ],
   'a charge before the end can have happened': [
-    'but comes after',
+    'but follows',
     [
       ...opened,
       create([2, 3], created('s')),

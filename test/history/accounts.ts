@@ -157,7 +157,7 @@ function wrongAnswers(history: History): string[] {
     if (record.kind === 'cancel') return wrongCancel(record, rows) ?? [];
     if (record.kind !== 'rebate' || record.paidMicros === null) return [];
     const left = count(paid, `${record.tenant} ${record.paidMicros}`, -1);
-    return left >= 0 ? [] : [`no row pays the rebate of ${record.paidMicros} micros`];
+    return left >= 0 ? [] : [`no row of the ledger is the rebate of ${record.paidMicros} micros`];
   });
 }
 

@@ -21,8 +21,8 @@ export type HistoryRecord =
 export interface Timed {
   readonly beginMs: number;
   /**
-   * Null if no definite answer came. The operation may then have happened at any time after its
-   * begin, or never.
+   * Null if no definite answer came. The operation may then have happened at any time after
+   * `beginMs`, or never.
    */
   readonly endMs: number | null;
 }

@@ -35,7 +35,7 @@ const good: Record<string, History> = {
 
 const bad: Record<string, [wrong: string, history: History]> = {
   'two submissions': [
-    'two creations',
+    'had the key at the same time',
     [create([0, 9], created('s')), create([1, 8], created('r'))],
   ],
   'two first answers of one submission': [
@@ -71,7 +71,7 @@ const bad: Record<string, [wrong: string, history: History]> = {
   ],
   'a key that no request can have taken': ['no other request', [create([0, 1], taken)]],
   'two creations although the reject came later': [
-    'two creations',
+    'had the key at the same time',
     [
       create([0, 1], created('s', { answer: '' })),
       create([3, 4], created('r', { answer: '' })),
@@ -87,7 +87,7 @@ const bad: Record<string, [wrong: string, history: History]> = {
     [create([0, null], unknown), status('s', 'dispatched', [2, 3]), status('r', 'failed', [2, 3])],
   ],
   'a submission before its request': [
-    'before anybody asked',
+    'before anybody requested',
     [status('s', 'pending', [0, 1]), create([2, 3], created('s'))],
   ],
 };

@@ -165,9 +165,9 @@ export interface EndingTimes {
 }
 
 /**
- * The earliest and the latest moment at which each submission can have ended. Each request that
- * created it, ended it or saw it in flight began before its end. Each observer that saw the end got
- * the answer after it.
+ * The earliest and the latest moment at which each submission can have ended. A request that
+ * created or ended the submission, or saw it in flight, began before the end. An observer that saw
+ * the end got the answer after the end.
  */
 export function endingTimes(history: History): Map<string, EndingTimes> {
   const times = new Map<string, EndingTimes>();

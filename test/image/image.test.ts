@@ -78,7 +78,7 @@ test.each([
   ['/app/node_modules/.pnpm/pg@8/node_modules/pg/index.d.ts', 'a declaration of a dependency'],
   ['/app/node_modules/.pnpm/pg@8/node_modules/pg/index.js.map', 'a source map of a dependency'],
   ['/app/node_modules/.pnpm/vitest@5.1.0/package.json', 'a development dependency'],
-  ['/app/.env', 'a file of the repository, or a setting'],
+  ['/app/.env', 'a file that only development needs, or a file of settings'],
 ])('%s is found', (file, what) => {
   expect(contentFaults([...needed, file])).toEqual([`${file} is ${what}`]);
 });

@@ -11,8 +11,8 @@ const main = path.join(import.meta.dirname, 'main.ts');
 const runFile = promisify(execFile);
 const outputBytesMax = 64 * 1024 * 1024;
 /**
- * A cache of compiled modules for the processes of this file. Without it, compilation takes half of
- * each start.
+ * The directory of a cache of compiled modules, for the processes that this file starts. Without
+ * the cache, compilation takes half of each start.
  */
 const compileCache = mkdtempSync(path.join(os.tmpdir(), 'svc-interleaving-cache-'));
 

@@ -28,9 +28,9 @@ interface Recorder {
 }
 
 /**
- * Sends the same requests in each environment. Returns the answers and webhooks as texts, with
- * names in place of ids and times. The texts of two environments are equal if the service behaves
- * the same in both.
+ * Sends a fixed list of requests to an environment. Returns the answers and webhooks as texts, with
+ * names in place of ids, times and other values that differ from run to run. The texts of two
+ * environments are equal if the service behaves the same in both.
  */
 export async function recordRun(environment: Environment): Promise<string[]> {
   const { tenant, ask, askAs } = environment;

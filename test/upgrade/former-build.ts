@@ -61,9 +61,9 @@ function missing(reason: string): FoundFormerBuild {
 }
 
 /**
- * The last commit without the newest migration. If a migration is not committed yet, this is HEAD.
- * Otherwise it is the parent of the newest commit that adds a migration. Undefined if there is
- * none.
+ * Returns the last commit without the newest migration. If a migration is not committed yet, that
+ * commit is HEAD. Otherwise that commit is the parent of the newest commit that adds a migration.
+ * Returns undefined if there is no such commit.
  */
 function commitBefore(): string | undefined {
   const committed = git('ls-tree', '--name-only', 'HEAD', 'prisma/migrations/')?.split('\n') ?? [];

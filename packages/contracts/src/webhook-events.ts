@@ -61,7 +61,7 @@ export const PurchasedData = Type.Object({
   reference: Type.String({ description: 'The value is its `reference`.' }),
   credits: Credits,
   paidAmount: Type.Number({ description: 'The unit is USDC, with at most six decimals.' }),
-  signature: Type.String({ description: 'In this event it is never null.' }),
+  signature: Type.String({ description: 'It is never null in this event.' }),
 });
 /**
  * The data of `settings.changed`. `what` names the change, such as `endpoint.created`. The schema

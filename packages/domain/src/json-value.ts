@@ -132,8 +132,8 @@ export function duplicateNamePointers(
 }
 
 /**
- * The most characters of an exponent that `shiftedExponent` adds as a double. The sum is then
- * exact.
+ * The greatest length of an exponent with which `shiftedExponent` computes as a number. The result
+ * is then exact.
  */
 const exactExponentLengthMax = 15;
 /**

@@ -116,8 +116,8 @@ export function planHold(figures: AccountFigures, amountMicros: bigint): HoldPla
 
 /**
  * Plans the movements that end a hold. The rebate is `rebateMillionths` millionths of the charge,
- * rounded half up. Zero amounts make no movement. Throws InvariantError if the rebate is negative,
- * or unless `0 <= charge <= held by this submission <= held in total`.
+ * rounded half up. Zero amounts make no movement. Throws InvariantError if the rebate is negative.
+ * Also throws if `0 <= charge <= held by this submission <= held in total` is not true.
  */
 export function planEnding(
   figures: AccountFigures,

@@ -58,7 +58,8 @@ export interface Executor {
   consider?(offer: FrameToNodeOf<'offer'>): DeclineReason | undefined;
   /**
    * Does the job once, and returns its result. Throws `JobFailed` if the job fails for a known
-   * reason. Any other error is reported as `node_error`.
+   * reason. Any other error is reported as `node_error`. If the service has stopped the run, the
+   * agent reports no error.
    */
   run(job: Job, context: ExecutionContext): Promise<JobResult>;
 }

@@ -295,5 +295,5 @@ test('a connection that is closed while it looks for its server ends', async () 
 });
 
 test('a connection into a cluster without a key is refused', () => {
-  expect(() => connectRedis(clusterUrl, 'producer')).toThrow('needs a key');
+  expect(() => connectRedis(clusterUrl, 'producer')).toThrow('needs a clusterKey');
 });

@@ -23,7 +23,8 @@
 /*
  * Keys of the whole fleet:
  *
- * - `totals`            hash: "<job type>:slots" and "<job type>:free"; "*" counts all nodes once
+ * - `totals`            hash: "<job type>:slots" and "<job type>:free", without draining nodes;
+ *                       "*" counts each node once
  * - `dispatchers`       sorted set: dispatcher → its last heartbeat (Redis ms)
  * - `links:<dispatcher>` set: the nodes linked to it
  * - `born`              time at which this registry was created: at the first start, or after Redis

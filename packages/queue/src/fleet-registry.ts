@@ -84,11 +84,12 @@ export interface FleetRegistry {
   ): Promise<void>;
   /**
    * Reserves a slot in one atomic step, if the headroom for higher tiers stays free (CONTRACT 7).
-   * Chooses the node with the most free slots, or an own node that is nearly as free. Concurrent
-   * reservations, confirmations and releases share calls to Redis, and fail together.
+   * `Reservation` lists the other refusals. Chooses the node with the most free slots, or an own
+   * node that is nearly as free. Silent nodes come last. Concurrent reservations, confirmations and
+   * releases share calls to Redis. All steps of a call fail together.
    */
   reserve(input: ReserveInput): Promise<Reservation>;
-  /** Keeps the reserved slot taken until it is released. */
+  /** Makes a reservation permanent: the slot is taken until it is released. */
   confirm(nodeId: string, submissionId: string): Promise<void>;
   /**
    * Frees the slot; does nothing if it is free. `silent`: the node left the offer unanswered. For

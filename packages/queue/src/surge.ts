@@ -22,7 +22,8 @@ export interface SurgeBoard {
    */
   read(): Promise<{ readonly smoothed: SmoothedSurge | null; readonly nowMs: number }>;
   /**
-   * Publishes the value that was computed from `after`. If the stored value differs from `after`,
+   * Publishes a new value, which was computed from the earlier one, `after`. If the stored value
+   * differs from `after`,
    * `publish` changes nothing and returns false: another dispatcher was faster, or the value has
    * expired. `multiplierMicros` is the multiplier for prices.
    */

@@ -1,6 +1,6 @@
 /**
- * If the clock of `wallClock` differs from the wall clock by more than this, it is set to the wall
- * clock. This happens, for example, after somebody has set the wall clock.
+ * The most that the result of `wallClock` may differ from the time of the system. If it differs by
+ * more, for example because somebody has changed the system's time, it jumps to the system's time.
  */
 const driftMsMax = 50;
 

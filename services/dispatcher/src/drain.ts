@@ -36,8 +36,8 @@ async function handBack(dispatcher: Dispatcher, links: readonly NodeLink[]): Pro
   await Promise.all(
     links.map(async (link) => {
       link.draining = true;
-      // Until `movesWithinMs` is over, a submission that finds no free slot waits instead of being
-      // rejected, because this node may soon be linked to another dispatcher.
+      // For `movesWithinMs`, a submission that gets no slot waits and is not rejected, because this
+      // node may soon have a link to another dispatcher.
       const left = fleet.leave(link.nodeId, link.linkId, { movesWithinMs: dispatchDeadlineMs });
       inBackground(dispatcher, 'remove a node link from the fleet registry', left);
       await link.greeted;

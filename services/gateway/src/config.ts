@@ -87,8 +87,8 @@ export function assertConsistent(config: GatewayConfig): void {
 }
 
 /**
- * The trusted proxies, which report for each request if it came over TLS. Undefined outside
- * production or without `TRUST_PROXY`. The gateway then does not check for TLS.
+ * The trusted proxies, which report for each request whether the request came over TLS. Undefined
+ * outside production or without `TRUST_PROXY`. If undefined, the gateway asks no proxy about TLS.
  */
 export function tlsOnlyOf(config: GatewayConfig): TrustedProxies | undefined {
   if (config.SVC_ENVIRONMENT !== 'production' || config.TRUST_PROXY === undefined) return undefined;

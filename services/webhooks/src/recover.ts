@@ -102,19 +102,13 @@ export function createRecovery({ store, producer, deliverer, logger }: RecoverDe
         logger.info({ count: ended.count }, 'ended deliveries whose round began 72 hours ago');
       for (const { subjectId, error } of ended.failures) {
         const deliveryId = toWireId('dlv', subjectId);
-        logger.warn(
-          { err: error, deliveryId },
-          'could not end a delivery whose round began 72 hours ago',
-        );
+        logger.warn({ err: error, deliveryId }, 'could not end a delivery after 72 hours');
         errors.push(error);
       }
       if (afterAged === null) break;
     }
     if (errors.length === 0) return;
-    throw new AggregateError(
-      errors,
-      `could not end ${errors.length} deliveries whose round began 72 hours ago`,
-    );
+    throw new AggregateError(errors, `could not end ${errors.length} deliveries after 72 hours`);
   }
 
   /**

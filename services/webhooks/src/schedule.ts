@@ -51,8 +51,9 @@ const claimedAttemptsMax = 128;
 const rememberedMsMax = 60_000;
 const rememberedMax = 4_096;
 /**
- * The margin that is added to each timer of `wakeAfter`. A timer that fires slightly early then
- * still finds the delivery due. Otherwise only the reconciler would find the delivery.
+ * The margin that is added to each timer of `wakeAfter`. With the margin, the delivery is due even
+ * if its timer fires slightly early. Without the margin, the delivery could wait for the
+ * reconciler.
  */
 const timerMarginMs = 25;
 
@@ -102,8 +103,8 @@ export class Schedule {
   }
 
   /**
-   * Wakes the endpoint after `delayMs`. If the limits allow no timer, the reconciler finds the
-   * delivery.
+   * Wakes the endpoint after `delayMs`. If `rememberedMsMax` or `rememberedMax` allows no timer,
+   * the reconciler wakes the endpoint.
    */
   wakeAfter(tenantId: string, targetId: string | null, delayMs: number): void {
     if (delayMs > rememberedMsMax || this.#remembered >= rememberedMax) return;

@@ -6,8 +6,8 @@ const retryAfterStatuses: readonly number[] = [429, 503];
 const goneStatus = 410;
 
 /**
- * The seconds of a `Retry-After` header, which is a number or a date. Undefined if it is neither. A
- * date in the past gives 0.
+ * The seconds of a `Retry-After` header. The header is a number of at most nine digits, or a date
+ * like `Sat, 21 Nov 2026 09:30:00 GMT`. A date in the past gives 0. Any other text gives undefined.
  */
 export function parseRetryAfterSeconds(header: string, nowMs: number): number | undefined {
   const text = header.trim();

@@ -24,8 +24,8 @@ export function treeOf(pid: number, children: Children): number[] {
 }
 
 /**
- * The fields of `/proc/PID/stat`, from the third field (the process state) on. Undefined if the
- * process has ended.
+ * The fields of `/proc/PID/stat`, from the third field (the process state) on. Undefined if there
+ * is no such process.
  */
 export function statFields(pid: number): string[] | undefined {
   if (!Number.isInteger(pid)) return undefined;

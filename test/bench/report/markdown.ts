@@ -20,8 +20,8 @@ export const ratio = (one: number, other: number): string => {
 const text = (value: number): string => value.toFixed(2);
 
 /**
- * The median, with the least and the greatest value. `not held` means that the median is infinite
- * or NaN.
+ * The median, followed by the least and the greatest value if there are several values. `not held`
+ * means that the median is infinite or NaN.
  */
 export function spread(values: readonly number[], unit = ' ×'): string {
   if (values.length === 0) return '–';

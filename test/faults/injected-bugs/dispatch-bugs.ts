@@ -82,7 +82,7 @@ export const dispatchBugs: readonly InjectedBug[] = [
   },
   {
     name: 'node-begins-again',
-    what: 'a node that restarts with a begun job begins it again',
+    what: 'a node that has begun a job and restarts begins the job again',
     edits: [
       {
         file: 'packages/node-agent/src/run-entry.ts',

@@ -22,8 +22,9 @@ test('the sawtooth of a garbage collector is flat, and so is a falling figure', 
   expect(trendOf({ name: 'a', unit: 'MB', points: falling }).isFlat).toBe(true);
 });
 
+const risesUntil = (endMinute: number) => points((minute) => 120 + Math.min(minute, endMinute));
+
 test('a rise that has ended is flat, and one that goes on is not', () => {
-  const risesUntil = (endMinute: number) => points((minute) => 120 + Math.min(minute, endMinute));
   expect(trendOf({ name: 'a', unit: 'MB', points: risesUntil(35) }).isFlat).toBe(true);
   expect(trendOf({ name: 'a', unit: 'MB', points: risesUntil(55) }).isFlat).toBe(false);
 });

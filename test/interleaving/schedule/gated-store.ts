@@ -35,8 +35,8 @@ export class GatedStore {
   readonly #process: SimulatedProcess;
   readonly #scheduler: Scheduler;
   /**
-   * Called after each transaction that commits, and after each single write to a table that the
-   * auditor reads.
+   * Called after each transaction that commits. Also called after each write outside a transaction
+   * to a table that the auditor reads.
    */
   readonly #onCommit: () => void;
 

@@ -901,7 +901,7 @@ class CreditsPurchasedEventData(TypedDict):
     paidAmount: float
     """The amount paid so far. The unit is USDC, with at most six decimals."""
     signature: str
-    """The signature of the transaction that paid the rest of the amount. Null until the amount is paid. In this event it is never null."""
+    """The signature of the transaction that paid the rest of the amount. Null until the amount is paid. It is never null in this event."""
 
 
 class CreditsPurchasedEvent(TypedDict):

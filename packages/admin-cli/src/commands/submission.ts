@@ -124,13 +124,18 @@ async function cancel(context: Context, id: string, options: CommandOptions): Pr
   const outcome = await cancelAsOperator(context.store, id, context.by);
   const submission = await findAnySubmission(context.store, id);
   if (outcome.kind === 'not_found' || submission === null) throw noSuchSubmission();
-  await notify(context, submission);
+  const isNotified = await notify(context, submission);
   switch (outcome.kind) {
     case 'terminal':
       throw new Refusal(
         `The submission has ended already: it is ${outcome.state}. It was not cancelled.`,
       );
     case 'cancelled':
+      if (!isNotified) {
+        process.stderr.write(
+          'Redis cannot be reached, so the dispatchers are not notified. A node that has the submission stops a little later.\n',
+        );
+      }
       return printRecord(
         {
           submissionId,
@@ -148,18 +153,16 @@ async function cancel(context: Context, id: string, options: CommandOptions): Pr
 }
 
 /**
- * Notifies the dispatchers and the webhooks service of a cancel. If Redis is unreachable, the node
- * stops at its next report or when its dispatcher looks for ended runs. The webhooks service finds
- * the delivery in Postgres a moment later.
+ * Notifies the dispatchers and the webhooks service of a cancel. Returns false if Redis is
+ * unreachable. Then the node stops at its next report or when its dispatcher looks for ended runs.
+ * The webhooks service finds the delivery in Postgres a moment later.
  */
-async function notify(context: Context, { id, tenantId }: OperatorSubmission): Promise<void> {
+async function notify(context: Context, { id, tenantId }: OperatorSubmission): Promise<boolean> {
   const notified = await tryRedis(context, async ({ redis, prefix, producer, queue }) => {
     await queue.publishCancelled(redis, prefix, id);
     await queue.announceDeliveries(producer, [tenantId]);
   });
-  if (notified.kind === 'away') {
-    process.stderr.write('Redis cannot be reached. The node will stop at its next report.\n');
-  }
+  return notified.kind !== 'away';
 }
 
 function noSuchSubmission(): Refusal {

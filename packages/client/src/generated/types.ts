@@ -777,7 +777,7 @@ export interface CreditsPurchasedEvent {
     readonly credits: number;
     /** The amount paid so far. The unit is USDC, with at most six decimals. */
     readonly paidAmount: number;
-    /** The signature of the transaction that paid the rest of the amount. Null until the amount is paid. In this event it is never null. */
+    /** The signature of the transaction that paid the rest of the amount. Null until the amount is paid. It is never null in this event. */
     readonly signature: string;
   };
 }

@@ -30,7 +30,7 @@ export const webhooksEvents = {
     'count',
   ]),
   'webhooks.exhaustion_failed': warn(
-    'could not end a delivery whose round began 72 hours ago',
+    'could not end a delivery after 72 hours',
     ['err', 'deliveryId'],
     actions.retried,
   ),

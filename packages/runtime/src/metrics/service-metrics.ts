@@ -64,7 +64,7 @@ export const serviceMetrics = {
     services: ['dispatcher'],
     scope: 'process',
     labels: { code: 'the code of the error' },
-    help: 'Frames from nodes that were answered with an error',
+    help: 'Frames of nodes to which the service answered with an error',
   },
   svc_surge_multiplier: {
     type: 'gauge',

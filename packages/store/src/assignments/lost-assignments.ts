@@ -62,9 +62,9 @@ export async function endUnsent(
 }
 
 /**
- * Ends all assignments of a disabled node that have no outcome. They were committed while an
- * operator disabled the node. Does nothing if the node is enabled again. Returns the ids of the
- * ended assignments, which the caller must settle.
+ * Stores `node_lost` for all assignments without an outcome of a disabled node. Such an assignment
+ * was committed while an operator disabled the node. Does nothing if the node is enabled again.
+ * Returns the ids of the assignments, which the caller must settle.
  */
 export async function endAfterDisable(store: Store, nodeId: string): Promise<readonly string[]> {
   return store.transaction(async (query) => {

@@ -88,8 +88,8 @@ export function isUnavailable(error: unknown): boolean {
 }
 
 /**
- * True for every error of `isUnavailable` except a lock time-out. The caller then assumes that the
- * query may have had an effect. After a lock time-out, the statement has had no effect.
+ * True if `isUnavailable` is true, except after a lock time-out. True means that the query may have
+ * had an effect. After a lock time-out, the statement has had none.
  */
 export function isAnswerLost(error: unknown): boolean {
   return isUnavailable(error) && sqlState(error) !== lockNotAvailable;

@@ -31,8 +31,8 @@ export function deliveryStatusOf(stored: StoredDeliveryStatus): DeliveryStatus {
 /**
  * Returns the tenants that have a due delivery to the URL of their settings, in the order of their
  * ids. A delivery with an attempt in flight does not count. The function looks at up to `limit`
- * tenants whose ids follow `afterTenantId` and that have pending deliveries, due or not. Null
- * begins at the first tenant. `nextAfterTenantId` is the `afterTenantId` of the next call, or null
+ * tenants whose ids follow `afterTenantId` and that have pending deliveries, due or not. With null,
+ * it begins at the first tenant. `nextAfterTenantId` is the `afterTenantId` of the next call, or null
  * at the end. The cost depends on the number of tenants, not on the number of deliveries.
  */
 export async function findDueEndpoints(

@@ -69,7 +69,7 @@ const alterRules: readonly Rule[] = [
   {
     pattern: /^SET (?:LOGGED|UNLOGGED|TABLESPACE)\b/i,
     blocks: 'until_done',
-    why: 'the change of the storage rewrites the table',
+    why: 'SET LOGGED, UNLOGGED or TABLESPACE rewrites the table',
   },
   {
     pattern: /^VALIDATE CONSTRAINT /i,

@@ -10,10 +10,7 @@ import { readMigrations } from './files.ts';
 import { laterBuild } from './migrations.fixture.ts';
 import { compareSchema } from './status.ts';
 
-/**
- * Each test migrates with a later build. That build has the migrations of this build and newer
- * ones.
- */
+/** The tests use a later build, which has the migrations of this build and newer ones. */
 
 const expand = '29990101000000_expand';
 const contract = '29990102000000_contract';

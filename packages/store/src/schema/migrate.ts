@@ -169,9 +169,9 @@ async function connectOwner(ownerUrl: string): Promise<Client> {
 }
 
 /**
- * Takes the lock of migrators and waits while another one has it. It polls, because a statement
- * that waits keeps a snapshot. `CREATE INDEX CONCURRENTLY` of the other migrator would wait for
- * that snapshot to end.
+ * Waits until no other migrator has the lock of migrators, and takes the lock. Polls the lock,
+ * because a waiting statement would keep a snapshot. `CREATE INDEX CONCURRENTLY` of the other
+ * migrator would wait for the end of that snapshot.
  */
 async function lockMigrations(client: Client): Promise<void> {
   for (;;) {

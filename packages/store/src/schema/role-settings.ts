@@ -23,9 +23,9 @@ const attemptsMax = 5;
 const pauseMs = 50;
 
 /**
- * Gives the services' role its settings. Changes nothing if the role has them. If the owner may not
- * change the settings of the role, this function connects as the role and changes them. Returns
- * `refused` if the role cannot do it either.
+ * Gives the services' role its settings. Changes nothing if the role has all settings. If the owner
+ * may not change the settings of the role, this function connects as the role and changes them.
+ * Returns `refused` if the role cannot connect or may not change the settings.
  */
 export async function giveSettings(owner: Client, target: SettingsTarget): Promise<GrantOutcome> {
   for (let attempt = 1; ; attempt += 1) {

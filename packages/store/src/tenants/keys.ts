@@ -170,8 +170,8 @@ export interface KeyUse {
 }
 
 /**
- * Stores the last uses of keys, to the minute. Rows that another transaction has locked are
- * skipped: another gateway writes the same minute, or the key is changed.
+ * Stores the last uses of keys, to the minute. Skips rows that another transaction has locked, for
+ * example because another gateway stores a use of the same key.
  */
 export async function recordKeyUses(store: Store, uses: readonly KeyUse[]): Promise<void> {
   await store.query(

@@ -46,10 +46,11 @@ export interface ChangedSettings {
 const transientAttemptsMax = 3;
 
 /**
- * Changes a tenant's settings (CONTRACT 5 and 9). Setting a URL enables it again. Clearing it drops
- * the pending deliveries. If a new threshold rises above the balance, one low-balance event is
- * written (CONTRACT 4). It goes to the destinations that are in force after the change. Null for an
- * unknown tenant.
+ * Changes a tenant's settings (CONTRACT 5 and 9). Returns null for an unknown tenant. Setting a URL
+ * enables the URL again. Clearing the URL drops its pending deliveries, and so does setting a URL
+ * after a disabled one. A changed value causes the event `settings.changed` (CONTRACT 12). If a new
+ * threshold rises above the balance, one low-balance event is written (CONTRACT 4). The low-balance
+ * event goes to the destinations that are in force after the change.
  */
 export async function changeSettings(
   store: Store,

@@ -30,7 +30,8 @@ const maxAgeSeconds = 300;
 export const publicCaching = { 'cache-control': `public, max-age=${maxAgeSeconds}` };
 
 /**
- * The parts of a page. If the page has no Markdown source, `content` is also served as Markdown.
+ * The parts of a page. A page is also served as Markdown: from its source, or converted from
+ * `content` if it has no source.
  */
 export interface PageContent {
   readonly title: string;

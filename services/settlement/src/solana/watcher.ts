@@ -58,8 +58,8 @@ interface State {
 
 /**
  * Creates the watcher of this process. A lease in Postgres lets one process watch at a time
- * (CONTRACT 8). Postgres has the cursors, the payments and the unread signatures. The memory of the
- * process only saves calls.
+ * (CONTRACT 8). Postgres has the cursors, the payments and the unread signatures. A process that
+ * loses its memory only repeats calls to the RPC server.
  */
 export function createWatcher(deps: WatcherDeps, hasPassedAll: boolean): Watcher {
   const { store, logger, clock, holder } = deps;

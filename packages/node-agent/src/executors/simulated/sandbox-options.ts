@@ -1,9 +1,9 @@
 import type { Failure } from '../../executor.ts';
 
 /**
- * The options for a simulated node that a tenant sets in `jobContext.sandbox` of the payload, in
- * addition to `atsType` (docs/SANDBOX.md). Unknown values are ignored, because the contract lets
- * `jobContext` have any members.
+ * The options that a tenant sets in `jobContext.sandbox` of the payload, for a simulated node
+ * (docs/SANDBOX.md). `atsType` of the payload chooses the behaviour. Unknown values are ignored,
+ * because the contract lets `jobContext` have any members.
  */
 export interface SandboxOptions {
   /** The failure code of `sandbox.fail`. It is `ats_rejected` if the tenant names no known code. */

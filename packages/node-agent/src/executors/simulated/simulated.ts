@@ -73,9 +73,9 @@ function atsTypeOf(payload: unknown): string {
 }
 
 /**
- * Ends each run as `atsType` of the payload says, and applies nowhere (CONTRACT 7). Only a sandbox
- * uses this executor. An offer has no payload, so its member `sandboxBehaviour` says if the
- * executor must decline.
+ * Behaves in each run as `atsType` of the payload says, and sends no application (CONTRACT 7). Only
+ * a sandbox uses this executor. An offer has no payload, so `sandboxBehaviour` of the offer says if
+ * the executor must decline.
  */
 export const simulatedExecutor: Executor = {
   jobType: 'ats.application',

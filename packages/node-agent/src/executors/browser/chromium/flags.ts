@@ -1,6 +1,6 @@
 /**
- * The features of Chromium that are turned off. They open connections without a page, look for
- * other devices in the network, restore an earlier page, or disturb automation.
+ * The features of Chromium that are turned off. They open connections that no page asked for, look
+ * for other devices in the network, restore an earlier page, or disturb automation.
  */
 const disabledFeatures = [
   'AimEnabled',

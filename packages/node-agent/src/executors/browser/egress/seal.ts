@@ -7,9 +7,9 @@
 export type Seal =
   | { readonly kind: 'open' }
   /**
-   * Lets one connection for the request `to` through: this connection takes the slot. Other
-   * connections wait while the slot is `free` or `used`, and are refused once it is `ended`. While
-   * the slot is `free`, the CORS preflight of the request passes and does not take the slot.
+   * One connection passes: the first one that matches the submission request `to`. It takes the
+   * slot. All others wait while the slot is `free` or `used`, and are refused once it is `ended`.
+   * Over plain HTTP, a CORS preflight to the same host passes while the slot is `free`.
    */
   | { readonly kind: 'sealed'; readonly to: SealedTo; readonly slot: 'free' | 'used' | 'ended' }
   | { readonly kind: 'shut' };

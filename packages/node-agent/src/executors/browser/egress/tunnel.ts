@@ -2,8 +2,8 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
 /**
- * The longest silence of a site after the browser has ended its side. The proxy then closes the
- * connection to the site.
+ * The longest silence of a site after the browser has closed its side of the connection. After this
+ * time the proxy closes the connection to the site.
  */
 const halfOpenMs = 30_000;
 

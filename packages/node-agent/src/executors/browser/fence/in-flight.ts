@@ -1,7 +1,7 @@
 import { fieldsOf, textOf } from './paused-request.ts';
 
 /**
- * The requests of a page that have not ended. It follows the `Network.*` events of the DevTools
+ * Knows which HTTP requests of a page are in flight, from the `Network.*` events of the DevTools
  * protocol.
  */
 export class InFlight {

@@ -11,7 +11,8 @@ const formMsMax = 15_000;
 /** The time for a form to appear on a page that the server answered with an error. */
 const errorPageMsMax = 2_000;
 /**
- * The generic adapter is tried only after the page was quiet for this long, or after `quietMsMax`.
+ * Before each try of the generic adapter, the search waits until the page was quiet for this long.
+ * The wait ends after `quietMsMax` at the latest. A navigation also ends the wait.
  */
 const quietMs = 300;
 const quietMsMax = 2_000;

@@ -30,9 +30,9 @@ const captchaText =
   /captcha|verify (?:that )?you are (?:a )?human|not a robot|human verification/iu;
 
 /**
- * Judges an answer (CONTRACT 10, "At most once"). The application counts as accepted only if the
- * answer or the page proves it, and as refused only if they prove a refusal. While the result is
- * `open`, the caller calls `judge` again, for a limited time.
+ * Judges an answer (CONTRACT 10, "At most once"). The application counts as accepted or refused
+ * only if the answer or the page proves it. While the result is `open`, the caller calls `judge`
+ * again, for a limited time. If the status is 500 or higher, the caller gives up.
  */
 export function judge(evidence: Evidence): Proof {
   const { adapter, answer } = evidence;

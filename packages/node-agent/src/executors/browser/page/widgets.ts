@@ -11,7 +11,7 @@ const actionMsMax = 5_000;
 const clickMsMax = 3_000;
 /**
  * The longest wait of Playwright for a choice in a `<select>`. Playwright waits this long if the
- * page has replaced the element.
+ * `<select>` lacks the option, for example because the page has replaced the options.
  */
 const selectMsMax = 1_500;
 

@@ -6,8 +6,9 @@ import type { ApplicantProfile, ProfileFileName, ProfileValue } from './profile.
 
 /**
  * Decides what to enter into each field (CONTRACT 10). An answer to the field's own label comes
- * first, then the standard value of its role, then a consent. A value that the widget cannot take
- * exactly counts as unanswered: it is never cut, converted or replaced. Fields keep their order.
+ * first, then the standard value of its role, then a consent. A file field takes only the file of
+ * its role. If the widget cannot take a value exactly, the field counts as unanswered: a value is
+ * never cut, converted or replaced. Fields keep their order.
  */
 export function planForm(form: FormModel, profile: ApplicantProfile): Plan {
   const fills: Fill[] = [];

@@ -1,13 +1,19 @@
+import { spawn } from 'node:child_process';
 import { createServer } from 'node:http';
 
 /**
  * A stand-in for a service in the tests of service-process.ts. Its first argument is its behaviour:
  * `serve` runs until SIGTERM, `deaf` ignores SIGTERM, `ask` sends a message to its parent, `die`
- * exits at once, and `parent` starts another process.
+ * exits at once, `die-late` leaves a child that writes later, and `parent` starts another process.
  */
 const [behaviour] = process.argv.slice(2);
 const say = (fields: object) => process.stdout.write(`${JSON.stringify(fields)}\n`);
 
+if (behaviour === 'die-late') {
+  const script = "setTimeout(() => console.error('late words'), 300)";
+  spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'inherit', 'inherit'] });
+  process.exit(1);
+}
 if (behaviour === 'die') {
   say({ level: 'fatal', msg: 'DATABASE_URL is not set' });
   process.exit(1);

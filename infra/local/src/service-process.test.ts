@@ -53,6 +53,12 @@ it('kills a process that ignores SIGTERM', async () => {
   expect(await service.exited).toBe('was ended by SIGKILL');
 });
 
+it('shows lines that arrive after the end of the process', async () => {
+  await expect(start('die-late')).rejects.toMatchObject({
+    message: 'stand-in exited with 1 before it was ready. Its log ends with:\nlate words',
+  });
+});
+
 it('shows the log of a process that ends before it is ready', async () => {
   const failure = start('die');
   await expect(failure).rejects.toBeInstanceOf(StartError);

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
+import { setTimeout } from 'node:timers/promises';
 import { describeExit, dieWithParent, isAlive, stopChild } from './child.ts';
 import { checkoutDir, compileCache } from './paths.ts';
 import { StartError } from './start-error.ts';
@@ -46,6 +47,8 @@ const readyBoundMs = 30_000;
  * take to drain.
  */
 const stopBoundMs = 12_000;
+/** The longest wait for the last lines of a process that has ended. */
+const drainBoundMs = 1_000;
 const logLinesMax = 2_000;
 const logTailLines = 20;
 
@@ -58,7 +61,7 @@ const logTailLines = 20;
  * stops when its IPC channel closes.
  */
 export async function startServiceProcess(command: ServiceCommand): Promise<ServiceProcess> {
-  const { child, lines, output } = spawnService(command);
+  const { child, lines, output, drained } = spawnService(command);
   const exited = once(child, 'exit').then(() => describeExit(child));
   const stop = (boundMs = stopBoundMs) => stopChild(child, 'SIGTERM', boundMs);
   try {
@@ -76,6 +79,8 @@ export async function startServiceProcess(command: ServiceCommand): Promise<Serv
     };
   } catch (error) {
     await stopChild(child, 'SIGKILL', stopBoundMs);
+    // A process may have ended before its last lines were read.
+    await Promise.race([drained, setTimeout(drainBoundMs, undefined, { ref: false })]);
     const reason = error instanceof Error ? error.message : String(error);
     const logTail = lines.slice(-logTailLines).map(readable);
     throw new StartError(
@@ -90,6 +95,8 @@ interface SpawnedService {
   readonly child: ChildProcess;
   readonly lines: string[];
   readonly output: ReturnType<typeof createInterface>;
+  /** Resolves when all lines are read. It waits for children that still have the pipes. */
+  readonly drained: Promise<unknown>;
 }
 
 function spawnService({
@@ -122,8 +129,10 @@ function spawnService({
   };
   const output = linesOf(child.stdout);
   output.on('line', keep);
-  linesOf(child.stderr).on('line', keep);
-  return { child, lines, output };
+  const errors = linesOf(child.stderr);
+  errors.on('line', keep);
+  const drained = Promise.all([once(output, 'close'), once(errors, 'close')]);
+  return { child, lines, output, drained };
 }
 
 function linesOf(stream: Readable | null): ReturnType<typeof createInterface> {

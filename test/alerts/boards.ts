@@ -11,8 +11,8 @@ export interface Board {
   ])[];
 }
 
-// The rates of this file are over two minutes. Over five minutes, a fault that began a minute ago
-// would hardly show.
+// Each `rate` in this file covers two minutes. In a rate over five minutes, a fault that began a
+// minute ago would hardly show.
 
 const created = 'route="/v1/submissions",method="POST"';
 

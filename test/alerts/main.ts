@@ -12,8 +12,8 @@ import { checkRunbookCommands } from './runbook-commands.ts';
 
 /**
  * `pnpm alerts`: promtool checks the rules, makes each alert fire, and checks that none fires in a
- * quiet service. It writes the dashboards, and promtool parses their queries. It also looks up the
- * commands that the runbooks name. The last line is the verdict.
+ * quiet service. The command writes the dashboards, and promtool parses their queries. The command
+ * also checks that `svc` has the commands that the runbooks name. The last line is the verdict.
  */
 const say = (line: string) => void process.stdout.write(`${line}\n`);
 const { promtool } = await prometheusPrograms(() =>

@@ -79,7 +79,8 @@ const form = {
 const compose = readCompose();
 
 /**
- * Compose mounts the master key below `/run/secrets`. The tests write the key to a temporary
+ * Returns the environment that docker-compose.yml gives to a service, with test passwords. Compose
+ * mounts the master key below `/run/secrets`. This function writes a test key to a temporary
  * directory instead.
  */
 function environmentOf(name: ServiceName): Record<string, string> {

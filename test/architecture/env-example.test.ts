@@ -5,8 +5,8 @@ import { adminCliConfig } from '../../packages/admin-cli/src/configuration.ts';
 import { serviceConfigs } from './service-configs.ts';
 
 /**
- * .env.example shows operators every variable that they can set, and its default if it has one. The
- * tests compare this file with the schemas of the services and of `svc`.
+ * The file .env.example shows operators every variable that they can set, and its default if it has
+ * one. The tests compare .env.example with the schemas of the services and of `svc`.
  */
 
 const text = readFileSync(path.resolve(import.meta.dirname, '../../.env.example'), 'utf8');

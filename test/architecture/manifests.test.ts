@@ -116,8 +116,8 @@ it.each(rooms)(
 );
 
 /**
- * The rooms whose README must be short. Tenants get the client's README with the package, so that
- * README may be longer.
+ * The rooms whose README must be short. The README of the client may be longer, because tenants
+ * get this README with the package.
  */
 const internal = rooms.map(({ room }) => room).filter((room) => room !== 'packages/client');
 

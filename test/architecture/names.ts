@@ -24,8 +24,8 @@ function wordsOf(name: string): string[] {
 
 const units = new Set(['ms', 'seconds', 'minutes', 'hours', 'days', 'micros', 'bytes']);
 /**
- * Words that may follow a unit: the kind of a limit (`leaseMsMax`), `per` (`microsPerCredit`), or a
- * preposition in a function's name (`microsOf`, `sendBytesTo`).
+ * Words that may follow a unit: `max`, `min` and `default` (`leaseMsMax`), `per`
+ * (`microsPerCredit`), or a preposition in a function's name (`microsOf`, `sendBytesTo`).
  */
 const behindUnit = new Set(['max', 'min', 'default', 'per', 'of', 'to']);
 

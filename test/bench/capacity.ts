@@ -49,7 +49,7 @@ export function costOf(cost: Cost, inFlight: number, processes: number): number 
 
 /**
  * The costs, from measurements of the full run in docs/lab/performance.md. The point with 22 in
- * flight is the whole life at half load: 357 lives per second, each of which takes 61 ms.
+ * flight is the whole life at half load: 357 lives per second, with a median of 61 ms.
  */
 export const costs = {
   created: fitCost(

@@ -58,7 +58,7 @@ export async function runGrowth(report: Report): Promise<void> {
     }
     for (const system of systems) report.servers(await system.versions());
     // The seeding ends with a checkpoint. The first change of a page after a checkpoint writes the
-    // whole page to the WAL. The warm-up keeps these writes out of the measured WAL.
+    // whole page to the WAL. The warm-up makes many of these writes before the measurement.
     for (const system of systems)
       for (const shape of [created64, life64])
         await measure(driver, system, shape, options.growth.warmUpSeconds);

@@ -106,8 +106,7 @@ async function comeToRest(system: System, after: string): Promise<void> {
 
 interface Ends {
   /**
-   * The time at which the webhook of each submission was first acknowledged. It is a time of the
-   * monotonic clock.
+   * The times of the monotonic clock at which the webhooks were acknowledged, by submission id.
    */
   readonly atMs: ReadonlyMap<string, number>;
   /**

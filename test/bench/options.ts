@@ -59,8 +59,8 @@ export const options = {
   cancels: quick ? { count: 100, atOnce: 4 } : { count: 1_000, atOnce: 8 },
   deadNodes: { nodes: 20, waitForRuns: !quick },
   /**
-   * True if the run also measures four processes of each service. They take longer to start than
-   * the rest of a quick run.
+   * True if the run also measures four processes of each service. A quick run without `--only`
+   * leaves these processes out, because their start takes longer than the rest of that run.
    */
   hasFourOfEach: !quick || values.only !== '',
   someOfEach: { rounds: natural('rounds', values.rounds ?? (quick ? '1' : '3')) },

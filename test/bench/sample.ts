@@ -27,8 +27,8 @@ export interface Percentiles {
 /** One measurement. CPU, wake-ups and WAL are per submission. */
 export interface Sample {
   /**
-   * Submissions per second, from the first request to the last 201, or to the last webhook of a
-   * whole life.
+   * Submissions per second. The time begins before the first request. It ends with the last 201, or
+   * for a whole life with the last acknowledged webhook.
    */
   readonly perSecond: number;
   readonly created: number;

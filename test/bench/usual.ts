@@ -36,9 +36,10 @@ const names = ['product', other];
 const inFlightOfLoops = 64;
 
 /**
- * Measures three things, one after another: the product against the baseline, several processes of
- * each service against one of each, and the cancels and dead nodes of a fleet. With `--profile`, it
- * measures only the shapes of the first part.
+ * Measures three parts, one after another. The first part compares the product with the baseline or
+ * another checkout. The second part compares several processes of each service with one of each.
+ * The third part measures the cancels and dead nodes of a fleet. With `--profile`, only the shapes
+ * of the first part are measured.
  */
 export async function runUsual(report: Report): Promise<void> {
   const dir = mkdtempSync(path.join(os.tmpdir(), 'svc-bench-'));
@@ -186,8 +187,8 @@ class Usual {
 }
 
 /**
- * Returns `figures`. With `--against`, returns a function that gives no figures: the goals are
- * ratios to the baseline, which such a run does not measure.
+ * Returns `figures`. With `--against`, returns a function that gives no figures. Most goals of the
+ * shapes and of the open loop are ratios to the baseline, which such a run does not measure.
  */
 function ifBaseline<T>(figures: (result: T) => GoalFigures): (result: T) => GoalFigures {
   return againstDir === undefined ? figures : () => new Map();

@@ -51,9 +51,9 @@ let actions = 0;
 let reporting: NodeJS.Timeout;
 
 /**
- * The node completes all jobs except the slow ones, and reports their usage every 15 s. Without the
- * reports, the leases of slow jobs would end in a long run, and the service would quarantine the
- * node.
+ * Makes the node complete all jobs except the slow ones. The node reports the usage of each slow
+ * job every 15 s. Without these reports, the leases of slow jobs would end if the tests take long,
+ * and the service would quarantine the node.
  */
 function completeAllButSlow(): void {
   const slow = new Set<string>();

@@ -18,7 +18,7 @@ import {
 /**
  * Sends the worst cases to every endpoint of the OpenAPI document. Compares the gateway's processor
  * time for each case with that for a plain request to the same endpoint. For signed requests with a
- * body, the plain body is as large as the worst one.
+ * body, the plain body is about as large as the worst ones.
  */
 
 /** A worst case may take at most this many times the processor time of a plain request. */
@@ -150,8 +150,9 @@ function requestOf({ method, target, signer }: Operation, worst: Partial<WorstCa
 }
 
 /**
- * `/live` answers when the gateway has finished its earlier work. The processor time then includes
- * all of that work.
+ * Returns the gateway's processor time since its start, in milliseconds. First waits for an answer
+ * of `/live`, which comes after the work that already occupies the gateway. The returned time
+ * includes that work.
  */
 async function gatewayCpuMs(): Promise<number> {
   await (await fetch(`${whole.stack.adminUrl('gateway', 0)}/live`)).text();

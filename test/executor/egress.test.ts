@@ -11,8 +11,8 @@ interface Seen {
 
 const main = path.join(import.meta.dirname, 'egress/main.ts');
 /**
- * A script that adds a network interface with the address of a home network. No other machine is in
- * this network. Then the script runs the given command.
+ * A script that adds a network interface with an address of a home network, and then runs the given
+ * command. No other machine is in this network.
  */
 const inHomeNetwork = `
   ip link set lo up

@@ -35,8 +35,8 @@ export async function withStateDir<T>(use: (stateDir: string) => Promise<T>): Pr
 }
 
 /**
- * Runs one job as the agent runs it, with a journal on disk, and returns the outcome that the agent
- * sends to the service.
+ * Runs one job as the agent runs it, with a journal on disk. Returns the outcome and the usage
+ * frames that the agent sends to the service.
  */
 export async function runJobInAgent(
   stateDir: string,

@@ -8,8 +8,8 @@ export interface PostgresPrograms {
 }
 
 /**
- * Finds a Postgres with `pg_basebackup`, which the npm package for `npm start` lacks. If none is
- * installed, downloads Debian's package and unpacks it below .local.
+ * Finds a Postgres with `pg_basebackup`. The Postgres that `npm start` uses lacks this program. If
+ * no such Postgres is installed, Debian's package is downloaded once and unpacked below .local.
  */
 export async function debianPostgres(): Promise<PostgresPrograms> {
   const installed = newest('/');

@@ -29,8 +29,8 @@ export interface PostgresNode {
   /** Ends the server and all its processes with `kill -9`, as if its host lost power. */
   kill(): Promise<void>;
   /**
-   * Replaces the files of this server by a copy of `primary`. The server then starts as a standby
-   * of `primary`.
+   * Replaces the files of this server by a copy of `primary`. The next `start` starts the server as
+   * a standby of `primary`.
    */
   copyFrom(primary: PostgresNode): Promise<void>;
   /** Runs one statement as the owner, and returns its rows. */

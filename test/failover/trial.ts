@@ -24,7 +24,7 @@ export interface TrialReport {
   readonly name: string;
   /**
    * The milliseconds from the promotion to the next creation that succeeded, one value for each
-   * failover. Undefined if none succeeded.
+   * failover. A value is undefined if no later creation succeeded.
    */
   readonly recoveriesMs: readonly (number | undefined)[];
   readonly report: FaultsReport;

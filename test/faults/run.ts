@@ -41,8 +41,8 @@ export interface FaultsOptions {
   /** The file that a service starts from; by default its source. */
   readonly entryOf?: (service: ServiceName) => string;
   /**
-   * Strikes no more faults after the system did not recover from one, or after a complaint. Later
-   * probes would only wait for submissions that are lost.
+   * True: no fault strikes after the system did not recover from one, or after a tenant's complaint
+   * (`Seen`). Later probes would only wait for submissions that are lost.
    */
   readonly endsWhenBroken?: boolean;
   readonly onFault?: (struck: StruckFault) => void;

@@ -2,8 +2,8 @@ import { boundedTables, keptTables, type TableSize } from './sizes.ts';
 import type { Month, Plan, Year } from './year.ts';
 
 /**
- * The longest wait for a lock and the longest exclusive lock that are allowed, in milliseconds. The
- * time in which the machine did not let the sampler run does not count.
+ * The longest wait for a lock and the longest exclusive lock that a long run allows, in
+ * milliseconds. Pauses in which the machine did not let the sampler run do not count.
  */
 const lockMsMax = 50;
 const growthMax = 1.2;

@@ -6,8 +6,8 @@ import process from 'node:process';
 export const examplesDir = path.resolve(import.meta.dirname, '../../examples');
 
 /**
- * The directory in which `pnpm guides` has installed the packages of all examples. Undefined in
- * `npm test`.
+ * The directory in which `pnpm guides` has installed the packages of the examples, except Next.js.
+ * Undefined in `npm test`.
  */
 const installed = process.env['EXAMPLES_INSTALLED'];
 const nodeModules = [
@@ -49,8 +49,9 @@ function locate(npm: string): string | undefined {
 }
 
 /**
- * Copies an example into `dir`, where the client is installed. `npm` is the name of a package to
- * link into the copy. Returns the folder of the copy.
+ * Copies an example into `dir`, and returns the folder of the copy. The client must be installed in
+ * `dir`. If the package `npm` is installed, the copy gets a link to the package. The copy of
+ * `nextjs` also gets a program that serves its route.
  */
 export function installExample(name: string, dir: string, npm?: string): string {
   const target = path.join(dir, name);

@@ -6,8 +6,8 @@ import { examplesDir } from './examples.ts';
 
 /**
  * `pnpm guides`: runs the code of all guides and all examples. It first installs the pinned
- * packages of the examples in a cache. It does not install Next.js, because the tests call the
- * route handler of that example directly.
+ * packages of the examples in a cache. Next.js is not installed, because the tests call the route
+ * handler of the example `nextjs` directly.
  */
 
 const checkoutDir = path.resolve(import.meta.dirname, '../..');

@@ -12,9 +12,10 @@ import {
 import { lineTimes, type LineTimes } from './line-times.ts';
 
 // The ledger numbers the rows of an account in the order in which they are written. The checker
-// tries no other order. Accounts share no figures, so each is checked alone. The requests that
-// wrote or read a row bound the moment at which the row was written. The order contradicts real
-// time if the earliest moment of a row is after the latest moment of a later row.
+// tries no other order. Accounts share no figures, so the order of each account is checked alone.
+// The requests that wrote or read a row give an earliest and a latest moment of its writing. The
+// order contradicts real time if the earliest moment of a row is after the latest moment of a later
+// row.
 
 /**
  * Checks the order of the ledger's rows (CONTRACT 4). The order must agree with real time and

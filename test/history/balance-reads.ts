@@ -3,21 +3,21 @@ import type { LineTimes } from './line-times.ts';
 
 // Position i is the place between row i and row i + 1. Three things are true of a read that fits
 // into position i. (1) It shows the figures after row i. (2) Row i can have been written before the
-// read ended. (3) Row i + 1 can still have been missing when the read began. The earliest and
-// latest times of rows never decrease with i, so the positions that these times allow are one
-// range.
+// read ended. (3) Row i + 1 can still have been missing when the read began. The times of (2) and
+// (3) never decrease with i, so the positions that they allow are one range.
 //
-// A read that began after another had ended must not get an earlier position. So the reads are
-// taken in the order of their begin. Each gets the first position that fits and is not before those
-// of the reads that had already ended. The first position leaves the most room for later reads.
+// A read that began after another had ended must not get an earlier position. The reads are
+// therefore handled in the order in which they began. Each read gets the first position that fits
+// and is not before the position of a read that had already ended. The first position leaves the
+// most room for later reads.
 
 /**
- * Finds a position between two rows of the ledger for each read of a balance. Returns a text for
- * each read that has no possible position. The rows of one submission's ending are one transaction,
- * so no read may see the figures between them.
+ * Finds a position in the ledger for each read of a balance: before the first row, between two rows
+ * or after the last row. Returns a text for each read that has no possible position. The rows of
+ * one submission's ending are one transaction, so no read may see the figures between them.
  *
- * Returns no text if and only if the order of the rows explains all reads. Costs O((n + m) log (n +
- * m)) for n rows and m reads.
+ * Returns no text if and only if the order of the rows explains all reads. The cost is
+ * O((n + m) log (n + m)) for n rows and m reads.
  */
 export function explainReads(
   lines: readonly LineRecord[],

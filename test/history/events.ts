@@ -10,19 +10,20 @@ import {
 } from './history.ts';
 import { type EndingTimes, endingTimes } from './submissions.ts';
 
-// A URL can be in force from the begin of the request that sets it. It is certainly replaced when a
-// later request has ended: one that began after the end of the first request. An attempt uses the
-// URL that is in force when the attempt is claimed. The claim is between the cause of the event and
-// the arrival of the attempt. An arrival is therefore wrong if its URL cannot have been in force
-// between the cause and the arrival.
+// A URL can be in force from the start of the request that sets the URL. A later request is one
+// that starts after the end of this request. The URL is certainly replaced when a later request has
+// ended. An attempt uses the URL that is in force when the attempt is claimed. The claim is between
+// the cause of the event and the arrival of the attempt. An arrival is therefore wrong if its URL
+// cannot have been in force between the cause and the arrival.
 
 /**
  * Checks webhooks against the changes of the URL (CONTRACT 6). An event reaches only a URL that can
- * have been in force since its cause. The end of a submission is one event. It arrives if the
- * tenant had a URL from before the end until everything was at rest.
+ * have been in force between the cause and the arrival. The end of a submission is one event. This
+ * event arrives if the tenant had a URL from before the end until everything was at rest.
  *
  * Overlapping attempts, redeliveries and changes cause no false violation, because each only widens
- * the intervals. Costs O(n log n).
+ * the intervals. The cost is linear in the length of the history if each tenant changes its URL
+ * only a few times.
  */
 export function checkEvents(history: History): Verdict[] {
   const webhooks = recordsOf(history, 'webhook');
@@ -58,8 +59,8 @@ interface UrlInForce {
    */
   readonly untilMs: number;
   /**
-   * The moment at which the request had certainly set the URL. Infinity if the request got no
-   * answer.
+   * The end of the request that set the URL. By this moment, the URL was certainly set. Infinity if
+   * the request got no answer.
    */
   readonly surelyFromMs: number;
 }
@@ -128,8 +129,8 @@ function missing(history: History, { rest, urls, endings }: Known): string[] {
 }
 
 /**
- * True if the tenant certainly had a URL at `ms` and at all times after it. Changes whose requests
- * overlapped can have happened in any order.
+ * True if the tenant certainly had a URL at `ms` and at all later times. Two changes whose requests
+ * overlapped can have happened in either order.
  */
 function hadUrlSince(changes: readonly UrlInForce[], ms: number): boolean {
   const wasSet = changes.some(({ url, surelyFromMs }) => url !== null && surelyFromMs < ms);

@@ -1,6 +1,6 @@
 /**
- * One record of a history. A history has the requests, answers and observations of a run that the
- * checks use. All times are milliseconds of the recording process's monotonic clock. Ids are
+ * One record of a history: a request with its answer, or an observation of a run. The checks read
+ * these records. All times are milliseconds of the recording process's monotonic clock. Ids are
  * compared as text.
  */
 export type HistoryRecord =

@@ -10,23 +10,23 @@ import {
 
 // A key is free, or one submission S has it. S takes the key during the request that is answered
 // 201, or during a request without a definite answer. S keeps the key for ever, unless a reject
-// frees it. `latestBirthMs` is the end of the first request whose answer names S: by then, S has
+// frees it. `latestBirthMs` is the earliest end of a request whose answer names S: by then, S has
 // taken the key. `earliestDeathMs` is the begin of the first reject that may have succeeded: before
-// it, nothing frees the key. Between these two moments, S has the key in every serial order. Each
-// rule below compares one request with this interval.
+// it, nothing frees the key. Between these two moments, S has the key in every serial order. Most
+// rules below compare this interval with a request, or with the interval of another submission.
 
 /**
  * Checks that each idempotency key is linearizable (CONTRACT 3). A key has one submission at a
  * time. Every replay gives the answer that created this submission. A conflict occurs only for
  * another body. A creation that ends in an error leaves the key free.
  *
- * Costs O(n log n), because the requests are grouped by key and a key has few of them.
+ * The cost is proportional to the number of records, because a key has few requests.
  */
 export function checkKeys(history: History): Verdict {
-  // Each reported violation is real, because an unknown outcome only widens the intervals. If no
-  // submission of a key is rejected, at most one submission has the key. Then it is enough to
-  // compare pairs, and the rules find every violation. For a key with three or more rejected
-  // submissions, the rules may miss a violation.
+  // Each reported violation is real, because the rules read an unknown outcome in favour of the
+  // service. The rules compare the records of a key in pairs. If no submission of a key is
+  // rejected, at most one submission has the key, and the rules find every violation. For a key
+  // with three or more rejected submissions, the rules may miss a violation.
   const creates = recordsOf(history, 'create');
   const rejects = Map.groupBy(recordsOf(history, 'reject'), ({ submissionId }) => submissionId);
   const shown = recordsOf(history, 'status').filter(({ key }) => key !== undefined);
@@ -181,9 +181,9 @@ function mayHaveKey(one: CreateRecord, request: CreateRecord, holders: readonly 
 }
 
 /**
- * Finds records of submissions that contradict the answers to the requests with one key. If a
- * submission was seen past `pending`, it is never rejected and keeps the key for ever. Any other
- * submission that an answer names must then have been rejected.
+ * Finds records of submissions that contradict the answers to the requests with one key. A
+ * submission that was seen in a status after `pending`, except `rejected`, keeps the key for ever.
+ * Any other submission that an answer names must then have been rejected.
  */
 function wrongRecords(
   requests: readonly CreateRecord[],

@@ -2,10 +2,7 @@ import { parseArgs } from 'node:util';
 import { checkHistory, describeHistory } from './check.ts';
 import { loadHistory } from './recorder.ts';
 
-/**
- * `pnpm history FILE`: checks a history that another command saved with its option `--history
- * FILE`.
- */
+/** `pnpm history FILE`: checks a history that another command saved with `--history FILE`. */
 const { positionals } = parseArgs({ allowPositionals: true });
 const [file] = positionals;
 if (file === undefined) throw new Error('usage: pnpm history FILE');

@@ -9,8 +9,8 @@ export interface Modelled {
   readonly availableAfterMicros: bigint;
   state: Status;
   /**
-   * The times at which the requests that wait for a node began, in ms. The first request is the
-   * creator's.
+   * The begin times, in ms, of the requests that wait until the submission leaves `pending`. The
+   * first request is the one that created the submission.
    */
   waiting: number[];
   chargedMicros: bigint | null;

@@ -9,8 +9,9 @@ import {
 } from './history.ts';
 
 // Each status has a rank, and all ends have the highest rank. The rank of a submission never falls.
-// Two observations contradict each other if they show different ends. They also contradict each
-// other if the later one, which began after the earlier one had ended, shows a lower rank. A
+// Two observations contradict each other in three cases. (1) They show different ends, or ends with
+// different charges. (2) One shows `rejected`, and the other a status between `pending` and the
+// ends. (3) The later one, which began after the earlier one had ended, shows a lower rank. A
 // `reached` observation may show a status that the submission has left, so it never counts as the
 // later one. If no two observations contradict each other, all are possible together.
 
@@ -20,8 +21,8 @@ import {
  * status. An end stays the end, with its charge. `rejected` only follows `pending`. `cancelled` is
  * seen only after a cancel was requested.
  *
- * Reports a violation of the path if and only if no legal path explains the observations. Costs O(n
- * log n).
+ * Reports a violation of the path only if no legal path explains the observations. Each illegal
+ * path is reported, except `cancelled` after `settling`. Costs O(n log n).
  */
 export function checkSubmissions(history: History): Verdict {
   const seen = statusesOf(history);

@@ -12,9 +12,9 @@ import { readOptions } from './options.ts';
 import { obstacle } from './requirements.ts';
 
 /**
- * `pnpm hosts`: makes the network, runs the trial in it, and removes the network. Prints the reason
- * and runs nothing if this machine cannot make the network. The trial is a separate process, so the
- * network is removed even if the trial crashes.
+ * `pnpm hosts`: makes the network, runs the trial in it, and removes the network. If this machine
+ * cannot make the network, `pnpm hosts` only prints the reason. The trial is a separate process, so
+ * the network is removed even if the trial crashes.
  */
 const say = (line: string) => void process.stdout.write(`${line}\n`);
 const options = readOptions(process.argv.slice(2));

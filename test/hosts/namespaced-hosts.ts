@@ -6,8 +6,8 @@ import { hostOf, inside, type Layout } from './layout.ts';
 const balancerEntry = path.join(import.meta.dirname, 'balancer.ts');
 
 /**
- * Every service and every node runs in its own namespace. This process runs in the namespace of the
- * tenants.
+ * The hosts of a run in which each process of a service and each node has a separate network
+ * namespace. This process runs in the namespace of the tenants.
  */
 export function namespacedHosts(layout: Layout): Hosts {
   return {

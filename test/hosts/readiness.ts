@@ -8,8 +8,8 @@ export interface Statement {
 }
 
 /**
- * A change of the network. From `atMs` on, the service cannot reach the stores in `unreachable`. It
- * can reach all others.
+ * A change of the network. From `atMs` until its next change, the service cannot reach the stores
+ * in `unreachable`, and can reach all other stores.
  */
 export interface Change {
   readonly service: string;

@@ -16,8 +16,9 @@ export function obstacle(): string | undefined {
 }
 
 /**
- * Tries what a run does, because a container may forbid namespaces, and a kernel may have no packet
- * filter. Returns the first command that fails with its error, or undefined if none fails.
+ * Tries the commands that a run needs, because a container may forbid namespaces, and a kernel may
+ * have no packet filter. Returns the first command that fails, together with its error. Returns
+ * undefined if no command fails.
  */
 function triedObstacle(): string | undefined {
   const namespace = `${runName(process.pid)}-try`;

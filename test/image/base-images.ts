@@ -15,9 +15,9 @@ const pullMsMax = 60_000;
 const searchPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 /**
- * Pulls the pinned images. If one cannot be pulled, builds stand-ins for all from the packages of
- * Debian and npm. A stand-in has the programs, user names and entry points that the Dockerfile and
- * the compose file use.
+ * Pulls the pinned images. If one cannot be pulled, builds stand-ins for all of them from packages
+ * of Debian and npm and from the Node of this process. A stand-in has the programs, user names and
+ * entry points that the Dockerfile and the compose file use.
  */
 export async function openBaseImages(
   engine: Engine,

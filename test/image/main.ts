@@ -9,9 +9,10 @@ import { type Checked, say } from './checks.ts';
 import { obstacle } from './requirements.ts';
 
 /**
- * `sh infra/docker/verify.sh [--keep]`: builds the image and runs the compose file's services in
- * it. The build and the run get separate namespaces. When the build or the run ends in any way, the
- * kernel ends its processes and removes its mounts and networks.
+ * `sh infra/docker/verify.sh [--keep]`: builds the image and runs the compose file's services with
+ * this image. The build and the run each get a mount namespace and a process namespace. The run
+ * also gets a network namespace. When the build or the run ends in any way, the kernel ends the
+ * processes in its namespaces and removes these namespaces.
  */
 const { values } = parseArgs({ options: { keep: { type: 'boolean', default: false } } });
 

@@ -16,7 +16,8 @@ export interface GivenServer {
    */
   readonly service?: string | undefined;
   /**
-   * A migrated database of that server to copy. Without it, the command migrates an empty database.
+   * The name of a migrated database on the given server. The command copies this database. Without
+   * `template`, the command migrates an empty database.
    */
   readonly template?: string | undefined;
 }

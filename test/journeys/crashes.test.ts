@@ -13,8 +13,9 @@ import {
 } from '../support/journey.ts';
 
 /**
- * Between each commit and the message about it, Redis is emptied or the service that committed is
- * killed. The submission still ends once, with the right money, and its event arrives.
+ * Redis is emptied, or a service is killed, between a commit and the message about the commit, or
+ * between a webhook and its record. The money is right afterwards. The submission ends once and its
+ * event arrives. If the gateway is killed, the submission is rejected, and no event reports that.
  */
 
 const newJourney = shareStack({ gateways: 2, nodes: 1, failpoints: true });

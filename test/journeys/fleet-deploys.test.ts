@@ -102,8 +102,8 @@ test('kill -9 of a dispatcher loses no run: the other dispatcher takes its nodes
   await expectAllComplete(journey, moved);
   const node = moved[0]?.node;
   node?.autoPilot();
-  // The registry keeps the nodes of the dead dispatcher until an offer to them finds no subscriber.
-  // A creation may fail until then.
+  // The registry keeps the nodes of the killed dispatcher until an offer to one of them finds no
+  // subscriber, or for `dispatcherSilentMs`. A creation may fail until then.
   await waitUntil(async () => {
     const created = journey.client.submit(application(`after ${performance.now()}`, 'model'));
     return await created.then(

@@ -6,7 +6,7 @@ import { type Fleet, type FleetNode, startFleet } from '../support/fleet.ts';
 import { application, eventOf, type Journey } from '../support/journey.ts';
 
 /**
- * The node or the link of a run fails, or the time of a run is over (CONTRACT 7, "Nothing hangs"). Leases and
+ * Runs whose node or link fails, or whose time is over (CONTRACT 7, "Nothing hangs"). Leases and
  * limits follow the database's clock, which the tests advance.
  */
 let fleet: Fleet;

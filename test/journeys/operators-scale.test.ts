@@ -93,8 +93,8 @@ async function newestOf(database: Database): Promise<{ id: string; tenantId: str
 }
 
 /**
- * The rows and index entries that were read from all tables so far. Postgres counts a command's
- * reads when the command ends.
+ * The number of rows and index entries that were read from all tables so far. Postgres has counted
+ * all reads of an `svc` command when the command has ended.
  */
 async function rowsRead(database: Database): Promise<number> {
   const [row] = await database.query<{ read: number }>(`

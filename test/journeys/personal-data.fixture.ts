@@ -11,8 +11,8 @@ export function newMarker(place: string): string {
 }
 
 /**
- * The encodings in which bytes may contain a text: plain, hex, and base64 at each of the three
- * offsets.
+ * The texts that reveal the marker in other bytes: the marker itself, its hex form, and its base64
+ * form at each of the three offsets.
  */
 function forms(marker: string): string[] {
   const bytes = Buffer.from(marker);

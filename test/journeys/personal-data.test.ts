@@ -115,8 +115,8 @@ test('markers in every free text are found with tenant and node, and nowhere els
     return list.text.includes('"data":[]');
   });
 
-  // Together, the answers to the tenant and the frames to the node contain all markers. All markers
-  // have therefore passed through the service.
+  // Together, the answers to the tenant and the frames to the node contain all markers of
+  // `personal`. All these markers have therefore passed through the service.
   const seen = [
     await shown(completed),
     await shown(failed),

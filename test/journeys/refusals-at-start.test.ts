@@ -20,6 +20,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 /**
  * CONTRACT 0: two environments share nothing. A service with a wrong configuration does not start.
+ * If a wrong Redis is unreachable at the start, the service exits when Redis answers.
  */
 
 let mine: { database: TestDatabase; redis: TestRedis };

@@ -18,7 +18,8 @@ import { startWholeStack, type WholeStack } from '../support/whole-stack.ts';
 
 /**
  * Webhooks as a tenant sees them (CONTRACT 5 and 6): real endpoints on this machine, two processes
- * that deliver, and the production schedule. The test advances the clock of the schedule.
+ * that deliver, and the production schedule. The tests advance the clock of the database, which
+ * decides when an attempt is due.
  */
 
 let whole: WholeStack;

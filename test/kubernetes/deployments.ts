@@ -91,7 +91,8 @@ const secrets: Readonly<Record<string, string>> = {
 
 /**
  * Returns the environment that the manifests give to a container, with test values for the secrets.
- * The caller removes the folder `dir`, which contains the master key.
+ * Leaves out the variables of a `secretRef`. The caller removes the folder `dir`, which contains
+ * the master key.
  */
 export function environmentOf(
   manifests: readonly Manifest[],

@@ -63,9 +63,9 @@ function withoutFolders(file: string): string {
 }
 
 /**
- * Gives each edit of one file its id. An id depends on the file, the scope, the kind, the two
- * texts, and the number of equal changes before it in the same scope. It does not depend on line
- * numbers or on the folders below `src`.
+ * Makes a mutant of each edit of one file. The id of a mutant depends on the file, the scope, the
+ * kind, the texts before and after the change, and the number of equal changes before it in the
+ * same scope. The id does not depend on line numbers or on the folders below `src`.
  */
 export function toMutants(file: string, text: string, edits: readonly Edit[]): Mutant[] {
   const seen = new Map<string, number>();

@@ -20,8 +20,8 @@ export interface RolloutReport {
   /** The failed creations, each with the step in which it was sent. */
   readonly failedCreations: readonly string[];
   /**
-   * Submissions that failed because a node or a service disappeared. The list leaves out the
-   * submissions that a node loses on purpose, as the load demands.
+   * One text for each submission that failed because a node or a service disappeared. The list
+   * leaves out submissions with the behaviour `faults.lost`, which nodes lose on purpose.
    */
   readonly moved: readonly string[];
   readonly latencies: readonly Latency[];

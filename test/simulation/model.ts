@@ -22,9 +22,9 @@ const inFlight = new Set(['pending', 'dispatched', 'running', 'settling']);
 const order = ['pending', 'dispatched', 'running', 'settling'];
 
 /**
- * Predicts the state of the service. From the outcome of each operation, the model computes charges
- * and balances itself. If an operation got no answer, the model learns the result from rows of the
- * service.
+ * Predicts the balances of tenants and the states of submissions from the outcomes of operations.
+ * Uses the charges that the service reports. `checkEnded` compares these charges with the usage. If
+ * an operation got no answer, `resolveUnknown` finds its result in the rows of the service.
  */
 export class Model {
   readonly tenants = new Map<string, TenantModel>();

@@ -52,10 +52,11 @@ const rebateMillionths = 12_345;
  * Tests that money adds up under concurrency and crashes. Worker processes perform seeded
  * operations through the real store, `inFlight` at a time. Meanwhile workers are killed and their
  * connections are cut. After every `checkEvery` operations, an independent model must agree with
- * every account to the micro. At the end, the service's own auditor must find no fault.
+ * every account to the micro. At the end, the service's own auditor must find no fault, and
+ * `checkHistory` no violation.
  *
- * The seed repeats the schedule of operations and crashes, but not their interleaving on the
- * machine.
+ * The seed repeats the schedule of operations and crashes, except ids and some references of
+ * grants. The seed does not repeat the interleaving on the machine.
  */
 export async function simulate(options: SimulationOptions): Promise<SimulationReport> {
   const { databaseUrl, ownerUrl } = options;
@@ -184,7 +185,8 @@ function record(
 }
 
 /**
- * One promise for each killed worker. It resolves when the worker's sessions in Postgres are gone.
+ * One promise for each worker that was killed in the current block. The promise resolves when the
+ * worker's sessions in Postgres are gone.
  */
 const replacing: Promise<void>[] = [];
 

@@ -35,8 +35,8 @@ export interface Accounts {
   /** A node with the most slots that a node may have. */
   node(name: string): Promise<NodeCredentials>;
   /**
-   * Replaces the webhook secret of a tenant, and returns the new one. The previous one is valid for
-   * another day.
+   * Replaces the webhook secret of a tenant, and returns the new secret. The previous secret stays
+   * valid for one day.
    */
   rotateWebhookSecret(tenant: TenantCredentials): Promise<string>;
   close(): Promise<void>;

@@ -1,8 +1,9 @@
 import type { TestStack } from '@svc/testkit';
 
 /**
- * Checks the money with SQL alone, at any moment of a run. Returns one text for each violation. An
- * empty list means that the money adds up (docs/ARCHITECTURE.md, three promises).
+ * Checks with SQL alone, at any moment of a run, that the money adds up (docs/ARCHITECTURE.md,
+ * three promises). Also checks the records of submissions in flight, and that each end has its
+ * event. Returns one text for each violation.
  */
 export async function auditMoney(query: TestStack['query']): Promise<string[]> {
   const violations: string[] = [];

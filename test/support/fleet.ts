@@ -122,9 +122,9 @@ async function link(
 }
 
 /**
- * Ends all runs of a test's node, so the next test does not see them: makes their leases and start
- * deadlines expire until none is left. A `start` or a report in flight may renew a lease, so each
- * pass of the loop makes it expire again.
+ * Waits until all runs of a test's node have ended, so the next test does not see them. Makes their
+ * leases and start deadlines expire, and the reconciler ends the runs. A `start` or a report in
+ * flight may renew a lease, so each pass makes the leases expire again.
  */
 async function nodeIsGone(store: Store, nodeId: string): Promise<void> {
   await waitUntil(async () => {

@@ -1,5 +1,6 @@
 /**
- * A valid body of a submission. `changes` replaces members, for example to make the body invalid.
+ * A valid body of a submission. `changes` replaces or adds members, for example to make the body
+ * invalid.
  */
 export function job(idempotencyKey: string, changes: Readonly<Record<string, unknown>> = {}) {
   return {

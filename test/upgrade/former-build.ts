@@ -18,8 +18,8 @@ export interface FormerBuild {
   readonly directory: string;
   readonly migrations: string;
   /**
-   * True if the services of the build accept a range of schemas. They may then start on a later
-   * one.
+   * True if the services of the build accept a range of schemas. Such services may start on a later
+   * schema than that of their build.
    */
   readonly hasRange: boolean;
 }
@@ -32,8 +32,8 @@ const rangeMigration = '20261122230000_schema_floors';
 
 /**
  * Unpacks the build of the commit `wanted`, unless an earlier run has done so. The default is the
- * newest commit that lacks a migration of this checkout. If there is no such build, the result has
- * the reason.
+ * newest commit that lacks a migration of this checkout. If there is no such commit, or if its
+ * build cannot be unpacked, the result has the reason.
  */
 export function openFormerBuild(wanted?: string): FoundFormerBuild {
   const top = git('rev-parse', '--show-toplevel');

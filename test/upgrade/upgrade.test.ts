@@ -30,8 +30,10 @@ import { startLoad } from './load.ts';
 import { formerEntry, presentEntry, startRollingServices } from './rolling-services.ts';
 
 /**
- * The rolling upgrade from a former commit, under load. `pnpm upgrade:services` runs more than
- * `npm test`: all four services, more submissions in each step, and the roll forward twice.
+ * The rolling upgrade from a former commit, under load. `pnpm upgrade:services` sets `UPGRADE_LONG`
+ * and runs more than `npm test`. It runs all four services and more submissions in each step, and
+ * checks the webhooks. After the roll back it rolls forward again. It also migrates the schema of
+ * the first release.
  */
 const isLong = process.env['UPGRADE_LONG'] === '1';
 const services = isLong ? serviceNames : (['gateway', 'dispatcher', 'settlement'] as const);

@@ -20,9 +20,10 @@ export function canFetchPackages(): boolean {
 }
 
 /**
- * Downloads the packages, and those of their dependencies that this machine does not have. `finish`
- * may change the unpacked files before they are renamed to `dir`. An interrupted fetch leaves no
- * `dir`. Throws CommandError if a command fails.
+ * Downloads the packages and their dependencies, without those that are installed on this machine,
+ * and unpacks them into `dir`. `finish` may change the unpacked files before they are renamed to
+ * `dir`. An interrupted fetch leaves no `dir`. A `dir` that exists already is not replaced. Throws
+ * CommandError if a command fails.
  */
 export async function fetchPackages(
   dir: string,

@@ -17,8 +17,8 @@ export interface DemoState {
 }
 
 /**
- * The embedded database and each DATABASE_URL have their own file, because each of these databases
- * has other tenants.
+ * Returns the path of the state file. The embedded database and each DATABASE_URL have separate
+ * files, because their tenants differ.
  */
 function fileIn(dir: string, databaseUrl: string | undefined): string {
   if (databaseUrl === undefined) return path.join(dir, 'demo.json');

@@ -23,8 +23,9 @@ export interface DemoPlan {
 }
 
 /**
- * Prepares the tenant and the nodes of the demo. They are those of the last start, if the database
- * still has that tenant. Only missing ones are created.
+ * Prepares the tenant and the nodes of the demo. If the database still has the tenant of the last
+ * start, uses the tenant and the nodes of that start again, and creates only missing nodes.
+ * Otherwise creates the tenant and all nodes.
  */
 export async function prepareDemoWorld(plan: DemoPlan): Promise<DemoWorld> {
   const { dir, givenDatabaseUrl, simulatedNodes, needsBrowserNode, env, closer, say } = plan;

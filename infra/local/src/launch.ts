@@ -89,8 +89,8 @@ async function startChain({
 }
 
 /**
- * False without simulated nodes. The person who starts the stack then links their own nodes and
- * sends their own submissions.
+ * True if the settings ask for the demo and there are simulated nodes. Without simulated nodes, the
+ * person who starts the stack links their own nodes and sends their own submissions.
  */
 function isDemoWanted({ isDemoWanted: isWanted, simulatedNodes }: Settings): boolean {
   return isWanted && simulatedNodes > 0;

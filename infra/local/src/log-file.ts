@@ -11,8 +11,8 @@ export interface LogFile {
 const logBytesMax = 20 * 1024 * 1024;
 
 /**
- * Opens the log of a process, which is empty at each start. When the file is full, it is renamed to
- * `….1.log`, and replaces the earlier file of that name.
+ * Opens an empty log file for a process. A file that reaches `logBytesMax` is renamed to `….1.log`,
+ * and replaces the earlier file of that name. The log then continues in a new file.
  */
 export function openLogFile(dir: string, name: string): LogFile {
   mkdirSync(dir, { recursive: true });

@@ -13,9 +13,9 @@ export interface Migration {
 }
 
 /**
- * Migrates the database to the schema of this checkout, by `svc migrate` as the owner of the
- * tables. If no other stack uses the database, it also reseals values that an earlier version
- * sealed in an older format.
+ * Applies the migrations of this checkout, by `svc migrate` as the owner of the tables. If another
+ * stack uses the database, leaves out the first migration that earlier builds do not work with, and
+ * all later ones. Otherwise also reseals values that an earlier version sealed in an older format.
  */
 export async function migrate({ ownerUrl, isAlone, env, say }: Migration): Promise<void> {
   // The services of this stack start later. If no other stack uses the database, no earlier build

@@ -15,8 +15,8 @@ export interface PostgresAccount {
   /** Returns `dir`, which must exist, or another directory if the account cannot reach `dir`. */
   place(dir: string): string;
   /**
-   * Makes the account the owner of a file or directory. Does nothing if the account needs no other
-   * owner.
+   * Makes the account the owner of a file or directory. Does nothing unless the account is
+   * `nobody`. Every other account can already use the files that this process creates.
    */
   give(file: string): void;
 }
@@ -76,7 +76,7 @@ function nobodyAccount(): PostgresAccount {
 
 /**
  * Copies to a temporary name and renames the copy at the end. An interrupted copy is therefore
- * never used.
+ * never used. If `to` exists by then, the copy is removed.
  */
 function copyWhole(from: string, to: string): void {
   const partial = `${to}.${process.pid}`;

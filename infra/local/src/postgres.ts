@@ -33,8 +33,8 @@ const passwordBytes = 24;
 
 /**
  * Starts Postgres on a free port of 127.0.0.1, with binaries from an npm package. Creates the
- * cluster if there is none. On Linux, the server ends when this process ends in any way (see
- * `dieWithParent`). Throws StartError if npm has no binaries for this platform.
+ * cluster if there is none. On Linux with `setpriv`, the server ends when this process ends in any
+ * way (see `dieWithParent`). Throws StartError if npm has no binaries for this platform.
  */
 export async function startPostgres(options: PostgresOptions): Promise<RunningPostgres> {
   const nativeDir = nativeDirectory();

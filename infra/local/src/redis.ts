@@ -27,8 +27,8 @@ const portAttemptsMax = 3;
 
 /**
  * Starts a Redis server on a free port of 127.0.0.1. Its password is in its configuration file and
- * not in its command line. On Linux, the server ends when this process ends in any way (see
- * `dieWithParent`). Throws StartError if no Redis is available.
+ * not in its command line. On Linux with `setpriv`, the server ends when this process ends in any
+ * way (see `dieWithParent`). Throws StartError if no Redis is available.
  */
 export async function startRedis(options: RedisOptions): Promise<RunningServer> {
   const { dir, durable, isClustered = false } = options;

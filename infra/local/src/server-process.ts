@@ -27,8 +27,9 @@ export interface ServerCommand {
 }
 
 /**
- * Starts a server and waits until it is ready. Throws an error with the end of the server's log if
- * the server exits first or is not ready in time.
+ * Starts a server and waits until it is ready. If the server exits first or is not ready in time,
+ * stops it and throws an error with the end of its log. If the command cannot be run, throws the
+ * system's error.
  */
 export async function startServer(
   server: ServerCommand,

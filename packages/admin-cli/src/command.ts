@@ -3,8 +3,9 @@ import type { Command } from 'commander';
 /**
  * How to write a command. A file of `commands/` adds its commands to a group of `catalogue.ts`.
  * Each command has a description, examples and `--json`. Most actions run in `withContext` and
- * print with `output.ts`. If an action changes something, it passes `context.by` to the store
- * function, which writes the audit log in the same transaction.
+ * print with `output.ts`. If such an action changes a row, it passes `context.by` to the store
+ * function, which writes the audit entry in the same transaction. For other changes, `withAudit`
+ * writes the audit entry.
  */
 
 export interface CommandText {

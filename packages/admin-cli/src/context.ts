@@ -19,8 +19,8 @@ const poolConnectionsMax = 4;
 
 /**
  * Opens the store, identifies the actor, runs `work` and closes the store. Throws Refusal if the
- * database cannot be used (see `openReadyStore`) or the operator cannot be identified. A command
- * with `mayBeFirst` needs no operator while no operator exists.
+ * database cannot be used (see `openReadyStore`) or the actor cannot be identified. In production,
+ * a command with `mayBeFirst` needs no operator while no enabled operator exists.
  */
 export async function withContext<T>(
   work: (context: Context) => Promise<T>,

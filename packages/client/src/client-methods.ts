@@ -53,12 +53,14 @@ export interface Client {
   listSubmissions(query?: ListSubmissionsQuery, options?: CallOptions): Pages<Submission>;
   /**
    * Throws `ConflictError` with code `terminal_state` if the submission has ended. The error's
-   * `problem.submissionStatus` says how it ended.
+   * `problem.submissionStatus` says how the submission ended. If a repeat finds the submission
+   * cancelled, the call succeeds with the refund.
    */
   cancel(submissionId: string, options?: CallOptions): Promise<CancelAnswer>;
   /**
-   * Polls until the submission has ended, and continues after temporary errors. Webhooks report the
-   * end sooner. Throws `WaitTimeoutError` if the submission has not ended within `timeoutMs`.
+   * Polls until the submission has ended. Continues after temporary errors, and throws others at
+   * once. Throws `WaitTimeoutError` if the submission has not ended and the next poll would be
+   * later than `timeoutMs`. Webhooks report the end sooner.
    */
   waitFor(
     submissionId: string,
@@ -110,8 +112,8 @@ export interface Client {
   ): Promise<PolledEvents>;
   listKeys(options?: CallOptions): Promise<KeyList>;
   /**
-   * Pass the `keyId` and `hmacSecret` of the answer to `createClient`. Only this answer shows the
-   * secret.
+   * Pass the `keyId` of the answer to `createClient` as `keyId`, and the `hmacSecret` as `secret`.
+   * Only this answer shows the secret.
    */
   createKey(request: KeyRequest, options?: CallOptions): Promise<KeyCreated>;
   /** Throws `ConflictError` with code `last_key` if no other key may change the settings. */
@@ -125,8 +127,9 @@ export interface Client {
   ): Promise<PurchaseIntent>;
   getPurchaseIntent(reference: string, options?: CallOptions): Promise<PurchaseIntent>;
   /**
-   * Waits up to `timeoutSeconds` (0 to 60, default 30) for the payment. Then returns the intent,
-   * whether it is paid or not.
+   * Waits up to `timeoutSeconds` (0 to 60, default 30) for the payment. Returns the intent when it
+   * is confirmed, or when it is still pending at the end. Throws `ConflictError` with code
+   * `intent_expired` or `intent_failed` if the intent has expired or failed.
    */
   awaitPurchaseIntent(
     reference: string,

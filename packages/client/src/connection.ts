@@ -17,9 +17,10 @@ export interface ClientOptions {
   /** False: a call throws the error `dispatch_unavailable` without a repeat. Default: true. */
   readonly retryDispatchUnavailable?: boolean;
   /**
-   * The time limit of one request in milliseconds; each repeat has its own. Default: 30,000. Do not
-   * set it below six seconds: the service may take that long to find a node for a new submission. A
-   * request of `pollWebhookEvents` gets 30 s more, and one of `awaitPurchaseIntent` 60 s more.
+   * The time limit of each request and of each repeat, in milliseconds. Default: 30,000. A limit
+   * below 6,000 is too short, because the service may take six seconds to find a node for a new
+   * submission. A request of `pollWebhookEvents` gets 30 s more, and a request of
+   * `awaitPurchaseIntent` gets 60 s more.
    */
   readonly requestTimeoutMs?: number;
   readonly fetch?: typeof globalThis.fetch;

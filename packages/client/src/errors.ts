@@ -116,8 +116,9 @@ export class ApiTimeoutError extends ApiConnectionError {
 }
 
 /**
- * `waitFor` reached its timeout. The submission continues. `last` is its last known state, or null
- * if none was read. `cause` is the last error, if any.
+ * `waitFor` gave up, because the next poll would be later than its timeout. The submission
+ * continues. `last` is the submission as the last successful poll read it, or null without one.
+ * `cause` is the error of the last poll, or undefined if that poll succeeded.
  */
 export class WaitTimeoutError extends SvcError {
   override readonly name = 'WaitTimeoutError';

@@ -13,8 +13,9 @@ import type {
 } from './types.ts';
 
 /**
- * The table of operations, from which `methodsOf` makes the methods of the client. `Client`
- * declares the types of the methods.
+ * The table of operations. `methodsOf` makes one method of the client from each entry. `listsOf`
+ * makes the methods for lists with pages, which are not in the table. `Client` declares the types
+ * of all these methods.
  */
 
 interface Shape extends Partial<Call<unknown>> {

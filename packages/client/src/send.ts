@@ -23,8 +23,9 @@ const json = 'application/json';
 const userAgent = `svc-client-ts/${version}`;
 
 /**
- * Signs one request unless `isOpen` is set, sends it, and reads its answer.
- * Throws `ApiTimeoutError`, `ApiConnectionError`, or the reason of `outerSignal`.
+ * Signs one request unless `isOpen` is set, sends it, and reads its answer. Throws
+ * `ApiTimeoutError`, `ApiConnectionError`, or the reason of `outerSignal`. An error of
+ * `connection.sign` is thrown unchanged.
  */
 export async function send(
   connection: Connection,

@@ -4,8 +4,8 @@ export type * from './generated/types.ts';
 
 /**
  * The requests and answers, as on the wire. Members and values may be added under `/v1` at any
- * time, so ignore those that you do not know. Amounts are credits with at most six decimals. Times
- * are RFC 3339 in UTC.
+ * time, so ignore those that you do not know. Amounts of credits and of USDC have at most six
+ * decimals. Times are RFC 3339 in UTC.
  */
 
 export type Tier = generated.Submission['tier'];

@@ -12,8 +12,8 @@ export type WebhookHeaders =
 
 export interface VerifiedWebhook {
   /**
-   * The id of the delivery. It is the same for every attempt. Check it before you act, because a
-   * delivery may arrive more than once.
+   * The id of the delivery. Every attempt of the delivery has the same id. A delivery may arrive
+   * more than once. Before you act, check that you have not handled this id already.
    */
   readonly deliveryId: string;
   readonly event: WebhookEvent;

@@ -18,8 +18,9 @@ function isPassing(error: unknown): boolean {
 }
 
 /**
- * Polls until the submission has ended. Throws `WaitTimeoutError` if it has not ended within
- * `timeoutMs`. Continues after temporary errors, and throws others at once.
+ * Polls until the submission has ended. Throws `WaitTimeoutError` as soon as the next poll would
+ * come more than `timeoutMs` after the call of `waitFor`. Continues after temporary errors, and
+ * throws other errors at once.
  */
 export async function waitFor(
   connection: Connection,

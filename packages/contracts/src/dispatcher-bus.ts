@@ -67,8 +67,9 @@ export const OfferEnded = Type.Object({
 export type OfferEnded = Static<typeof OfferEnded>;
 
 /**
- * Reports to all dispatchers that this submission ended, but not by a report of its node. The
- * dispatcher with the link of that node then stops the node's work on the submission.
+ * Reports to all dispatchers that this submission ended, but not by a report of its node. A
+ * dispatcher that offers the submission then stops offering it. The dispatcher with the link of its
+ * node asks the node to stop the work.
  */
 export const StopSubmission = Type.Object({
   kind: Type.Literal('stop_submission'),
@@ -85,8 +86,8 @@ export const NodeLinked = Type.Object({
   linkId: Id,
   epoch: Type.Integer(),
   /**
-   * The number of the link in Postgres. It decides which link is newer. Dispatchers of an older
-   * version omit it, and then `epoch` decides.
+   * The link's number from Postgres, which decides which link is newer. Dispatchers of an older
+   * version omit `linkEpoch`. Then `epoch`, the link's number from the fleet registry, decides.
    */
   linkEpoch: Type.Optional(Type.Integer()),
 });

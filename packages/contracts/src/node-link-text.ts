@@ -16,8 +16,8 @@ import {
 } from './node-link.ts';
 
 /**
- * Why a frame is refused. The service answers a refused frame with an `error` frame that has this
- * `code`.
+ * The reason that a frame is refused. The service answers a refused frame of a node with an `error`
+ * frame that has this `code`. A node ignores a refused frame of the service.
  */
 export type BadFrameCode =
   | 'malformed_frame'
@@ -129,8 +129,8 @@ export function parseFrameToNode(text: string): ParsedFrame<FrameToNode> {
 
 /**
  * Builds the `assign` frame around the payload's JSON text as the tenant sent it. Parsing and
- * serialising the payload would change numbers beyond 2^53 and the order of members (CONTRACT 3).
- * The payload must be the last member, because `assignPayloadText` relies on that.
+ * serialising the payload could change numbers beyond 2^53 and the order of members (CONTRACT 3).
+ * The payload must be the last member, because `assignPayloadText` takes it from the frame's end.
  */
 export function assignFrameText({
   offerId,

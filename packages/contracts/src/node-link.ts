@@ -151,8 +151,8 @@ const failed = Type.Object({
      */
     submitted: Type.Optional(Type.Boolean()),
     /**
-     * False if the same job would fail again for the same reason. True has the same effect as an
-     * omission.
+     * False if the same job would fail again for the same reason. Only `false` with the code
+     * `site_unreachable` has an effect.
      */
     retriable: Type.Optional(Type.Boolean()),
   }),
@@ -175,7 +175,8 @@ const report = Type.Object({
   begun: Type.Boolean(),
 });
 /**
- * The node has reported its whole history, and the service has acknowledged every outcome in it.
+ * The service has recorded each submission of the node's history. The service has also acknowledged
+ * the outcome of each submission that was not in the node's journal.
  */
 const reported = Type.Object({ type: Type.Literal('reported') });
 
@@ -203,8 +204,8 @@ const welcome = Type.Object({
 });
 /**
  * `sandboxBehaviour` is present only in the sandbox, and only if the payload's `atsType` begins
- * with `sandbox.`. It repeats `atsType`. Without it, a simulated node could not recognise a
- * submission with `sandbox.decline`, which it must decline.
+ * with `sandbox.`. The value is `atsType`. From `sandboxBehaviour`, a simulated node recognises a
+ * submission with `sandbox.decline`, which the node must decline.
  */
 const offer = Type.Object({
   type: Type.Literal('offer'),
@@ -227,8 +228,8 @@ const assign = Type.Object({
   payload: Type.Object({}),
 });
 /**
- * The answer to `report`. `present` is true if the service has recorded the submission. If it is
- * false, the node reports the submission again later.
+ * The answer to `report`. `present` is true if the service has recorded the submission. If
+ * `present` is false, the node reports the submission again later.
  */
 const recorded = Type.Object({
   type: Type.Literal('recorded'),

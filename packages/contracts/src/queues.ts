@@ -61,16 +61,17 @@ interface QueueDefinition {
   readonly name: string;
   readonly schema: typeof DispatchJob | typeof SettlementJob | typeof WebhookJob;
   /**
-   * The most attempts at a job that end with an error. The reconciler of the queue then finds the
-   * work in Postgres. Stalled attempts are not counted here (`stalledCountMax`).
+   * A job is given up after this many attempts that ended with an error, or at once after an
+   * `InvalidJob`. After that, the reconciler of the queue finds the work in Postgres. A stalled
+   * attempt does not count (`stalledCountMax`).
    */
   readonly attemptsMax: number;
   /** If a worker has not renewed its lock of a job for this long, the job counts as stalled. */
   readonly lockDurationMs: number;
   readonly concurrency: number;
   /**
-   * The most times that a stalled job is given to another worker. After that, the reconciler of the
-   * queue finds the work in Postgres.
+   * The most times that a stalled job goes back to the queue. At the next stall, the job is given
+   * up, and the reconciler of the queue finds the work in Postgres.
    */
   readonly stalledCountMax: number;
 }

@@ -9,8 +9,8 @@ import { decimalOfMicros, formatDecimal, parseDecimal } from './decimal.ts';
 export const microsPerCredit = 1_000_000n;
 
 /**
- * The largest amount. It has fifteen digits, and a double keeps fifteen digits exactly. Therefore
- * an amount that is converted to a double has exactly its own digits on the wire.
+ * The largest amount, in micro-credits. It has fifteen digits, and a double keeps fifteen digits
+ * exactly. An amount that is converted to a double therefore keeps its digits on the wire.
  */
 export const creditsMicrosMax = 10n ** 15n - 1n;
 
@@ -20,9 +20,9 @@ export function fitsCredits(micros: bigint): boolean {
 }
 
 /**
- * Parses a text in the grammar of a JSON number into micro-credits. Undefined if it is not such a
- * number, is negative, has more than six decimals (by value: `1.0000000` is fine) or exceeds
- * `creditsMicrosMax`.
+ * Parses a text in the grammar of a JSON number into micro-credits. Undefined for any other text,
+ * and for a text longer than `decimalTextLengthMax`. Also undefined if the number is negative, is
+ * above `creditsMicrosMax`, or has more than six decimals (by value: `1.0000000` is fine).
  */
 export function parseCreditsExact(text: string): bigint | undefined {
   const decimal = parseDecimal(text);

@@ -42,8 +42,8 @@ function normalise(digits: bigint, scale: number): Decimal {
 
 /**
  * Parses a number in the grammar of JSON, exponent included, without loss. Undefined for any other
- * text, and for a number beyond one of the three limits above. The range includes every finite
- * double.
+ * text, and for a number beyond one of the three limits above. Every finite double, as
+ * `JSON.stringify` writes it, is within the limits.
  */
 export function parseDecimal(text: string): Decimal | undefined {
   if (text.length > decimalTextLengthMax) return undefined;

@@ -20,8 +20,8 @@ export type EndingRequest =
 export interface EndingFacts {
   readonly state: SubmissionState;
   /**
-   * The rate in the rate card of the quote. Undefined if the card has no such rate. Computing a
-   * charge then throws `InvariantError`.
+   * The rate for the submission's job type and tier in the rate card of the quote. Undefined if the
+   * card has none. Computing a charge then throws `InvariantError`.
    */
   readonly rate: Rate | undefined;
   readonly surgeMicros: bigint;

@@ -38,8 +38,8 @@ export const gapShrink = 0.3;
  */
 export const guaranteedPart = 0.9;
 /**
- * If a tier has only one usable slot, the slot is kept free for this time after a tenant below its
- * share got no slot.
+ * If a tier has only one usable slot, that slot is kept free for tenants below their share for this
+ * time after such a tenant got no slot.
  */
 export const yieldMs = 2_000;
 /**
@@ -58,8 +58,9 @@ export interface Contender {
   readonly grants: number;
   readonly askedAtMs: number;
   /**
-   * The longest recent time between two successive asks of the tenant. Shorter gaps reduce it
-   * (`gapShrink`).
+   * The longest recent gap. A gap is the time between two successive asks of the tenant. Each
+   * shorter gap reduces this value (`gapShrink`). The value is 0 after the first ask, and after a
+   * gap of more than `askingMsMax`.
    */
   readonly gapMs: number;
 }

@@ -58,7 +58,7 @@ export const signupGrantDefaultMicros = 10_000n * microsPerCredit;
 export const dispatchDeadlineMs = 5000;
 /**
  * A submission that is still pending this long after its dispatch deadline is rejected. The
- * reconciler rejects it, or the request that waits for the dispatch does.
+ * reconciler of settlement rejects it, or a request with its idempotency key does.
  */
 export const dispatchGraceMs = 1000;
 export const offerTimeoutMs = 2000;

@@ -26,8 +26,8 @@ export const foreignFramesWindowMs = 60_000;
 
 // CONTRACT 7, "Quarantine".
 /**
- * A node is quarantined after this many assignments that ended `not_started` or `node_lost`. Two
- * counts belong to a node: these assignments, and those for `errorsBeforeQuarantine`. If the node
+ * A node is quarantined after this many assignments that ended `not_started` or `node_lost`. A node
+ * has one count of these assignments, and another count for `errorsBeforeQuarantine`. If the node
  * reports any outcome but `node_error`, both counts begin again at 0.
  */
 export const unfinishedBeforeQuarantine = 3;

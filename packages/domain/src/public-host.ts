@@ -1,8 +1,9 @@
 import ipaddr from 'ipaddr.js';
 
 /**
- * Decides whether the service may contact an address or host for a tenant (CONTRACT 3 and 6). The
- * rule protects the private networks of nodes, which are in people's homes, and of the service.
+ * Decides whether the service or a node may contact an address or host for a tenant
+ * (CONTRACT 3, 6 and 10). The rule protects the private networks of nodes, which are in people's
+ * homes, and of the service.
  */
 
 /** Every block of IANA's IPv4 special-purpose registry, and multicast. */
@@ -28,9 +29,9 @@ const specialIpv4Blocks = [
 ].map((block) => ipaddr.IPv4.parseCIDR(block));
 
 /**
- * Contains all global unicast addresses. The rest is special or unassigned: unspecified, loopback,
- * IPv4-mapped and -compatible, NAT64, discard-only, SRv6, unique local, link and site local,
- * multicast.
+ * Contains all global unicast addresses. All other IPv6 addresses are special or unassigned. The
+ * special ones are: unspecified, loopback, IPv4-mapped and -compatible, NAT64, discard-only, SRv6,
+ * unique local, link and site local, multicast.
  */
 const globalUnicastIpv6 = ipaddr.IPv6.parseCIDR('2000::/3');
 

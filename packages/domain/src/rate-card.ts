@@ -44,8 +44,8 @@ export interface RateJson {
 }
 
 /**
- * The stored form of a card. Every amount is a decimal string. It has `typicalUsage`, but not the
- * version and the surge multiplier that `GET /v1/rate-card` shows.
+ * The stored form of a card. Every amount is a decimal string. The stored form has `typicalUsage`,
+ * but not the version and the surge multiplier that `GET /v1/rate-card` shows.
  */
 export interface RateCardJson {
   readonly usdPerCredit: string;

@@ -30,7 +30,8 @@ export function attemptsMax(backoffSeconds: readonly number[]): number {
 /**
  * Milliseconds from the attempt just made (`attemptNumber`, from 1) to the next. Undefined if the
  * schedule is exhausted. `jitter` is a random number from 0 to 1. `retryAfterSeconds` is the value
- * that the endpoint requested with a 429 or 503 (CONTRACT 6). It never shortens the delay.
+ * that the endpoint requested with a 429 or 503 (CONTRACT 6). `retryAfterSeconds` never shortens
+ * the delay.
  */
 export function nextAttemptDelayMs(input: {
   readonly backoffSeconds: readonly number[];

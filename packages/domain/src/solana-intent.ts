@@ -2,7 +2,7 @@ import { creditsMicrosMax } from './credits.ts';
 
 /**
  * Purchase intents of the Solana rail (CONTRACT 8). An amount of USDC is a bigint of whole
- * millionths of USDC, which are also the smallest unit of the mint.
+ * millionths. One millionth of USDC is also the smallest unit of the mint.
  */
 
 export const intentAmountUsdcMicrosMax = 1_000_000n * 1_000_000n;
@@ -17,8 +17,9 @@ export const intentStatuses = ['pending', 'confirmed', 'expired', 'failed'] as c
 export type IntentStatus = (typeof intentStatuses)[number];
 
 /**
- * The price of credits in millionths of USDC. Undefined if the price is zero, has more than six
- * decimals or exceeds the limits of an intent.
+ * The price of credits in millionths of USDC. Undefined if the price is not positive, or is not a
+ * whole number of millionths. Also undefined if the credits exceed `creditsMicrosMax`, or the price
+ * exceeds `intentAmountUsdcMicrosMax`.
  */
 export function intentAmountUsdcMicros(
   creditsMicros: bigint,

@@ -3,8 +3,8 @@ import ipaddr from 'ipaddr.js';
 /** The keys with which a tenant signs requests (CONTRACT 12). */
 
 /**
- * The scopes of a key. `read`: reads and quotes. `spend`: creations, cancels and purchase intents.
- * `settings`: settings, webhooks and keys.
+ * The scopes of a key. `read`: all reads and quotes. `spend`: creations, cancels and purchase
+ * intents. `settings`: all other changes, such as those of settings, webhooks and keys.
  */
 export const keyScopes = ['read', 'spend', 'settings'] as const;
 export type KeyScope = (typeof keyScopes)[number];

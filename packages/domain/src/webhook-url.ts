@@ -10,9 +10,10 @@ function refuse(reason: string): WebhookUrlCheck {
 }
 
 /**
- * Decides by the text of a URL whether a tenant may use it for webhooks (CONTRACT 6). The URL must
- * use `https`, have a public host and contain no user name or password. `allowPrivateNetworks` also
- * allows `http` and any host. The deliverer also checks the address that it connects to.
+ * Decides by the text of a URL whether a tenant may use the URL for webhooks (CONTRACT 6). The URL
+ * must use `https`, have a public host and contain no user name or password. Its length is at most
+ * `webhookUrlLengthMax`. `allowPrivateNetworks` also allows `http` and any host. The deliverer also
+ * checks the address that it connects to.
  */
 export function checkWebhookUrl(
   text: string,

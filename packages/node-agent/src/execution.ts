@@ -19,7 +19,8 @@ export interface ExecutionHooks {
 
 /**
  * Runs an executor. Reports the usage after each interval in which the executor recorded usage. An
- * executor that hangs sends no report, so the lease of its submission expires.
+ * executor that hangs records no usage. No report is then sent, so the lease of its submission
+ * expires.
  */
 export function execute(executor: Executor, job: Job, hooks: ExecutionHooks): Execution {
   const controller = new AbortController();

@@ -51,8 +51,8 @@ const linesMax = 3 * entriesMax;
 type Line = Omit<HistoryEntry, 'receipt'> & { readonly receipt?: string };
 
 /**
- * Opens the history in the state directory, which the caller has locked. Rejects if the file exists
- * and cannot be read.
+ * Opens the history in the state directory, which the caller has locked. Rewrites the file without
+ * old entries. Rejects if the file exists and cannot be read, or if it cannot be written.
  */
 export async function openHistory(
   directory: string,

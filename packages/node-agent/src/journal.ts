@@ -9,8 +9,9 @@ export type Outcome = FrameFromNodeOf<'completed'> | FrameFromNodeOf<'failed'>;
 
 /**
  * The state of a submission on disk, which survives a crash of the node. `assigned`: the node may
- * ask to begin it. `begun`: the node may have acted, and never begins it again. `submitting`: the
- * node may have submitted the application. `ended`: its outcome is not acknowledged.
+ * ask to begin the submission. `begun`: the node may have acted, and never begins the submission
+ * again. `submitting`: the node may have submitted the application. `ended`: the submission has an
+ * outcome that is not acknowledged.
  */
 export type JournalEntry =
   | AssignedEntry
@@ -37,8 +38,8 @@ type StoredEntry =
   | (Omit<AssignedEntry, 'maxNodeSeconds'> & { readonly maxNodeSeconds?: number });
 
 /**
- * `claimed`: the caller has begun the submission. `taken`: another process has begun it. `missing`:
- * no assignment is on disk.
+ * `claimed`: this call has begun the submission. `taken`: another process or an earlier call has
+ * begun the submission. `missing`: no assignment is on disk.
  */
 export type BeginClaim = 'claimed' | 'taken' | 'missing';
 
@@ -150,8 +151,8 @@ async function readEntries(directory: string): Promise<JournalEntry[]> {
     return await Promise.all(files.map((name) => readEntry(path.join(directory, name))));
   };
   const begun = await read(begunSuffix);
-  // A submission can have two files. An outcome then replaces a begun entry, and a begun entry
-  // replaces an assignment.
+  // A submission can have two files. An outcome then wins over a begun file, and a begun file wins
+  // over an assignment.
   const entries = new Map(begun.map((entry) => [entry.submissionId, entry]));
   for (const entry of await read(suffix)) {
     const { submissionId, phase } = entry;

@@ -240,7 +240,7 @@ export class NodeRuns {
 
   /**
    * Marks the run as `submitting` in the journal. Throws if the mark cannot be written, if the run
-   * must stop, or if the run is marked already.
+   * must stop, or if the phase of the run is not `begun`.
    */
   async #markSubmitting(run: Run): Promise<void> {
     let isMarked = false;
@@ -271,8 +271,8 @@ export class NodeRuns {
       const error = new Error('completed before it was submitted');
       await this.#keepOutcome(run, failedOutcome(submissionId, usage, failureOf(error)));
     } else if (executed.kind === 'completed') {
-      // Reports the result of a run that should have stopped, too. The work is done, and the
-      // service stores its result as a late outcome.
+      // The result is also reported if the run should have stopped, because the work is done. The
+      // service stores the result of such a run as a late outcome.
       await this.#keepOutcome(run, completedOutcome(submissionId, usage, executed.result));
     } else if (run.isStopping) {
       await this.#confirmStop(submissionId, usage);

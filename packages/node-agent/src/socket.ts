@@ -16,8 +16,8 @@ import type { Log } from './log.ts';
 
 export interface NodeIdentity {
   /**
-   * The URL of the service (`ws://` or `wss://`). The agent replaces its path with the path of the
-   * link.
+   * The URL of the service (`ws://` or `wss://`). The agent replaces the path and the query of this
+   * URL with those of the link.
    */
   readonly link: string;
   readonly nodeId: string;

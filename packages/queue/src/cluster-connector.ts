@@ -96,8 +96,9 @@ async function discover(cluster: ClusterAddress): Promise<ClusterNode[]> {
 
 /**
  * Makes an ioredis connector that connects to the present owner of the slot of `key`. An attempt
- * asks up to `askedMax` known servers, or waits for a discovery in progress. An attempt that finds
- * no owner fails, and `retryStrategy` decides when the next one follows.
+ * asks the known servers, or waits for a discovery in progress. At first these are the servers of
+ * the URL, and later at most `askedMax`. An attempt that finds no owner fails, and `retryStrategy`
+ * decides when the next attempt follows.
  */
 export function clusterConnector(cluster: ClusterAddress, key: string) {
   const slot = slotOf(key);
@@ -108,8 +109,8 @@ export function clusterConnector(cluster: ClusterAddress, key: string) {
     }
 
     /**
-     * Returns a destroyed socket if it finds no owner, or if the connection is closed meanwhile.
-     * This method must not reject, because ioredis would then not try again.
+     * Returns a destroyed socket if no owner of the slot is found, or if the connection is closed
+     * meanwhile. This method must not reject, because ioredis would then not try again.
      */
     override async connect() {
       this.connecting = true;

@@ -41,7 +41,8 @@ export function parseClusterNodes(
 
 /**
  * Reads `ip:port@busport[,hostname]`. A server that has met no other server does not know its own
- * host, so `own` supplies the host. Undefined if neither has one.
+ * host, so the host is that of `own`. Undefined if `place` is malformed, or if `place` has no host
+ * and `own` is undefined.
  */
 function addressIn(
   place: string,

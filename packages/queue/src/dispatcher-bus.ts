@@ -111,10 +111,11 @@ export function createDispatcherBus({
 }
 
 /**
- * Notifies all dispatchers that a submission has ended without a report of its node. Call it after
- * the commit that ended the submission. Offering stops, and the node gets `cancel`. A lost message
- * only delays this: the node's next `start` or `usage` is answered with `cancel`. Throws if Redis
- * is unreachable.
+ * Notifies all dispatchers that a submission has ended without a report of its node. Call this
+ * function after the commit that ended the submission. The offering of the submission stops, and
+ * the node gets `cancel`. If the message is lost, the node gets `cancel` later: as the answer to
+ * its next `start` or `usage`, or when its dispatcher looks for ended runs. Throws if Redis is
+ * unreachable.
  */
 export async function publishCancelled(
   redis: Redis,

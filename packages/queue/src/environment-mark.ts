@@ -7,9 +7,10 @@ type Environment = 'sandbox' | 'production';
 
 /**
  * The mark: the key that names the environment of a Redis (CONTRACT 0: sandbox and production share
- * nothing). It marks the whole server with all prefixes, because queues under two prefixes share
- * the memory and are flushed together. In a cluster it marks all servers. All guards of a cluster
- * connect to the owner of the key's slot, so each guard sees the connections of the others.
+ * nothing). The mark applies to all prefixes of a server, because queues under two prefixes share
+ * the memory and are flushed together. In a cluster the mark applies to all servers. All guards of
+ * a cluster connect to the owner of the key's slot, so each guard sees the connections of the
+ * others.
  */
 const markKey = 'svc:environment';
 

@@ -13,8 +13,8 @@
  * - `nodes`             hash: node → its link as JSON
  * - `tokens:<node>`     hash: submission → end of its reservation, 0 if confirmed
  * - `expiring`          sorted set: "<node> <submission>" of reservations, by their end
- * - `free:<job type>`   sorted set: nodes that are not draining, by free slots; silent nodes
- *                       rank last, by free slots / 1024
+ * - `free:<job type>`   sorted set: nodes that are not draining, by free slots; silent nodes by
+ *                       free slots / 1024, so they rank behind all others with a free slot
  * - `silent`            sorted set: nodes that left an offer unanswered, by the end of their silence
  * - `moving`            sorted set: nodes that move to another dispatcher, by the time until which
  *                       they are expected there

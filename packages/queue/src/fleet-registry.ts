@@ -74,8 +74,9 @@ export interface FleetRegistry {
   ): Promise<{ readonly kind: 'joined'; readonly epoch: number } | { readonly kind: 'superseded' }>;
   /**
    * Removes a link. Does nothing if the registry has another link of the node. `movesWithinMs`: the
-   * dispatcher stops, and the node is expected at another dispatcher within this time. Until then
-   * `reserve` returns `rebuilding` in place of `no_headroom` and `none_left`.
+   * dispatcher stops, and the node is expected at another dispatcher within this time. Until the
+   * node is there or the time is over, `reserve` returns `rebuilding` in place of `no_headroom` and
+   * `none_left`. A draining node is not expected.
    */
   leave(
     nodeId: string,

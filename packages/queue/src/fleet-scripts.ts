@@ -4,9 +4,10 @@ import { fleetLibrary } from './fleet-library.ts';
 /** The Lua scripts of the fleet registry. Every script is one atomic step. */
 
 /**
- * Records a heartbeat, and drops up to 200 nodes of each dead dispatcher. ARGV: time, dispatcher,
- * ms without a heartbeat after which a dispatcher is dead. Returns 1 if the previous heartbeat of
- * this dispatcher is recent enough, so the registry still has its nodes. Otherwise returns 0.
+ * Records a heartbeat, frees expired reservations, and drops up to 200 nodes of each dead
+ * dispatcher. ARGV: time, dispatcher, ms without a heartbeat after which a dispatcher is dead.
+ * Returns 1 if the previous heartbeat of this dispatcher is recent enough, so the registry still
+ * has its nodes. Otherwise returns 0.
  */
 export const refreshScript = `${fleetLibrary}
 local deadBefore = now - tonumber(ARGV[3])

@@ -78,8 +78,8 @@ function clocksKey(prefix: string): string {
 }
 
 /**
- * Sends heartbeats of a service until `close` is called. `close` also removes the service from the
- * list. The caller closes `redis`.
+ * Sends heartbeats of one instance of a service until `close` is called. If Redis is reachable,
+ * `close` also removes the instance from the list. The caller closes `redis`.
  */
 export function announceService({
   redis,

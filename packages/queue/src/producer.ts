@@ -43,10 +43,7 @@ export interface Producer {
   close(): Promise<void>;
 }
 
-/**
- * The most failed jobs that stay parked for an operator, and the longest time that one stays
- * parked.
- */
+/** The limits of the failed jobs that a queue keeps for an operator: their number and their age. */
 const failedJobsMax = 1_000;
 const failedJobAgeSecondsMax = 7 * 24 * 3600;
 const retryBackoffMs = 1_000;

@@ -19,7 +19,7 @@ export const aheadLeaseMs = 10_000;
  *
  * Returns for each token: 1 if it was taken or else 0, the tokens left as text, and how many tokens
  * this gateway may give in advance. Only one gateway at a time may run ahead of a bucket. The key
- * of a bucket expires when the bucket is full and no gateway may run ahead of it.
+ * of a bucket expires 1 s after the bucket is full and no gateway may run ahead of it.
  */
 export const takeTokensScript = redisScript(`
 local time = redis.call('TIME')

@@ -72,8 +72,8 @@ test('a bucket fills again, and its key expires', async () => {
   expect(await limit.take('fast', fast)).toMatchObject({ allowed: true });
   const expiresInMs = await redis.pttl('{svc}:rate:fast');
   expect(expiresInMs).toBeGreaterThan(0);
-  // A gateway may give tokens of the bucket in advance for `aheadLeaseMs`. The key expires one
-  // second after that.
+  // After Redis has taken a token, only this gateway may run ahead of the bucket for `aheadLeaseMs`
+  // (10 s). The key expires one second later.
   expect(expiresInMs).toBeLessThanOrEqual(11_000);
   await close();
 });

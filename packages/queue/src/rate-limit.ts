@@ -14,8 +14,8 @@ export interface RateLimiter {
 }
 
 /**
- * The longest time that a request waits for Redis. If Redis has not answered by then, the limiter
- * does not use Redis for the next `pauseMs`.
+ * The longest time that `take` waits for Redis. If a call of `take` fails or Redis has not answered
+ * by then, the limiter does not use Redis for up to `pauseMs`.
  */
 const answerTimeoutMs = 250;
 const pauseMs = 1_000;

@@ -30,8 +30,8 @@ export interface ClusterHealth {
 export const clusterSlotCount = 16_384;
 
 /**
- * Asks all masters that own hash slots in the cluster of `redisUrl`. Returns null if `redisUrl`
- * does not name a cluster. If no server answers, `masters` is empty.
+ * Reads the health of all masters that own hash slots in the cluster of `redisUrl`. Returns null if
+ * `redisUrl` does not name a cluster. If no server answers, `masters` is empty.
  */
 export async function readClusterHealth(redisUrl: string): Promise<ClusterHealth | null> {
   const cluster = clusterOf(redisUrl);

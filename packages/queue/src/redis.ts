@@ -20,8 +20,8 @@ export const producerCommandTimeoutMs = 2_000;
 const connectTimeoutMs = 5_000;
 const reconnectDelayMsMax = 1_000;
 /**
- * A socket that answers no command for this long is replaced. Otherwise a socket whose packets are
- * silently dropped would stay open for a quarter of an hour.
+ * The socket of a producer or subscriber is replaced if it answers no command for this long.
+ * Otherwise a socket whose packets are silently dropped would stay open for a quarter of an hour.
  */
 const socketTimeoutMs = 3_000;
 /** A subscriber sends a command at this interval. Otherwise it would not notice a dead socket. */
@@ -127,8 +127,8 @@ function open(
 
 /**
  * Sends a command every `subscriberPingMs` to notice a dead socket. In a cluster, the answer
- * `MOVED` also shows that the server has lost the slot of the key. The subscriber must then move to
- * the new owner, because a `PUBLISH` there does not count subscribers at the old owner.
+ * `MOVED` also shows that the server has lost the hash slot of `clusterKey`. The connection then
+ * moves to the new owner. A `PUBLISH` at the new owner does not count subscribers at the old one.
  */
 function keepPinging(redis: Redis, clusterKey: string | undefined): void {
   const timer = setInterval(() => {
@@ -184,9 +184,9 @@ export async function closeRedis(redis: Redis): Promise<void> {
 }
 
 /**
- * The prefix of every key except `svc:environment`, as a hash tag. The braces put all keys of an
- * environment into one slot of Redis Cluster, as the scripts of BullMQ and of the fleet registry
- * require.
+ * The prefix of every key except `svc:environment`, as a hash tag. The braces put all keys with
+ * this prefix into one hash slot of a Redis Cluster. The scripts of BullMQ and of the fleet
+ * registry need this.
  */
 export function keyPrefix(prefix: string): string {
   return `{${prefix}}`;

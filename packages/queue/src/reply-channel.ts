@@ -5,8 +5,8 @@ import { closeRedis, connectRedis, keyPrefix, redisIsReady, type QueueLogger } f
 
 /**
  * The content of a reply about one submission. `dispatched`: the state `dispatched` is committed.
- * The gateway does not need to read Postgres, because the commit is final. `look`: offering has
- * ended, and the gateway reads the result from Postgres.
+ * The gateway does not need to read Postgres, because the commit is final. `look`: any other case.
+ * The gateway then reads the state from Postgres.
  */
 export type ReplyNews = 'dispatched' | 'look';
 
@@ -24,8 +24,9 @@ export interface ReplyListener {
   /** The value for `replyTo` of a dispatch job. */
   readonly channel: string;
   /**
-   * Waits for the reply about one submission. Returns `timeout` after `timeoutMs`, and on `close`.
-   * Call it before you enqueue the job, because a reply without a waiting caller is dropped.
+   * Waits for the reply about one submission. Resolves with `timeout` after `timeoutMs`, and on
+   * `close`. Call `wait` before you enqueue the job, because a reply without a waiting caller is
+   * dropped.
    */
   wait(submissionId: string, timeoutMs: number): Promise<ReplyNews | 'timeout'>;
   isListening(): boolean;
@@ -124,8 +125,8 @@ export function createReplyListener({
 }
 
 /**
- * Publishes replies to the gateway of `channel`. It is not an error if no gateway is subscribed any
- * more. Throws if Redis is unreachable.
+ * Publishes replies to the gateway of `channel`. Also succeeds if no gateway is subscribed. Throws
+ * if Redis is unreachable.
  */
 export async function publishReplies(
   redis: Redis,
@@ -138,8 +139,9 @@ export async function publishReplies(
 }
 
 /**
- * Returns a function that publishes one reply. Replies to the same channel in one turn of the event
- * loop share a message.
+ * Returns a function that publishes one reply. Replies to the same channel share a message if they
+ * come in one turn of the event loop, or while the previous message is in flight. A message has at
+ * most `replyIdsMax` replies.
  */
 export function createReplier(redis: Redis): (channel: string, reply: Reply) => Promise<void> {
   return createGatherer((channel, replies) => publishReplies(redis, channel, replies));

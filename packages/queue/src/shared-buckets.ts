@@ -6,8 +6,8 @@ import { createTokensAhead, type KnownBucket, type TokensAhead } from './tokens-
 
 export interface SharedBuckets {
   /**
-   * Takes a token from the bucket `name`. Throws if the caller has to wait for Redis and Redis does
-   * not answer in time.
+   * Takes a token from the bucket `name`. If the caller has to wait for Redis, throws if Redis
+   * fails or does not answer in time, or if too many callers wait already.
    */
   take(name: string, policy: RatePolicy): Promise<RateDecision>;
 }

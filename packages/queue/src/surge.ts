@@ -12,8 +12,8 @@ export interface SmoothedSurge {
 }
 
 /**
- * The surge multiplier, which all dispatchers compute together and all gateways read. All methods
- * throw if Redis is unreachable.
+ * The surge multiplier, which all dispatchers compute together. Gateways and `svc` read the
+ * multiplier with `readPublishedSurge`. All methods throw if Redis is unreachable.
  */
 export interface SurgeBoard {
   /**

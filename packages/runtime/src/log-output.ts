@@ -20,9 +20,9 @@ let opened: LogOutput | undefined;
 /**
  * The standard output of this process, shared by all its loggers. Lines are buffered, because a
  * system call for each line would take 2.5 % of the gateway's time. The buffered lines are written
- * synchronously: when the buffer is full, after `logWrittenWithinMs`, and with the next warning or
- * worse. They are also written when the process exits, even by an uncaught error. Only a process
- * that is killed loses its last lines.
+ * synchronously: when the buffer is full, after `logWrittenWithinMs`, on `flush`, and with the next
+ * warning or worse. They are also written when the process exits, even by an uncaught error. Only a
+ * process that is killed or aborts loses its last lines.
  */
 export function standardOutput(): LogOutput {
   opened ??= openOutput();

@@ -82,8 +82,8 @@ type Responded = Omit<OutboundOutcome & { kind: 'responded' }, 'durationMs'>;
 
 /**
  * Sends one request and returns at most `bytesMax` bytes of the response. Follows no redirects,
- * does not retry and does not decompress the response. Rejects if the response does not arrive or
- * breaks off.
+ * does not retry and does not decompress the response. Rejects if the response breaks off or does
+ * not end within `timeoutMs`, or if `signal` is aborted.
  */
 function sendOnce(
   { url, headers, body, timeoutMs, bytesMax = responseBytesMax, signal }: OutboundRequest,
@@ -151,10 +151,10 @@ function describeFailure(error: unknown, request: OutboundRequest): string {
 
 /**
  * An HTTP client for URLs that tenants choose. It cannot reach internal addresses (CONTRACT 6): it
- * allows only https and public addresses, and checks the address of the connection itself. It
- * follows no redirects, does not retry and refuses credentials in URLs. It limits the total time
- * and the size of the response. `allowPrivateNetworks` allows http and any address, for the
- * embedded stack and tests.
+ * allows only https and public addresses, and checks the address of each new connection. It follows
+ * no redirects, does not retry and refuses credentials in URLs. It limits the total time and the
+ * size of the response. `allowPrivateNetworks` allows http and any address, for the embedded stack
+ * and tests.
  */
 export function createOutboundHttp({
   allowPrivateNetworks,

@@ -1,8 +1,8 @@
 import type { Duplex } from 'node:stream';
 
 /**
- * The milliseconds that the connection stays half open after the answer. If it were reset at once,
- * a client that is still sending would lose the answer.
+ * The longest time in milliseconds for which the connection stays half open after the answer. If
+ * the connection were reset at once, a client that is still sending would lose the answer.
  */
 const lingerMs = 500;
 

@@ -1,6 +1,6 @@
 /**
- * The names of members that must not reach a log: secrets and the personal data of applicants.
- * `redactFields` replaces the values of these members at any depth, and ignores the case of names.
+ * The names of members whose values must not reach a log: secrets and the personal data of
+ * applicants. `redactFields` replaces these values at any depth, and ignores the case of names.
  */
 const namesToRedact = [
   'applicantProfile',
@@ -39,8 +39,9 @@ const membersMax = 200;
 export const placeholder = '[redacted]';
 
 /**
- * The names of `namesToRedact` as paths for pino. Only pino sees the fields of child loggers. It
- * redacts only outermost members with exactly these names.
+ * The names of `namesToRedact` as paths for pino. The fields of child loggers do not pass through
+ * `redactFields`, so pino redacts them. Pino redacts only outermost members with exactly these
+ * names.
  */
 export const redactedPaths = namesToRedact.map((name) => `["${name}"]`);
 
@@ -65,8 +66,9 @@ function redactValue(value: unknown, depth: number): unknown {
 }
 
 /**
- * Returns the fields of a log line as the log gets them. The values of `namesToRedact` are replaced
- * at any depth, and deep objects and long lists are cut.
+ * Returns the fields of a log line as the log gets them. The values of members in `namesToRedact`
+ * are replaced at any depth. Deep objects and long lists are cut. A bigint becomes a text, and
+ * binary data becomes its length.
  */
 export function redactFields(fields: Record<string, unknown>): Record<string, unknown> {
   const names = Object.keys(fields);

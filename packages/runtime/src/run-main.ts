@@ -58,10 +58,12 @@ function superviseUntilExit(running: Running, logger: Logger): void {
 }
 
 /**
- * Runs a service. Each `main.ts` calls this function. It reads the configuration, starts the
- * service and logs one line `ready` with the ports. On SIGTERM and SIGINT the service drains for at
- * most 10 s. The process exits with 1 on an uncaught error. If the service cannot start, the
- * process exits with the status of `CannotStart`, which is 1 by default.
+ * Runs a service: reads the configuration, starts the service and logs one line `ready` with the
+ * ports. Each `main.ts` of a service calls this function. The service drains for at most 10 s on
+ * SIGTERM, on SIGINT, and when the IPC channel to its parent closes.
+ *
+ * The process exits with the status of a thrown `CannotStart`, which is 1 by default. It exits with
+ * 1 on any other uncaught error, and if the service cannot start for another reason.
  */
 export async function runMain<T extends TObject>({
   service,

@@ -49,8 +49,9 @@ export interface SolanaRail {
 }
 
 /**
- * The settings of the Solana rail. Null if the rail is off. If it is on, throws `CannotStart` with
- * status 2 if one of its addresses or its URL is missing, or if the URL is malformed.
+ * The settings of the Solana rail. Null if the rail is off. If the rail is on, throws `CannotStart`
+ * with status 2 if an address or the URL is missing, or if the URL is not a valid http or https
+ * URL.
  */
 export function solanaRailOf(config: SolanaVariables): SolanaRail | null {
   if (config.SOLANA_RAIL_ENABLED === 'false') return null;

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 /**
  * The OpenTelemetry variables that the service checks and uses for traces (decision 42). The
- * exporter reads further ones without a check here.
+ * exporter reads further variables, which the service does not check.
  */
 export const tracingConfig = {
   OTEL_EXPORTER_OTLP_ENDPOINT: Type.Optional(

@@ -106,8 +106,9 @@ function presentedSignatures(header: string): Presented {
 const noSecret = 'no secret: an unknown or disabled key';
 
 /**
- * Compares every signature with the HMAC under every secret, in constant time and even after a
- * match. Returns the index of the last secret that matches, or -1.
+ * Compares every signature with the HMAC under every secret, even after a match. Each comparison
+ * takes constant time. Returns the index of the last secret that matches, or -1. Without secrets,
+ * compares with the HMAC under `noSecret` and returns -1.
  */
 function matchingSecret(
   signatures: readonly Buffer[],

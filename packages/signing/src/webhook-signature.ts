@@ -24,7 +24,7 @@ const keyOf = createKeyCache(webhookKey);
 /**
  * The value of `webhook-signature`, over `{id}.{timestamp}.{body}`. It has one signature per
  * secret, separated by spaces. During a rotation, receivers can verify with the old or the new
- * secret. Throws if `secrets` is empty.
+ * secret. Throws if `secrets` is empty or contains a malformed secret.
  */
 export function signWebhook(webhook: {
   readonly secrets: readonly string[];

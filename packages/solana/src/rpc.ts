@@ -25,8 +25,8 @@ export interface Rpc {
 }
 
 /**
- * The result is `failed` if an answer has this many bytes or more. A page of 1,000 signatures has
- * about 300 KB, and a transaction with long logs has less.
+ * The result is `failed` if an answer has this many bytes or more, unless its status is 429. A page
+ * of 1,000 signatures has about 300 KB, and a transaction with long logs has less.
  */
 export const rpcAnswerBytesMax = 4 * 1024 * 1024;
 export const rpcAnswerDepthMax = 64;

@@ -45,9 +45,9 @@ export interface Opening {
 /**
  * Opens the store and the key of request hashes. Throws `CannotStart` with the reason if Postgres
  * does not answer, or if the service must not use the database. Causes are the schema, the
- * environment, privileges, session settings, the master key and, in production, an asynchronous
- * standby. Throws `ConfigError` if two limits of `config` and `jobs` contradict each other. Throws
- * `SealError` if `SVC_MASTER_KEY` has too many keys or one id twice.
+ * environment, session settings and the master key. In production, too many privileges and an
+ * asynchronous standby are also causes. Throws `ConfigError` if two limits of `config` and `jobs`
+ * contradict each other. Throws `SealError` if `SVC_MASTER_KEY` has too many keys or one id twice.
  */
 export async function openStoreOrRefuse(
   { service, config, lifecycle, logger }: Opening,
@@ -75,8 +75,8 @@ export async function openStoreOrRefuse(
 }
 
 /**
- * The longest wait for Redis at the start of a service. The service then starts without Redis,
- * because a part of its work does not need Redis.
+ * The limit of each wait for Redis at the start of a service. After the limit, the service starts
+ * without Redis, because a part of its work does not need Redis.
  */
 export const redisWaitMsMax = 2_000;
 

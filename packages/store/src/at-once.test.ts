@@ -18,8 +18,9 @@ import { rotateTenantSecret } from './tenants/secrets.ts';
 import { changeSettings } from './tenants/settings.ts';
 
 /**
- * Two calls at the same moment. A test locks a row, lets both calls wait for it in their order, and
- * releases it. Each call must decide on the values that it reads after it has the lock on the row.
+ * Tests of two calls at the same moment. A test locks a row. Both calls then wait for the lock, one
+ * after the other, and the test releases the row. Each call must decide on the values that the call
+ * reads after it has the lock.
  */
 
 const by = testAuthor;

@@ -198,8 +198,8 @@ test('a plan that was made while the tables were empty reads no more when they h
   const { scanned, byIndex, indexBlocks } = await costOf(fixture, life, tables);
   expect(scanned).toBe(0);
   expect(byIndex).toBeLessThan(rowsReadMax);
-  // The added rows give each index one more level, so `life` reads twice as many blocks. If `life`
-  // read a whole index, it would read six times as many.
+  // Where rows were added, an index has one more level, so `life` reads about twice as many blocks.
+  // If `life` read a whole index, it would read six times as many.
   expect(indexBlocks).toBeLessThan(3 * blocksWhileEmpty);
 });
 

@@ -33,8 +33,8 @@ const partsMax = 12;
  */
 const logBytesMax = 6_800;
 /**
- * The least share of updates that change no index. Measured: 0.89. With the state in indexes it
- * would be 0.17.
+ * The least share of updates that change no index. Measured: 0.89. If indexes contained the state
+ * of a submission, the share would be 0.17.
  */
 const heapOnlyShareMin = 0.8;
 /**

@@ -17,8 +17,9 @@ export interface LifeLog {
 const file = process.env['LIFE_LOG'];
 
 /**
- * The WAL records since the position $1, as averages per life. $2 is the number of lives. Images of
- * whole pages are left out. A record counts for the first relation that it changes.
+ * The WAL records since the position $1 that change a relation, as averages per life. $2 is the
+ * number of lives. Images of whole pages are left out. A record counts only for the first relation
+ * that it changes.
  */
 const recordsSql = `
   WITH record AS (

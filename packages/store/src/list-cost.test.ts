@@ -7,13 +7,14 @@ import { createFixture, type Fixture } from './store.fixture.ts';
 import { listSubmissions, type SubmissionFilter } from './submissions/submission-list.ts';
 
 /**
- * A list of a tenant's rare rows reads few rows, because these rows have a separate index. The
- * tenant has many submissions, entries and deliveries of other kinds. Postgres counts the reads.
+ * A list of a tenant's rows reads at most `rowsReadMax` rows, because an index serves each list.
+ * This is true even for rare rows of a tenant with many other submissions, entries and deliveries.
+ * Postgres counts the reads.
  */
 
 const rows = 20_000;
 /**
- * The most rows that a list may read: enough for a page of 20 and the rows that are skipped for it.
+ * The most rows that a list may read: enough for a page of 20 rows and the rows that it skips.
  */
 const rowsReadMax = 100;
 

@@ -26,9 +26,10 @@ const sources = ['{packages,services}/*/src/**/*.ts', '{packages,services}/*/pac
 const external = /^(?:msgpackr-extract|pg-native|playwright-core)$|\/in-page\//;
 
 /**
- * Bundles each main file separately, and returns the directory of the bundles. In one bundling, two
- * main files could get into the same output file, and a process would then run both. A start from a
- * bundle takes about half of the CPU of a start from the 1,000 source files.
+ * Bundles each main file separately, and returns the directory of the bundles. If the sources have
+ * not changed, the bundles of an earlier run are used. In one bundling, two main files could get
+ * into the same output file, and a process would then run both. A start from a bundle takes about
+ * half of the CPU of a start from the 1,000 source files.
  */
 export async function bundleProcesses(): Promise<string> {
   const directory = inCheckout('.local/cache/bundles', sourcesHash());

@@ -20,8 +20,8 @@ const applicationName = 'testkit';
 
 export interface TestDatabaseOptions {
   /**
-   * The default time zone of sessions, such as `Europe/Berlin`. Without it, sessions use UTC, the
-   * time zone of the server.
+   * The time zone of the owner's sessions, such as `Europe/Berlin`. The default is UTC, the time
+   * zone of the server. The services' role keeps UTC (`roleSettings`).
    */
   readonly timeZone?: string;
 }

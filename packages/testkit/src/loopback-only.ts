@@ -25,8 +25,8 @@ connecting.connect = new Proxy(connecting.connect, {
 const noNameServer = '127.0.0.1:9';
 
 /**
- * By default all queries go to `noNameServer`. A test with its own name server calls `setServers`,
- * as the product does.
+ * By default the queries of a `Resolver` go to `noNameServer`. A test with its own name server
+ * calls `setServers`, as the product does.
  */
 dns.Resolver = class extends dns.Resolver {
   constructor(options?: dns.ResolverOptions) {

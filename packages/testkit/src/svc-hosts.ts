@@ -76,7 +76,7 @@ function startHost({ entry, env }: { entry: string; env: NodeJS.ProcessEnv }): C
 
 /**
  * Sends an order to a host and resolves with the answer. Kills a host that does not answer within
- * `commandBoundMs`. Rejects if the host ends before it answers.
+ * `commandBoundMs`. Rejects if the host ends, cannot be started or cannot get the order.
  */
 function answerOf(host: ChildProcess, order: object): Promise<unknown> {
   return new Promise((resolve, reject) => {

@@ -6,8 +6,8 @@ export interface TestServers {
   /** The address of this run's Postgres server, with the account of the superuser. */
   readonly adminUrl: string;
   /**
-   * The address of that server with the role of the services. The migration of the template creates
-   * this role.
+   * The address of this run's Postgres server, with the role of the services. The migration of the
+   * template database creates this role.
    */
   readonly serviceUrl: string;
   readonly template: string;

@@ -25,7 +25,8 @@ const connectionsMax = 800;
 
 /**
  * Starts the Postgres server of a test run, with one migrated database. The databases of the tests
- * are copies of it (see database.ts). Also makes sure that a Redis server can be started.
+ * are copies of this database (see database.ts). Also fetches Redis if it is missing, because the
+ * tests start Redis servers.
  */
 export async function startTestServers(): Promise<RunningTestServers> {
   const dir = mkdtempSync(path.join(tmpdir(), 'svc-test-'));

@@ -1,6 +1,7 @@
 /**
- * The most that the result of `wallClock` may differ from the time of the system. If it differs by
- * more, for example because somebody has changed the system's time, it jumps to the system's time.
+ * The largest difference between the result of `wallClock` and the system's time. If the difference
+ * is larger, for example because somebody has changed the system's time, the result jumps to the
+ * system's time.
  */
 const driftMsMax = 50;
 

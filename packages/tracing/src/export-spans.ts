@@ -33,9 +33,9 @@ const kinds: Readonly<Record<SpanKindName, SpanKind>> = {
 };
 
 /**
- * Exports over OTLP/HTTP as JSON. This is the only module that loads OpenTelemetry, and only a
- * service with tracing loads it. The exporter reads headers, compression and certificates from the
- * environment variables that OpenTelemetry defines.
+ * Exports over OTLP/HTTP as JSON. This is the only module of the services that loads OpenTelemetry,
+ * and only a service with tracing loads this module. The exporter reads headers, compression and
+ * certificates from the environment variables that OpenTelemetry defines.
  */
 export function createExport({
   endpoint,

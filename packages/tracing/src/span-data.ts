@@ -5,8 +5,8 @@ import type { SpanAttributes } from './tracing.ts';
 /** The place of a span in its trace, as far as known before the contexts of tenants are loaded. */
 type Belongs =
   /**
-   * A step of a subject. `isSubmission` is false if the subject is an event that is about no
-   * submission. A span of this event has no step as its parent.
+   * A step of a subject. `isSubmission` is false if the subject is an event. The event is then
+   * about no submission, or cannot be decrypted. A span of an event has no step as its parent.
    */
   | { readonly kind: 'step'; readonly ref: StepRef; readonly isSubmission: boolean }
   /**

@@ -8,8 +8,8 @@ import type { SpanAttributes, Tracing } from './tracing.ts';
 type AttributesOf<Result> = (result: Result) => SpanAttributes | null;
 
 /**
- * Does the work and records it as a step of the submission. Returns the result of the work, or
- * rejects with its error. If the submission is not traced, nothing is recorded.
+ * Does the work and records it as `step`. Returns the result of the work, or rejects with its
+ * error. Records nothing if the subject of `step` is not traced, or if `attributesOf` returns null.
  */
 export function traced<Result>(
   tracing: Tracing,

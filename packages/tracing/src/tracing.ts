@@ -46,9 +46,9 @@ export interface RequestEnd {
 
 export interface RequestTrace {
   /**
-   * Call it when the request has created this submission. The span of the request is then the root
-   * of the submission's trace. If the submission is traced, stores the trace context that the
-   * tenant sent, and waits at most 250 ms for that. Never rejects.
+   * Call `created` when the request has created this submission. The span of the request is then
+   * the root of the submission's trace. If the submission is traced and the tenant sent a trace
+   * context, `created` stores the context and waits for this at most 250 ms. Never rejects.
    */
   created(submissionId: string): Promise<void>;
   end(end: RequestEnd): void;

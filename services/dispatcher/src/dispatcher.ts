@@ -19,8 +19,8 @@ export type OfferingEvent =
   | { readonly kind: 'stopped' };
 
 /**
- * The state and resources that the parts of one dispatcher process share. Ids are UUIDs; the id of
- * an offer is a wire id.
+ * The state and resources that the parts of one dispatcher process share. The ids of submissions,
+ * nodes, links and dispatchers are UUIDs. The id of an offer is a wire id.
  */
 export interface Dispatcher extends DispatcherObserver {
   /**

@@ -23,8 +23,8 @@ import { redeliverEndpoint, testWebhookEndpoint } from './webhooks/send-webhook.
 import { changeSettingsEndpoint, getSettingsEndpoint } from './webhooks/settings.ts';
 
 /**
- * Returns all endpoints of the gateway. Any other path gets 404, and another method of a listed
- * path gets 405.
+ * Returns all endpoints of the gateway, except those of its admin port. Any other path gets 404. A
+ * GET endpoint also answers HEAD. Any other method of a listed path gets 405.
  */
 export function endpointsOf(deps: GatewayDeps): readonly Endpoint[] {
   return [

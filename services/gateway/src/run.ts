@@ -50,8 +50,8 @@ import {
 } from './webhook-endpoints/event-waiters.ts';
 
 /**
- * Starts a gateway. Its `close` waits up to 8 s for the requests in flight, and closes the
- * resources in reverse order.
+ * Starts a gateway. Its `close` closes the resources in the reverse order of opening, and waits up
+ * to 8 s for the requests in flight.
  */
 export async function run(
   config: GatewayConfig,

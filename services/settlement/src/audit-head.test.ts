@@ -22,8 +22,8 @@ function sealer(): Sealer {
 }
 
 /**
- * Runs statements while the triggers of the audit tables are disabled. Only an owner of the tables
- * can disable them.
+ * Runs statements while the triggers of `audit_log` and `audit_chain` are disabled. The
+ * services' role has no right to disable them.
  */
 async function asOwner(...statements: string[]): Promise<void> {
   for (const table of ['audit_log', 'audit_chain'])

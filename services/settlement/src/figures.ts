@@ -30,8 +30,8 @@ export interface FiguresDeps {
 }
 
 /**
- * Each settlement process reads all figures, so the figures stay complete while another process is
- * down.
+ * Each settlement process reads all figures, so the figures stay complete while another settlement
+ * process is down.
  */
 export async function startFigures(
   deps: FiguresDeps & { readonly logger: Logger },

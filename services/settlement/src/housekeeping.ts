@@ -4,8 +4,8 @@ import { type Auditing, createAuditor } from './ledger-audit.ts';
 import { purge, type PurgeDeps } from './purge.ts';
 
 /**
- * The interval at which partitions are created. They are created months ahead, so a day without
- * housekeeping does no harm.
+ * The interval at which missing partitions are created. Partitions are created three months ahead,
+ * so a day without housekeeping does no harm.
  */
 const partitionsIntervalMs = 3_600_000;
 const purgeIntervalMs = 60_000;

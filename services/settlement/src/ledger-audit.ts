@@ -10,8 +10,9 @@ export interface Auditing {
    */
   readonly setLedgerFaults: (count: number) => void;
   /**
-   * The end of the last audit: Unix time in seconds, by the clock of the database. 0 if no audit
-   * has ended.
+   * The end of the last pass over the new entries, or of a later whole audit: Unix time in seconds,
+   * by the clock of the database. 0 if neither has ended, or if the status is missing. Not called
+   * if the status cannot be read.
    */
   readonly setLedgerAuditedAt: (seconds: number) => void;
   readonly setLedgerFullAuditedAt: (seconds: number) => void;

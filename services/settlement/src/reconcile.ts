@@ -118,8 +118,8 @@ async function recordFailures(
 }
 
 /**
- * Returns true if the submission must be settled next. Returns false if it has ended or is not
- * overdue.
+ * Returns true if the submission must be settled next. Returns false if the submission has ended,
+ * is not overdue, or got an outcome in the meantime.
  */
 async function reconcileOne(deps: ReconcileDeps, overdue: OverdueCandidate): Promise<boolean> {
   const { subjectId: submissionId, kind } = overdue;

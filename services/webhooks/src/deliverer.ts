@@ -17,7 +17,7 @@ const drainMs = 7_000;
 /**
  * Sends the deliveries that are due (CONTRACT 6). One statement at a time claims due deliveries,
  * for several endpoints that have capacity. A claimed attempt counts as made. The deliverer
- * therefore claims an attempt only when it can send it immediately.
+ * therefore claims only attempts that can be sent immediately.
  */
 export class Deliverer {
   readonly #deps: DelivererDeps;

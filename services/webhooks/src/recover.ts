@@ -31,8 +31,9 @@ const statementsMax = 20;
 const agedMax = 500;
 const agedPagesMax = 20;
 /**
- * `tidyEndpoints` runs once in this many passes. That is enough, because no tenant can see the rows
- * that it removes.
+ * `tidyEndpoints` runs once in this many passes. That is enough, because no tenant can read the
+ * events that it drops or use the endpoints that it deletes. The delivery of such an event stays
+ * `pending` until then.
  */
 const tidyEveryPasses = 60;
 const tidiedMax = 500;

@@ -9,8 +9,8 @@ import { createRecovery } from './recover.ts';
 import { createWakeUpPace } from './wake-up-pace.ts';
 
 /**
- * Starts the service. Its `close` waits for running work, then closes the resources in reverse
- * order.
+ * Starts the service. Its `close` closes the resources in reverse order of opening, and waits for
+ * running work. `close` resolves after 10 s at the latest.
  */
 export function run(
   config: WebhooksConfig,

@@ -45,8 +45,8 @@ const reservedShare = 0.25;
 const claimedEndpointsMax = 64;
 const claimedAttemptsMax = 128;
 /**
- * `wakeAfter` sets a timer only for a delay of at most this, and only while it has fewer than
- * `rememberedMax` timers. Otherwise the reconciler wakes the endpoint.
+ * `wakeAfter` sets a timer only for a delay of at most `rememberedMsMax`, and only while fewer than
+ * `rememberedMax` of its timers are set. Otherwise the reconciler wakes the endpoint.
  */
 const rememberedMsMax = 60_000;
 const rememberedMax = 4_096;
@@ -156,8 +156,8 @@ export class Schedule {
   }
 
   /**
-   * Notes that an attempt has its outcome, so the endpoint has capacity again. The attempt still
-   * counts in the total until `recorded`.
+   * Notes the outcome of an attempt: gives its capacity back to the endpoint, and updates the
+   * endpoint's breaker. The attempt still counts in the total until `recorded`.
    */
   answered(
     endpoint: Endpoint,
@@ -233,9 +233,9 @@ function newEndpoint(tenantId: string, targetId: string | null): Endpoint {
 }
 
 /**
- * True if the state of an endpoint can be deleted: the endpoint is idle, has no timeouts, and no
- * timer is set for it. `wake` creates the state again. The loss of `cappedUntilMs` does no harm,
- * because the next claim reports the cap of the tenant again.
+ * True if the state of an endpoint can be deleted: the endpoint is not due, has no request in
+ * flight and no timeouts, and waits for no timer of `#place`. `wake` creates the state again. The
+ * loss of `cappedUntilMs` does no harm, because the next claim reports the cap of the tenant again.
  */
 function isForgettable({ due, inFlight, breaker, isResting }: Endpoint): boolean {
   return !due && inFlight === 0 && breaker.timeouts === 0 && !isResting;

@@ -36,8 +36,8 @@ export function openRedis(): Redis {
 export function openQueue<Job>({ name }: Hop<Job>): Queue<Job> {
   return new Queue<Job>(name, {
     connection: openRedis(),
-    // If a completed job were removed at once, the process that waits for the job would get an
-    // error.
+    // If a completed job were removed at once, the process that waits for the job could find it
+    // missing and get an error.
     defaultJobOptions: { removeOnComplete: { count: finishedJobsMax }, removeOnFail: true },
   });
 }

@@ -1,8 +1,8 @@
 import { type Connection, connectTo } from './connection.ts';
 
 /**
- * The longest idle time of a connection that is used again. A gateway keeps an idle connection for
- * longer than this.
+ * A connection that was idle for this time or longer is not used again. The gateway closes an idle
+ * connection only later.
  */
 const idleMsMax = 2_000;
 

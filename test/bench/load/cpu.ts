@@ -10,7 +10,7 @@ import {
 /** The clock ticks per second in `/proc`. Linux has this value on x86-64 and on arm64. */
 const ticksPerSecond = 100;
 /**
- * The indices in `statFields` of four times: user and system time of the process, and user and
+ * The indices of the CPU times in `statFields`: user and system time of the process, then user and
  * system time of its ended children.
  */
 const tickFields = [11, 12, 13, 14];
@@ -25,8 +25,9 @@ export function cpuSeconds(pids: Pids): Record<string, number> {
 }
 
 /**
- * The memory of each kind of process, in MiB: the peak of each service and of Redis, and the
- * current use of Postgres with shared pages counted once.
+ * The memory of each kind of process, in MiB. For Postgres, this is the current use, with shared
+ * pages counted once. For each service and for Redis, this is the sum of the peaks of their
+ * processes.
  */
 export function memoryMib(pids: Pids): Record<string, number> {
   const { postgres = [], ...others } = pids;

@@ -72,8 +72,8 @@ export const goals: readonly Goal[] = [
 ];
 
 /**
- * The figures of each goal, by the goal's name. There is one for each round, or only one if the
- * goal is measured once.
+ * The figures of each measured goal, by the goal's name. A goal has one figure for each round, or
+ * only one figure if it is measured once.
  */
 export type GoalFigures = ReadonlyMap<string, readonly number[]>;
 

@@ -2,8 +2,9 @@ import { median } from '../quantile.ts';
 import { isHeld, type Percentiles, type Sample } from '../sample.ts';
 
 /**
- * The median of each figure by itself. The memory is that of the last sample. `isAbandoned` is true
- * if more than half of the samples were abandoned.
+ * The median of each figure by itself, with three exceptions. The memory is that of the last
+ * sample. `duePerSecond` is that of the first sample with a backlog. `isAbandoned` is true if more
+ * than half of the backlogs were abandoned.
  */
 export function medianOf(samples: readonly Sample[]): Sample {
   const of = (figure: (sample: Sample) => number): number => median(samples.map(figure));
@@ -79,8 +80,8 @@ export function ratiosOf(
 }
 
 /**
- * Like `ratiosOf`, for a latency. A ratio is infinite if the first system does not keep up with its
- * rate.
+ * Like `ratiosOf`, for a latency. The ratio of a round is infinite if the first system did not keep
+ * up with its rate in this round.
  */
 export function latencyRatiosOf(
   samples: readonly (readonly Sample[])[],

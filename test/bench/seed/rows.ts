@@ -1,7 +1,8 @@
 /**
- * The SQL that writes rows as months of operation leave them. Each statement writes the rows from
- * number `$2` to number `$3`, of `$4` in all. The tenants take turns: `$1` are their ids, and `$6`
- * is their number. Each tenant began with `$5` micros. `$7` is the present time.
+ * The SQL that writes the rows that months of operation leave. Each `INSERT` writes the rows of the
+ * submissions from number `$2` to number `$3`, of `$4` in all. The tenants take turns: `$1` are
+ * their ids, and `$6` is their number. Each tenant began with `$5` micros. `$7` is the present
+ * time.
  *
  * Each hundred submissions of a tenant contain eight failed, two cancelled and ninety submitted
  * ones. Each submission held 200 credits and, unless it failed, was charged 30.5 of them. Payloads,
@@ -77,8 +78,9 @@ export const entriesSql = `INSERT INTO ledger_entries (id, tenant_id, type, debi
   WHERE m.amount > 0`;
 
 /**
- * SQL that writes the event of each ended submission, its delivery and its only attempt. It leaves
- * out tenants without webhooks, and submissions that ended more than `notifiedDays` ago.
+ * SQL that writes one event for each submission, one delivery for each event, and one attempt for
+ * each delivery. Leaves out submissions of tenants without webhooks. Also leaves out submissions
+ * that ended `notifiedDays` ago or earlier.
  */
 export const notifiedSql = `WITH notified AS (
     SELECT s.*, ${idAt('ended_at', 'event')} AS event_id, ${idAt('ended_at', 'delivery')} AS delivery_id,

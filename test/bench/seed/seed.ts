@@ -12,9 +12,9 @@ export interface Seeded {
 }
 
 /**
- * Writes finished submissions of these tenants with all related rows, so that the ledger adds up.
- * Afterwards the tables are vacuumed and analysed, and the data is flushed to disk. Call it before
- * any service starts.
+ * Writes finished submissions of these tenants with the related rows (`rows.ts`). The ledger then
+ * adds up. Afterwards the tables are vacuumed and analysed, and the data is flushed to disk. Call
+ * this function before any service starts.
  */
 export async function seedSubmissions(
   databaseUrl: string,

@@ -20,8 +20,9 @@ export interface Servers {
 const connectionsMax = 300;
 
 /**
- * Starts a separate Postgres and Redis for one system. With `durable`, commits are flushed to disk
- * as in operation (fsync and synchronous_commit are on).
+ * Starts a separate Postgres and Redis for one system. With `durable`, both write to disk as in
+ * operation. Postgres flushes each commit (fsync and synchronous_commit are on), and Redis flushes
+ * its append-only file every second.
  */
 export async function startServers(dir: string, { durable }: { durable: boolean }) {
   const postgres = await startPostgres({ dir, durable, connectionsMax });

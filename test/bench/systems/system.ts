@@ -21,8 +21,8 @@ export interface System {
    */
   endedSince(sinceMs: number): Promise<Span>;
   /**
-   * The creation times of the deliveries created since `sinceMs` (both in Unix ms), by the id in
-   * the webhook.
+   * The creation times of the deliveries created since `sinceMs`, by the wire id of the delivery.
+   * The webhook carries the same id. All times are in Unix ms.
    */
   deliveriesSince(sinceMs: number): Promise<ReadonlyMap<string, number>>;
   /** Ends all processes of a service. `startService` starts the same number again. */

@@ -11,8 +11,9 @@ const seconds = 20;
 const tickMs = 10;
 
 /**
- * Writes events at a steady rate. Reports how long after its creation each event arrives at the
- * endpoint. The time begins with the statement that writes the event, before its commit.
+ * Writes events at a steady rate. Reports quantiles of the time from the creation of an event to
+ * its first arrival at the endpoint. The time begins with the statement that writes the event,
+ * before its commit.
  */
 export async function measureLatency(
   world: World,

@@ -11,10 +11,13 @@ import { probeAll } from './probes.ts';
 
 /**
  * `node test/executor/egress/main.ts --port N… --address A… [--interface I] [--unguarded]`: a page
- * in the product's browser tries each probe of `probes.ts` on these addresses, behind the egress
- * proxy. Prints the contacts that this machine noted, the number of packets that left by the
- * interface, and the hosts that the proxy refused. `--unguarded` uses an ordinary browser without
- * the proxy. Tests use it to prove that a contact would be noted.
+ * in a browser with the product's flags, behind the egress proxy, tries each probe of `probes.ts`.
+ * The targets are the given addresses and the host names in `hosts`, each at each port.
+ *
+ * Prints the contacts that this machine noted, the number of packets that left by the interface,
+ * the hosts that the proxy refused, the number of failed requests, and the title of the page.
+ * `--unguarded` uses an ordinary browser without the proxy. With this option, tests prove that a
+ * contact would be noted.
  */
 const { values } = parseArgs({
   options: {

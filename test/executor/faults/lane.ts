@@ -31,8 +31,8 @@ export interface Lane {
 }
 
 /**
- * The agent starts from `bundle`, or from its source if `bug` is given. Throws with the agent's log
- * if the agent does not start.
+ * Opens a lane. The agent starts from `bundle`, or from its source if `bug` is given. Throws with
+ * the agent's log if the agent ends before it has a link.
  */
 export async function openLane({
   binary,

@@ -30,8 +30,8 @@ export interface RunPlan {
    */
   readonly againAfterMs: readonly number[];
   /**
-   * The milliseconds until this run's submission is assigned. Ignored for the first of the runs
-   * that share an agent, which is assigned at once.
+   * Among runs that share an agent, the submission of the first run is assigned at once. The
+   * submission of each further run is assigned this many milliseconds later.
    */
   readonly assignedAfterMs: number;
 }

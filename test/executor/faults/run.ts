@@ -149,8 +149,8 @@ function prepare(lane: Lane, run: PlannedRun): Prepared {
 }
 
 /**
- * Runs the submissions on the lane at the same time. Only the strike of the first run's plan
- * happens. It hits the other runs, too.
+ * Runs the submissions on the lane concurrently. Only the strike of the first run's plan happens.
+ * This strike hits the other runs, too. A run without an outcome after `endedMsMax` is a violation.
  */
 export async function runTogether(lane: Lane, runs: readonly PlannedRun[]): Promise<RunReport[]> {
   await lane.revive();

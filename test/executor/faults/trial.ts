@@ -30,7 +30,8 @@ export interface TrialReport {
 }
 
 /**
- * The assumed duration of a run, until a lane has timed an undisturbed run with the same system.
+ * The assumed duration of a run on a lane that has not yet timed an undisturbed run with the same
+ * ATS.
  */
 const usualMsDefault = 2_500;
 
@@ -41,8 +42,9 @@ export function describeEnd(ended: Ended): string {
 }
 
 /**
- * Runs submissions and disturbs each as its plan says (`plan.ts`). Checks that each application is
- * submitted at most once: CONTRACT 10, "At most once".
+ * Runs submissions in groups of up to `slots` that share an agent. Disturbs each group as the plan
+ * of its first run says (`plan.ts`). Checks the promises of CONTRACT 10, "At most once". Also
+ * checks that the agent's files and logs contain no personal data of an applicant.
  */
 export async function runTrial(options: TrialOptions): Promise<TrialReport> {
   const { runs, seed, lanes, slots } = options;

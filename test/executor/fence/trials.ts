@@ -85,8 +85,8 @@ export async function runTrial(browser: TestBrowser, trial: Trial): Promise<Tria
 }
 
 /**
- * Sends a POST without the fence. The connection is cut before the answer. Returns the requests
- * that arrived, including the browser's repeats.
+ * Sends a POST without the fence. Each connection is cut before the answer. Returns the POST
+ * requests that arrived, including the browser's repeats.
  */
 export async function runUnfenced(browser: TestBrowser, protocol: Protocol): Promise<string[]> {
   return await withSite(browser, protocol, async ({ page, server }) => {

@@ -9,7 +9,7 @@ export type Expected =
       readonly code: Failure['code'];
       /**
        * True if the employer received the application. If false, the failure must say that nothing
-       * was submitted.
+       * was submitted. If true, the failure must not say so.
        */
       readonly isReceived: boolean;
       /** A label that the message must contain. */

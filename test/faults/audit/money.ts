@@ -103,8 +103,8 @@ const weights: Readonly<Record<string, bigint>> = {
 const tierTenths: Readonly<Record<string, bigint>> = { standard: 10n, priority: 15n, instant: 25n };
 
 /**
- * The price of the default rate card, in micros: `clamp(base + Σ weight × usage, min, max) × tier ×
- * surge`, rounded half up.
+ * The charge for a completed submission by the default rate card, in micros: `clamp(base + Σ weight
+ * × usage, min, max) × tier × surge`, rounded half up.
  */
 function chargeOf({ usage, tier, surgeMicros }: FinalRecord): bigint {
   let sum = 20n * trillion;

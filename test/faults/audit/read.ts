@@ -8,8 +8,8 @@ const triesMax = 20;
 const pageSize = 100;
 
 /**
- * Reads as a tenant. Repeats the request until the answer is `200`. Throws after `triesMax`
- * requests without this answer.
+ * Sends a GET request for `target` as a tenant, and returns the body of the answer. Repeats the
+ * request until the status is `200`. Throws after `triesMax` requests without this status.
  */
 export async function readObject(
   world: World,

@@ -65,8 +65,9 @@ function reached(
 const lookEveryMs = 200;
 
 /**
- * Records the lines of the nodes' logs, with the time at which this process read each line. The
- * clock of a node may differ. `stop` reads the remaining lines.
+ * Records the assignments and the begins in the nodes' logs. The time of a record is the time at
+ * which this process read the line, because the clock of a node may differ. `stop` reads the
+ * remaining lines.
  */
 export function followNodes(
   recorder: Recorder,

@@ -3,8 +3,8 @@ import { injectedBugs } from './catalogue.ts';
 import { applyEdit } from './injected-bug.ts';
 
 /**
- * The name of the bug. This module is loaded into a process before its own code (`node --import`).
- * The process then loads its modules with the bug. No file is changed.
+ * `node --import` loads this module before the code of a process. This module then puts the bug
+ * that `FAULTS_BUG` names into the code that the process loads. The files on disk do not change.
  */
 const name = process.env['FAULTS_BUG'];
 const bug = injectedBugs.find((one) => one.name === name);

@@ -17,7 +17,8 @@ function cached(key: string, read: string, ageMs: string): string {
 }
 
 /**
- * Bugs that change no final balance. Most of them show wrong figures or URLs only during the run.
+ * Bugs that change no final balance. These bugs show in the history of a run: a wrong figure or
+ * status in an answer, a wrong order of entries, or a wrong or missing attempt of a delivery.
  */
 export const historyBugs: readonly InjectedBug[] = [
   {

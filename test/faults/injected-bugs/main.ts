@@ -22,8 +22,9 @@ const { values, positionals } = parseArgs({
   },
 });
 /**
- * The number of faults in each run with a bug. The second run follows only if the first one did not
- * catch the bug. The first run has each kind of fault that has a target on this machine.
+ * The numbers of faults in the first and the second run with a bug. The second run follows only if
+ * the first run did not catch the bug. The schedule of the first run has each kind of fault that
+ * has a target on this machine. A run ends early when it catches the bug.
  */
 const faultCounts = [kindsCount, 48];
 /**

@@ -42,8 +42,8 @@ const timeoutMsDefault = 12_000;
 
 export interface Http {
   /**
-   * Resolves with undefined if no complete answer came in time. The result of the request is then
-   * unknown.
+   * Resolves with undefined if no complete answer in JSON came in time. The result of the request
+   * is then unknown.
    */
   ask(baseUrl: string, question: Question): Promise<Answer | undefined>;
   close(): void;

@@ -9,7 +9,7 @@ export interface LoadWorld {
   readonly operator: Signer;
   /**
    * The URLs at which tenants reach the gateways. Each leads through a TCP proxy of this process,
-   * except with `hosts.direct`.
+   * except with `hosts.direct` (world/hosts.ts).
    */
   readonly gatewayUrls: readonly string[];
 }

@@ -25,8 +25,9 @@ const secondsPerHour = 3_600;
 const toleranceShare = 0.1;
 const tolerance = { MB: 12, '': 6 } as const;
 /**
- * A series is also flat if it does not grow at this pace in its last third. A rise that has ended
- * is not a leak, for example when V8 enlarges its young generation.
+ * The last part of a series that is also judged alone: a third of the points. The series is flat if
+ * this part grows by at most a third of the limit for the whole series. A rise that has ended is
+ * not a leak, for example when V8 enlarges its young generation.
  */
 const lastShare = 1 / 3;
 

@@ -11,8 +11,8 @@ export interface Hosts {
   /** The address at which the services reach this process. They send webhooks to it. */
   readonly tenantsAddress: string;
   /**
-   * Connects tenants to gateways, and nodes to dispatchers, without a TCP proxy in this process.
-   * Undefined if everything runs on one host.
+   * Present if tenants connect to gateways, and nodes to dispatchers, without a TCP proxy in this
+   * process. Undefined if everything runs on one host.
    */
   readonly direct?: {
     /** Starts a load balancer on the node's host. Resolves with its port on 127.0.0.1. */

@@ -13,8 +13,8 @@ export interface RedisUnderTest {
   /** Ends Redis with `kill -9`. Writes that are not in its file yet are lost. */
   kill(): Promise<void>;
   /**
-   * Starts Redis. With `empty`, it starts without its file, like a replaced machine. Does nothing
-   * if Redis is up.
+   * Starts Redis. With `empty`, Redis starts without its data file, as on a new machine. Does
+   * nothing if Redis is up.
    */
   start(options?: { readonly empty?: boolean }): Promise<void>;
   /** Sends one command. Resolves with the raw answer. Throws if no answer comes. */

@@ -38,8 +38,8 @@ const loopback = '127.0.0.1';
 const heldBytesMax = 1024 * 1024;
 
 /**
- * Listens on a free port of `host`. Calls `target` for each new connection, and resets the
- * connection if there is no target.
+ * Listens on a free port of `host`. Calls `target` for each new connection. Resets the connection
+ * if `target` returns none, or if the wire is severed.
  */
 export async function startTcpProxy(
   name: string,

@@ -56,8 +56,8 @@ export interface World {
   readonly recorder: Recorder;
   readonly env: NodeJS.ProcessEnv;
   /**
-   * Connections to Postgres for provisioning, for changes of the clock and for the audit. They use
-   * no wire, so only a fault of Postgres cuts them.
+   * Connections to Postgres for provisioning, for changes of the clock and for the audit. They go
+   * through a proxy that no fault strikes, so only a fault of Postgres cuts them.
    */
   readonly pool: Pool;
   /** Opens a wire to `target`. The wire listens at the address `listensAt`; default 127.0.0.1. */

@@ -18,8 +18,8 @@ export interface Sighting {
 }
 
 /**
- * Records the frames on the links of the watched nodes. Reports a frame that CONTRACT 7 forbids as
- * a violation at once.
+ * Records the frames on the links of the watched nodes, and the acts of nodes. A frame or an act
+ * that CONTRACT 7 forbids is added to `violations` at once.
  */
 export class Auditor {
   readonly #openForMs: number;

@@ -99,7 +99,8 @@ export function completeEarly(fleet: Fleet, n: number): void {
 }
 
 /**
- * Completes a submission that the node was ordered to stop, as if it had finished before the order.
+ * Completes a submission that the node was ordered to stop, as if the node had finished the work
+ * before the order. Does nothing if the node has not acted on the submission.
  */
 export function endStoppedRun(fleet: Fleet, n: number): void {
   const node = pick(

@@ -28,7 +28,7 @@ const restarted = { code: 'node_error', message: 'restarted' } as const;
 
 /**
  * A node in memory that keeps the contract. By itself it does only what a frame obliges it to do.
- * The run decides everything else. `journal` survives a restart.
+ * The test run decides everything else. `journal` survives a restart of the node.
  */
 export class ModelNode {
   readonly id: string;

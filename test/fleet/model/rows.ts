@@ -89,8 +89,8 @@ function compareOutcome(auditor: Auditor, wireId: string, row: Row): void {
 const actionsCapMin = 100;
 
 /**
- * True if the stored number of actions was reported. Also true if the number can be the cap and a
- * report was higher, or if 0 or no actions are stored.
+ * True if the stored number of actions was reported, is 0 or is null. Also true if the number can
+ * be the cap and a report was higher.
  */
 function isReported({ actions, is_capped }: Row, reported: ReadonlySet<number>): boolean {
   if (actions === null || actions === 0 || reported.has(actions)) return true;

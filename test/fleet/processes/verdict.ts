@@ -15,14 +15,14 @@ const waitsMs = [6_001, 60_001, 1_800_001];
 const endsWithinMs = 30_000;
 /**
  * The longest wait for free slots. A dispatcher enters each of its links in the registry again
- * every 30 s, so a slot is lost for at most 30 s.
+ * about every 30 s. A lost slot is therefore free again after about 30 s.
  */
 const slotsBackWithinMs = 45_000;
 
 /**
  * Like `passVerdict` of the model, but for real processes, whose reconcilers run by themselves.
- * Returns the violations. Throws if a submission does not end in time, or if slots are not free in
- * time.
+ * Returns the violations. Throws if the nodes do not link again, a submission does not end, or
+ * slots do not become free in time.
  */
 export async function passVerdict(
   world: ProcessWorld,

@@ -12,8 +12,8 @@ interface Asked {
 }
 
 /**
- * A request without an answer after this time is a violation. A creation takes less, even with the
- * slowest statements that a seed can draw.
+ * A request without an answer after this time is a violation, unless the process of its gateway has
+ * died. A creation takes less time, even with the slowest statements that a seed can draw.
  */
 const answeredWithinMs = 60_000;
 

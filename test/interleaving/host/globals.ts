@@ -1,8 +1,9 @@
 import { countedImmediate, hosts } from './host.ts';
 
 /**
- * The globals of the product's modules in a simulation (see hooks.ts). Time is simulated, and
- * waiting `setImmediate` callbacks are counted. Outside a simulated process, time is real.
+ * In a simulation, hooks.ts gives these globals to the product's modules. Timers and clocks use
+ * simulated time in a simulated process, and real time elsewhere. `setImmediate` counts its waiting
+ * callbacks.
  */
 
 class SimulatedTimer {

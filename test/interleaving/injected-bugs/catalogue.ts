@@ -4,8 +4,8 @@ import type { InjectedBug } from '../../faults/injected-bugs/injected-bug.ts';
 export interface OrderBug extends InjectedBug {
   readonly seed: number;
   /**
-   * An action (world/actions.ts), or `faults`, that is frequent in the runs with this bug. Few runs
-   * are then enough to find the bug.
+   * The name of an action (world/actions.ts), or `faults`. In the runs with this bug the action or
+   * the faults are frequent, so few runs are enough to find the bug.
    */
   readonly focus: string;
   readonly foundAs: RegExp;

@@ -6,8 +6,8 @@ export interface Asking {
 }
 
 /**
- * If a call has no answer after this time, a statement waits for a lock or the machine is busy.
- * Postgres is then asked which of the two it is.
+ * If no call gets an answer within this time, statements wait for locks or the machine is busy. If
+ * all calls are statements, Postgres is then asked how many of them wait for locks.
  */
 const lookAfterMs = 1;
 const stuckAfterMs = 20_000;
@@ -15,12 +15,12 @@ const stuckAfterMs = 20_000;
 /**
  * Knows whether anything runs: code of the product, a statement in Postgres, a call to Redis, or a
  * write to disk. A statement that waits for a lock does not count as running, because another
- * process must first release the lock.
+ * transaction must first release the lock.
  */
 export class Quiet {
   /**
-   * The number of calls in progress for each `Asking`. A transaction of a killed process has two:
-   * its last statement and its rollback.
+   * The number of calls in progress for each `Asking`. A transaction of a killed process can have
+   * two: its last statement and its rollback.
    */
   readonly #asking = new Map<Asking, number>();
   /**

@@ -72,9 +72,9 @@ const stallStepsMax = 160;
 const slowStepsMax = 500;
 
 /**
- * Keeps back each outside call of a simulated process, and each answer. Lets them through one at a
- * time, in the order that the seed decides. After each of them, a run waits until nothing
- * runs.
+ * Keeps back the outside calls of simulated processes, the answers to these calls, and timers that
+ * are due. Releases one of them at a time, in the order that the seed decides. After each release,
+ * a run waits until nothing is in progress (`Quiet`).
  */
 export class Scheduler {
   readonly random: Random;

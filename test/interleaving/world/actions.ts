@@ -66,8 +66,9 @@ const cancel: Action = (world) =>
   cancelOne(world, world.random.pick([...world.auditor.rows.values()]));
 
 /**
- * Sets or clears the webhook URL of a tenant. Half of the time it also cancels one of the tenant's
- * submissions. The cancel and its event then race with the change of the URL.
+ * Asks a gateway to set or clear the webhook URL of a tenant. Half of the time, also asks for the
+ * cancel of one of the tenant's submissions in flight. The cancel and its event then race with the
+ * change of the URL.
  */
 const changeUrl: Action = (world) => {
   const { random, auditor } = world;
@@ -134,8 +135,8 @@ const startTwin: Action = (world) => {
 };
 
 /**
- * At the next assignment, starts the same node on a copy of its state directory, like a machine
- * that was cloned or restored.
+ * At the next assignment, starts a second agent of the assigned node on a copy of its state
+ * directory, like a machine that was cloned or restored.
  */
 const startClone: Action = (world) => {
   world.atNextAssignment = (agent) => startOnCopy(world, agent);

@@ -23,7 +23,7 @@ export interface Ask {
 
 /**
  * The result of a request. In place of `thrown`, a real server answers 500, or 503 if a dependency
- * is away.
+ * is unavailable.
  */
 export type Replied = { readonly kind: 'answered'; readonly answer: Answer } | ThrownAnswer;
 interface ThrownAnswer {

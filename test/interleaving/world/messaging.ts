@@ -177,7 +177,8 @@ export class Messaging {
 
   /**
    * Publishes the message of `publishCancelled` to all dispatchers. Resolves with 1 if at least one
-   * of them is alive, otherwise with 0.
+   * of them is alive, otherwise with 0. Throws if the scheduler lets the call fail, before or after
+   * the message is published.
    */
   async publishToAll(process: SimulatedProcess, text: string): Promise<number> {
     const { message }: { message: unknown } = JSON.parse(text);

@@ -9,8 +9,8 @@ import type { Scheduler } from '../schedule/scheduler.ts';
 export interface Listener {
   readonly process: SimulatedProcess;
   /**
-   * Decides on an upgrade. Calls `accept`, which opens the link, or resolves with the HTTP status
-   * of the refusal.
+   * Decides on an upgrade. To accept it, calls `accept`, which opens the link, and resolves with
+   * `accepted`. To refuse it, resolves with an HTTP status.
    */
   upgrade(
     request: IncomingMessage,

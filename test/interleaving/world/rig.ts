@@ -34,8 +34,8 @@ export const grantedMicros = 2_000n * microsPerCredit;
 export const nodeSecret = 'nsk_interleaving';
 
 /**
- * The time of the database is a row, which changes only when the run advances it. A statement sees
- * the time of its snapshot, as with the real clock.
+ * The time of the database is a row, which changes only when the run advances the time. Outside a
+ * transaction with `isSnapshot`, a statement sees the time of its start, as with the real clock.
  */
 const clockSql = `
   CREATE TABLE interleaving_clock (now timestamptz NOT NULL);
@@ -45,8 +45,8 @@ const clockSql = `
     RETURN (SELECT now FROM interleaving_clock);`;
 
 /**
- * An index for the auditor, which reads all submissions of a tenant. The product's indexes do not
- * contain rejected ones.
+ * An index for the auditor, which reads all submissions of a run's tenants. The product lists
+ * submissions by an index without the rejected ones.
  */
 const indexSql = 'CREATE INDEX interleaving_submissions ON submissions (tenant_id)';
 /**

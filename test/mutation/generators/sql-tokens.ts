@@ -47,8 +47,9 @@ export function conditionEnd(tokens: readonly SqlToken[], from: number): number 
 }
 
 /**
- * The index of the token that ends the clause at `from`: one of `stops` that is not nested, the
- * closing bracket around the clause, or a dollar quote. The number of tokens if there is none.
+ * The index of the token that ends the clause that begins at `from`. This token is one of `stops`
+ * that is not nested, the closing bracket or END around the clause, or a dollar quote. A call of
+ * LEFT or RIGHT is no stop. Returns the number of tokens if no token ends the clause.
  */
 export function clauseEnd(
   tokens: readonly SqlToken[],
@@ -67,8 +68,8 @@ export function clauseEnd(
 }
 
 /**
- * Splits tokens `from` to `to` at each `word` that is not nested. The AND of BETWEEN does not
- * split.
+ * Splits the range from `from` (inclusive) to `to` (exclusive) at each token `word` that is not
+ * nested. Leaves out empty parts. The AND of a BETWEEN does not split.
  */
 export function splitAt(
   tokens: readonly SqlToken[],

@@ -36,8 +36,8 @@ export interface RunOptions {
 
 const baselineMsMax = 300_000;
 /**
- * A test file whose baseline takes longer than this does not run for any mutant. It would take most
- * of the time of all runs.
+ * A test file whose run without a mutant takes longer than this does not run for any mutant. Such a
+ * file would take most of the time of all runs.
  */
 const slowMs = 120_000;
 /**
@@ -135,8 +135,9 @@ interface Candidates {
 }
 
 /**
- * Judges a mutant by the test files, the nearest first. Leaves out a test file that fails without
- * the mutant, that would take too long, or that cannot notice the mutant.
+ * Judges a mutant by the test files, the nearest first, until one gives another verdict than
+ * `survived`. Leaves out a test file that fails without the mutant, that would take too long, or
+ * that cannot notice the mutant.
  */
 async function judgeBy(
   worker: Worker,

@@ -12,7 +12,8 @@ export class WorkerLost extends Error {
 export interface Worker {
   /**
    * Resolves with the answer to the order. Throws WorkerLost if the worker exits or does not answer
-   * within `boundMs`.
+   * within `boundMs`. If no worker runs, starts one first. The start may take up to `startMsMax`
+   * more, and a longer start throws WorkerLost.
    */
   ask(order: Order, boundMs: number): Promise<Answer>;
   close(): Promise<void>;

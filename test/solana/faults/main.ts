@@ -5,8 +5,8 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 
 /**
- * `pnpm solana:faults --runs N [--seed S]`: at least N payments under faults. The last line is the
- * verdict.
+ * `pnpm solana:faults [--runs N] [--seed S]`: sends at least N payments (default 1,000) under
+ * faults. The last line is the verdict.
  */
 const { values } = parseArgs({
   options: { runs: { type: 'string', default: '1000' }, seed: { type: 'string', default: '1' } },

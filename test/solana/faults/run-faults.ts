@@ -22,8 +22,9 @@ export interface FaultsVerdict {
   readonly granted: number;
   readonly faults: Readonly<Record<string, number>>;
   /**
-   * Empty if three things are true. Each payment is recorded once. Each intent that was paid in
-   * full got its credits once. No other payment granted credits.
+   * Empty if these things are true. Each payment is recorded once, for its intent. The paid amount
+   * of each intent is the sum of its payments. Each intent that was paid in full got its credits
+   * once. No other payment granted credits. The audit of the ledger finds no fault.
    */
   readonly violations: readonly string[];
 }

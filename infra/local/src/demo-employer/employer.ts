@@ -96,8 +96,9 @@ export async function startDemoEmployer({ port = 0 } = {}): Promise<DemoEmployer
     `localhost:${address.port}`,
   ]);
   /**
-   * True if the request names one of the employer's hosts and does not come from a page of another
-   * web site. The browser states the site of that page in `Origin`.
+   * True if the request names one of the employer's hosts, and its `Origin` is missing or names the
+   * same host. A browser sends `Origin` with each `POST`, so a page of another web site cannot post
+   * an application.
    */
   const isAllowed = ({ host = '', origin }: IncomingMessage['headers']) =>
     ownNames.has(host) && (origin === undefined || origin === `http://${host}`);

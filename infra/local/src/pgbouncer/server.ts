@@ -40,8 +40,8 @@ export async function startPgbouncer(options: PgbouncerOptions): Promise<Running
       name: 'PgBouncer',
       command: [...prefix, ...dieWithParent('INT'), binary, configFile],
       logFile: path.join(options.dir, 'pgbouncer.log'),
-      // PgBouncer from 1.23 waits on SIGTERM until all clients have disconnected. If that takes too
-      // long, `stop` kills it.
+      // On SIGTERM, PgBouncer from 1.23 waits until all clients have disconnected. If this takes
+      // too long, `stop` kills PgBouncer.
       stopSignal: 'SIGTERM',
       isReady: () => accepts(port),
     });

@@ -4,8 +4,8 @@ import type { OperatorSubmission } from '@svc/store';
 import type { Row } from '../output.ts';
 
 /**
- * True if the record shows a result or a failure message. Those of a node may contain personal data,
- * so the reading of such a record is audited.
+ * True if the record shows a result or a failure message. A result or message from a node may
+ * contain personal data, so the reading of such a record is audited.
  */
 export function hasPersonalData({ result, failure }: OperatorSubmission): boolean {
   return result !== null || (failure !== null && failure.message !== '');

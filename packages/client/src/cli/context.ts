@@ -62,8 +62,8 @@ export function urlOf(text: string): URL | undefined {
 }
 
 /**
- * Derives the webhook secret from the secret that signs requests. The result is the same at every
- * start, so a receiver is configured only once.
+ * Derives the secret that signs forwarded events from the secret that signs requests. The result
+ * changes only if the secret for requests changes, so a receiver is configured only once.
  */
 async function derivedSecret(secret: string): Promise<string> {
   const key = await hmacKey(encoder.encode(secret));

@@ -23,8 +23,8 @@ export interface ListenedEndpoint {
 const deletionTimeoutMs = 10_000;
 
 /**
- * With `name`, uses the endpoint of that name, or creates it. Without `name`, creates an endpoint
- * that `close` deletes.
+ * With `name`, uses the endpoint of that name, or creates the endpoint. An existing endpoint is
+ * changed to receive `events`. Without `name`, creates an endpoint that `close` deletes.
  */
 export async function openEndpoint(
   context: CommandContext,

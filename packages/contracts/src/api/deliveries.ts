@@ -7,8 +7,9 @@ import { Nullable, pageParameters, PageOf, Time, WireId } from './common.ts';
 export const DeliveryStatus = Type.Enum(deliveryStatuses);
 
 /**
- * One attempt of the current round. A member is null if its value is not known yet, or will never
- * be known.
+ * One attempt of the current round. The nullable members are null until the result of the attempt
+ * is recorded. They stay null if the process crashed before that. In a recorded attempt, a null
+ * member has no value, such as `error` after a success.
  */
 export const DeliveryAttempt = Type.Object({
   number: Type.Integer(),

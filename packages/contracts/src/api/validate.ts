@@ -88,8 +88,8 @@ export function compileSchema<Schema extends TSchema>(
 }
 
 /**
- * Creates the violation of a schema, or of a rule of an endpoint that no schema describes. Cuts a
- * path of more than `pathLengthMax` characters and adds `…`.
+ * Creates the error for a value that violates a schema or another rule of an endpoint. Cuts a path
+ * of more than `pathLengthMax` characters and adds `…`.
  */
 export function fieldErrorAt(path: string, message: string, keyword: string): FieldError {
   const cut = path.length > pathLengthMax ? `${path.slice(0, pathLengthMax)}…` : path;
@@ -167,8 +167,8 @@ function characters(count: number): string {
 
 /**
  * True for an http or https URL that obeys the host rule of CONTRACT 3. Nodes get the text as sent,
- * and other URL parsers may read it differently. Therefore texts with backslashes, white space, a
- * missing `//` or an `@` before the path are refused instead of normalised.
+ * and other URL parsers may read it differently. A text is therefore refused, not normalised, if it
+ * has a backslash, white space, a control character, no `//`, or an `@` before the path.
  */
 function isPublicHttpUrl(text: string): boolean {
   const authority = /^https?:\/\/([^/?#\\\s]+)(?:[/?#]|$)/i.exec(text)?.[1];
@@ -181,8 +181,9 @@ const queryTimePattern =
   /^([12]\d{3}-\d\d-\d\d)T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,3})?(?:Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
 
 /**
- * True for an RFC 3339 time with at most three decimals, on a day that exists. `Date` alone would
- * read 30 February as 2 March.
+ * True if the text matches `queryTimePattern` and the day exists. The pattern accepts RFC 3339
+ * times with at most three decimals, but no leap seconds. `Date` alone would read 30 February as a
+ * day in March.
  */
 function isQueryTime(text: string): boolean {
   const day = queryTimePattern.exec(text)?.[1];

@@ -1,6 +1,6 @@
 /**
  * The standard fields of application forms (CONTRACT 10). Nodes have adapters for the forms of some
- * sites. On any other form, a node finds the fields by `labels` and `autocomplete`.
+ * sites. A node recognises a field without a role from an adapter by `autocomplete` or `labels`.
  */
 
 export interface StandardField {

@@ -4,9 +4,9 @@ import { itemsOf, memberOf, membersOf, refName, resolveRef, textOf } from './rea
 import { compareSchemas } from './schema-compatibility.ts';
 
 /**
- * Lists the changes that would break clients of the frozen document. Compares all endpoints under
- * /v1/, the webhooks and the shared error responses (CONTRACT 0). If the list is empty, these
- * clients also work with the present document.
+ * Lists the changes that would break clients of the frozen document. Compares the endpoints of that
+ * document under /v1/, its webhooks and its shared error responses (CONTRACT 0). If the list is
+ * empty, these clients also work with the API that the present document describes.
  */
 export function breakingChanges(frozen: unknown, present: unknown): string[] {
   const context: Comparison = { frozen, present, found: [] };

@@ -21,8 +21,8 @@ import { webhookEndpointOperations } from './operations-webhook-endpoints.ts';
 import { codesByStatus, headerRefs, problemPage, problemResponse } from './problems.ts';
 
 /**
- * Every endpoint that the document describes. A test of the gateway compares them with the
- * endpoints that the gateway serves.
+ * All endpoints that the document describes. A test of the gateway compares them with the endpoints
+ * that the gateway serves.
  */
 export const apiOperations: readonly OperationDefinition[] = [
   ...submissionOperations,

@@ -5,9 +5,9 @@ import { openApiDocument } from './document.ts';
 import { frozenDocumentUrl } from './frozen.ts';
 
 /**
- * `pnpm openapi:freeze`: copies additions to v1 into the frozen copy and refuses changes that would
- * break clients (CONTRACT 0). Such a change belongs under /v2/. If no change was refused, it also
- * generates the types of the client libraries.
+ * `pnpm openapi:freeze`: refuses changes to v1 that would break clients (CONTRACT 0). Such a change
+ * belongs under /v2/. If no change is refused, the command copies the additions into the frozen
+ * copy and generates the types of the client libraries.
  */
 const present = openApiDocument();
 const changes = breakingChanges(JSON.parse(readFileSync(frozenDocumentUrl, 'utf8')), present);

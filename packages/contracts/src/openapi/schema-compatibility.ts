@@ -133,8 +133,8 @@ function compareBounds(
 
 /**
  * The value of a keyword as `compareSchemas` compares it. A `pattern` has no effect on a schema
- * without strings, so it counts as undefined. Old documents name two formats as the validator names
- * them. These two names count as the standard formats.
+ * without strings, so it counts as undefined. Old documents have the validator's names of two
+ * formats. Each of these names counts as the name of the standard format (`standardFormats`).
  */
 function effective(schema: unknown, keyword: string): unknown {
   const types = typesOf(schema);

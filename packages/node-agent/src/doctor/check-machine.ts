@@ -43,8 +43,9 @@ export async function checkDisk({ stateDir }: NodeOptions): Promise<Finding> {
 }
 
 /**
- * Starts the browser as the options say. If that fails, starts it without its sandbox, to find out
- * whether the browser or the sandbox is the cause.
+ * Starts the browser as the options say, except with the sandbox as root, which is refused. After a
+ * failure or a refusal, starts the browser without its sandbox. The second start shows whether the
+ * browser or the sandbox is the cause.
  */
 export async function checkBrowser(options: NodeOptions): Promise<Finding[]> {
   let binary: string;

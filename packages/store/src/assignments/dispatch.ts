@@ -30,9 +30,8 @@ export interface DispatchableSubmission {
 }
 
 /**
- * Returns the submissions of `ids` that are pending and before their dispatch deadline. A
- * submission after its deadline is never offered. Calls that wait at the same time share one
- * statement.
+ * Returns the submissions of `ids` that are pending and before their dispatch deadline. Calls that
+ * wait at the same time share one statement.
  */
 export async function loadForDispatch(
   store: Store,
@@ -201,9 +200,9 @@ const findAssigned = statement(
 );
 
 /**
- * Finds the dispatches that the first attempt committed although its answer was lost. A stored
- * submission counts only if it has the node and the accepted offer of the dispatch. An offer is
- * accepted once, so the dispatch of another call is never returned.
+ * Finds the dispatches that the first run of the batch committed, although the answer to that run
+ * was lost. A stored submission counts only if it has the node and the accepted offer of the
+ * dispatch. An offer is accepted once, so the dispatch of another call is never returned.
  */
 async function findCommitted(
   store: Store,
@@ -226,10 +225,9 @@ async function findCommitted(
 }
 
 /**
- * Replaces the recorded offers of a submission by `offers`. The caller does so if the offering
- * ended before all answers were recorded: another offer was still open, or a cancel ended it. A
- * committed accept stays `accepted`. Does nothing if an earlier build recorded the offers, in the
- * column `offers`.
+ * Replaces the recorded offers of a submission by `offers`. The caller does so if the offering has
+ * ended and no commit of the offering has recorded all its offers. A committed accept stays
+ * `accepted`. Does nothing if an earlier build recorded the offers, in the column `offers`.
  */
 export async function recordOffers(
   store: Store,

@@ -39,8 +39,8 @@ export async function endUnnamed(
       [nodeId, linkEpoch],
     );
     if (current.length === 0) return { kind: 'superseded' };
-    // During a recovery, no submission is ended as lost. A submission that the hello does not name
-    // may have ended between the backup and the restore. The node will report that end.
+    // During a recovery, a hello ends no submission. A submission that the hello does not name may
+    // have ended between the backup and the restore. The node will report that end.
     if ((await recoveryInForce({ query })) !== null) return { kind: 'lost', submissionIds: [] };
     return { kind: 'lost', submissionIds: await endAsLost(store, query, locked) };
   });

@@ -17,9 +17,12 @@ export type ServiceFailureResult = { kind: 'stored'; nodeId: string } | { kind: 
 /**
  * Stores the outcome `failed` for a submission whose deadline has passed
  * (CONTRACT 7, "Nothing hangs"). The statement checks the deadline again by the database's clock.
- * If the deadline has not passed, or if the submission has an outcome, has ended or is unknown, the
- * function stores nothing and returns `refused`. `node_lost` means here that the lease has expired.
- * `lost-assignments.ts` handles a node that is lost for another reason.
+ * The function stores nothing and returns `refused` if the deadline has not passed, or does not
+ * apply in the state of the submission. Returns `refused` also for a submission that has an
+ * outcome, has ended or is unknown.
+ *
+ * `node_lost` means here that the lease has expired. `lost-assignments.ts` handles a node that is
+ * lost for another reason.
  */
 export async function storeServiceFailure(
   store: Store,

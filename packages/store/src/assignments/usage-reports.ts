@@ -176,9 +176,10 @@ export function usageValues(
 }
 
 /**
- * Calls `run` with all reports, at most one of each submission in a call, because a submission may
- * occur only once in a statement. Several reports about one submission run one after another, in
- * their order. The answer is null if the statement did not take the report.
+ * Calls `run` until each report was in one call. A call has at most one report about a submission,
+ * because a submission may occur only once in a statement. Reports about the same submission are in
+ * successive calls, in their order. Returns the answers in the order of `reports`. The answer to a
+ * report is null if the statement did not take the report.
  */
 export async function eachOnce<Report extends NodeReport, Answer>(
   reports: readonly Report[],

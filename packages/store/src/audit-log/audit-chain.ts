@@ -7,9 +7,9 @@ import { appendAudit, type AuditedChange, type Author } from './audit.ts';
  * The audit log is a hash chain. The database gives each entry a position, in the order of commits,
  * and a hash over its text and the previous hash. The head of the chain is the position and the
  * hash of the last verified entry, sealed under the master key. An owner of the database could
- * rewrite the whole chain, and the head reveals this. Two changes can pass the sealed head. One is
- * the removal of entries newer than the head. The other is the removal of entries together with a
- * return to an older sealed head. A newer head that was noted elsewhere reveals both.
+ * rewrite the whole chain, and the head reveals this. The head does not reveal that entries newer
+ * than the head were changed or removed. An owner can also put back an older sealed head, and then
+ * change or remove entries newer than that one. A newer head that was noted elsewhere reveals both.
  */
 
 /** The position and the hash of an entry. The hash also covers all entries before it. */
@@ -83,9 +83,10 @@ export async function verifyAudit(store: Store, noted?: AuditHead): Promise<Audi
  * is a head that an earlier call returned without a fault, to compare with. If there is a fault
  * other than `head_missing`, the head does not move, so that the next call finds the fault again.
  *
- * If the log has old entries but no sealed head, the function records that in the log and verifies
- * the whole chain. It then returns the fault `head_missing`, and seals the end if there is no other
- * fault.
+ * If the log has old entries but no sealed head, the function verifies the whole chain. If the
+ * chain has faults, they are returned without `head_missing`. Otherwise the function records the
+ * missing head in the log and verifies the chain again. It then returns `head_missing` and any new
+ * faults. It seals the end only if there are no new faults.
  */
 export async function sealAuditHead(
   store: Store,

@@ -20,8 +20,8 @@ export interface Author {
 }
 
 /**
- * A change as the audit log records it, with names as on the wire. It contains no secrets and no
- * personal data.
+ * A change, or a reading of personal data, as the audit log records it. Names are as on the wire.
+ * The record contains no secrets and no personal data of applicants.
  */
 export interface AuditedChange {
   /** A noun, a dot and the change, such as `tenant.disable` or `audit.head_missing`. */
@@ -46,8 +46,8 @@ export interface AuditedChange {
 }
 
 /**
- * Appends an entry to the audit log. `query` belongs to the transaction of the change, if there is
- * one.
+ * Appends an entry to the audit log. For an entry about a change, `query` is that of the
+ * transaction that makes the change.
  */
 export async function appendAudit(
   query: Query,

@@ -25,8 +25,8 @@ export interface TenantChange {
 
 /**
  * Records a change of a tenant's settings, webhook endpoints or keys, in the transaction of the
- * change (CONTRACT 12). All such changes must call this function. Otherwise `GET /v1/audit` would
- * lack them.
+ * change (CONTRACT 12). `GET /v1/audit` lists only the changes that are recorded here. Therefore
+ * each such change by a tenant or an operator must be recorded.
  */
 export async function recordTenantChange(
   query: Query,

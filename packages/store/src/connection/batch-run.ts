@@ -27,7 +27,8 @@ interface Lost {
  *   whole, as a `repeat`. If the second answer is lost too, all calls are rejected. Running them
  *   one by one would make each call wait for the same silent server.
  * - The server refused the batch: its inputs run one by one. A refused input therefore does not
- *   affect the others. A batch of one input is rejected at once.
+ *   affect the others. If an answer is then lost, the remaining inputs are rejected and not sent. A
+ *   batch of one input is rejected at once.
  */
 export async function runBatch<Input, Output>(
   run: Run<Input, Output>,

@@ -71,10 +71,10 @@ export function batched<Input, Output>(
  * takes the calls that wait then, within the limits of `BatchOptions`. A call that arrives while
  * `inFlightMax` batches run waits for a later batch. A call that comes alone is a batch of one.
  *
- * A call resolves with the output for its own input. It rejects if the statement failed. It rejects
- * with `BatchOverflow` at once if `batchWaitingMax` calls wait. It rejects with `AnswerOverdue`
- * after `answerMsMax`. After `AnswerOverdue`, the database may have processed the input, or may
- * still process it.
+ * A call resolves with the output for its own input. If a statement fails, `runBatch` decides which
+ * calls run again and which calls reject. A call rejects with `BatchOverflow` at once if
+ * `batchWaitingMax` calls wait. A call rejects with `AnswerOverdue` after `answerMsMax`. After
+ * `AnswerOverdue`, the database may have processed the input, or may still process the input.
  */
 export function createBatcher<Input, Output>(
   options: BatchOptions & { readonly run: Run<Input, Output> },

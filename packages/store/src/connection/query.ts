@@ -64,8 +64,9 @@ const beginSnapshot = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
 
 /**
  * Runs `work` in a transaction on `client`, and then returns `client` to the pool. Commits if
- * `work` resolves, and rolls back if it rejects. If the connection may still be busy or cannot be
- * rolled back, it is closed. The server then rolls back, unless it has already committed.
+ * `work` resolves, and rolls back if `work` rejects. Throws InvariantError if `work` resolves
+ * although Postgres refused one of its statements. A connection that may still be busy or cannot be
+ * rolled back is closed. The server then rolls back, unless it has already committed.
  */
 export async function inTransaction<Result>(
   client: PoolClient,

@@ -6,12 +6,13 @@ import { statementName } from './query.ts';
  * The settings of the services' role in every session. `svc migrate` sets them on the role. A store
  * sends none of them, because a pooler in transaction mode refuses settings that a client sends.
  *
- * Postgres keeps one plan of a statement for all values of its parameters. Two rules follow:
+ * Postgres keeps one plan of a statement for all values of its parameters. Statements therefore
+ * follow two rules:
  *
- * - A page after an id has the condition `id > COALESCE(…)`. With `… IS NULL OR id > …`, an index
- *   scan would begin at the first row.
- * - A statement with ids takes the states as a parameter and has no condition on the payload. With
- *   the condition of a partial index, the planner might read that whole index.
+ * - A statement that reads a page after an id has the condition `id > COALESCE(…)`. With
+ *   `… IS NULL OR id > …`, an index scan would begin at the first row.
+ * - A statement that gets ids takes the states as a parameter, and has no condition on the payload.
+ *   With the condition of a partial index, the planner might read that whole index.
  */
 export const roleSettings: Readonly<Record<string, string>> = {
   // Every session uses UTC. The typed client ignores the offset of a time, and arithmetic with days
@@ -50,8 +51,9 @@ const ownersSettings = [
 
 /**
  * The connection options of the owner for `databaseUrl`, with `settings` (`-c name=value …`) and
- * the owner's settings. The owner's settings win over the `options` in the URL. The connection must
- * go to Postgres directly, because a pooler refuses these options.
+ * the owner's settings. The owner's settings win over `settings`, and `settings` win over the
+ * `options` in the URL. The connection must go to Postgres directly, because a pooler refuses these
+ * options.
  */
 export function pinnedSession(
   databaseUrl: string,

@@ -98,8 +98,8 @@ export interface Store {
   readonly query: Query;
   /**
    * Runs a transaction. `work` sends all its statements with the `query` that it is given. Commits
-   * if `work` resolves and rolls back if it rejects. Never retries. Throws `TransactionExpired`
-   * after its time limit.
+   * if `work` resolves, and rolls back if `work` rejects. Never retries. A statement that `work`
+   * sends after the time limit of the transaction throws `TransactionExpired`.
    */
   transaction<Result>(
     this: void,

@@ -49,12 +49,14 @@ const recordInBatch = batched<AttemptRecord, RecordedAttempt>({
 });
 
 /**
- * Records the result of an attempt and moves the delivery accordingly. If the delivery was claimed
- * again in the meantime or has ended, only the attempt changes. If the retry would come 72 hours or
- * more after the round began, the delivery is exhausted instead (CONTRACT 6).
+ * Records the result of an attempt and moves the delivery accordingly. If the delivery has ended,
+ * has a new round or was claimed again in the meantime, the delivery does not change. If the retry
+ * would come 72 hours or more after the round began, the delivery is exhausted instead
+ * (CONTRACT 6).
  *
  * If the endpoint answered 410, this delivery is dropped, its URL is disabled and the other pending
- * deliveries to the URL are dropped. Nothing is disabled if the tenant has set another URL since.
+ * deliveries to the URL are dropped. If the tenant has set another URL since, or the URL is already
+ * disabled, no URL is disabled and no other delivery is dropped.
  *
  * Calls that wait at the same time share one statement, except those with a 410.
  */
@@ -139,8 +141,8 @@ const recordRows = statement(
 );
 
 /**
- * The results are in the order of `attempts`. A repeat is safe: an attempt that is already recorded
- * does not change.
+ * The results are in the order of `attempts`. A repeat is safe, because the row of an attempt that
+ * is already recorded does not change. Repeating a `retry` may move the time of the next attempt.
  */
 async function recordAttempts(
   store: Store,

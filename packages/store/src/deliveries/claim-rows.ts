@@ -40,8 +40,8 @@ interface ClaimedAt {
   readonly room: string;
   readonly secrets: string;
   /**
-   * SQL of one more condition: a delivery for which it is true is dropped. The text begins with
-   * ` OR`. It is empty if there is no such condition.
+   * SQL of one more condition under which a delivery is dropped. The text begins with ` OR`. The
+   * text is empty if there is no such condition.
    */
   readonly unwanted: string;
 }
@@ -105,7 +105,8 @@ const claimSql = (at: ClaimedAt): string => `
 
 /**
  * SQL for the ids of the tenant's `push` endpoints that have due deliveries. Most tenants have no
- * endpoints. For them, the SQL searches nothing and gives null.
+ * endpoints. For them, and for a tenant whose endpoints are all retired, the SQL searches nothing
+ * and gives null.
  */
 const dueTargets = `CASE WHEN t.webhook_endpoint_count > 0 THEN ARRAY(
   SELECT w.id FROM webhook_endpoints w

@@ -13,7 +13,8 @@ import {
 } from '../reconciling/reconcile-page.ts';
 
 /**
- * The time for which a claimed attempt may stay unrecorded. After it, the delivery is due again.
+ * The time in which the result of a claimed attempt must be recorded. After this time without a
+ * result, the delivery is due again.
  */
 export const attemptClaimMs = 2 * webhookTimeoutMs;
 
@@ -31,9 +32,10 @@ export function deliveryStatusOf(stored: StoredDeliveryStatus): DeliveryStatus {
 /**
  * Returns the tenants that have a due delivery to the URL of their settings, in the order of their
  * ids. A delivery with an attempt in flight does not count. The function looks at up to `limit`
- * tenants whose ids follow `afterTenantId` and that have pending deliveries, due or not. With null,
- * it begins at the first tenant. `nextAfterTenantId` is the `afterTenantId` of the next call, or null
- * at the end. The cost depends on the number of tenants, not on the number of deliveries.
+ * tenants whose ids follow `afterTenantId` and that have pending deliveries, due or not. If
+ * `afterTenantId` is null, the function begins at the first tenant. `nextAfterTenantId` is the
+ * `afterTenantId` of the next call, or null at the end. The cost depends on the number of tenants,
+ * not on the number of deliveries.
  */
 export async function findDueEndpoints(
   store: Store,
@@ -69,9 +71,9 @@ const dueEndpointsSql = `
   FROM endpoint e ORDER BY e.position`;
 
 /**
- * Returns the endpoints that have a due delivery, in the order of their ids. A delivery with an
- * attempt in flight does not count. A call continues after `afterTargetId`, as in
- * `findDueEndpoints`.
+ * Returns the webhook endpoints that have a due delivery, in the order of their ids. A delivery
+ * with an attempt in flight does not count. A call looks at up to `limit` endpoints after
+ * `afterTargetId`, as in `findDueEndpoints`.
  */
 export async function findDueTargets(
   store: Store,

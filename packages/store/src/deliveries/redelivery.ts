@@ -92,8 +92,8 @@ async function waitAgain(query: Query, deliveryId: string): Promise<void> {
 }
 
 /**
- * SQL that is true if an attempt of the delivery `d` may be in flight: claimed, not recorded and
- * not expired.
+ * SQL that is true if an attempt of the delivery `d` may be in flight. Such an attempt is claimed,
+ * its result is not recorded, and its claim has not expired.
  */
 export const attemptInFlight = `EXISTS (
   SELECT FROM delivery_attempts a

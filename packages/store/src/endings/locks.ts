@@ -41,8 +41,8 @@ export interface LockedSubmission {
 }
 
 /**
- * Locks and reads the accounts of these submissions. The statement does not read the tenants'
- * settings: it takes its snapshot before it waits for a lock, so it could read old settings.
+ * Locks and reads the accounts of these submissions. The statement reads no settings from
+ * `tenants`. Its snapshot is older than the wait for a lock, so these settings could be old.
  */
 const lockAccountRows = statement(
   { submission_id: 'uuid[]', only_tenant_id: 'uuid' },
@@ -136,9 +136,9 @@ interface SubmissionRow {
 
 /**
  * Locks the submissions and reads them. `lockAccounts` has locked their accounts before, so the
- * clock and the snapshot of this statement are newer than the wait for those locks. Until this
- * transaction ends, `changeSettings` cannot change the tenants' settings, because it locks the
- * account first.
+ * clock and the snapshot of this statement are newer than the wait for those locks.
+ * `changeSettings` locks the account first, and therefore changes a tenant's settings only after
+ * this transaction has ended.
  */
 export async function lockSubmissions(
   query: Query,

@@ -11,8 +11,8 @@ import { ledgerAuditPlace, unsealText } from '../sealing/sealed.ts';
  */
 
 /**
- * `recent`: the pass that reads only new entries. `full`: the pass that reads the whole ledger
- * again.
+ * `recent`: the pass that reads the entries after each account's checkpoint. `full`: the pass that
+ * reads the whole ledger and all submissions, without checkpoints.
  */
 export type AuditPass = 'recent' | 'full';
 

@@ -27,8 +27,10 @@ export interface AccountStart {
 }
 
 /**
- * Returns the next accounts after `after`, each with the place where its audit starts. This is the
- * account's checkpoint, or its first entry if the account has no valid checkpoint.
+ * Returns up to `limit` accounts whose tenant id is greater than `after`, in the order of the ids.
+ * The place of an account is where its audit starts: its checkpoint, or before its first entry if
+ * it has no valid checkpoint. `isForged` is true if the account has a checkpoint that cannot be
+ * unsealed.
  */
 export async function readStarts(
   query: Query,

@@ -33,9 +33,9 @@ export interface FullLimits {
 }
 
 /**
- * Reads the next part of the full pass, up to `pagesMax` pages. Returns earlier at the end of the
- * pass. Also returns earlier, but after at least `pagesMin` pages, when the pass has read enough
- * rows for its age (`rowsDueOf`). The call after the end of a pass begins the next pass.
+ * Reads the next part of the full pass, at most `pagesMax` pages. Stops at the end of the pass.
+ * After `pagesMin` pages, stops as soon as the pass has read enough rows for its age (`rowsDueOf`).
+ * The call after the end of a pass begins the next pass.
  */
 export async function auditNextPart(
   store: Store,
@@ -54,8 +54,8 @@ export async function auditNextPart(
 }
 
 /**
- * The number of rows that the pass must have read at the end of this audit. Infinite for a pass
- * that is late; `pagesMax` then limits the audit.
+ * The number of rows that the pass must have read at the end of this audit. Infinite if the pass
+ * must end before the next audit; `pagesMax` then limits the audit.
  */
 export function rowsDueOf({ startedAt }: FullPass, now: Date, rows: number): number {
   const elapsedMs = now.getTime() - startedAt.getTime() + ledgerAuditIntervalMs;

@@ -130,9 +130,10 @@ async function auditUnread(
 }
 
 /**
- * Writes the faults and the new checkpoints of a page. The checkpoint of an account with a fault
- * does not move, so that the next pass finds the fault again. A page with nothing to write is not
- * written. A lost lease is then noticed only at a later write.
+ * Writes the faults and the new checkpoints of a page. If this pass has found a fault of an
+ * account, other than a forged checkpoint, the account's checkpoint does not move. The next pass
+ * then finds the fault again. A page with nothing to write is not written. A lost lease is then
+ * noticed only at a later write.
  */
 async function keep(
   store: Store,

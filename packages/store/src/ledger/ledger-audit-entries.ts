@@ -39,8 +39,8 @@ interface PageEnd {
 
 export interface EntryPage {
   /**
-   * The number of accounts that were checked: those whose last entry is in this page, and those
-   * without entries.
+   * The number of accounts that were checked, including accounts without entries. A later page
+   * checks the account of `next`.
    */
   readonly tenants: number;
   readonly entries: number;

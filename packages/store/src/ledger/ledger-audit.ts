@@ -78,9 +78,9 @@ interface Page {
 }
 
 /**
- * Audits up to `limit` submissions after the id `after`, and returns their ids. Also finds entries
- * that name a submission id in this range for which no submission exists. Such entries are faults.
- * An empty list of ids means the end.
+ * Audits up to `limit` submissions after the id `after`. Returns their ids and the faults. An entry
+ * that names an id in this range for which no submission exists is also a fault. An empty list of
+ * ids means the end. The range then has no upper limit.
  */
 export async function auditSubmissions(query: Query, after: string, limit: number): Promise<Page> {
   const rows = await query<{ id: string }>(

@@ -12,8 +12,9 @@ import { concurrentIndex, isOutsideTransaction, splitStatements } from './statem
 
 export interface LockPatience {
   /**
-   * A statement gives up waiting for a lock after this time. Requests that queue behind it do not
-   * wait longer. `CREATE INDEX CONCURRENTLY` has no such limit.
+   * A statement gives up waiting for a lock after this time. Requests that queue behind the waiting
+   * statement can then continue. `CREATE INDEX CONCURRENTLY` and `DROP INDEX CONCURRENTLY` have no
+   * such limit, because they block no request while they wait.
    */
   readonly lockTimeoutMs: number;
   readonly attemptsMax: number;
@@ -25,9 +26,10 @@ export const lockPatience: LockPatience = { lockTimeoutMs: 500, attemptsMax: 60,
 const pauseMsMax = 5_000;
 
 /**
- * Applies one migration and records it as Prisma does. It is one transaction, unless its statement
- * cannot run in one. If a lock is not free, the migration is tried again, up to `attemptsMax` times
- * in all. Throws if it fails.
+ * Applies one migration and records it as Prisma does. A migration is one transaction, unless its
+ * statement cannot run in a transaction. After a lock time-out, a deadlock or a serialization
+ * failure, the migration is tried again, up to `attemptsMax` times in all. Throws if the migration
+ * fails.
  */
 export async function applyMigration(
   client: Client,

@@ -6,7 +6,8 @@ import { floorOf, isOutsideTransaction, splitStatements } from './statements.ts'
  *
  * - `nothing`: the requests continue.
  * - `for_a_moment`: the statement needs a lock that excludes them, but changes only the catalogue.
- * - `until_done`: the requests wait while the statement reads or writes the whole table.
+ * - `until_done`: some or all of the requests wait until the statement or the migration ends. A
+ *   statement whose effect is not known counts as `until_done`.
  */
 type Blocks = 'nothing' | 'for_a_moment' | 'until_done';
 
@@ -20,8 +21,8 @@ export interface PlannedMigration {
    */
   readonly inTransaction: boolean;
   /**
-   * The name of the migration that a build must know to work with the database from this migration
-   * on. Null if earlier builds work with it too.
+   * The last migration that a build must know to work with the database after this migration. Null
+   * if this migration does not raise the floor.
    */
   readonly raisesFloorTo: string | null;
 }

@@ -79,9 +79,10 @@ export async function setSlotsMax(
 }
 
 /**
- * Disables a node. Its links are refused from the commit on. In the same transaction, its
- * assignments without an outcome get the outcome `node_lost`. The caller must settle them, which
- * refunds them fully. Null for an unknown node.
+ * Disables a node. From the commit on, the service refuses new links of the node. In the same
+ * transaction, the node's assignments without an outcome get the outcome `node_lost`. The caller
+ * must start the settlement of these submissions, which refunds them fully. Null for an unknown
+ * node.
  */
 export async function disableNode(
   store: Store,

@@ -77,8 +77,8 @@ const commitDelayMsMax = 30_000;
 const changesMax = 10_000;
 
 /**
- * The nodes that changed after `since` or up to `commitDelayMsMax` before it, at most `changesMax`,
- * and the database's time. With `since` null, the database's time counts as `since`.
+ * The nodes whose `changed_at` is later than `since` minus `commitDelayMsMax`, and the database's
+ * time. Returns at most `changesMax` nodes. If `since` is null, it counts as the database's time.
  */
 export async function findChangedNodes(
   store: Store,

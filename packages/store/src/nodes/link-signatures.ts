@@ -1,9 +1,9 @@
 import type { Store } from '../connection/store.ts';
 
 /**
- * How long an accepted signature is remembered. A timestamp is inside the replay window for ten
- * minutes. The rest of the hour is a margin for dispatchers whose clocks differ from the
- * database's.
+ * The shortest time for which an accepted signature is remembered. A timestamp is inside the replay
+ * window for ten minutes. The rest of the hour is a margin for dispatchers whose clocks differ from
+ * the database's.
  */
 const keptMs = 3_600_000;
 /**

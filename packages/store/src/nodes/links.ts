@@ -4,8 +4,8 @@ import type { Store } from '../connection/store.ts';
 /**
  * Returns the number of a new link: one more than the number of the node's last link. The link with
  * the highest number is the node's current one (CONTRACT 7, "Instances"). The dispatcher calls this
- * function after it has accepted the WebSocket upgrade. From then on, the hello of an older link
- * does not count.
+ * function when the WebSocket upgrade has passed all checks, just before the link opens. From then
+ * on, the hello of an older link does not count.
  */
 export async function takeLinkEpoch(store: Store, nodeId: string): Promise<number> {
   const [row] = await store.query<{ link_epoch: bigint }>(

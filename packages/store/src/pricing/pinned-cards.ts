@@ -15,7 +15,7 @@ const cardsSql = 'SELECT version, card FROM rate_cards WHERE version = ANY($1::i
 
 /**
  * The rate card of one version, from memory if it is kept there. Throws if the version does not
- * exist.
+ * exist, or if Postgres does not answer within `dispatchDeadlineMs`.
  */
 export async function rateCardOfVersion(store: Store, version: number): Promise<RateCard> {
   const known = knownCards.get(store)?.get(version);
@@ -25,10 +25,10 @@ export async function rateCardOfVersion(store: Store, version: number): Promise<
 }
 
 /**
- * Reads the rate cards of `versions`. The returned function gives the card of one of them, and
- * throws if that version does not exist. A card that was read stays in memory until there are more
- * than `knownCardsMax`. It cannot be out of date: a version never changes, and the database refuses
- * an edit.
+ * Reads the rate cards of `versions`. The returned function gives the card of one of these
+ * versions, and throws if that version does not exist. Cards that were read stay in memory until
+ * more than `knownCardsMax` would be kept. A kept card cannot be out of date: a version never
+ * changes, and the database refuses an edit.
  */
 export async function pinnedCards(
   store: Store,

@@ -3,8 +3,9 @@ import type { Store } from '../connection/store.ts';
 import { holdFence } from './lease.ts';
 
 /**
- * A position in the signatures of a token account. All signatures up to this one were handled:
- * read, noted as unread, or skipped because their transaction failed.
+ * A position in the signatures of a token account. The watcher has handled the listed signatures
+ * from the first cursor to this position: read, noted as unread, or skipped because their
+ * transaction failed. A signature that the server listed late may still wait to be read.
  */
 export interface CursorPosition {
   readonly tokenAccount: string;
@@ -146,9 +147,9 @@ export interface UnreadSignature {
 const retrySecondsMax = 300;
 
 /**
- * Records a signature whose transaction could not be read. In the same transaction of Postgres,
- * moves the cursor to `cursor`, if that is not null. The watcher retries the signature with backoff
- * until it is read.
+ * Records a signature whose transaction could not be read. The same transaction of Postgres moves
+ * the cursor to `cursor`, unless `cursor` is null. The watcher reads the signature again, after
+ * pauses that grow to 300 s. Throws `LeaseLost` if the lease has another epoch.
  */
 export async function noteUnread(
   store: Store,

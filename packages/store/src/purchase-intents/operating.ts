@@ -12,8 +12,9 @@ import { insertGrant } from '../ledger/grants.ts';
 import { type IntentRow, type PurchaseIntent, withPayments } from './intents.ts';
 
 /**
- * Reads and changes of purchase intents by operators (CONTRACT 8 and 9, `svc purchase-intent` and
- * `svc solana`).
+ * Reads purchase intents, unexplained payments and the state of the watcher, for operators and
+ * metrics. Grants credits for unexplained payments when an operator orders it (CONTRACT 8 and 9,
+ * `svc purchase-intent` and `svc solana`).
  */
 
 /** A null field does not filter. */

@@ -53,12 +53,12 @@ export type RecordOutcome =
   | { readonly kind: 'balance_too_large'; readonly reference: string };
 
 /**
- * Records the payments of a Solana transaction (CONTRACT 8), in one transaction of Postgres. The
- * Postgres transaction also removes the signature from the unread ones. It moves the cursor to
- * `cursor`, if that is not null. If the payments complete an intent, it also confirms the intent
- * and grants the credits. A signature that is already recorded grants nothing again. Throws
- * `LeaseLost` if another watcher has taken over. The caller announces the tenant's delivery after
- * the commit.
+ * Records the payments of a Solana transaction (CONTRACT 8). The same Postgres transaction removes
+ * the signature from the unread ones, and moves the cursor to `cursor` unless `cursor` is null. If
+ * the payments complete an intent, the Postgres transaction also confirms the intent and grants the
+ * credits, unless the result is `balance_too_large`. A signature that is already recorded grants
+ * nothing again. Throws `LeaseLost` if another watcher has taken over. The caller announces the
+ * tenant's delivery after the commit.
  */
 export function recordTransaction(
   store: Store,

@@ -67,8 +67,10 @@ export async function noteAnswered(
 const stepsMax = 1_000;
 
 /**
- * Expires the due intents and closes those whose grace has ended (CONTRACT 8), up to `stepsMax`
- * each. An intent expires only after its question `expiry` was answered. It is closed only if:
+ * Expires the due intents, and closes expired intents whose grace has ended (CONTRACT 8). Handles
+ * up to `stepsMax` of each. An intent expires only after its question `expiry` was answered. A
+ * closed intent becomes `failed` if a payment was added to it. Throws `LeaseLost` if the lease has
+ * another epoch. An intent is closed only if:
  *
  * - its question `end_of_grace` was answered
  * - a complete list of its token account (`noteListed`) began after the end of its grace

@@ -29,9 +29,9 @@ export const reconcileFailuresMax = 10_000;
 const errorLengthMax = 500;
 
 /**
- * Records one more failure for each of these subjects. A new subject is not recorded if there are
- * `reconcileFailuresMax` rows. If two workers fail at the same subject at the same time, the
- * failure counts once.
+ * Records one more failure for each of these subjects. A new subject is recorded only while there
+ * is room below `reconcileFailuresMax` rows. A failure during the backoff of its subject does not
+ * count. If two workers fail at a subject at the same time, the failure therefore counts once.
  */
 export async function recordReconcileFailures(
   { query }: Store,

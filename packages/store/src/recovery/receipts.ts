@@ -2,9 +2,9 @@ import type { Sealer } from '../connection/store.ts';
 import { receiptPlace } from '../sealing/sealed.ts';
 
 /**
- * A receipt proves to the service that it gave an assignment to a node. The node keeps the receipt
- * with its journal and cannot read it. After a restore the service uses the receipt to insert the
- * submission again.
+ * A receipt proves to the service that the service gave an assignment to a node. The node keeps the
+ * receipt in its history and cannot read the receipt. If a restored database lacks the submission,
+ * the service inserts the submission again from the receipt.
  */
 export interface Receipt {
   readonly tenantId: string;

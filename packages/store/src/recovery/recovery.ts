@@ -8,7 +8,7 @@ import type { Store } from '../connection/store.ts';
  * A recovery from a backup. Submissions that were created after the backup are missing, and their
  * idempotency keys seem free. While a recovery is in force
  *
- * - no submission is created (a trigger refuses the row, and the gateway answers 503);
+ * - no tenant can create a submission (a trigger refuses the row, and the gateway answers 503);
  * - no assignment ends because of a deadline, a lease or a `hello` that does not name it;
  * - nodes report the submissions in their journals (`reports.ts`), and outcomes are settled.
  */
@@ -31,8 +31,8 @@ export interface RecoveryStatus {
 }
 
 /**
- * A report that could not be applied. Ids are UUIDs. `tenantId` is null if the receipt is
- * unreadable.
+ * A report of a submission that is not in the database and could not be inserted. Ids are UUIDs.
+ * `tenantId` is null if the receipt is unreadable.
  */
 export interface OpenReport {
   readonly submissionId: string;

@@ -36,9 +36,9 @@ export type ReportFinding =
   | 'unreadable';
 
 /**
- * Applies the report of a node while a recovery is in force: brings the submission to the state
- * that the node proves. The submission's idempotency key is then taken again, and its outcome can
- * be stored. Returns null if no recovery is in force.
+ * Applies the report of a node while a recovery is in force. Returns the finding, or null if no
+ * recovery is in force. `advanced` and `restored` mean that the submission has the state that the
+ * node proves. Its idempotency key is then taken, and its outcome can be stored.
  */
 export async function applyReport(
   store: Store,

@@ -6,8 +6,8 @@ import { databaseNow } from '../schema/environment.ts';
 import { type PartitionRange, readPartitions } from '../schema/partitions.ts';
 
 /**
- * Deletes old rows. Each step takes an advisory lock for its transaction. A process that does not
- * get the lock skips the step, because another process does it. A step that is interrupted is
+ * Drops old partitions and deletes old events. Each step takes an advisory lock for its
+ * transaction. If another process has the lock, this process skips the step. An interrupted step is
  * repeated the next time.
  */
 
@@ -20,9 +20,10 @@ export interface Retention {
 export interface RetentionRound {
   readonly dropped: readonly PartitionRange[];
   /**
-   * Partitions that are old enough but stay, because a row needs them: a delivery in them is
-   * pending, a delivery of their attempts still exists, or a submission of their usage reports is
-   * in flight.
+   * Partitions that are old enough but stay, because a row needs them. A partition of deliveries
+   * stays while one of its deliveries is `pending` or `queued`, or is `waiting` in a round younger
+   * than a day. Attempts stay while a delivery of their time range exists. Usage reports stay
+   * while a submission of their time range is in flight.
    */
   readonly needed: readonly PartitionRange[];
   readonly errors: readonly unknown[];
@@ -101,8 +102,8 @@ async function dropOne(store: Store, { table, from, to }: PartitionRange): Promi
 export interface EventPage {
   readonly deleted: number;
   /**
-   * The last event of this page: the next page begins after it. Null after the last page, or if
-   * another process deletes events.
+   * The id of the last event of this page. The next page begins after this event. Null if the page
+   * is empty, or if another process deletes events at the same time.
    */
   readonly next: string | null;
 }
@@ -118,8 +119,10 @@ export async function expiredEventsBefore(store: Store, deliveryDays: number): P
 }
 
 /**
- * Reads a page of the events that are older than `before`, the oldest first, and deletes those
- * without a delivery. An event with a delivery stays, because the delivery may be sent again.
+ * Reads a page of the events that are older than `before`, the oldest first. Deletes each event,
+ * unless any delivery was created between one second before the event and one day after it. Such a
+ * delivery may be one of the event, and may be sent again. Throws if `before` is less than 30 days
+ * ago.
  */
 export async function deleteExpiredEvents(
   store: Store,
@@ -142,8 +145,9 @@ export async function deleteExpiredEvents(
 }
 
 /**
- * Retries `work` while it fails with a lock timeout. The timeout is short, because other statements
- * queue behind a statement that waits for a lock. Throws the error of the last attempt.
+ * Runs `work`, and runs it again after a lock timeout, at most `attemptsMax` times in total. The
+ * lock timeout is short, because other statements queue behind a statement that waits for a lock.
+ * Throws any other error at once, and the lock timeout of the last attempt.
  */
 async function withLockRetries<Result>(
   work: () => Promise<Result>,

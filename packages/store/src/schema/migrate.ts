@@ -40,8 +40,8 @@ export type MigrationResult =
 
 export interface MigrationOptions {
   /**
-   * True: also applies migrations that earlier builds do not work with. In a database without any
-   * migration, all of them are applied in any case.
+   * True: also applies migrations that earlier builds do not work with. A database to which no
+   * migration was applied gets all migrations, even without this option.
    */
   readonly raisesFloor?: boolean;
   readonly patience?: LockPatience;
@@ -61,12 +61,13 @@ const advisoryLock = 7_261_948_305;
 const advisoryPauseMs = 100;
 
 /**
- * Applies the missing migrations (`migrations/apply.ts`), and writes the default rate card if there
- * is none. Then it grants the role of `serviceUrl` its privileges (`roles.ts`). It records
- * migrations in `_prisma_migrations` as `prisma migrate deploy` does, so that either can apply
- * them. Refuses if a migration was changed after it was applied, or if this build does not work
- * with the schema (`migrations/status.ts`). Also refuses if the owner's role lacks a privilege. The
- * process may be stopped at any point. The next run then continues.
+ * Applies the pending migrations (`migrations/apply.ts`), except those that wait for `raisesFloor`.
+ * Writes the default rate card if there is none, and grants the role of `serviceUrl` its privileges
+ * (`roles.ts`). Changes nothing if a later build has migrated the database. Records migrations in
+ * `_prisma_migrations` as `prisma migrate deploy` does. Returns `refused` if a migration was
+ * changed after it was applied, or if this build does not work with the schema
+ * (`migrations/status.ts`). Also returns `refused` if a role lacks a privilege. The process may be
+ * stopped at any point. The next run then continues.
  */
 export async function migrate(
   ownerUrl: string,

@@ -14,8 +14,8 @@ export interface SealedColumn {
 }
 
 /**
- * Every column that holds sealed values. A test compares the list with the schema, because values
- * of a missing column would be lost with the old key.
+ * Every column that holds sealed values. A test compares the list with the schema. If the list
+ * lacked a column, the values of this column would be lost together with the old key.
  */
 export const sealedColumns: readonly SealedColumn[] = [
   { table: 'operators', column: 'secret_sealed' },
@@ -77,7 +77,7 @@ export interface ResealedPage {
   looked: number;
   /**
    * The number of values that were sealed again. `changed` counts the values that were skipped
-   * because another writer changed them in the meantime.
+   * because another writer changed or deleted them in the meantime.
    */
   resealed: number;
   changed: number;

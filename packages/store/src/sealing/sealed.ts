@@ -84,8 +84,8 @@ function rowOf(table: string, column: string, row: string): Place {
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * Opens a value that was sealed as UTF-8 text. Throws if it was sealed for another place or was
- * modified.
+ * Opens a value that was sealed as UTF-8 text. Throws if the value was sealed for another place, if
+ * it was modified, or if its master key is missing.
  */
 export function unsealText(sealer: Sealer, place: Place, sealed: Uint8Array): string {
   return decoder.decode(sealer.unseal(place, sealed));

@@ -53,10 +53,11 @@ const holdInBatch = batched<NewSubmission, HoldOutcome>({
 });
 
 /**
- * Holds `quote.max` and writes the submission, or does neither (CONTRACT 3). Returns
- * `stale_credentials` if the credentials have changed. Otherwise returns `key_taken` if another
- * submission of the tenant has this key and was not rejected. Calls that wait at the same time
- * share one statement; each gets its own outcome.
+ * Holds `quote.max` and writes the submission, or does neither (CONTRACT 3). The reasons to refuse
+ * are checked in this order. `stale_credentials`: the credentials have changed. `key_taken`:
+ * another submission of the tenant has this key and was not rejected. `in_flight_max`: the tenant
+ * has reached its limit of submissions in flight. Last comes `insufficient_credits`. Calls that
+ * wait at the same time share one statement; each gets its own outcome.
  */
 export function holdSubmission(store: Store, submission: NewSubmission): Promise<HoldOutcome> {
   return holdInBatch(store, submission);
@@ -67,7 +68,7 @@ export function holdSubmission(store: Store, submission: NewSubmission): Promise
  * order given. The accounts are locked in the order of their ids, so that two batches never
  * deadlock. A tenant's holds are granted in the order given, if its credits and its limit in flight
  * allow it. A smaller hold after a refused larger one can be granted. If two holds of a tenant have
- * the same key and `accountEpoch`, the second one gets `key_taken`, also if the first one is
+ * the same key and `accountEpoch`, the second one gets `key_taken`, even if the first one is
  * refused.
  *
  * With two or more holds, throws a unique violation if another statement takes one of their keys at
@@ -79,8 +80,8 @@ export async function holdSubmissions(
   attempt: Attempt = 'first',
 ): Promise<HoldOutcome[]> {
   const outcomes = await placeAll(store, submissions);
-  // In a repeat, a hold gets `key_taken` if the earlier run has committed it. `recogniseOwn` turns
-  // this outcome into `held`.
+  // In a repeat, a hold that the earlier run has committed gets `key_taken` or `stale_credentials`.
+  // `recogniseOwn` turns this outcome into `held`.
   return attempt === 'repeat' ? recogniseOwn(store, submissions, outcomes) : outcomes;
 }
 
@@ -97,9 +98,9 @@ async function placeAll(
     );
     return submissions.map((submission) => byFirst.get(submission) ?? { kind: 'key_taken' });
   } catch (error) {
-    // Another batch took one of the keys at the same moment. The unique index then refuses the
-    // whole statement. Skipping one row would make the balances of the later holds wrong. The
-    // caller (`runBatch`) runs the holds one by one.
+    // If another batch takes one of the keys at the same moment, the unique index refuses the whole
+    // statement. Skipping one row would make the balances of the later holds wrong. After the
+    // error, the caller (`runBatch`) runs several holds one by one. A single hold gets `key_taken`.
     if (submissions.length > 1 || sqlState(error) !== uniqueViolation) throw error;
     return [{ kind: 'key_taken' }];
   }
@@ -147,11 +148,11 @@ function outcomeOf(row: HoldRow | undefined): HoldOutcome {
 // would then read all submissions of the tenant.
 
 /**
- * The bytes of all rows are in one binary parameter, because in JSON each payload would be parsed
- * and copied several times.
+ * Places the holds of a batch. The bytes of all rows are in one binary parameter, because in JSON
+ * each payload would be parsed and copied several times.
  *
- * The statement sets the account to values computed from the balances that were read under its
- * lock. It does not add to the stored columns. Postgres would first compute such a sum on the row
+ * The statement locks each account, reads its balances and computes the new values from them. The
+ * statement does not add to the stored columns. Postgres would first compute such a sum on the row
  * as of the statement's start, without later commits of other transactions. The table's CHECK could
  * then refuse a hold that fits.
  */

@@ -9,10 +9,10 @@ export interface HeldFigures {
 }
 
 /**
- * Returns the outcomes of a repeated batch of holds. A `key_taken` or `stale_credentials` becomes
- * `held` if the submission exists: its first hold was committed, and the answer was lost. The
- * submission is recognised by its id. A submission that was rejected in the meantime has given its
- * key back, so its outcome stays.
+ * Corrects the outcomes of a repeated batch of holds. `key_taken` or `stale_credentials` becomes
+ * `held` if a submission with this id exists. The earlier run has then committed the hold, and its
+ * answer was lost. If the submission was rejected in the meantime, its hold has ended, and the
+ * outcome stays.
  */
 export async function recogniseOwn<Outcome extends { readonly kind: string }>(
   store: Store,

@@ -160,9 +160,9 @@ async function readEvents(
 }
 
 /**
- * The deliveries of an event. An id contains its time of creation, and deliveries are created right
- * after their event. The query therefore reads a range of ids. It begins one second before the
- * event, because ids of the same millisecond have no order. It ends ten seconds after the event.
+ * The deliveries of an event. An id contains its time of creation, and the deliveries get their ids
+ * right after their event. The query therefore reads only a range of ids: from one second before
+ * the event to ten seconds after the event. The times of the ids differ by much less.
  */
 async function readDeliveries(
   { db, query }: Store,

@@ -27,8 +27,8 @@ export interface TenantCredentials {
   rateLimitPerSecond: number;
   rateLimitBurst: number;
   /**
-   * The card in force: the tenant's card if it has one, otherwise the default. Null if there is
-   * none.
+   * The version of the rate card in force: the tenant's own card, or else the default card. Null if
+   * neither card exists.
    */
   rateCardVersion: number | null;
   /**

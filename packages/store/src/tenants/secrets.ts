@@ -14,8 +14,8 @@ export type RotationOutcome =
   /** The end of the previous secret's validity. Null if there was no previous secret. */
   | { kind: 'rotated'; previousValidUntil: Date | null }
   /**
-   * Two secrets are valid already. A third one would end the oldest. The requests of a client that
-   * still signs with the oldest would then be refused.
+   * Two secrets of this kind are valid already. A third one would end the oldest, which a client or
+   * a webhook receiver of the tenant may still use.
    */
   | { kind: 'two_valid' }
   | { kind: 'unknown_tenant' };

@@ -115,8 +115,8 @@ export async function changeEndpoint(
        WHERE id = $1::uuid`,
       [at.endpointId, url, events, description, enables],
     );
-    // A transaction may have written a delivery while a 410 disabled the URL. That delivery must
-    // not be sent to the URL that is enabled here.
+    // A 410 disables the endpoint and drops its deliveries. A concurrent transaction may still have
+    // written another delivery. That delivery must not be sent after the endpoint is enabled here.
     if (enables) await dropQueuedDeliveries(query, at.endpointId);
     const endpoint = await readKnown(query, at);
     const changed = { before: shown(before), after: shown(endpoint), destinations };
@@ -126,7 +126,8 @@ export async function changeEndpoint(
 }
 
 /**
- * Deletes an endpoint and drops its deliveries. Its URL still gets the event about the deletion.
+ * Retires an endpoint and drops its pending deliveries. The event about the deletion still goes to
+ * the endpoint's URL, if the endpoint has one and gets events of this type.
  */
 export async function deleteEndpoint(
   store: Store,

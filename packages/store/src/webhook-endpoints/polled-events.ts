@@ -83,8 +83,8 @@ export async function readPolledEvents(
 }
 
 /**
- * Returns the ids of those endpoints that are deleted, or that have an event whose position is
- * greater than `after`. One statement checks all endpoints.
+ * Returns the ids of those `awaited` endpoints that are deleted, or whose newest event has a
+ * position greater than `after`. One statement checks all endpoints.
  */
 export async function findPolledNews(
   store: Store,
@@ -100,8 +100,9 @@ export async function findPolledNews(
 }
 
 /**
- * Drops the deliveries of events that cannot be read, because they are older than a day or behind
- * 1,000 newer ones. Drops up to `limit` for each endpoint. Returns how many were dropped in all.
+ * Drops deliveries that wait at endpoints without a URL and cannot be read. Either their round
+ * began at least a day ago, or their endpoint has at least 1,000 newer events. Drops up to `limit`
+ * for each endpoint. Returns how many were dropped in all.
  */
 export async function dropUnreadableEvents(store: Store, limit: number): Promise<number> {
   const dropped = await store.query(

@@ -4,10 +4,10 @@ import type { Destinations, EventTarget } from '../deliveries/destinations.ts';
 import { endpointSecretPlace, tenantSecretPlace, unsealText } from '../sealing/sealed.ts';
 
 /**
- * Former URLs. If a URL is changed, the event about the change goes to the former URL
- * (CONTRACT 12), so that nobody can redirect a tenant's events unnoticed. The former URL becomes a
- * retired endpoint with the secrets from before the change. The retired endpoint gets only this
- * event.
+ * Former URLs. If an active URL is replaced or cleared, the event about the change goes to the
+ * former URL (CONTRACT 12). Nobody can therefore redirect a tenant's events unnoticed. The former
+ * URL becomes a retired endpoint with the secrets from before the change. The retired endpoint gets
+ * only this event.
  */
 
 interface FormerUrl {

@@ -29,7 +29,7 @@ export interface SettingsChanged {
 
 /**
  * Writes `settings.changed` to the outbox, in the transaction of the change (CONTRACT 12). Returns
- * the deliveries to announce after the commit.
+ * the ids of the deliveries to announce after the commit.
  */
 export async function insertSettingsChanged(
   store: Store,

@@ -49,8 +49,9 @@ async function enterAll(dispatcher: Dispatcher, links: readonly NodeLink[]): Pro
 }
 
 /**
- * Sends the heartbeat of this dispatcher. Also enters the links that are missing in the registry or
- * that are due to be entered again. Throws if Redis is unreachable.
+ * Sends the heartbeat of this dispatcher. If the registry has lost this dispatcher, enters all its
+ * links. Otherwise enters the links that were never entered or are due to be entered again, and
+ * records when their nodes were last seen. Throws if Redis is unreachable.
  */
 export async function refreshFleet(dispatcher: Dispatcher): Promise<void> {
   const links = [...dispatcher.links.byNode.values()];

@@ -8,10 +8,10 @@ import { enterFleet } from './fleet-member.ts';
 import { giveUpLeftBehind } from './lost-assignments.ts';
 
 /**
- * Applies the decisions of operators about nodes to their links (CONTRACT 9: drain, disable,
- * enable, update, rotate-secret), and the quarantine of nodes that do not finish their jobs.
- * Postgres has the decisions. A message on the bus names a node whose settings have changed. Each
- * dispatcher also polls Postgres, so a lost message only delays the change.
+ * Applies the settings of nodes to their links. Operators change these settings (CONTRACT 9: drain,
+ * disable, enable, update, rotate-secret), and the service quarantines a node that does not finish
+ * its jobs. Postgres has the settings. A message on the bus names a node whose settings have
+ * changed. Each dispatcher also polls Postgres, so a lost message only delays the change.
  */
 
 /**
@@ -105,8 +105,9 @@ function drain(dispatcher: Dispatcher, link: NodeLink): void {
 }
 
 /**
- * Ends the submissions that were being committed to the node while an operator disabled it. The
- * other submissions of the node have ended already, in the transaction that disabled it.
+ * Waits for the work of the link. Then stores `node_lost` for the submissions that were being
+ * committed to the node while an operator disabled it. The node's other submissions got their
+ * outcome at the latest in the transaction that disabled the node.
  */
 async function endLeftBehind(dispatcher: Dispatcher, link: NodeLink): Promise<void> {
   await link.work.idle();

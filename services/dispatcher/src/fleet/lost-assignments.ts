@@ -14,7 +14,7 @@ type LostBy = Pick<NodeLink, 'nodeId' | 'logger'>;
 /**
  * Stores `node_lost` for `submissionIds`, which the `hello` of this link did not name, and returns
  * true. `endUnnamed` lists the exceptions. If the node has a newer link, this function stores
- * nothing and returns false.
+ * nothing and returns false. If `submissionIds` is empty, returns true without a check.
  */
 export async function giveUpUnnamed(
   dispatcher: Dispatcher,

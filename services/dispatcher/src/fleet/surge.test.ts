@@ -21,7 +21,8 @@ describe('surge', () => {
     let together = { micros: 1_000_000n, atMs: 0 };
     for (const atMs of [100, 200, 300]) together = nextSurge(busy, together, atMs);
     // The second and the third short step start closer to the target than the long step, and
-    // therefore move a little less. The multiplier is rounded to 0.05, which hides the difference.
+    // therefore move a little less. The published multiplier is rounded to 0.05, which almost
+    // always hides the difference.
     expect(Number(alone.micros - together.micros)).toBeGreaterThanOrEqual(0);
     expect(Number(alone.micros - together.micros)).toBeLessThan(1_000);
   });

@@ -9,9 +9,9 @@ import type { Clock } from '@svc/runtime';
 const perSecondBase = 1_000;
 const perSecondPerSlot = 50;
 /**
- * The burst is the frames that the limit allows in `burstSeconds`, plus `burstPerRunning` for each
- * running submission. It is large because a node that connects again repeats the frames of all its
- * runs.
+ * The burst is the number of frames that the limit allows in `burstSeconds`, plus `burstPerRunning`
+ * frames for each running submission. The burst is large because a node that connects again repeats
+ * the frames of all its runs.
  */
 const burstSeconds = 2;
 const burstPerRunning = 4;

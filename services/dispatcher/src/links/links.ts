@@ -66,8 +66,8 @@ export interface NodeLink {
   readonly foreign: ForeignFrames;
   helloTimer?: Timer;
   /**
-   * The number of this link in Postgres. The link with the highest number is the current link of
-   * its node.
+   * The number of this link in Postgres. Among the links of a node, the one with the highest number
+   * is the current link.
    */
   readonly linkEpoch: number;
   instanceId?: string | undefined;
@@ -76,8 +76,8 @@ export interface NodeLink {
   enteredAtMs: number;
   jobTypes: readonly string[];
   /**
-   * `slotsRequested` is from the `hello`. `slotsMax` is the limit of the node. `slots` is the
-   * smaller one.
+   * `slotsRequested` is from the `hello`, and 0 before the `hello`. `slotsMax` is the limit of the
+   * node. `slots` is the smaller of these two numbers.
    */
   slotsRequested: number;
   slotsMax: number;

@@ -37,10 +37,10 @@ const reservationGraceMs = confirmAfterMs + 1_000;
 
 /**
  * Offers one submission to nodes until the accept of a node is committed or the submission has
- * ended. If no node is left to ask or the deadline is over, rejects the submission and releases its
- * hold in the same transaction. Returns `dispatched` if the dispatcher of the node has reported the
- * commit. Otherwise returns `look`, and the gateway must read Postgres. Throws if Postgres is
- * unreachable.
+ * ended. If no node is left to ask, or too little time is left before the deadline, rejects the
+ * submission and releases its hold in the same transaction. Returns `dispatched` if the dispatcher
+ * of the node has reported the commit. Otherwise returns `look`, and the gateway must read
+ * Postgres. Throws if the rejection fails, for example because Postgres is unreachable.
  */
 export async function coordinate(
   dispatcher: Dispatcher,

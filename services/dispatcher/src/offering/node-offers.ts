@@ -135,7 +135,8 @@ function recordsWith(
 /**
  * Assigns the submission to the node: first commits `dispatched`, then sends the payload. Answers
  * `revoke` if the accept is too late, if the submission is not pending, or if it was cancelled
- * during the commit. Answers `revoke` and throws if the commit fails.
+ * during the commit. Answers `revoke` and throws if the commit fails. If the link ended before the
+ * payload was sent, ends the submission.
  */
 export async function onAccept(
   dispatcher: Dispatcher,
@@ -176,9 +177,9 @@ export async function onAccept(
   confirmSlotLater(dispatcher, link, run);
   assign(dispatcher, link, { message, run, ...commit });
   reportOfferResult(dispatcher, message, 'dispatched');
-  // If the link ended before the payload was sent, `giveUpUnsent` ends the submission. The node's
-  // next `hello` ends it only if that `hello` is handled after the commit. Without `giveUpUnsent`,
-  // the submission could stay `dispatched` for `startDeadlineMs`.
+  // If the link ended before the payload was sent, `giveUpUnsent` ends the submission. A `hello` of
+  // the node that was handled before the commit has not ended the submission. Without
+  // `giveUpUnsent`, the submission could stay `dispatched` for `startDeadlineMs`.
   if (!hasEnded(link) || run.isAssigned) return;
   freeSlot(dispatcher, link, submissionId);
   await giveUpUnsent(dispatcher, link, submissionId);

@@ -107,8 +107,8 @@ export function nextStep(offering: Offering, nowMs: number): OfferingStep {
 }
 
 /**
- * The time that a node has to answer an offer made at `nowMs`, in whole milliseconds: at least 1,
- * at most `offerTimeoutMs`.
+ * The time that a node has to answer an offer made at `nowMs`: `offerTimeoutMs`, or less if the
+ * dispatch deadline comes first. In whole milliseconds, and at least 1.
  */
 export function expiresInMs(offering: Offering, nowMs: number): number {
   return Math.max(1, Math.min(offerTimeoutMs, Math.floor(offering.deadlineMs - nowMs)));

@@ -23,10 +23,11 @@ const ageMsMax = 1_000;
 const aheadMsMax = 100;
 
 /**
- * Returns those submissions of a job that may be offered. If the job contains facts that are recent
- * enough, its submissions are not loaded. Otherwise they are loaded from Postgres, and those that
- * are not pending or have passed their deadline are left out. The commit of `dispatched`
- * checks the state of each submission, loaded or not. Throws if Postgres is unreachable.
+ * Returns those submissions of a job that may be offered. If the job contains recent facts
+ * (`ageMsMax`), its submissions are not loaded. Otherwise the submissions are loaded from Postgres.
+ * Submissions that are not pending or have passed their deadline are then left out. In both cases,
+ * the commit of `dispatched` checks the state of each submission. Throws if the submissions must be
+ * loaded and Postgres is unreachable.
  */
 export async function offerablesOf(
   dispatcher: Dispatcher,

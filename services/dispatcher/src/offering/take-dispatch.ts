@@ -6,10 +6,9 @@ import { coordinate } from './coordinate.ts';
 import { offerablesOf, type Offerable } from './offerable.ts';
 
 /**
- * Handles one job of the queue `dispatch`. Offers each submission separately, and replies to the
- * waiting gateway as soon as the result is known. Submissions that have left `pending` or have
- * passed their deadline are not offered. The gateway gets the reply `look` for them, and reads
- * Postgres at once.
+ * Handles one job of the queue `dispatch`. Offers each submission that `offerablesOf` returns, and
+ * replies to the waiting gateway as soon as the result of this submission is known. For every other
+ * submission of the job, the gateway gets the reply `look` and reads Postgres at once.
  */
 export async function takeDispatch(dispatcher: Dispatcher, job: DispatchJob): Promise<void> {
   const { submissionIds, replyTo } = job;

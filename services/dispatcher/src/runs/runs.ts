@@ -47,9 +47,9 @@ const unreadableUsage: RunFrameResult = {
 };
 
 /**
- * Sends `cancel`, which asks the node to stop the job. The slot is freed when the node has stopped
- * it, at the latest 30 s after the `cancel`. If the `accept` of the node is still being committed,
- * the run keeps its slot, because the assignment may follow.
+ * Sends `cancel`, which asks the node to stop the job. The slot is freed when the node answers with
+ * `stopped` or an outcome, at the latest 30 s after the first `cancel`. If the `accept` of the node
+ * is still being committed, the run keeps its slot, because the assignment may follow.
  */
 function sendCancel(dispatcher: Dispatcher, link: NodeLink, submissionId: string): void {
   if (link.runs.get(submissionId)?.isAssigned === true) {
@@ -166,10 +166,11 @@ function resultOf({ confirmationId, confirmationUrl, details }: JobResult): JobR
 }
 
 /**
- * Stores the outcome, enqueues its settlement, and sends `ack`. A failure of Redis does not prevent
- * the `ack`, because the reconciler settles stored outcomes that nobody enqueued. An outcome of a
- * submission that the node does not have gets `ack` too. A `completed` before `begin`, or any
- * outcome with invalid usage, is `unexpected` and gets no `ack`.
+ * Stores the outcome, enqueues its settlement, and sends `ack`. A late outcome has no settlement:
+ * its event is stored and announced. A failure of Redis does not prevent the `ack`, because
+ * reconcilers find stored outcomes and deliveries that nobody enqueued. An outcome of a submission
+ * that the node does not have gets `ack` too. A `completed` before `begin`, or any outcome with
+ * invalid usage, is `unexpected` and gets no `ack`.
  */
 export async function onOutcome(
   dispatcher: Dispatcher,
@@ -223,8 +224,8 @@ export async function onOutcome(
 }
 
 /**
- * Handles the answer to `cancel`, or to `stop` in the `welcome`. Always acknowledges it. Frees the
- * slot if the node was asked to stop.
+ * Handles `stopped`, the node's answer to `cancel` or to `stop` in the `welcome`. Always answers
+ * with `ack`. Frees the slot if the node was asked to stop the run.
  */
 export function onStopped(
   dispatcher: Dispatcher,

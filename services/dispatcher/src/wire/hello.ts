@@ -10,8 +10,9 @@ import { hasEnded, sendFrame, type NodeLink } from '../links/links.ts';
 
 export interface HelloComparison {
   /**
-   * Submissions that are assigned to the node, but that its `hello` does not name. They end at once
-   * (`node_lost`), except during a recovery.
+   * Submissions that are assigned to the node and have no outcome, but that its `hello` does not
+   * name. `onHello` stores `node_lost` for these submissions, except during a recovery or if the
+   * node has a newer link.
    */
   readonly lost: readonly string[];
   readonly live: readonly string[];
@@ -49,9 +50,9 @@ function closeSuperseded(dispatcher: Dispatcher, link: NodeLink): void {
 }
 
 /**
- * Makes this link the node's link in this process, and closes an older one (4001). If this link
- * itself is the older one, closes this link (4001) and returns false. That happens if its `hello`
- * arrives after the `hello` of the newer link.
+ * Makes this link the node's link in this process, and closes an older link (4001). If the `hello`
+ * of a newer link arrived before the `hello` of this link, closes this link (4001) and returns
+ * false.
  */
 function takeOver(dispatcher: Dispatcher, link: NodeLink): boolean {
   const { byNode } = dispatcher.links;
@@ -78,10 +79,11 @@ async function enter(dispatcher: Dispatcher, link: NodeLink): Promise<void> {
 }
 
 /**
- * Handles the first frame of a link. Ends the submissions that the node has lost, allows offers to
- * the node, and sends the `welcome`. The `welcome` names the submissions that the node must stop.
- * If the node has a newer link, sends no `welcome` and closes this one (4001). Throws if Postgres
- * is unreachable.
+ * Handles the first frame of a link. Ends the submissions that the node has lost, enters the link
+ * in the fleet registry, and sends the `welcome`. The `welcome` names the submissions that the node
+ * must stop. During a recovery, no submission is ended and the `welcome` names none. If the node
+ * has a newer link, sends no `welcome` and closes this link (4001). Throws if Postgres is
+ * unreachable.
  */
 export async function onHello(
   dispatcher: Dispatcher,

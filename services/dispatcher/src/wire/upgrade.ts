@@ -43,8 +43,9 @@ export interface UpgradeContext {
   readonly store: Store;
   readonly clock: Clock;
   /**
-   * Limits the refused upgrades of each address. The limit is checked before the service queries
-   * Postgres.
+   * Limits, for each address, the upgrades that `checkUpgrade` refuses. The limit is checked before
+   * the service queries Postgres. An identity that has signed correctly from an address has a
+   * separate count there.
    */
   readonly failures: FailureLimit;
   readonly proxies: TrustedProxies;

@@ -29,10 +29,12 @@ export interface SignedOptions {
 }
 
 /**
- * Answers a request that must be signed. It first refuses a sender with too many failed
- * authentications. Then it checks the size, the signature, the rate limit and the scope of the key,
- * in this order. The endpoint checks the query parameters and the rest (CONTRACT 3). Returns
- * undefined if the client disconnected. Throws if the keys cannot be loaded.
+ * Answers a request that must be signed. First refuses a sender with too many failed
+ * authentications. Then checks the size, the signature, the tenant's rate limit and the scope of
+ * its key, in this order. An operator has neither rate limit nor scope. At an endpoint for
+ * operators, a tenant is refused. The endpoint checks the query parameters and the rest
+ * (CONTRACT 3). Returns undefined if the client disconnected. Throws if the keys cannot be loaded
+ * or the endpoint throws.
  */
 export async function answerSigned(
   endpoint: SignedEndpoint,

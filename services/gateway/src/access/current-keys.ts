@@ -17,9 +17,9 @@ const keysChange = unavailable(
 /**
  * Answers a request with cached keys. The first try uses keys of the age `firstAge`. With `any`,
  * most requests need no read of Postgres for their keys. An answer from old keys is sent in two
- * cases: a hold has compared their epoch with that of the account, or recent keys of the same epoch
- * also verify the request (CONTRACT 1). If recent keys have another epoch, the request is handled
- * again with them. Old keys alone never refuse an authentication.
+ * cases. Either a hold has compared the epoch of the keys with the epoch of the account, or recent
+ * keys of the same epoch also verify the request (CONTRACT 1). If recent keys have another epoch,
+ * the request is handled again with the recent keys. Old keys alone never refuse an authentication.
  */
 export async function answerWithCurrentKeys({
   firstAge,
@@ -29,8 +29,8 @@ export async function answerWithCurrentKeys({
   readonly firstAge: KeyAge;
   readonly identify: (age: KeyAge) => Promise<Authentication>;
   /**
-   * Handles the request. If `firstAge` is `any`, `attempt` may be called several times. It may then
-   * change Postgres only by a hold that also checks the credentials.
+   * Handles the request. If `firstAge` is `any`, `attempt` may be called several times. Such an
+   * `attempt` may change Postgres only by a hold that also checks the credentials.
    */
   readonly attempt: (principal: Principal) => Promise<HoldReply>;
 }): Promise<{

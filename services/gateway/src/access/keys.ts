@@ -5,9 +5,9 @@ import { createExpiringCache } from '../expiring-cache.ts';
 import type { AskedKey, KeyAge, Keys } from './authenticate.ts';
 
 /**
- * The longest time until a rotated secret, a disabled key or a new rate card takes effect. Each
- * such change of a tenant changes the epoch of its account. A hold compares this epoch, so for a
- * hold the change takes effect at once.
+ * The longest time until a change takes effect: a rotated secret, a deleted key, a disabled tenant
+ * or operator, a new rate limit or a new rate card. Each such change of a tenant changes the epoch
+ * of its account. A hold compares this epoch, so for a hold the change takes effect at once.
  */
 const keysTtlMs = 3_000;
 /**
@@ -22,9 +22,9 @@ const unknownMax = 1_000;
 
 /**
  * Creates a cache of the keys, which are reloaded after `keysTtlMs`. A caller that asks for the age
- * `any` may get older keys of a tenant, because it compares their epoch. The expiry of a secret
- * does not change the epoch. Keys with an expiring secret are therefore never older than
- * `keysTtlMs`.
+ * `any` may get older keys of a tenant, because the caller compares the epoch of the keys. The
+ * expiry of a secret does not change the epoch. Keys with an expiring secret are therefore never
+ * older than `keysTtlMs`.
  */
 export function createKeys(store: Store, clock: Clock): Keys {
   const common = { ttlMs: keysTtlMs, isAbsent, absentMax: unknownMax, clock };

@@ -4,9 +4,9 @@ const idsMax = 20_000;
 const known = new Map<string, string>();
 
 /**
- * Decodes a wire id as `fromWireId` does. It remembers well-formed ids, because decoding takes a
- * third of the CPU of an authentication. It forgets all ids when there are `idsMax`, so that
- * invented ids cannot fill the memory.
+ * Decodes a wire id as `fromWireId` does. Remembers well-formed ids, because decoding takes a third
+ * of the CPU of an authentication. At `idsMax` ids, the next new id removes all others from memory.
+ * Invented ids therefore cannot fill the memory.
  */
 export function decodeId(prefix: IdPrefix, text: string): string | undefined {
   const found = known.get(text);

@@ -10,9 +10,9 @@ import type { CursorPosition } from '../http/cursor.ts';
  */
 
 /**
- * The length of a hidden number in bytes. The number is therefore below 2^40, which is below the
- * largest time of a cursor. At a hundred submissions a second with three entries each, 2^40 entries
- * last 116 years.
+ * The length of the mask in bytes. While ledger numbers are below 2^40, hidden numbers are too, and
+ * 2^40 is below the largest time of a cursor. At a hundred submissions a second with three entries
+ * each, 2^40 entries last 116 years.
  */
 const hiddenBytes = 5;
 

@@ -11,8 +11,9 @@ const styleElement = new Html(`<style>${style}</style>`);
 const styleHash = sha256(style);
 
 /**
- * Allows this style sheet and the script of the page, if it has one, both by their hashes. Images,
- * fonts and requests by the script are blocked. A form may be sent only if `formAction` allows it.
+ * Allows this style sheet and the script of the page, both by their hashes. `script` is empty for a
+ * page without a script. Images, fonts and requests by the script are blocked. A form may be sent
+ * only if `formAction` is `'self'`.
  */
 const contentSecurityPolicy = (formAction: "'none'" | "'self'", script: string) =>
   [
@@ -30,8 +31,8 @@ const maxAgeSeconds = 300;
 export const publicCaching = { 'cache-control': `public, max-age=${maxAgeSeconds}` };
 
 /**
- * The parts of a page. A page is also served as Markdown: from its source, or converted from
- * `content` if it has no source.
+ * The parts of a page. Each page is also served as Markdown. If the page was rendered from
+ * Markdown, that source is served. Otherwise the Markdown is converted from `content`.
  */
 export interface PageContent {
   readonly title: string;

@@ -30,8 +30,8 @@ export function readBody(request: IncomingMessage, bytesMax: number): Promise<Bo
     const onEnd = (): void => settle({ kind: 'read', bytes: Buffer.concat(chunks, length) });
     const onClose = (): void => settle({ kind: 'aborted' });
     request.on('data', onData).on('end', onEnd).on('close', onClose);
-    // Without an `error` listener, an aborted request would crash the process. `close` follows the
-    // error.
+    // The error of an aborted request is ignored, because `close` follows the error and ends the
+    // reading.
     request.on('error', () => {});
   });
 }

@@ -27,8 +27,8 @@ import { compileBody } from '../http/read-object.ts';
 const path = '/v1/keys';
 
 /**
- * `GET /v1/keys`: the valid keys. It first stores the uses that this gateway has noted, so that the
- * answer contains them.
+ * `GET /v1/keys`: the valid keys. The uses that this gateway has collected are stored first, so the
+ * answer contains them. If they cannot be stored, they are lost.
  */
 export function listKeysEndpoint({ store, keyUses }: GatewayDeps): TenantEndpoint {
   return tenantEndpoint({

@@ -32,12 +32,14 @@ const noRateCard = parseRateCard(0, {
 });
 
 /**
- * Caches typical usage and surge. Most requests then need no read of Postgres or Redis for them.
+ * Caches typical usage and surge. Most requests then read no usage from Postgres and no surge from
+ * Redis.
  */
 export function createPricing(sources: {
   /**
-   * Called for each price, so it must be cheap for a version that was loaded before. A version of a
-   * rate card never changes.
+   * Called for each quote and each call of `rateCard`, unless the version is null. The function
+   * must therefore be cheap for a version that was loaded before. A version of a rate card never
+   * changes.
    */
   readonly loadRateCard: (version: number) => Promise<RateCard>;
   readonly loadTypicalUsage: (jobType: string) => Promise<Usage | null>;
@@ -82,9 +84,9 @@ interface PricedJob {
 }
 
 /**
- * Keeps the last quote of each card, tier and job type. Its inputs change far less often than
- * requests arrive, and the exact decimal arithmetic costs CPU. A card object is a safe key, because
- * it never changes.
+ * Keeps the last quote of each card, tier and job type, because the exact decimal arithmetic costs
+ * CPU. The inputs of a quote change far less often than requests arrive. A card object never
+ * changes, so it is a safe key.
  */
 function createPrices() {
   const pricesOfCards = new WeakMap<

@@ -3,8 +3,9 @@ import { type connectRedis, readPublishedSurge, redisIsReady } from '@svc/queue'
 import type { Logger } from '@svc/runtime';
 
 /**
- * The surge multiplier in force, in millionths. It is `surgeNoneMicros` if no multiplier is
- * published or Redis does not answer, because reads must work without Redis (CONTRACT 2).
+ * The surge multiplier in force, in millionths. The multiplier is `surgeNoneMicros` if no valid
+ * multiplier is published. It is also `surgeNoneMicros` if Redis does not answer or returns an
+ * error, because reads must work without Redis (CONTRACT 2).
  */
 export async function currentSurgeMicros(
   redis: ReturnType<typeof connectRedis>,

@@ -6,10 +6,7 @@ import type { TenantRequest } from '../http/endpoint.ts';
 import { intentRecord } from './intent-record.ts';
 import type { GatewayRail } from './rail.ts';
 
-/**
- * `Retry-After` for a request that cannot wait, because too many requests of the gateway wait
- * already.
- */
+/** The `Retry-After` of the `429` that a request gets if too many others wait at this gateway. */
 const fullRetryMs = 5_000;
 
 /**

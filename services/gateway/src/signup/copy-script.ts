@@ -1,7 +1,7 @@
 /**
- * Adds a button to each element with `data-copy`, whose value names the text. A page over plain
- * HTTP from another machine may not use the clipboard. The text is then selected instead. The
- * status line lets screen readers announce each result.
+ * Adds a copy button after each element with `data-copy`. The value of `data-copy` is the name of
+ * the text. A page over plain HTTP from another machine may not use the clipboard. The text is then
+ * selected instead. The status line lets screen readers announce each result.
  */
 export const copyScript = `
 const say = (text) => { document.getElementById('copied').textContent = text; };

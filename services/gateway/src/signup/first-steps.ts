@@ -35,8 +35,8 @@ curl -sS -i "$BASE${target}" -H "X-SVC-Tenant: $TENANT" \\
 }
 
 /**
- * Returns the source of a complete webhook endpoint. It verifies its requests (CONTRACT 6) and
- * needs only Node.
+ * Returns the source of a complete webhook endpoint. The endpoint verifies each request that it
+ * gets (CONTRACT 6) and needs only Node.
  */
 export function webhookEndpoint({ webhookSecret }: SignupAnswer): string {
   return `// webhook.mjs: node webhook.mjs

@@ -50,8 +50,9 @@ async function signUpByForm(deps: GatewayDeps, request: OpenRequest): Promise<An
 type Opening = { readonly kind: 'opened'; readonly signedUp: SignupAnswer } | ProblemAnswer;
 
 /**
- * Takes a token before the body is parsed, so that an address without tokens causes no further
- * work. Puts the token back if the body is refused, because the limit counts tenants.
+ * Creates a tenant. First takes a token from the bucket of the address group. Without a token, the
+ * answer is 429 and the body is not checked. Puts the token back if the body is refused, because
+ * the limit counts tenants.
  */
 async function open(deps: GatewayDeps, request: OpenRequest): Promise<Opening> {
   const bucket = `signup:${request.addressGroup}`;

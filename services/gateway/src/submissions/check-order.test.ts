@@ -4,7 +4,7 @@ import { payload, refusalOf, submission } from '../answers.fixture.ts';
 import { type TestTenant, useGateways } from '../gateway.fixture.ts';
 
 /**
- * Tests the order of the checks in CONTRACT 3. A request fails several checks, and the first of
+ * Tests the order of the checks in CONTRACT 3. If a request fails several checks, the first of
  * these checks must decide the answer.
  */
 

@@ -62,8 +62,8 @@ async function createSubmission(deps: GatewayDeps, request: TenantRequest): Prom
   if (read.kind === 'problem') return decidedBeforeHold(read);
   const hash = requestHash(deps.requestHashKey, canonicalRequest(body));
   const keyed = { request, body, key: read.key, hash };
-  // A hold may find the idempotency key taken, and the look-up after the hold may find it free. The
-  // request is then tried again.
+  // The request is tried again if the hold finds the idempotency key taken and the look-up after
+  // the hold finds the key free. It is also tried again if an overdue creation has the key.
   for (let round = 0; round < keyRoundsMax; round += 1) {
     const reply = await createUnlessTaken(deps, keyed);
     if (reply !== 'look_again') return reply;
@@ -77,9 +77,9 @@ function decidedByHold(answer: Answer): HoldReply {
 
 /**
  * Creates the submission unless its idempotency key is taken. A taken key decides the answer before
- * any other refusal of this function except `stale_credentials` (CONTRACT 3). After such a refusal,
- * the function therefore looks up the key. Returns `look_again` if the key was taken but is free
- * again.
+ * any other refusal of this function, except `stale_credentials` (CONTRACT 3). The function
+ * therefore looks up the key after each refusal other than `stale_credentials`. Returns
+ * `look_again` if a taken key is free again, or if an overdue creation had the key.
  */
 async function createUnlessTaken(
   deps: GatewayDeps,

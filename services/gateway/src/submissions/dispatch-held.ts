@@ -76,8 +76,8 @@ function asDispatched({ submission, availableAfterMicros }: HeldSubmission): Cre
 
 /**
  * Answers a creation whose dispatch job could not be enqueued. Rejects the creation, which releases
- * its hold. If the job reached Redis despite the error, a node may already have accepted it. The
- * answer is then that of the accepted creation.
+ * its hold. The job may have reached Redis despite the error, and a node may already have accepted
+ * the creation. The creation is then not rejected, and the answer is that of the accepted creation.
  */
 async function answerUnsent(deps: GatewayDeps, id: string): Promise<Answer> {
   const rejection = await rejectPending(deps.store, id, { onlyOverdue: false });
@@ -88,8 +88,9 @@ async function answerUnsent(deps: GatewayDeps, id: string): Promise<Answer> {
 }
 
 /**
- * Waits for the outcome of a creation and makes its answer. If `pause` returns the outcome,
- * Postgres is not read. If no outcome is found in time, the answer is `outcomeUnknown`.
+ * Waits for the outcome of a creation and makes its answer. Rejects the creation if it is overdue.
+ * If `pause` returns the outcome, Postgres is not read for it. If the creation does not exist or
+ * stays `pending`, the answer is `outcomeUnknown`.
  */
 export async function answerWhenDecided(
   deps: GatewayDeps,

@@ -16,8 +16,8 @@ export interface AwaitedEvents {
 
 export interface EventWaiters {
   /**
-   * `ended`: there may be events, the time is over or the gateway closes. `full`: too many requests
-   * wait, at this gateway or of this tenant.
+   * `ended`: there may be events, the endpoint is deleted, the time is over or the gateway closes.
+   * `full`: too many requests of this tenant, or of all tenants, wait at this gateway.
    */
   wait(awaited: AwaitedEvents, timeoutMs: number): Promise<'ended' | 'full'>;
   close(): void;

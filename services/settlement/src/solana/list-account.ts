@@ -31,8 +31,9 @@ function floorOf({ slot, floorSlot }: Cursor): number {
 }
 
 /**
- * Lists a token account page by page, from the newest signature back to the cursor. The list is
- * incomplete if `pagesAtMost` pages do not reach the cursor, or if the server is behind. The cursor
+ * Lists a token account page by page, from the newest signature back to the cursor. If the cursor
+ * has no signature, the list goes back to the first signature of the account. The list is
+ * incomplete if `pagesAtMost` pages do not reach this end, or if the server is behind. The cursor
  * then does not move.
  */
 export async function listAccount(
@@ -78,8 +79,8 @@ export async function listAccount(
 }
 
 /**
- * The server lists the newest signature first, also within a slot. The sort by slot is stable, so
- * the reversed order stays within each slot.
+ * Sorts the signatures by slot. The server lists the newest signature first, also within a slot.
+ * Within each slot, the stable sort keeps the reversed order, which begins with the oldest one.
  */
 function oldestFirst(newestFirst: readonly ListedSignature[]): ListedSignature[] {
   return newestFirst.toReversed().toSorted((a, b) => a.slot - b.slot);

@@ -13,8 +13,8 @@ import { listAccount } from './list-account.ts';
 import { readSignature } from './read-signature.ts';
 
 /**
- * The state of a token account that this process keeps between two polls. If the process loses this
- * state, it only repeats calls.
+ * The state of a token account that this process keeps between two polls. A process that loses this
+ * state only repeats calls.
  */
 export interface AccountMemory {
   /**
@@ -47,9 +47,9 @@ export function newAccountMemory(): AccountMemory {
 
 /**
  * Creates the cursor of a token account. Without an open intent, the cursor starts at the newest
- * signature. With an open intent, the cursor starts at the oldest signature of the newest page,
- * because this page may contain the payment. If this page has fewer than `firstPageMax` signatures,
- * the cursor then starts before the first signature of the account.
+ * signature. With an open intent, the newest page of signatures may contain the payment. If this
+ * page has `firstPageMax` signatures, the cursor then starts at the oldest one. If the page has
+ * fewer signatures, the cursor starts before the first signature of the account.
  */
 export async function startCursor(
   deps: WatcherDeps,

@@ -21,9 +21,10 @@ export interface SignatureToRead {
 }
 
 /**
- * Reads one Solana transaction and records what it paid. Returns false if the transaction cannot be
- * read: it is then noted for a later retry. The record or the note is committed together with
- * `cursor`, unless `cursor` is null. Throws `RpcUnavailable` if the server does not answer.
+ * Reads one Solana transaction and records what it paid. If the transaction cannot be read, notes
+ * the signature for a later retry and returns false. The record or the note is committed together
+ * with `cursor`, unless `cursor` is null. Throws `RpcUnavailable` if the server is busy, fails or
+ * refuses the call. Throws `LeaseLost` if the lease has another epoch.
  */
 export async function readSignature(
   deps: WatcherDeps,

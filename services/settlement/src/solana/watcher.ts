@@ -137,7 +137,8 @@ function backOff({ logger, clock }: WatcherDeps, state: State, error: RpcUnavail
 }
 
 /**
- * Returns true if the RPC server has answered a call, and false if no call was made. Throws
+ * Returns true if the RPC server has answered a call, and false if no call was made. While an
+ * intent is open, the calls of `startCursor` and of a passed `checkTerms` do not count. Throws
  * `RpcUnavailable` if the RPC server does not answer.
  */
 async function work(deps: WatcherDeps, lease: Lease, state: State): Promise<boolean> {
@@ -163,8 +164,8 @@ async function work(deps: WatcherDeps, lease: Lease, state: State): Promise<bool
 }
 
 /**
- * Adds the configured token account if it is not watched yet. The watcher then notices transfers to
- * this account before its first intent.
+ * Adds the configured token account if it is not watched yet. The watcher then also notices
+ * transfers to this account while it has no intent yet.
  */
 function withConfigured(
   watched: readonly WatchedAccount[],

@@ -82,8 +82,8 @@ function widgetHtml(field: Field): string {
 }
 
 /**
- * The markup of one question and its control. It has no star that marks a required answer: a style
- * sheet draws the star.
+ * The markup of one question and its control. The markup of a required question contains no star,
+ * because a style sheet draws the star.
  */
 export function ashbyEntry(field: Field): string {
   const { name, label, control, isRequired } = field;

@@ -79,7 +79,8 @@ const fields: readonly Field[] = [
 
 /**
  * The `id` of a field. A standard field has a short id: `job_application[first_name]` has the id
- * `first_name`. In the id of another field, one `_` replaces each group of brackets.
+ * `first_name`. In the id of another field, one `_` replaces each group of brackets, and the last
+ * bracket is left out.
  */
 function idOf(name: string): string {
   const short = /^job_application\[(first_name|last_name|email|phone|resume)\]$/u.exec(name)?.[1];

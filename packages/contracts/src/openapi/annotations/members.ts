@@ -229,8 +229,8 @@ export const members: Readonly<Record<string, readonly [description: string, exa
 };
 
 /**
- * Formats and patterns that the document adds to members and parameters, because their schemas have
- * none. The keys have the same two forms as those of `members`.
+ * Formats and patterns that the schemas of these members and parameters lack, and that the document
+ * adds. The keys have the same two forms as those of `members`. An empty object adds nothing.
  */
 export const formats: Readonly<Record<string, object>> = {
   'Problem.type': { format: 'uri-reference' },

@@ -1,8 +1,8 @@
 import { itemsOf, memberOf, membersOf, resolveRef, textOf } from '../reading/read-json.ts';
 
 /**
- * The direction in which a type is sent. In a `response`, lists of values are open, because the
- * service may add values later.
+ * The direction in which a type is sent. In a `response`, an `enum` also allows other strings,
+ * because the service may add values later.
  */
 export type Direction = 'request' | 'response';
 

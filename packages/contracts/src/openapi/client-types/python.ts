@@ -48,8 +48,8 @@ function declare(declared: Declared, { name, direction, schema }: NamedType): vo
 
 /**
  * Returns the Python type that an alias stands for. Python evaluates the alias when the module
- * loads, so the classes in the type must precede the alias. `text` declares these classes. The
- * caller adds the alias after that.
+ * loads, so the classes in the type must precede the alias. `text` declares those classes that have
+ * no name in the document. The caller adds the alias after them.
  */
 function runtimeText(declared: Declared, shape: Shape, name: string): string {
   return shape.kind === 'record' ? 'dict[str, Any]' : text(declared, shape, name);
@@ -107,6 +107,7 @@ function unionText(declared: Declared, parts: readonly Shape[], name: string): s
 /**
  * Returns the Python type of `shape` as text. Declares an object without a name as the class
  * `name`. `name` joins the names of the type and of the members that lead to the object.
+ * `unionText` may add a name.
  */
 function text(declared: Declared, shape: Shape, name: string): string {
   switch (shape.kind) {

@@ -32,8 +32,9 @@ function usageAfter(seconds: number): MeteredUsage {
 }
 
 /**
- * Returns the smallest number of steps in which a run can report this many actions. The service
- * cuts the usage of a run to 100 actions plus 50 per second (CONTRACT 7).
+ * Returns the smallest number of steps after which a run may report `actions`. `ms` is the duration
+ * of one step. If any number of steps is enough, the result is zero or negative. The service cuts
+ * the actions of a run to 100 plus 50 per second (CONTRACT 7).
  */
 function stepsFor(actions: number | undefined, ms: number): number {
   return Math.ceil((((actions ?? 0) - 100) / 50) * (1_000 / ms));

@@ -18,9 +18,10 @@ export function postTo(path: RegExp): (form: FormToSend) => SubmissionMatcher {
 }
 
 /**
- * Matches a navigation to the form's own action by a method other than GET, and requests that carry
- * a filled value (CONTRACT 10, "At most once"). A GET request that carries a value matches only if
- * it is a navigation. A HEAD or OPTIONS request with a value does not match.
+ * Matches requests that may submit the form (CONTRACT 10, "At most once"). A navigation to the
+ * form's action by a method other than GET matches. A GET request matches only if it is a
+ * navigation with a filled value in its query. Any other request, except HEAD and OPTIONS, matches
+ * if its body has a filled value. Values shorter than `textLengthMin` do not count.
  */
 export function actionOrFilledValue(form: FormToSend): SubmissionMatcher {
   const needles = form.values.filter(({ length }) => length >= textLengthMin).flatMap(spellings);

@@ -82,7 +82,7 @@ const quietFlags = [
 
 /**
  * Flags for a browser that a program operates. For example, a page in the background runs like one
- * in the foreground, and the browser opens no dialog.
+ * in the foreground, and no dialog asks about a hung page or a repeated POST.
  */
 const automationFlags = [
   '--allow-pre-commit-input',

@@ -19,8 +19,8 @@ const ticksPerSecond = 100;
 const bytesPerKib = 1024;
 
 /**
- * Reads /proc/<pid>/stat. The process name in this file may contain blanks and brackets, so the
- * fields are counted after the name.
+ * Parses the text of /proc/<pid>/stat. The process name in this text may contain blanks and
+ * brackets, so the fields are counted after the name.
  */
 function parseStat(pid: number, text: string): ProcessReading | undefined {
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');

@@ -36,8 +36,8 @@ export function meterUsage(root: ProcessReading, onMemory: (bytes: number) => vo
     const atMs = performance.now();
     const gbSeconds = (((last.bytes + bytes) / 2) * (atMs - last.atMs)) / 1_000 / bytesPerGb;
     usage = {
-      // The sum may drop for a moment: the time of a process that has just ended is missing until
-      // its parent has read the exit code.
+      // The sum may drop when a process ends. The processes are read one after another, so the time
+      // of such a process may be missing from one reading. On macOS its time stays missing.
       cpuSeconds: Math.max(usage.cpuSeconds, sumOfCpu(tree)),
       memoryGbSeconds: usage.memoryGbSeconds + gbSeconds,
       peakPssBytes: Math.max(usage.peakPssBytes, bytes),

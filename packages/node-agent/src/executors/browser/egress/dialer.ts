@@ -33,8 +33,9 @@ const namesMax = 1_000;
 type Answer = { readonly addresses: readonly string[] } | 'refused' | 'failed';
 
 /**
- * Resolves each name once per job, so a later look-up cannot give another answer. A look-up that
- * failed is repeated.
+ * Keeps the first answer for each name for the whole job, so a later look-up cannot give another
+ * answer. A failed look-up is not kept. A new name fails without a look-up while `namesMax` names
+ * are known.
  */
 function createAnswers(lookUp: LookUp): (name: string) => Promise<Answer> {
   const answers = new Map<string, Promise<Answer>>();

@@ -51,8 +51,9 @@ export interface PlainForward {
 }
 
 /**
- * Resolves with true if the whole answer came. Otherwise resolves with false and closes the
- * connection of the browser. The browser then sees that the answer was cut.
+ * Forwards a plain HTTP request to its server, and passes the answer on. Resolves with true if the
+ * whole answer was passed on. Otherwise resolves with false and closes the connection of the
+ * browser. The browser then sees that it has no whole answer.
  */
 export function forwardPlain(forward: PlainForward): Promise<boolean> {
   const { incoming, outgoing, upstream, url, headersBytesMax } = forward;

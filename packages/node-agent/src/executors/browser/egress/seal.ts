@@ -1,7 +1,7 @@
 /**
- * The seal of a proxy, which is no encryption. It decides which connections may be opened while the
- * submission request is on its way (CONTRACT 10, "At most once"). A browser repeats a request only
- * on another connection. The seal lets only one connection carry the application, so the
+ * The seal of a proxy decides which connections may be opened while the submission request is on
+ * its way (CONTRACT 10, "At most once"). The seal is no encryption. A browser repeats a request
+ * only on another connection. The seal lets only one connection carry the application, so the
  * application leaves once.
  */
 export type Seal =

@@ -48,8 +48,8 @@ export class NestedSessions {
   }
 
   /**
-   * Handles an event `Target.receivedMessageFromTarget` of the parent. It carries an answer or an
-   * event of a nested session.
+   * Handles a `Target.receivedMessageFromTarget` event of the parent session. The event carries an
+   * answer or an event of a nested session. If the nested session is unknown, does nothing.
    */
   receive(params: unknown): void {
     const { sessionId, message } = fieldsOf(params);

@@ -1,9 +1,9 @@
 /**
- * The phase of the fence. A request matches if it carries the application. `open`: each request
- * leaves. `armed`: no matching request leaves. `activated`: the first matching request becomes the
- * submission request. `sending`: the submission request is in flight, and all other requests wait.
- * `closed`: only GET and HEAD requests that do not match leave. A CORS preflight carries no
- * application, and leaves in each phase other than `sending`.
+ * The phase of the fence. A request matches if it carries the application. A CORS preflight carries
+ * no application, and leaves in each phase other than `sending`. Other requests depend on the
+ * phase. `open`: each request leaves. `armed`: no matching request leaves. `activated`: the first
+ * matching request becomes the submission request. `sending`: the submission request is in flight,
+ * and all other requests wait. `closed`: only GET and HEAD requests that do not match leave.
  */
 export type FencePhase = 'open' | 'armed' | 'activated' | 'sending' | 'closed';
 
@@ -22,8 +22,8 @@ export function verdictOn(
   phase: FencePhase,
   { method, isMatch }: { readonly method: string; readonly isMatch: boolean },
 ): Verdict {
-  // An `OPTIONS` request is a CORS preflight. It carries no application, so it may leave although
-  // it matches.
+  // An `OPTIONS` request is a CORS preflight. A preflight may match, but it carries no application.
+  // It leaves in each phase other than `sending`.
   const isPreflight = method === 'OPTIONS';
   switch (phase) {
     case 'open':

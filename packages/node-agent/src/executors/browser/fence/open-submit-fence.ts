@@ -168,8 +168,9 @@ class Fence implements SubmitFence {
     this.#submission = paused;
     this.#inFlight.pause(networkId);
     this.#restartTimers(answerWaitMs);
-    // Chromium repeats the requests that `shut` cuts. The proxy refuses these repeats, so none of
-    // them gets the one connection that the submission request needs (`Seal`).
+    // Chromium repeats the requests that `shut` cuts. Until `seal`, the proxy refuses these
+    // repeats. `#requestsCut` waits for their end, because a later repeat could take the one
+    // connection that the submission request needs (`Seal`).
     proxy.shut();
     await this.#requestsCut();
     if (this.#isSettled) return fail(session, paused);
@@ -194,8 +195,9 @@ class Fence implements SubmitFence {
     const kind = answerKind(status ?? 0, method, location !== undefined);
     if (this.#isSettled || status === undefined || kind === 'repeat') {
       fail(session, paused);
-      // Without a status there is no answer. A `repeat` answer asks the browser to send the
-      // application to another address. Neither proves that anybody took the application.
+      // A settled fence takes no further answer. Without a status there is no answer. A `repeat`
+      // answer asks the browser to send the application to another address, so this answer does not
+      // prove that anybody took the application.
       return this.stop();
     }
     if (kind === 'follow') {
@@ -216,8 +218,8 @@ class Fence implements SubmitFence {
   }
 
   /**
-   * True if the page got the whole answer, or reports no end of it within `endWaitMs`. The gate
-   * cannot see that a body was cut, but the page can.
+   * True if the page got the whole answer, or reports no end of the answer within `endWaitMs`. Also
+   * true without a `networkId`. The gate cannot see that a body was cut, but the page can.
    */
   async #isWhole(networkId: string | undefined): Promise<boolean> {
     const noEnd = Promise.withResolvers<boolean>();
@@ -283,8 +285,9 @@ async function bodyOf(session: CdpSession, requestId: string): Promise<string | 
 }
 
 /**
- * Puts the request gate in front of a page, before its first navigation. After this, each request
- * of the page, its frames and its workers waits for the gate. Other pages are closed.
+ * Puts the request gate in front of a page that has not navigated yet. After the promise resolves,
+ * each request of the page, its frames and its workers waits for the gate. Other pages are closed.
+ * The fence closes if the page crashes or closes, the browser disconnects, or `signal` is aborted.
  */
 export async function openSubmitFence(options: SubmitFenceOptions): Promise<SubmitFence> {
   const { browser, page, signal } = options;

@@ -38,9 +38,10 @@ export interface SubmitFence {
   arm(matcher: SubmissionMatcher): void;
   /**
    * Records `submitting` in the journal, then calls `activate`, then lets the first matching
-   * request out on a fresh connection. Later requests are treated as the phase `closed` of
-   * `FencePhase` says. Rejects without a call of `activate` if the journal cannot be written, the
-   * fence is not armed, or `submit` was called before.
+   * request out on a fresh connection. Other requests wait until the fence closes, and then follow
+   * the rules of the phase `closed` (`FencePhase`). Rejects without a call of `activate` if the
+   * journal cannot be written, the fence is not armed, or `submit` was called before. If the fence
+   * closes while the journal is written, resolves without a call of `activate`.
    */
   submit(activate: () => Promise<void>): Promise<SubmissionSent>;
 }

@@ -200,9 +200,9 @@ function confirmationIn(
   const confirmationId = confirmationIdIn(facts.sentences);
   const isConfirmation = (url: string): boolean =>
     URL.canParse(url) && adapter.success.path?.test(new URL(url).pathname) === true;
-  // `nextUrl` is the URL of the answer, or the target of its redirect. If that URL equals the
-  // action of the form, `nextUrl` is undefined. The confirmation URL may be `nextUrl` only if the
-  // frame shows it.
+  // A URL of the page that matches `success.path` is the confirmation URL. Otherwise `nextUrl` is,
+  // if the frame shows it. `nextUrl` is the URL of the answer, or the target of its redirect. It is
+  // undefined if it would equal the action of the form.
   const shownUrl = frame.url() === nextUrl ? nextUrl : undefined;
   const confirmationUrl = facts.urls.find(isConfirmation) ?? shownUrl;
   return {

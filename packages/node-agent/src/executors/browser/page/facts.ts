@@ -23,8 +23,8 @@ export const emptyPage: PageFacts = {
 };
 
 /**
- * Reads the facts of all frames of a page. Leaves out a frame that is being replaced. Throws if the
- * page is closed.
+ * Reads the facts of all frames of a page. Leaves out a frame that cannot be read, for example
+ * because it is being replaced. Throws if the page is closed.
  */
 export async function readPage(
   page: Page,

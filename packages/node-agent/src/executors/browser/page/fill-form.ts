@@ -43,9 +43,12 @@ interface Progress {
 }
 
 /**
- * Fills in the form of one step until all planned values are read back from the page. An optional
- * field that cannot be filled in is skipped. Each round reads and plans the form again, because a
- * page may add fields, replace them or lose values meanwhile.
+ * Fills in the form of one step until all planned values are read back from the page. After
+ * `roundsMax` rounds without this success, the result is `form_unsupported`. Each round reads and
+ * plans the form again, because a page may add fields, replace them or lose values meanwhile.
+ *
+ * Skips an optional field that cannot be operated or lacks the option. If a field takes only a part
+ * of its answer, or does not keep its value, the result is `invalid_payload`.
  */
 export async function fillForm(target: FormTarget, options: FillOptions): Promise<FillResult> {
   const progress: Progress = { attempts: new Map(), skipped: new Set() };

@@ -17,7 +17,8 @@ const errorPageMsMax = 2_000;
 const quietMs = 300;
 const quietMsMax = 2_000;
 /**
- * If no form has appeared after this time, the link or button that leads to the form is followed.
+ * If no form has appeared after this time, the link or button that leads to the form is followed,
+ * but only once. On a page with an error status, none is followed.
  */
 const entryAfterMs = 1_000;
 

@@ -135,7 +135,8 @@ function labelsOf(state: FieldState): readonly string[] {
 
 /**
  * True if the widget shows the value. A phone number may lack its first digits, such as the country
- * code.
+ * code, if the widget shows at least seven digits. A combobox may show another spelling of the
+ * value. Files are compared by their names.
  */
 export function holds(
   report: FieldReport,

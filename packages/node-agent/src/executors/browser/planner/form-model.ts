@@ -19,8 +19,8 @@ export type WidgetKind =
   | 'unsupported';
 
 /**
- * The meaning of the question of a field. An adapter, a standard label or an `autocomplete` value
- * names it.
+ * The meaning of a field's question. An adapter, a standard label or an `autocomplete` value
+ * decides the role.
  */
 export type FieldRole =
   | 'givenName'
@@ -60,8 +60,8 @@ export interface FormField {
   readonly label: string;
   readonly isRequired: boolean;
   /**
-   * The labels of the options as shown; absent if the page loads the options only when the widget
-   * is opened.
+   * The labels of the options as shown. Absent for a combobox, because the page may load the
+   * options only when the combobox is opened. Also absent for a widget that has no options.
    */
   readonly options?: readonly string[];
   readonly role?: FieldRole;
@@ -88,8 +88,8 @@ export interface OptionsValue {
    */
   readonly labels: readonly string[];
   /**
-   * Other spellings of a single label, the preferred one first. Present only if the form model has
-   * no options.
+   * Other spellings of a single label, the preferred spelling first. Present only if the form model
+   * has no options for this field.
    */
   readonly spellings?: readonly string[];
 }

@@ -75,8 +75,8 @@ function violationMessage(errors: readonly FieldError[]): string {
 }
 
 /**
- * Returns the message for a fault that only the JSON text shows, such as a member that appears
- * twice. Undefined if there is none.
+ * Returns the message for a fault in the JSON text: too many levels, a string with U+0000 or a lone
+ * surrogate, or a member that appears twice. Returns undefined if there is none.
  */
 function refusalOf(document: JsonDocument, profile: JsonObject): string | undefined {
   if (jsonTextFault(rawText(document, profile), payloadMemberDepthMax) === 'too_deep') {

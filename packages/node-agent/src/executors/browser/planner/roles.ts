@@ -7,8 +7,8 @@ const roleByToken = new Map<string, FieldRole>();
 for (const { role, labels, autocomplete } of standardFields) {
   for (const label of labels) {
     const key = normaliseLabel(label);
-    // "Cover letter" is the label of two roles. The first one, a text, is kept. `roleOfLabel` turns
-    // it into the file for a widget that takes files.
+    // "Cover letter" is the label of two roles. The map keeps the first one, `coverLetterText`. For
+    // a widget that takes files, `roleOfLabel` returns `coverLetterFile` instead.
     if (!roleByLabel.has(key)) roleByLabel.set(key, role);
   }
   for (const token of autocomplete) roleByToken.set(token, role);
@@ -28,7 +28,7 @@ const foreignTokens = new Set(['shipping', 'billing', 'fax', 'pager']);
 /**
  * The role that the attribute `autocomplete` names in its last token, not counting `webauthn`.
  * Earlier tokens may be `section-*`, `home`, `work` or `mobile`. Undefined if any token is in
- * `foreignTokens`.
+ * `foreignTokens`, or if the last token names no role.
  */
 export function roleOfAutocomplete(attribute: string): FieldRole | undefined {
   const tokens = attribute

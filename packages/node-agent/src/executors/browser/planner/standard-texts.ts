@@ -131,8 +131,8 @@ function latest<Item extends Period>(periods: readonly Item[]): Item | undefined
 }
 
 /**
- * Dates of ISO 8601 compare as text. A period without an end is a current one, and counts as the
- * latest.
+ * True if `one` ends later than `other`, or if both have the same end and `one` begins later. Dates
+ * of ISO 8601 compare as text. A current period counts as ending last.
  */
 function isLater(one: Period, other: Period): boolean {
   const [end, otherEnd] = [one, other].map((period) =>

@@ -75,8 +75,9 @@ export function readFacts({
 }
 
 /**
- * Resolves with true when the page has added and removed no element or text for `quietMs`, and no
- * visible element is `aria-busy`. Resolves with false after `limitMs`.
+ * Resolves with true when no node of the document was added or removed for `quietMs`, and no
+ * visible element is `aria-busy`. Additions and removals inside shadow roots or frames do not
+ * count. Resolves with false after `limitMs`.
  */
 export async function waitForQuiet({
   quietMs,

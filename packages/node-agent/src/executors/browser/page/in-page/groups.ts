@@ -62,7 +62,8 @@ export function dateFormatOf(control: HTMLElement): string | undefined {
 
 /**
  * True if a person could fill in this control. The check excludes traps for programs (honeypots),
- * which are hidden or out of the tab order. A control that matches `rules.named` may be hidden.
+ * which are hidden or out of the tab order. The check ignores the tab order of options, comboboxes
+ * and uploads. A control that matches `rules.named` may be hidden or out of the tab order.
  */
 export function isReachable(control: HTMLElement, shape: Shape, rules: ReadingRules): boolean {
   if (control.matches(':disabled, [aria-disabled="true"]')) return false;

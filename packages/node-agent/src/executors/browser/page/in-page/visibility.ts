@@ -56,8 +56,9 @@ export function closestAcross(element: Element, selector: string): HTMLElement |
 }
 
 /**
- * The largest ancestor of a control, below the form, in which all controls have the same name. Null
- * if there is none.
+ * The largest ancestor of a control, below the form, in which all controls have the same name as
+ * this control. Hidden inputs and `<button>` elements do not count. Null if there is no such
+ * ancestor.
  */
 export function nearestFieldBox(control: HTMLElement): HTMLElement | null {
   const name = control.getAttribute('name');

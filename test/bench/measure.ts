@@ -14,7 +14,8 @@ import { untilNoneLeft } from './wait.ts';
 const acceptedMax = 4_200;
 
 /**
- * Drives one shape against one system for `seconds`. Then waits until every submission has ended.
+ * Drives one shape against one system, for at most `seconds`. Then waits until every submission has
+ * ended and, for the whole life, until every webhook has arrived. Returns the measurements.
  */
 export async function measure(
   driver: Driver,

@@ -62,8 +62,9 @@ export interface Balancer {
   /** Scales each service to `usual` processes, and puts one address in front of the gateways. */
   open(world: World): Promise<void>;
   /**
-   * Replaces a process as a rollout does: withdraws it from the balancer, ends it with SIGTERM, and
-   * starts it again. If `kills` is true, kills it without a withdrawal.
+   * Replaces a process as a rollout does: withdraws the process from the balancer, ends it with
+   * SIGTERM, and starts it again. If `kills` is true, kills the process without a withdrawal, and
+   * starts it again.
    */
   restart(one: ServiceUnderTest, kills: boolean): Promise<void>;
   scale(world: World, service: ServiceName, count: number): Promise<void>;

@@ -52,8 +52,9 @@ export async function startJourney(options: JourneyOptions = {}): Promise<Journe
 }
 
 /**
- * One stack for several tests of a file. The first call starts the stack, and the end of the file
- * closes it. Each call returns a journey with a new tenant.
+ * Shares one stack between several tests. The first call of the returned function starts the stack.
+ * Each call resolves with a journey that has a new tenant. The stack is closed at the end of the
+ * file, or of the `describe` block that calls `shareStack`.
  */
 export function shareStack(options: StackOptions = {}): (credits?: number) => Promise<Journey> {
   let starting: Promise<{ stack: TestStack; accounts: Accounts }> | undefined;

@@ -46,9 +46,9 @@ function asIs(prefix: string[]): PostgresAccount {
 }
 
 /**
- * The account for root if a container forbids user namespaces: the user `nobody`. If it cannot
- * reach the binaries or the directory of the data, it uses copies of the binaries and another
- * directory.
+ * The account for root if a container forbids user namespaces: the user `nobody`. If `nobody`
+ * cannot reach the binaries, `binaries` makes a copy of them. If `nobody` cannot reach a directory,
+ * `place` returns another one.
  */
 function nobodyAccount(): PostgresAccount {
   const reaches = (file: string) => succeeds([...asNobody, 'test', '-x', file]);

@@ -37,10 +37,11 @@ import type {
 
 /**
  * One method for each operation of a tenant. A call throws `ApiError` for an error of the service,
- * or `ApiConnectionError` if no complete answer arrived. The client repeats most calls after
- * temporary errors. After such an error it does not repeat `testWebhook`, `testWebhookEndpoint`,
- * `redeliver`, `createKey`, `createWebhookEndpoint`, `rotateWebhookEndpointSecret` and
- * `createPurchaseIntent`, because a repeat would do their work twice.
+ * or `ApiConnectionError` if no complete answer arrived. An aborted call throws the reason of its
+ * `signal`. The client repeats most calls after temporary errors. After such an error the client
+ * does not repeat `testWebhook`, `testWebhookEndpoint`, `redeliver`, `createKey`,
+ * `createWebhookEndpoint`, `rotateWebhookEndpointSecret` and `createPurchaseIntent`, because a repeat
+ * would do their work twice.
  */
 export interface Client {
   /**

@@ -11,7 +11,8 @@ import { secondsOfMs, type Usage, type UsageUnit, usageUnits } from './usage.ts'
 export type CappedUnit = Exclude<UsageUnit, 'nodeSeconds'>;
 
 /**
- * A node may report at most `perSecond` × t + `allowance` after a run of t seconds (CONTRACT 7).
+ * The cap of a unit after a run of t seconds is `perSecond` × t + `allowance`, times the factor of
+ * `capUsage` (CONTRACT 7). A report above the cap counts as the cap.
  */
 export interface UsageCap {
   readonly perSecond: number;

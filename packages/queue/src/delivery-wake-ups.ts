@@ -4,10 +4,10 @@ import { redisScript } from './redis-script.ts';
 import { keyPrefix } from './redis.ts';
 
 /**
- * One wake-up job on the webhook queue serves many tenants. While it waits, further tenants with
- * due deliveries join a set. The deliverer that takes the job takes the set too. The deliveries
- * themselves stay in Postgres. A backlog of deliveries therefore fills neither the queue nor the
- * memory of Redis.
+ * One wake-up job on the webhook queue serves many tenants. While the job waits, further tenants
+ * with due deliveries join a set. The deliverer that takes the job also takes up to `takenMax`
+ * tenants of the set. The deliveries themselves stay in Postgres. A backlog of deliveries therefore
+ * fills neither the queue nor the memory of Redis.
  */
 
 /** The set expires after this time. Deliverers find due deliveries in Postgres without it. */

@@ -12,9 +12,14 @@
  *
  * - `nodes`             hash: node → its link as JSON
  * - `tokens:<node>`     hash: submission → end of its reservation, 0 if confirmed
- * - `expiring`          sorted set: "<node> <submission>" of reservations, by their end
+ * - `expiring`          sorted set: "<node> <submission>", by the end of the reservation
  * - `free:<job type>`   sorted set: nodes that are not draining, by free slots; silent nodes by
  *                       free slots / 1024, so they rank behind all others with a free slot
+ */
+
+/*
+ * Keys with an entry for some nodes:
+ *
  * - `silent`            sorted set: nodes that left an offer unanswered, by the end of their silence
  * - `moving`            sorted set: nodes that move to another dispatcher, by the time until which
  *                       they are expected there

@@ -6,8 +6,9 @@ import { redisScript } from './redis-script.ts';
  */
 const aheadMs = 20;
 /**
- * After Redis has taken tokens of a gateway from a bucket, only this gateway may run ahead of the
- * bucket for this time. To run ahead is to give tokens before Redis takes them (tokens-ahead.ts).
+ * To run ahead of a bucket is to give its tokens before Redis takes them (tokens-ahead.ts). A
+ * gateway that asks Redis for a token may run ahead of the bucket for this time, unless another
+ * gateway may. Each further request of the gateway extends the time.
  */
 export const aheadLeaseMs = 10_000;
 

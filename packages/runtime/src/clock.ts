@@ -1,6 +1,6 @@
 /**
- * The clock of the process. Code that checks signatures or measures durations gets it as an
- * argument. Decisions about submissions use the database's clock instead (CONTRACT 4).
+ * The clock of the process. Gateways and dispatchers check signatures with the clock that they get
+ * as an argument. Decisions about submissions use the database's clock instead (CONTRACT 4).
  */
 export interface Clock {
   /** Unix time. */

@@ -177,8 +177,9 @@ function readFiles(names: readonly string[], present: Record<string, unknown>): 
 }
 
 /**
- * Reads a service's configuration from environment variables. An empty variable counts as not set.
- * Throws `ConfigError`, which names the wrong variables and says what to set.
+ * Reads a service's configuration from environment variables, and from the files that variables
+ * such as `SVC_MASTER_KEY_FILE` name. An empty variable counts as not set. Throws `ConfigError` if
+ * a variable is missing or wrong. The error names the variables and says what to set.
  */
 export function loadConfig<T extends TObject>(schema: T, env: NodeJS.ProcessEnv): Static<T> {
   const names = Object.keys(schema.properties);

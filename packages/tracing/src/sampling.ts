@@ -29,8 +29,8 @@ export function ratioOf(sampler: SamplerName, argument: string): number {
 }
 
 /**
- * The number of hexadecimal digits at the end of a UUIDv7 that decide whether its trace is
- * recorded. These digits are random.
+ * The number of hexadecimal digits that decide whether the trace of a subject is recorded. They are
+ * the last digits of the subject's id, a UUIDv7. These digits are random.
  */
 const decidingDigits = 12;
 const decidingRange = 16 ** decidingDigits;

@@ -8,7 +8,8 @@ export async function until(what: string, timeoutMs: number, check: () => Promis
 }
 
 /**
- * The arrivals at the receiver since the last call: the Unix ms of each, by the id of the delivery.
+ * The first arrival of each delivery at the receiver since the last call, in Unix ms, by the id of
+ * the delivery.
  */
 export async function arrivalsAt(receiverUrl: string): Promise<Map<string, number>> {
   const answer: unknown = await (await fetch(receiverUrl)).json();

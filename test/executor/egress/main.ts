@@ -14,8 +14,8 @@ import { probeAll } from './probes.ts';
  * in a browser with the product's flags, behind the egress proxy, tries each probe of `probes.ts`.
  * The targets are the given addresses and the host names in `hosts`, each at each port.
  *
- * Prints the contacts that this machine noted, the number of packets that left by the interface,
- * the hosts that the proxy refused, the number of failed requests, and the title of the page.
+ * Prints the contacts that this machine noted and the number of packets that left by the interface.
+ * Also prints the hosts that the proxy refused, the number of failed requests, and the page's title.
  * `--unguarded` uses an ordinary browser without the proxy. With this option, tests prove that a
  * contact would be noted.
  */

@@ -6,9 +6,10 @@ import { acceptCertificate, launchTestBrowser } from './test-browser.ts';
 import { runTrial, type Sender, senders, type Trial, type TrialEnd } from './trials.ts';
 
 /**
- * `node test/executor/fence/main.ts [--every N] [NAME…]`: runs the named trials. Without a name, it
- * cuts the submission at every Nth byte of its answer and at a sample of the bytes of its request,
- * over each protocol. Prints each fault and a verdict.
+ * `node test/executor/fence/main.ts [--every N] [NAME…]`: runs the named trials. Without a name,
+ * each sender runs over each protocol, without a cut and with a cut before the answer. The senders
+ * `form` and `fetch` are also cut at every Nth byte of the answer, and at a sample of the bytes of
+ * the request. Prints each fault and a verdict.
  */
 const { values, positionals } = parseArgs({
   allowPositionals: true,

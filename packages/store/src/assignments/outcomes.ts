@@ -59,13 +59,13 @@ export type StoreOutcomeResult =
 /**
  * Stores the outcome that a node reports. The dispatcher acknowledges the report only after the
  * commit (CONTRACT 7). A `failed` is accepted before `begin` too. A `completed` before `begin` gets
- * `not_begun`. If the submission has ended or has an outcome of the service, the first report is
- * kept as a late outcome, with its event. A late outcome changes no money and no status. A report
- * after the node's outcome or after a late outcome gets `repeated`. A report about a submission
- * that is not assigned to this node gets `not_yours`.
+ * `not_begun`. If the submission was cancelled or has an outcome of the service, the first report
+ * is kept as a late outcome, with its event. A late outcome changes no money and no status. A
+ * report after the node's outcome or after a late outcome gets `repeated`. A report about a
+ * submission that is not assigned to this node gets `not_yours`.
  *
- * Calls that wait at the same time share one statement. A report that the statement does not take
- * is then handled alone.
+ * Calls that wait at the same time form one batch. A report that the batch does not store is then
+ * handled alone.
  */
 export async function storeOutcome(
   store: Store,

@@ -81,7 +81,7 @@ export async function listDeliveries(
     ...(afterId === null ? [] : [Prisma.sql`d.id < ${afterId}::uuid`]),
   ];
   // A status on the wire stands for one or more stored statuses. The statement reads one page for
-  // each of them, because such a page is one range of an index.
+  // each stored status. Postgres can read such a page of one tenant from one range of an index.
   const pages = (status === null ? [Prisma.sql`true`] : statusConditions[status]).map(
     (condition) => Prisma.sql`(SELECT d.* FROM deliveries d
       WHERE ${Prisma.join([condition, ...conditions], ' AND ')} ORDER BY d.id DESC LIMIT ${limit})`,

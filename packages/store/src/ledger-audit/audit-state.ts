@@ -51,8 +51,8 @@ export interface AuditState {
     readonly submissions: number;
   } | null;
   /**
-   * A fault stays until a later pass of the same kind has ended without finding it, unless
-   * `saveWholeAudit` replaces it before.
+   * At most `faultsMax` faults. A fault stays until a later pass of the kind `by` has ended without
+   * finding the fault. `saveWholeAudit` replaces most faults earlier.
    */
   readonly faults: readonly FoundFault[];
 }

@@ -22,7 +22,7 @@ export interface PlannedMigration {
   readonly inTransaction: boolean;
   /**
    * The last migration that a build must know to work with the database after this migration. Null
-   * if this migration does not raise the floor.
+   * if earlier builds work with it too.
    */
   readonly raisesFloorTo: string | null;
 }

@@ -90,8 +90,8 @@ export async function disableNode(
   by: Author,
 ): Promise<{ node: NodeRecord; lostSubmissionIds: string[] } | null> {
   return store.transaction(async (query) => {
-    // An already disabled node is checked too, because an assignment may have been committed at the
-    // moment when an operator disabled it.
+    // The assignments of a node that is already disabled are ended too. One of them may have been
+    // committed at the moment when an operator disabled the node.
     const locked = await lockAssignments(query, nodeId);
     const found = await lockNode(query, nodeId);
     if (found === null) return null;

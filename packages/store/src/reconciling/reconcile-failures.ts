@@ -90,8 +90,8 @@ export async function clearReconcileFailures(
 }
 
 /**
- * SQL that is true if the reconciler would still find the row that `f` is about. The states and the
- * statuses are the parameters $1 and $2, so that the planner uses the primary keys (see
+ * SQL that is true if the reconciler may still have work for the row that `f` is about. The states
+ * and the statuses are the parameters $1 and $2, so that the planner uses the primary keys (see
  * `roleSettings`).
  */
 const stillFound = `CASE f.reconciler

@@ -86,8 +86,9 @@ function keyOf({ scopes, addresses, ...key }: KeyRow): KeyRecord {
 }
 
 /**
- * Creates a named key. It is valid immediately. The limit counts all valid keys of the tenant,
- * including those of provisioning and of rotations. Also deletes the tenant's expired named keys.
+ * Creates a named key, valid immediately, and deletes the tenant's expired named keys. If the
+ * tenant has `tenantKeysMax` valid keys, returns `key_limit` and changes nothing. The limit counts
+ * all valid keys of the tenant, including those of provisioning and of rotations.
  */
 export async function createKey(store: Store, key: NewKey, by: Author): Promise<KeyCreation> {
   const { tenantId, secret, scopes, addresses, expiresInDays } = key;

@@ -2,8 +2,8 @@ export interface PageRequest {
   readonly method: string;
   readonly url: string;
   /**
-   * The start of the body as text (256 × 1,024 characters). Undefined if the browser reports no
-   * body.
+   * The body as text, cut to 256 × 1,024 characters. The text lacks the parts that the browser does
+   * not report, such as a file from the disk. Undefined if the browser reports no part.
    */
   readonly bodyText: string | undefined;
   /** True if the request replaces the document of a frame, as a form without a script does. */

@@ -70,8 +70,8 @@ export async function waitForQuiet(frame: Frame, quietMs: number, limitMs: numbe
 }
 
 /**
- * True for an error that a replaced element or document causes. The caller then reads the form
- * again.
+ * True for an error that occurs after the page has replaced or hidden an element, or has replaced
+ * the document.
  */
 export function isGone(error: unknown): boolean {
   const text = error instanceof Error ? error.message : '';

@@ -20,9 +20,9 @@ import { resolveProfile } from './resolve-profile.ts';
 const validateProfile = compileSchema(ProfileSchema);
 
 /**
- * Reads a payload of `ats.application` (CONTRACT 10). It takes the JSON text, because `JSON.parse`
+ * Reads a payload of `ats.application` (CONTRACT 10). Takes the JSON text, because `JSON.parse`
  * loses digits of numbers. Nothing in the payload is trusted: sizes, depth and types are checked
- * first. A number is read as the text of its digits, and null as an absent member.
+ * first. A number is read as its exact text. A member with the value null counts as absent.
  */
 export function readProfile(payloadText: string): ProfileReading {
   if (payloadText.length > bodyBytesMax) {

@@ -20,8 +20,8 @@ export function roleOfLabel(label: string, kind?: WidgetKind): FieldRole | undef
 }
 
 /**
- * Tokens of `autocomplete` that mark data of another person or of a machine. No profile has such
- * data.
+ * Tokens of `autocomplete` that mark data that no profile has: a shipping or billing address, or
+ * the number of a fax or a pager.
  */
 const foreignTokens = new Set(['shipping', 'billing', 'fax', 'pager']);
 

@@ -5,9 +5,10 @@ import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 
 /**
- * Checks that product code reads every export of product code, except `oracles`. Tests do not count
- * as readers here (knip.product.json), unlike in `pnpm unused`. The test leaves out
- * `packages/client` and the testkit: tenants read the client, and tests read the testkit.
+ * Checks that product code reads every exported value of product code, except `oracles`. Types are
+ * not checked. Tests do not count as readers here (knip.product.json), unlike in `pnpm unused`. The
+ * test leaves out `packages/client` and the testkit: tenants read the client, and tests read the
+ * testkit.
  */
 
 const checkoutDir = path.resolve(import.meta.dirname, '../..');

@@ -62,7 +62,8 @@ function nowWithOffset(offsetMs: number): string {
 }
 
 /**
- * The nodes that still have runs. Such a node may report a late outcome, which has its own event.
+ * Describes each node that still has runs. Such a node may report a late outcome, which causes
+ * another event.
  */
 function busyNodes({ nodes }: World): string[] {
   return nodes.flatMap(({ process: { name }, logFile }) => {

@@ -31,7 +31,7 @@ const turnMs = 5;
 
 /**
  * Postgres itself samples the locks, about every millisecond, because this process may be too busy
- * to see short locks. If the holder of the exclusive lock changes between two samples, the lock
+ * to see short locks. If another transaction holds an exclusive lock in the next sample, that lock
  * counts as a new one.
  */
 const sampleSql = `

@@ -5,7 +5,8 @@ import { type Fleet, type FleetNode, startFleet } from '../support/fleet.ts';
 import { application, eventOf, type Journey } from '../support/journey.ts';
 
 /**
- * The tests start and stop dispatchers while jobs run. They check that no job is lost (CONTRACT 7).
+ * The tests stop, kill and restart dispatchers while jobs run or an offer is open. They check that
+ * no job is lost (CONTRACT 7).
  */
 
 let fleet: Fleet;

@@ -6,9 +6,10 @@ import { pythonTools } from '../support/python-tools.ts';
 import { runAtLiveGateway } from './live-gateway.ts';
 
 /**
- * `pnpm openapi:tools`: two linters must give no warning. The clients of three generators must pass
- * a type checker and call a live gateway: a read, a creation and a refusal. npx and pip fetch the
- * tools, because they are large and only this command needs them. The last line is the verdict.
+ * `pnpm openapi:tools`: Redocly must give no error, and Spectral no error, warning or hint. The
+ * clients of three generators must pass a type checker and call a live gateway: a read, a creation
+ * and a refusal. npx, npm and pip fetch the tools that only this command needs, because these tools
+ * are large. The last line is the verdict.
  */
 
 const checkoutDir = path.resolve(import.meta.dirname, '../..');

@@ -14,7 +14,8 @@ export async function sessionsGone(pool: Pool, name: string): Promise<void> {
 }
 
 /**
- * Finds the result of an unanswered operation in the rows that the operation would have written.
+ * Updates the model with the result of an unanswered operation. Finds the result in the rows that
+ * the operation would have written.
  */
 export async function resolveUnknown(
   pool: Pool,

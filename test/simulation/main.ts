@@ -10,7 +10,8 @@ import { saveHistory } from '../history/recorder.ts';
 import { simulate } from './simulate.ts';
 
 /**
- * `pnpm simulate --ops N --seed S [--history FILE]`: the simulation with any number of operations.
+ * `pnpm simulate [--ops N] [--seed S] [--history FILE]`: the simulation with N operations, by
+ * default 200,000.
  */
 const { values } = parseArgs({
   options: {

@@ -7,8 +7,8 @@ import { StartError } from './start-error.ts';
 
 /**
  * Makes this process the only launcher of the directory. The lock is a socket, which the kernel
- * closes when the launcher ends in any way. Returns the function that unlocks it. Throws StartError
- * if another launcher has the lock.
+ * closes when the launcher ends in any way. Returns the function that releases the lock. Throws
+ * StartError if another launcher has the lock.
  */
 export async function takeLauncherLock(dir: string): Promise<() => Promise<void>> {
   mkdirSync(dir, { recursive: true });

@@ -129,7 +129,7 @@ async function createCluster(cluster: NewCluster): Promise<void> {
     '--locale=C',
     '--data-checksums',
     // Tests connect thousands of times. With the usual number of hash iterations, each connection
-    // would cost 2 ms of CPU on both sides.
+    // would cost the client about 1 ms of CPU.
     ...(options.durable ? [] : ['--no-sync', '--set=scram_iterations=1']),
   ]);
   rmSync(initPasswordFile);

@@ -4,8 +4,8 @@ import { Refusal, WrongUsage } from './refusal.ts';
 import { plainText } from './table.ts';
 
 /**
- * Runs one command of `svc`. Sets the exit code of this process: 0 for success, 1 for a refusal or
- * another error, and 2 for wrong usage.
+ * Runs one command of `svc`. The exit code of this process is then 0 for success, and 2 for wrong
+ * usage. The exit code is 1 for a refusal, for another error, or if the command found faults.
  */
 export async function runSvc(words: readonly string[]): Promise<void> {
   try {

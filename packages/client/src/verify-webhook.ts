@@ -65,10 +65,11 @@ async function isSignedWith(
 }
 
 /**
- * Verifies a webhook (Standard Webhooks v1) and returns its event. `body` must be the received
- * bytes before any parsing. During the overlap of a rotation you may pass the old secret, the new
- * one or both. The timestamp may differ from `now` by up to `toleranceSeconds` (default 300).
- * Rejects with `WebhookVerificationError` if the webhook cannot be trusted.
+ * Verifies a webhook (Standard Webhooks v1) and returns its event. `body` must be the bytes or the
+ * text as received, before any parsing. During the overlap of a rotation you may pass the old
+ * secret, the new one or both. The timestamp may differ from `now` by up to `toleranceSeconds`
+ * (default 300). Rejects with `WebhookVerificationError` if the webhook cannot be trusted, `secret`
+ * is malformed or the body is not JSON.
  */
 export async function verifyWebhook(webhook: {
   /**

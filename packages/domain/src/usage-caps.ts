@@ -38,8 +38,8 @@ function capOf({ perSecond, allowance }: UsageCap, elapsedMs: bigint, factor: De
 }
 
 /**
- * Lowers each amount to its cap. `factor` multiplies every cap. `nodeSeconds` has no cap and does
- * not change.
+ * Lowers each amount that is above its cap to the cap. `factor` multiplies every cap. `nodeSeconds`
+ * has no cap and does not change.
  */
 export function capUsage(usage: Usage, elapsedMs: bigint, factor: Decimal): CappedUsage {
   const capped: Usage = {};

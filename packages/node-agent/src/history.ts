@@ -65,8 +65,8 @@ export async function openHistory(
   const append = async (line: Line): Promise<void> => {
     lines += 1;
     if (lines > linesMax) {
-      // Closes the old file after the rewrite. If the rewrite fails, for example on a full disk,
-      // the old file is still in use.
+      // The old file is closed only after the rewrite. If the rewrite fails, for example on a full
+      // disk, the old file stays open, and the next line tries the rewrite again.
       const rewritten = await rewrite(file, entries, nowMs());
       await handle.close();
       handle = rewritten;

@@ -84,7 +84,8 @@ async function openLocked(file: string, directory: string): Promise<FileHandle> 
 
 /**
  * Makes this process the only one that uses a directory, until it unlocks the directory or ends.
- * Returns the function that unlocks. Throws `DirectoryInUse` or `CannotLock`.
+ * Returns the function that unlocks. Throws `DirectoryInUse` or `CannotLock`, or the error of
+ * `open` if the lock file cannot be opened.
  *
  * The kernel releases the lock when the process ends in any way, so a stale lock does not exist.
  * The lock is on a file in the directory, so it works for all containers of this machine that share

@@ -40,8 +40,9 @@ return 0
 `);
 
 /**
- * Adds tenants to the set of the wake-up job that waits. Returns false if none waits. The caller
- * then enqueues one. Returns true also if the set is full (`wakeUpTenantsMax`).
+ * Adds tenants to the set of the waiting wake-up job. Returns false if no wake-up job waits. The
+ * caller then enqueues a job. If the set is full (`wakeUpTenantsMax`), adds nothing and returns
+ * true.
  */
 export async function joinWaitingWakeUp(
   redis: Redis,

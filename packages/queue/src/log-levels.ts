@@ -34,9 +34,9 @@ function levelKey(prefix: string, service: string): string {
 const processField = 'process:';
 
 /**
- * The time that a call to Redis may take. A process adds it to the age that it reports. Without it,
- * Redis would compute a start that is too late, and a level set just after the start would be
- * ignored.
+ * The time that a call to Redis may take. A process adds this time to the age that it reports.
+ * Otherwise Redis would compute a start that is too late, and ignore a level set just after the
+ * start.
  */
 const travelAllowanceMs = 1_000;
 

@@ -164,7 +164,7 @@ export type EnqueueDispatch = (held: HeldToDispatch, priority: number) => Promis
  * Returns a function that enqueues the dispatch job of a submission that has its hold. Submissions
  * of one priority that are enqueued in the same turn of the event loop share jobs, at most
  * `jobIdsMax` per job. The dispatcher that takes a job replies to `replyTo`. `nowMs` returns Unix
- * time.
+ * time in milliseconds.
  */
 export function createDispatchEnqueuer(
   producer: Producer,

@@ -14,9 +14,9 @@ import { startLifeLog } from './life-log.fixture.ts';
 import { createFixture, type Fixture, usage } from './store.fixture.ts';
 
 /**
- * Measures how much Postgres writes for the whole life of a submission. A life goes from the hold
- * to the recorded delivery, with one usage report. The WAL is counted without images of whole
- * pages, and only for this test's database.
+ * Measures how much Postgres writes for the whole life of a submission, and how many index pages it
+ * reads. A life goes from the hold to the recorded delivery, with one usage report. The WAL is
+ * counted without images of whole pages, and only for this test's database.
  */
 
 const tenants = 8;

@@ -89,8 +89,8 @@ interface Frames {
 }
 
 /**
- * Connects, sends `hello` and waits for the `welcome`. Throws `LinkRefused` if the link is refused,
- * and another error if no `welcome` arrives within 5 s.
+ * Connects, sends `hello` and waits for the `welcome`. Throws `LinkRefused` if the link is refused.
+ * Throws another error if no `welcome` arrives within 5 s, or if the link closes first.
  */
 export async function connectScriptedNode(options: ScriptedNodeOptions): Promise<ScriptedNode> {
   const socket = await openLinkSocket(linkRequest(options));

@@ -16,10 +16,10 @@ export function startAuditHead(deps: AuditHeadDeps, lifecycle: Lifecycle): void 
 }
 
 /**
- * The returned function seals the head of the audit log and reports the faults of the log. If there
- * are no faults, the function logs the head, which makes a copy outside of the database. It also
- * remembers that head. If somebody then restores an older head or removes the head in the database,
- * the next call finds the change.
+ * The returned function calls `sealAuditHead` and reports the faults of the audit log. If there are
+ * no faults, the function logs the head, which makes a copy outside of the database. The function
+ * also remembers that head. If somebody then restores an older head or removes the head in the
+ * database, the next call finds the change.
  */
 export function createHeadSealer(deps: AuditHeadDeps): () => Promise<void> {
   const { store, logger, setAuditFaults } = deps;

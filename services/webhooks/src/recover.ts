@@ -54,8 +54,8 @@ export function createRecovery({ store, producer, deliverer, logger }: RecoverDe
 
   return async function recover(): Promise<void> {
     await followPause();
-    // Waking comes first, because it is more urgent. `endAged` throws if one delivery cannot be
-    // ended, and nothing after it runs.
+    // Waking comes before `endAged`, because waking is more urgent. `endAged` throws if a delivery
+    // cannot be ended. `tidyEndpoints` then does not run in this pass.
     await wakeDue();
     await wakeDueTargets();
     await endAged();

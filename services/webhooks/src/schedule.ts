@@ -27,8 +27,8 @@ export interface Asked {
 export interface ScheduleOptions {
   readonly endpointRequestsMax: number;
   /**
-   * The most requests in flight at all endpoints. The use of connections and memory depends on this
-   * limit and not on the backlog.
+   * The most requests in flight at all endpoints together. The use of connections and memory
+   * depends on this limit and not on the backlog.
    */
   readonly requestsMax: number;
   readonly monotonicMs: () => number;
@@ -116,8 +116,8 @@ export class Schedule {
   }
 
   /**
-   * Returns the endpoints to claim for, with their capacity. All of this capacity counts as in
-   * flight until `claimed` gives the unused part back.
+   * Returns the endpoints to claim for, each with the most attempts to claim. All these attempts
+   * count as in flight until `claimed` gives the unused ones back.
    */
   take(): Asked[] {
     const asked: Asked[] = [];

@@ -14,8 +14,10 @@ import { runTrial } from './trial.ts';
 /**
  * `pnpm alerts:live [--only NAME] [--out DIR] [--rate R] [--quiet S] [--seconds S] [--after S]
  * [--tenants N] [--without-fault]`: runs a real stack under load with a real Prometheus, once for
- * each fault. It prints which alerts fire, and how many seconds after the fault. It saves pictures
- * of the dashboards a minute after the fault. `--without-fault` is the negative control. The last
+ * each fault. The fault begins after `--quiet` seconds and is repaired after `--seconds` more.
+ * Alerts are recorded until `--after` seconds after the repair. Prints which alerts fire, and how
+ * many seconds after the fault. Saves pictures of the dashboards a minute after the fault. Measures
+ * scrapes with N tenants after the last fault. `--without-fault` is the negative control. The last
  * line is the verdict.
  */
 endEarlyInOrder();

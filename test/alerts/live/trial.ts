@@ -97,8 +97,8 @@ async function watch(
 }
 
 /**
- * Watches the alerts until `untilSeconds` seconds after `sinceMs`. For each alert that fires, `seen`
- * gets the seconds from `sinceMs` until it first fired.
+ * Watches the alerts until `untilSeconds` seconds after `sinceMs`. For each alert that fires,
+ * `seen` gets the seconds from `sinceMs` until the alert first fired.
  */
 async function noteAlerts(
   prometheus: Prometheus,

@@ -1,8 +1,8 @@
 import { Pool } from 'pg';
 
 /**
- * The baseline's database. Its tables have only what the four services need, so it never does more
- * work than the product.
+ * The baseline's database. Its tables have only what the four services of the baseline need. The
+ * baseline therefore never makes Postgres do more work than the product does.
  */
 
 const schema = `

@@ -95,8 +95,9 @@ async function listen(server: net.Server): Promise<number> {
 }
 
 /**
- * Returns a function that lets at most `limit()` bytes of one direction pass. It shortens the chunk
- * that exceeds them. If `limit()` is undefined, the chunk passes whole and does not count.
+ * Returns a function that lets at most `limit()` bytes of one direction pass. The function cuts off
+ * the bytes of a chunk that exceed the limit. If `limit()` is undefined, the chunk passes whole and
+ * does not count.
  */
 function meterFor(limit: () => number | undefined): (chunk: Buffer) => Buffer {
   let passed = 0;

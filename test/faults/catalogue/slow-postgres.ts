@@ -57,8 +57,8 @@ const slowPostgres = lastingKind('a slow Postgres', 5, (random, targets) => {
 });
 
 /**
- * Stops Postgres while its packets are late. A commit in flight is lost, or it succeeds and no
- * process learns of it.
+ * Stops Postgres while its packets are late. A commit in flight may be lost. A commit may also
+ * succeed although no process learns of the success.
  */
 const stoppedWhileSlow = lastingKind('Postgres stopped while slow', 4, (random, targets) => {
   const slow = drawSlow(random, targets);

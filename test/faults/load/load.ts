@@ -27,8 +27,8 @@ export interface LoadOptions {
 const inFlightSecondsMax = 10;
 const triesMax = 12;
 /**
- * An impatient tenant sends its request only once. If no answer comes, the service must end the
- * submission without a retry of the tenant.
+ * An impatient tenant does not retry a creation that failed. If no answer comes, the service must
+ * end the submission without a retry of the tenant.
  */
 const onlyOnce = { triesMax: 1, givesUp: true } as const;
 const poorGrantCredits = 150;

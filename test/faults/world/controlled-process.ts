@@ -42,8 +42,8 @@ export interface ControlledProcess {
   resume(): void;
   setClockOffset(ms: number): void;
   /**
-   * A description of each time that the process ended by itself. Each such end is a fault, because
-   * a service must survive the failure of its dependencies.
+   * A description of each time that the process ended by itself. Each such end is a violation,
+   * because a process must survive the failure of its dependencies.
    */
   readonly deaths: readonly string[];
   stop(): Promise<void>;

@@ -97,8 +97,8 @@ function verify(seen: Seen, webhook: ReceivedWebhook, secret: string): void {
 }
 
 /**
- * The answer to a webhook. One delivery in five is refused at its first one, two or three attempts,
- * and accepted at the next one.
+ * The answer to a webhook. One delivery in five is refused one, two or three times, and then
+ * accepted. The other deliveries are accepted at once.
  */
 function fail({ random, patience }: Failing, { deliveryId }: ReceivedWebhook): WebhookAnswer {
   const left = patience.get(deliveryId) ?? (random.chance(0.2) ? 1 + random.nat(3) : 0);

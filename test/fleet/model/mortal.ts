@@ -73,8 +73,8 @@ export class Mortal {
   }
 
   /**
-   * Calls something outside the process. The answer never reaches a process that has died
-   * meanwhile.
+   * Calls something outside the process, unless the process is dead. The answer never reaches a
+   * process that has died meanwhile. In both cases the promise never settles.
    */
   async outside<T>(work: () => Promise<T>): Promise<T> {
     if (this.#isDead) return await never;

@@ -24,8 +24,8 @@ export class Quiet {
    */
   readonly #asking = new Map<Asking, number>();
   /**
-   * The statements that were seen waiting for a lock. Emptied when a call ends that may have
-   * released a lock.
+   * The statements that were seen waiting for a lock. The end of a call that may have released a
+   * lock empties the set.
    */
   readonly #blocked = new Set<Asking>();
   readonly #countLockWaits: () => Promise<number>;

@@ -201,8 +201,8 @@ export function typescriptEdits(file: string, text: string, embedded: Embedded):
 }
 
 /**
- * The bodies of all functions. The body at index `n` is that of the function with the number `n +
- * 1` in `Edit.reach`. Code can be inserted at `at` and at `end`.
+ * The bodies of all functions. The body at index `n` belongs to the function whose number in
+ * `Edit.reach` is `n + 1`. Code can be inserted at `at` and at `end`.
  */
 export function functionBodies(
   file: string,

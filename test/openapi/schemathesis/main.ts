@@ -6,7 +6,7 @@ import { pythonTools } from '../../support/python-tools.ts';
 import { runAtLiveGateway } from '../live-gateway.ts';
 
 /**
- * `pnpm openapi:schemathesis --cases N [--seed S]`: Schemathesis generates requests from the
+ * `pnpm openapi:schemathesis [--cases N] [--seed S]`: Schemathesis generates requests from the
  * document and sends them, signed, to a live gateway. It runs in rounds until N requests are sent
  * or a round fails. The document must describe each answer. The last line is the verdict.
  */

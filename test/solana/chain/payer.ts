@@ -78,8 +78,8 @@ const memoProgram = address('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr');
 let nonce = 0;
 
 /**
- * Returns an instruction with a text that no earlier call has used. A transaction that contains it
- * therefore has a signature that no earlier one has.
+ * Returns an instruction whose text ends with a new number. A transaction with this instruction
+ * therefore has another signature than an earlier transaction with the same other instructions.
  */
 export function memo(text = ''): Instruction {
   nonce += 1;

@@ -31,8 +31,8 @@ const advice = 'Install PgBouncer 1.21 or newer (Debian 13: apt-get install pgbo
 
 /**
  * Finds a PgBouncer of at least `versionMin` on the PATH. Without one, uses Debian's package below
- * .local. Calls `onFetch` before it downloads that package. Throws StartError if the download fails
- * or the machine has no `apt-get`.
+ * .local. Calls `onFetch` before it downloads that package. Throws StartError if the download
+ * fails, or if the machine lacks `apt-get` or `dpkg-deb`.
  */
 export async function pgbouncerBinary(onFetch: () => void = () => {}): Promise<string> {
   const installed = onPath('pgbouncer');

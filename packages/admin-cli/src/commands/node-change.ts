@@ -36,8 +36,8 @@ export const slotsMaxOption = [
 const overlapMsDefault = 24 * 3_600_000;
 
 /**
- * Adds the commands that change a node. The dispatcher of its link applies a change at once, or
- * within a few seconds if Redis cannot be reached.
+ * Adds the commands that change a node. The dispatcher of the node's link applies a change at once,
+ * or within a few seconds if Redis cannot be reached.
  */
 export function addNodeChangeCommands(node: Command): void {
   addCommand(node, 'drain', {

@@ -22,7 +22,7 @@ const endpoint = {
   url: Nullable(Type.String()),
   /**
    * The types of events that the endpoint gets. Null: all types, including those that are added
-   * later.
+   * later. A requested `webhook.test` is sent even if it is not among these types.
    */
   events: Nullable(Type.Array(EventType)),
   description: Nullable(Type.String()),

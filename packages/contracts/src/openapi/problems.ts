@@ -86,8 +86,9 @@ function requiredOf(code: ErrorCode): readonly string[] {
 }
 
 /**
- * The schema of a problem with one of these codes. It allows every other code too, so clients
- * accept a code that is added later. `problemResponse` has an example for each code.
+ * The schema of a problem with one of these codes. The schema requires the members that all these
+ * codes require. With these members it allows every other code too, so clients accept a code that
+ * is added later. `problemResponse` has an example for each code.
  */
 function problemSchema(codes: readonly ErrorCode[]): object {
   const [first = [], ...others] = codes.map(requiredOf);

@@ -90,9 +90,10 @@ function cut(amount: string, cap: string): string {
 
 /**
  * SQL for the new values of the usage columns of `s`. The row's report is at position `i`. A value
- * never decreases. Seconds are cut to whole milliseconds. Node-seconds are cut to the time since
- * `begin`, and the other units to their caps in `capUsage` of the domain. The last value,
- * `usage_capped`, becomes true if a unit other than node-seconds exceeds its cap. It stays true.
+ * never decreases. Node-seconds and CPU-seconds are cut to whole milliseconds. Node-seconds are cut
+ * to the time since `begin`, and the other units to their caps, as in `capUsage` of the domain. The
+ * last value, `usage_capped`, becomes true if a unit other than node-seconds exceeds its cap.
+ * `usage_capped` then stays true.
  */
 export const raisedUsageSql = raisedUsage();
 
@@ -114,9 +115,9 @@ function raisedUsage(): string {
 }
 
 /**
- * The position `i` of a row's parameters, looked up once per row. The statement finds rows by a
- * condition on ids instead of a join, so that the planner can only use the primary key (see
- * `dispatch.ts`).
+ * The position `i` of a row's parameters, looked up once per row. The statements with `placeOfRow`
+ * find rows by a condition on ids instead of a join. The planner can then only use the primary key
+ * (see `dispatch.ts`).
  */
 export const placeOfRow = '(SELECT array_position($id, s.id) AS i OFFSET 0) place';
 

@@ -47,8 +47,8 @@ export interface AuditVerdict {
 const rowsPerPage = 1_000;
 const insertedMax = 100;
 /**
- * An entry older than this is a fault if there is no sealed head. The settlement service seals the
- * head every minute.
+ * If the log has an entry older than this and no sealed head, the fault is `head_missing`. The
+ * settlement service seals the head every minute.
  */
 const headOverdueMinutes = 10;
 

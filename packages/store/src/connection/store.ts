@@ -39,7 +39,7 @@ export type SealingPhase = 'previous' | 'resealing' | 'bound';
 
 /**
  * Seals values for their places. `unseal` throws if the value is of another place, has an unknown
- * key or was modified.
+ * key or was modified. In the phase `bound`, `unseal` also throws for a value in the old format.
  */
 export interface Sealer {
   /** The first bytes of a value sealed under the current key, except in the phase `previous`. */
@@ -124,8 +124,9 @@ rowTypes.setTypeParser(types.builtins.INT8, BigInt);
 
 /**
  * Opens a pool of connections to Postgres, or to a pooler in transaction mode. The pool connects on
- * first use. With several hosts in the URL, it follows a failover (`hosts.ts`). It sends no
- * settings: the role has them (`roleSettings`), and `assertReady` checks them.
+ * first use. With several hosts in the URL, the pool follows a failover (`hosts.ts`). Except for
+ * `application_name`, it sends no settings: the role has them (`roleSettings`), and `assertReady`
+ * checks them.
  *
  * A statement is named by the hash of its text, because Postgres parses and plans an unnamed one
  * each time (measured: twice the CPU). The number of different statement texts must therefore be

@@ -24,7 +24,8 @@ export interface Ended {
   state: SubmissionState;
   nodeId: string | null;
   /**
-   * The id of the request that created the submission. The log lines of that request carry it too.
+   * The id of the request that created the submission. This id is also in the log lines of that
+   * request.
    */
   requestId: string;
   chargedMicros: bigint | null;

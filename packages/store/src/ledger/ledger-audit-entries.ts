@@ -55,9 +55,9 @@ export interface EntryPageLimits {
 }
 
 /**
- * Audits one page: the entries after `from`, up to the limits. Also audits each account whose last
- * entry is on the page, and the accounts without entries between them. `limits.accounts` counts
- * both kinds of accounts.
+ * Audits one page: the entries after `from`, up to the limits. Also audits the accounts from the
+ * tenant of `from` up to the end of the page. If a later page follows, that page audits the account
+ * at which this page ends. `limits.accounts` counts accounts with and without entries.
  */
 export async function auditEntryPage(
   query: Query,

@@ -71,8 +71,8 @@ async function applyOnce(
   if (statements.length > 1)
     throw new Error('a statement that commits on its own must be the only one of its migration');
   const index = concurrentIndex(outside);
-  // `CREATE INDEX CONCURRENTLY` blocks no request while it waits for a lock, so it has no time
-  // limit.
+  // `CREATE INDEX CONCURRENTLY` and `DROP INDEX CONCURRENTLY` block no request while they wait for
+  // a lock, so they have no time limit.
   const isIndex = /INDEX CONCURRENTLY/i.test(outside);
   await client.query(`SET lock_timeout = ${isIndex ? 0 : lockTimeoutMs}`);
   const isBuilt = index !== undefined && (await hasIndex(client, index));

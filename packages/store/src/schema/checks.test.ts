@@ -3,8 +3,9 @@ import { createTestDatabase, type TestDatabase } from '@svc/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 /**
- * Tests each CHECK alone, with rows that it accepts and rows that it refuses. Each condition of a
- * CHECK has a row that is refused. A row names only the columns that the CHECK reads.
+ * Tests each CHECK in `cases` alone, with rows that it accepts and rows that it refuses. Each
+ * condition of a CHECK has a row that is refused. A row names only the columns that the CHECK
+ * reads.
  */
 
 type Row = Record<string, string | number | boolean | null>;

@@ -16,9 +16,9 @@ import { eventPlace, unsealText } from '../sealing/sealed.ts';
 
 /**
  * Personal data is purged after a time or by an operator. A purge deletes the payload, the result
- * and the failure message, also from the body of the event. The record stays, with its state,
- * failure code, usage and money. The hash of the request stays too, so that a request with a used
- * key gets the same answer as before.
+ * and the failure message. It also deletes the failure message from the body of the event
+ * `submission.failed`. The record stays, with its state, failure code, usage and money. The hash of
+ * the request stays too, so a request with a used key gets the same answer as before.
  */
 
 /** The most submissions that one transaction purges. */

@@ -21,9 +21,9 @@ export type RotationOutcome =
   | { kind: 'unknown_tenant' };
 
 /**
- * Gives a tenant a new secret, which all gateways accept within 5 s (CONTRACT 1). The previous
- * secret stays valid for `overlapMs`. While two secrets are valid, a third is refused. With `force`
- * the oldest is dropped instead.
+ * Gives a tenant a new secret of this kind. All gateways accept a new HMAC secret within 5 s
+ * (CONTRACT 1). The previous secret stays valid for `overlapMs`. While two secrets of the kind are
+ * valid, a third is refused. With `force` the oldest is dropped instead.
  */
 export async function rotateTenantSecret(
   store: Store,

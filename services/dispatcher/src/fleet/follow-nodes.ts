@@ -60,7 +60,7 @@ function follow(dispatcher: Dispatcher, link: NodeLink, node: NodeSettings): voi
 
 /**
  * Applies the node's limit of slots and its quarantine to the link. The node gets no frame about
- * this change. Only the number of its offers changes.
+ * this change.
  */
 function followLimits(
   dispatcher: Dispatcher,

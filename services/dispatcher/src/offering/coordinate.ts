@@ -98,7 +98,7 @@ function recordAll(
 /**
  * The result of an offering. `settled`: the submission has left `pending`. `isDispatched`: this
  * offering has committed `dispatched`. `isRecorded`: that commit has recorded all offers, or no
- * offer was made. `nobody`: no node has the submission, and no node will get it.
+ * offer was made. `nobody`: the offering has given up, and no commit of an accept was reported.
  */
 type Ended =
   | {
@@ -215,8 +215,8 @@ async function askNext(
     ...facts,
   });
   if (isReceived) return asked;
-  // Nobody received the message, so the dispatcher of the link is probably gone. `suspect` makes
-  // the registry drop the nodes of this dispatcher and their reservations.
+  // Nobody received the message, or Redis did not answer. The dispatcher of the link may be gone.
+  // `suspect` makes the registry drop the nodes of this dispatcher and their reservations.
   const suspected = dispatcher.fleet.suspect(dispatcherId);
   inBackground(dispatcher, 'drop the nodes of a missing dispatcher', suspected);
   const atMs = dispatcher.clock.monotonicMs();

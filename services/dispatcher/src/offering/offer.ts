@@ -19,8 +19,8 @@ export interface OpenOffer {
   readonly dispatcherId: string;
   readonly openedAtMs: number;
   /**
-   * The records of earlier offers. If the node accepts this offer, one commit stores them and the
-   * record of the accept.
+   * The records of the offers that ended before this offer was made. If the node accepts this
+   * offer, one commit stores the newest `offerRecordsMax - 1` of them and the record of the accept.
    */
   readonly before: readonly OfferRecord[];
 }

@@ -150,8 +150,8 @@ function answerBroken(
   options: HttpServerOptions,
 ): void {
   if (error.code === 'ECONNRESET') socket.destroy();
-  // Nothing can be sent. Either the connection is broken, or the gateway has already refused the
-  // request and the client keeps sending.
+  // A socket that is not writable gets no answer. Either the connection is broken, or the gateway
+  // has already refused the request and the client keeps sending.
   if (!socket.writable) return;
   if (response?.req.complete === true && !response.writableFinished) {
     // The malformed bytes follow a request in flight. That request still gets its answer.

@@ -48,8 +48,8 @@ const pollMsMin = 25;
 const pollMsMax = 200;
 
 /**
- * Returns the longest time that a waiting duplicate request lets pass between two reads of
- * Postgres: 25, 50, 100, then 200 ms.
+ * Returns the longest pause between two reads of Postgres while a duplicate request waits: 25, 50,
+ * 100, then 200 ms.
  */
 export function pollIntervalMs(attempt: number): number {
   return Math.min(pollMsMin * 2 ** Math.min(attempt, 10), pollMsMax);

@@ -1,6 +1,7 @@
 /**
- * Sends the application by `fetch`: once, or with `data.isDoubled` twice at the same time. A page
- * that uses this script sets `app.submissionBody`, `app.showErrors` and `app.answered`.
+ * `app.submit` sends the application by `fetch`: twice at the same time if `data.isDoubled` is
+ * true, otherwise once. A page that uses this script sets `app.submissionBody`, `app.showErrors`
+ * and `app.answered`.
  */
 export const submitScript = String.raw`
 app.isSending = false;

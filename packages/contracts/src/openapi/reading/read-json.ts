@@ -1,6 +1,7 @@
 /**
  * Functions that read plain JSON. If a member is missing or has a wrong type, they do not throw.
- * They return undefined or an empty value. `resolveRef` returns a value without a `$ref` unchanged.
+ * They return undefined or an empty value. `resolveRef` returns a value unchanged if the value has
+ * no `$ref` to a place in the document.
  */
 
 export function memberOf(value: unknown, name: string): unknown {

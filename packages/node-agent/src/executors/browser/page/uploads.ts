@@ -13,8 +13,9 @@ const uploadMsMax = 45_000;
 const signMsMax = 120;
 
 /**
- * Waits until the page shows that it took or refused the file. Returns `refused` also after
- * `uploadMsMax`. A page that shows no sign of an upload counts as `taken`.
+ * Waits until the page shows that it took or refused the file. An upload that still runs after
+ * `uploadMsMax` counts as `refused`. The file counts as `taken` if the page shows no sign of an
+ * upload, replaces the field, or ends the upload without a result.
  */
 export async function waitForUpload(
   { adapter }: FormTarget,

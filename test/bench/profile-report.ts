@@ -30,8 +30,9 @@ const packagePath = /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//;
 
 /**
  * Lists, for each service, the functions that used the most CPU. A sample counts for the innermost
- * product function on its call stack. The name includes the npm package that this function called,
- * if any.
+ * product function on its call stack. If this function called an npm package, directly or through
+ * another one, the name includes the innermost package. Without a product function, the sample
+ * counts for the innermost package, or else for the innermost function.
  */
 export function reportProfiles(dir: string): string {
   const busy = new Map<string, Map<string, number>>();

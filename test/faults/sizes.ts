@@ -9,8 +9,8 @@ export const size: WorldSize = {
 };
 
 /**
- * The size of a short run: two of each service that accepts connections, and one of the others. A
- * machine with two cores starts it in seconds.
+ * The size of a short run: two of each service that tenants or nodes connect to, and one of each
+ * other service. A machine with two cores starts these processes in seconds.
  */
 export const shortSize: WorldSize = {
   counts: { gateway: 2, dispatcher: 2, settlement: 1, webhooks: 1 },

@@ -198,7 +198,8 @@ function outcomeOf(answer: WireAnswer): string {
 
 /**
  * For each door (a check of the gateway), the answers of requests that came as far as this check.
- * At least half of the requests that are made for a door must get one of these answers.
+ * The share of a door gives an expected number of requests. The answers of the door must come at
+ * least half as often as this number.
  */
 const answeredBy: Readonly<Record<Door, readonly string[]>> = {
   unparsable: ['400 bad_request'],

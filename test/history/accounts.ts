@@ -19,8 +19,8 @@ import { lineTimes, type LineTimes } from './line-times.ts';
 
 /**
  * Checks the order of the ledger's rows (CONTRACT 4). The order must agree with real time and
- * explain every figure that an observer saw. Each violation is an observation that contradicts the
- * order. Costs O(n log n).
+ * explain every figure that an observer saw. A violation is a row that contradicts the rows before
+ * it or real time, or a figure that the order does not explain. Costs O(n log n).
  */
 export function checkAccounts(history: History): Verdict[] {
   const lines = Map.groupBy(recordsOf(history, 'line'), ({ tenant }) => tenant);

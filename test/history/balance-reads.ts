@@ -101,8 +101,8 @@ function latestOf(times: readonly LineTimes[]): number[] {
 }
 
 /**
- * The first index for which `holds` is true, or `length` if there is none. `holds` must be true for
- * all indexes after the first one.
+ * The first index for which `holds` is true, or `length` if there is no such index. If `holds` is
+ * true for an index, `holds` must be true for every later index.
  */
 function firstIndex(length: number, holds: (index: number) => boolean): number {
   let low = 0;

@@ -5,9 +5,10 @@ import { ReferenceEndpoint } from './reference-endpoint.fixture.ts';
 import { createdOf, holdMicros, type Modelled } from './reference-submission.fixture.ts';
 
 /**
- * Generates the history of a service with one tenant that does one step after another, each at its
- * own moment. The request of a step begins some time before it and ends some time after it, so
- * requests overlap. Some requests get no answer. Every generated history is correct.
+ * Generates the history of a service with one tenant. The model does one step after another, each
+ * at a later moment. Most requests begin shortly before the moment of their step and end shortly
+ * after that moment, so requests overlap. Some requests get no answer. Every generated history is
+ * correct.
  */
 export function generateHistory(random: Random, steps: number): HistoryRecord[] {
   const model = new ReferenceModel(random);

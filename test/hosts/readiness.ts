@@ -36,7 +36,8 @@ export interface Judgement {
  * store. Otherwise it is true if it names every unreachable store. Any other answer is false, and
  * so is a missing one. A false answer counts as wrong only if the bound has passed since the last
  * change and since the last true answer. The bound is `readyMsMax` while all stores are reachable,
- * otherwise `notReadyMsMax`.
+ * otherwise `notReadyMsMax`. A request during which the network changes is not judged. `wrong` also
+ * reports a service that was never asked, or that gave no true answer between two changes.
  */
 export function judge(
   services: readonly string[],

@@ -7,12 +7,13 @@ const traceLinesMax = 400;
 
 /**
  * `pnpm interleave [--runs N] [--seed S] [--steps N] [--focus ACTION] [--bug NAME] [--keep-going]`:
- * runs with the seeds S, S + 1, and so on. It stops after a run with a violation, except with
- * `--keep-going`. `--bug NAME` puts an injected bug into the product. With `--bug` and without
- * `--seed`, only the catalogue's seed for it runs. `--catalogue` runs the seed of each injected bug
- * without the bug. A run with a violation prints the end of its trace. `--trace` prints the traces
- * of the other runs. `--hashes` prints the hash of each trace. The last line is the verdict.
- * Resolves with the exit code.
+ * runs with the seeds S, S + 1, and so on. The command stops after a run with a violation, except
+ * with `--keep-going`. `--focus ACTION` makes an action, or `faults`, frequent. `--bug NAME` puts
+ * an injected bug into the product. With `--bug` and without `--seed`, only the seed of this bug in
+ * the catalogue runs. `--catalogue` runs the seed of each injected bug without the bug. A run with
+ * a violation prints the end of its trace. `--trace` prints the traces of the other runs.
+ * `--hashes` prints the hash of each trace. The last line is the verdict. Resolves with the exit
+ * code.
  */
 export async function interleave(args: readonly string[]): Promise<number> {
   const { values } = parseArgs({

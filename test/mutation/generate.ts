@@ -7,7 +7,8 @@ import { type Mutant, toMutants } from './mutant.ts';
 import type { Room } from './rooms.ts';
 
 /**
- * Files without mutants: tests, generated code, and files that only compose a service or re-export.
+ * Files without mutants: tests, fixtures, generated code, and each `index.ts` and `main.ts`. Most
+ * files of these two names only re-export or compose a service.
  */
 const leftOut = /(?:\.test|[.-]fixture)\.ts$|\/(?:index|main)\.ts$|\/generated\//;
 

@@ -48,8 +48,8 @@ export async function createTenant(
 }
 
 /**
- * Only this call returns the secret of the node. Without `slotsMax`, the node gets the default
- * limit of slots.
+ * Creates a node with `svc` and returns its secret, which cannot be read again later. Without
+ * `slotsMax`, the node gets the default limit of slots.
  */
 export async function createNode(
   name: string,

@@ -6,8 +6,8 @@ export interface StackAddresses {
 
 /**
  * The environment of every service and of the admin CLI in a stack on this machine (CONTRACT 9).
- * The caller may add variables. Webhooks may go to private networks, because the receivers of the
- * demo and of the tests are on this machine.
+ * A caller may add or replace variables. Webhooks may go to private networks, because the receivers
+ * of the demo and of the tests are on this machine.
  */
 export function serviceEnvironment(addresses: StackAddresses) {
   return {

@@ -22,7 +22,8 @@ const watchLine = /^(Restarting|Failed running) /;
 /**
  * Starts a process, writes its log to a file, and restarts it on the same ports if it ends
  * unexpectedly. Returns the ready line of the first start. Throws StartError if the first start
- * fails. Calls `giveUp` if a later start fails.
+ * fails. Calls `giveUp` if a later start fails, or if the process ends after `restartsMax`
+ * restarts.
  */
 export async function supervise(
   command: ServiceCommand,

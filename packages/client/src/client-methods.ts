@@ -40,8 +40,8 @@ import type {
  * or `ApiConnectionError` if no complete answer arrived. An aborted call throws the reason of its
  * `signal`. The client repeats most calls after temporary errors. After such an error the client
  * does not repeat `testWebhook`, `testWebhookEndpoint`, `redeliver`, `createKey`,
- * `createWebhookEndpoint`, `rotateWebhookEndpointSecret` and `createPurchaseIntent`, because a repeat
- * would do their work twice.
+ * `createWebhookEndpoint`, `rotateWebhookEndpointSecret` and `createPurchaseIntent`, because a
+ * repeat would do their work twice.
  */
 export interface Client {
   /**

@@ -74,8 +74,9 @@ export const retryAfterSecondsDefault = 1;
 /** The most time from `dispatched` to `start`. */
 export const startDeadlineMs = 60_000;
 /**
- * The length of a run's lease. The lease begins with `begin`. Each `usage` frame of the run renews
- * the lease, and so does a repeated `start`.
+ * The length of a run's lease. The lease begins with `begin`, or in a recovery with the report of
+ * the node. Each readable `usage` frame of the run renews the lease, and so does a repeated
+ * `start`.
  */
 export const leaseMs = 60_000;
 /** The most time from `dispatched` to the end, by tier. */

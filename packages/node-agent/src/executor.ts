@@ -16,8 +16,9 @@ export interface ExecutionContext {
   readonly signal: AbortSignal;
   /**
    * Takes the usage since the start of the run. A unit that is left out keeps its last amount. The
-   * agent then reports the usage, which also renews the lease of the submission (60 s). If an
-   * executor hangs, it records nothing, so its submission ends as `node_lost`.
+   * agent sends recorded usage at the next report (`usageIntervalMs`). The report renews the lease
+   * of the submission (60 s). An executor that hangs records nothing, so its submission ends as
+   * `node_lost`.
    */
   readonly meter: { record(usage: MeteredUsage): void };
   /**

@@ -142,8 +142,9 @@ export class NodeRuns {
   }
 
   /**
-   * Stops all executors and waits for them, at most `stopMsMax`. Writes no outcome of a stopped
-   * submission, so its entry stays in the journal.
+   * Stops the executors that run. Waits for the change that is in progress, without a limit, and
+   * then for the executors, at most `stopMsMax`. The entries of the stopped submissions stay in the
+   * journal, because `close` writes no outcomes.
    */
   async close(): Promise<void> {
     clearInterval(this.#sendAgain);

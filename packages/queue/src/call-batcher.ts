@@ -3,7 +3,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 /**
  * Combines calls to Redis into batches (decision 9), because one message with many calls costs less
  * than many messages. A batch contains the calls of one turn of the event loop, or the calls that
- * arrived while the previous batch was in flight. It keeps the order of the calls.
+ * arrived while the previous batch was in flight. Calls beyond `sizeMax` wait for the next batch.
+ * The order of the calls is kept.
  */
 export type CallBatcher<Input, Output> = (input: Input) => Promise<Output>;
 

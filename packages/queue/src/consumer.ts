@@ -40,8 +40,8 @@ export interface ConsumerOptions<K extends QueueKey> {
 }
 
 /**
- * A consumer that has not polled for this long is not ready. BullMQ's longest blocking read takes
- * half of this time, 10 s.
+ * A consumer that has not polled for this long is not ready, unless it is handling as many jobs as
+ * it may. BullMQ's longest blocking read takes half of this time, 10 s.
  */
 export const pollSilenceMsMax = 20_000;
 const drainTimeoutMsDefault = 8_000;

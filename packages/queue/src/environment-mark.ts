@@ -30,8 +30,8 @@ export interface RedisGuard {
 
 const intervalMsDefault = 1_000;
 /**
- * The longest wait for Redis at the start. A service also starts without Redis. The mark is then
- * checked when Redis answers.
+ * The longest wait for Redis at the start of a service, and in `environmentOfRedis`. A service also
+ * starts without Redis. The mark is then checked when Redis answers.
  */
 const startWaitMsMax = 1_000;
 

@@ -51,7 +51,7 @@ export interface ReserveInput {
  * `no_headroom`: too few slots are free for the tier, or the free slots are kept for other tenants.
  * `none_left`: all nodes with a free slot are excluded. `rebuilding`: one of these two cases, but
  * the registry may lack nodes, because it is new or nodes are moving to another dispatcher. `lost`:
- * Redis has lost the registry; call `refresh`, and `join` for each node.
+ * the registry is lost or has lost this dispatcher; call `refresh`, and `join` for each node.
  */
 export type Reservation =
   | {
@@ -93,8 +93,8 @@ export interface FleetRegistry {
   /** Makes a reservation permanent: the slot is taken until it is released. */
   confirm(nodeId: string, submissionId: string): Promise<void>;
   /**
-   * Frees the slot; does nothing if it is free. `silent`: the node left the offer unanswered. For
-   * `silentNodeMs`, all other nodes with a free slot are asked before this node.
+   * Frees the slot. Does nothing if the slot is free. `silent`: the node left the offer unanswered.
+   * For at most `silentNodeMs`, nodes that are not silent and have a free slot are asked first.
    */
   release(
     nodeId: string,

@@ -5,9 +5,9 @@ import { redisScript } from './redis-script.ts';
 import { keyPrefix, redisIsReady, type QueueLogger } from './redis.ts';
 
 /**
- * Log levels that an operator sets for a while. A level is in Redis, expires by the clock of Redis,
- * and is read by every process of the service. After a FLUSHALL the configured level is in force
- * again.
+ * Log levels that an operator sets for a while. A level is in Redis and expires by the clock of
+ * Redis. The processes of the service that run when the level is set apply it. After a FLUSHALL the
+ * configured level is in force again.
  */
 
 /** The levels that an operator can set. Errors cannot be switched off. */
@@ -51,8 +51,8 @@ return 1
 
 /**
  * KEYS[1]: the level of a service. ARGV: the process, its age in ms. Returns the level and the ms
- * until it ends, and notes that the process applies it. Returns false if there is no level, or if
- * it was set before the process started.
+ * until the level ends, and notes that the process applies the level. Returns false if there is no
+ * level, or if the level was set before the process started.
  */
 const follow = redisScript(`
 local found = redis.call('HMGET', KEYS[1], 'level', 'setAtMs')

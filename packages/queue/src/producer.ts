@@ -36,8 +36,9 @@ export interface Producer {
   /** True if an operator has paused the queue. Throws `QueueUnavailable`. */
   isPaused(key: QueueKey): Promise<boolean>;
   /**
-   * Adds tenants to the wake-up job that waits in the queue. Returns false if none waits. Only
-   * `announceDeliveries` calls it. Throws `QueueUnavailable`.
+   * Adds tenants to the wake-up job that waits in the queue. Returns false if no wake-up job waits.
+   * If the job has too many tenants already, adds nothing and returns true. Used by
+   * `announceDeliveries`. Throws `QueueUnavailable`.
    */
   joinWaitingWakeUp(tenantIds: readonly string[]): Promise<boolean>;
   close(): Promise<void>;

@@ -64,7 +64,8 @@ const malformedEntry = {
 /**
  * Reads a finalized transaction. The request names the highest version that `@solana/kit` knows. If
  * the server does not have the transaction, the result is `not_found`. If the server refuses the
- * call, or if the transaction is malformed, the result is `unreadable`.
+ * call, or if the transaction is malformed, the result is `unreadable`. If the call fails in
+ * another way, the result is the outcome of the call.
  */
 export async function readTransaction(
   rpc: Rpc,

@@ -31,7 +31,8 @@ import { findTenantCredentials } from './tenants/credentials.ts';
 const submissions = Number(process.env['COST_SUBMISSIONS'] ?? 30_000);
 const entriesPerSubmission = 3;
 /**
- * The most rows that a step may read: enough for a page of 20 and the rows that are skipped for it.
+ * The most rows that a step may read by index, or a whole life in the second test. The limit is
+ * enough for a page of 20 and the rows that are skipped for it.
  */
 const rowsReadMax = 300;
 

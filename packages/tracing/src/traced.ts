@@ -2,8 +2,8 @@ import type { StepRef } from './steps.ts';
 import type { SpanAttributes, Tracing } from './tracing.ts';
 
 /**
- * Computes the attributes of a step from the result of its work. If it returns null, the step is
- * not recorded, for example because the work changed nothing.
+ * Computes the attributes of a step from the result of its work. The function returns null if the
+ * step must not be recorded, for example because the work changed nothing.
  */
 type AttributesOf<Result> = (result: Result) => SpanAttributes | null;
 

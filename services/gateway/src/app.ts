@@ -29,8 +29,8 @@ export interface AppOptions extends SignedOptions, RequestObserver {
 }
 
 /**
- * The tenant API over HTTP. The checks run in the order of CONTRACT 3. In production behind a
- * proxy, the first check also refuses a request without TLS.
+ * The HTTP API of tenants and operators. The checks run in the order of CONTRACT 3. In production
+ * behind a proxy, the first check also refuses a request without TLS.
  */
 export function createApp(options: AppOptions): Express {
   const app = express();

@@ -15,11 +15,11 @@ interface Entry<Value> {
 }
 
 /**
- * Caches loaded values, at most `entriesMax` of them. The least recently used value is removed
- * first. Callers share a load in flight if it began recently enough for their `ageMsMax`. The age
+ * Caches loaded values. At most `entriesMax` present values are kept, and the least recently used
+ * one is removed first. Callers share a load in flight if it began recently enough for their `ageMsMax`. The age
  * of a value counts from the start of its load. A value is absent if `isAbsent` returns true for it
- * (default: never). Absent values have a separate cache with at most `absentMax` entries, so that
- * they cannot evict present ones.
+ * (default: never). Absent values cannot evict present ones, because they have a separate cache. It
+ * has at most `absentMax` entries, and the one that was loaded first is removed first.
  */
 export function createExpiringCache<Value>({
   load,

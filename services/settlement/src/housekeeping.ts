@@ -24,8 +24,9 @@ export interface Partitioning {
 export interface Housekeeping extends Auditing, Partitioning, PurgeDeps {}
 
 /**
- * Before the periodic tasks start, partitions are created once and the metrics get the result of
- * the last audit. A failure of either step is only logged, and the service starts.
+ * Creates partitions once, gives the metrics the result of the last audit, and then starts the
+ * periodic tasks. If the partitions cannot be created, the audit step is skipped. An error of these
+ * two steps is only logged, and the tasks start.
  */
 export async function startHousekeeping(
   housekeeping: Housekeeping,

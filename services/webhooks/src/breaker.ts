@@ -25,8 +25,8 @@ const breakerPauseMsMax = 30_000;
 
 /**
  * Any outcome that is not a timeout closes the breaker. From `breakerTimeoutsMax` consecutive
- * timeouts on, each timeout opens the breaker for `nextIntervalMs`, but at most for
- * `breakerPauseMsMax`. `nextIntervalMs` is the time until the next attempt of the delivery, or the
+ * timeouts of one URL on, each timeout opens the breaker for `nextIntervalMs`, but at most for
+ * `breakerPauseMsMax`. A timeout of another URL begins a new count. `nextIntervalMs` is the time until the next attempt of the delivery, or the
  * shortest interval of the schedule if there is none.
  */
 export function afterAttempt(

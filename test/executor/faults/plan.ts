@@ -14,8 +14,8 @@ type Moment =
   /** After the journal has recorded `submitting`. */
   | { readonly kind: 'submitting'; readonly delayMs: number }
   /**
-   * After the employer has received the application. With a delay of 0, before the employer
-   * answers.
+   * After the employer has received the application. With a delay of 0, the strike begins before
+   * the employer answers.
    */
   | { readonly kind: 'receipt'; readonly delayMs: number };
 

@@ -75,8 +75,8 @@ async function strike(lane: Lane, { target, againAfterMs }: RunPlan): Promise<vo
 }
 
 /**
- * Strikes once, at the moment that the plan names. The returned `stop` cancels a strike that has
- * not begun, and waits for one that has.
+ * Strikes once, at the moment that the plan names, or never if the target is `none`. The returned
+ * `stop` cancels a strike that has not begun, and waits for a strike that has begun.
  */
 function planStrike(lane: Lane, { plan, submissionId, usualMs }: Prepared) {
   let struck: Promise<void> | undefined;

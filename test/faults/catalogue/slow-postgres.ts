@@ -13,7 +13,7 @@ import { wireOf } from './wires.ts';
 const delaysMs = [80, 160, 250] as const;
 /**
  * The second fault strikes after at least this many one-way delays. By then submissions are at
- * every step.
+ * every step. Without a second fault, Postgres stays slow for at least this many one-way delays.
  */
 const waysBefore = 8;
 

@@ -28,8 +28,8 @@ export interface SoakReport {
 
 const measureEveryMs = 20_000;
 /**
- * The share of the run before the first measurement. In it, caches fill, pools open and code is
- * compiled.
+ * The share of the run before the first measurement. During this time, caches fill, pools open and
+ * code is compiled.
  */
 const warmUpShare = 0.25;
 const restBoundMs = 240_000;

@@ -44,8 +44,8 @@ export async function openRedis(dir: string): Promise<RedisUnderTest> {
     });
   };
   /**
-   * Starts Redis. If Redis refuses its file, as after a full disk, starts it without the file. An
-   * operator would do the same.
+   * Starts Redis. If the start fails, deletes the data files and starts Redis again, as an operator
+   * would. A full disk can damage the data files.
    */
   const launchAtAnyRate = async (empty: boolean): Promise<void> => {
     try {

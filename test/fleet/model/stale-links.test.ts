@@ -8,7 +8,8 @@ import { World } from './world.ts';
 
 /**
  * A dispatcher waits for Postgres while its node links to another dispatcher and works there. The
- * older link's messages must not end that work (CONTRACT 7, "Instances").
+ * older link's messages must not end that work (CONTRACT 7, "Instances"). A link that ends during
+ * its `hello` must take no slot.
  */
 const rig = await useRig();
 

@@ -114,7 +114,7 @@ export class Scheduler {
 
   /**
    * Ends the faults. After this call no event fails, no new ticket delays its event, and the events
-   * that already wait lose their delays. A stalled process stays stalled until its step.
+   * that already wait lose their delays. A process that is stalled stays so until its stall ends.
    */
   heal(): void {
     this.#rates = { stall: 0, fault: 0 };

@@ -230,7 +230,8 @@ const focusFactor = 15;
 
 /**
  * Draws the weights of the actions for one run. The action `focus` gets `focusFactor` times its
- * usual weight. Returns a function that does one action, drawn by these weights.
+ * usual weight. Returns a function that draws one action by these weights and tries it. An action
+ * that is not possible at that moment does nothing.
  */
 export function drawActions(random: Random, focus: string | undefined): (world: World) => void {
   const drawn = Object.entries(weights).map(([name, [weight, action]]) => {

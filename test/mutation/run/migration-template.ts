@@ -33,8 +33,9 @@ const schemaSql = `
 const booksSql = 'SELECT migration_name, checksum FROM _prisma_migrations';
 
 /**
- * Makes a template database with one changed migration. The function writes the checksums of the
- * unchanged migrations into the database, so services accept it.
+ * Makes a template database with one changed migration. Writes the checksums from before the change
+ * into the database, so the services accept the changed migration. If the change has no effect on
+ * the schema, or cannot be applied, the result says so and there is no template.
  */
 export async function makeMutatedTemplate(
   servers: TestServers,

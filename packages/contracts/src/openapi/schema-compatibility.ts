@@ -186,8 +186,8 @@ function variantsOf(schema: unknown): readonly unknown[] {
 
 /**
  * Each old variant must have a compatible new variant. In requests, a schema without variants
- * counts as one variant. In answers, the number of variants must not grow, unless `isGrowing` is
- * true for all old variants.
+ * counts as one variant. In answers, the number of variants must not grow. If `isGrowing` is true
+ * for all old variants of an answer, the number may grow, or the answer may lose all its variants.
  */
 function compareVariants(
   context: Comparison,

@@ -134,7 +134,8 @@ async function writeHead(
 
 /**
  * Verifies the chain from the entry `from` to the end, or from the first entry if `from` is null.
- * The chain must contain all heads in `known`.
+ * Heads in `known` before `from` are not checked. The chain must contain all other heads in
+ * `known`.
  */
 async function walkChain(
   store: Store,

@@ -67,7 +67,8 @@ interface Turn {
 
 /**
  * A pool that tries the next host if one cannot be reached or is a standby. `connect` rejects if no
- * host accepts writes, or if no connection of the pool becomes free in time.
+ * host accepts writes, or if no connection of the pool becomes free in time. After any other error,
+ * `connect` rejects without trying another host.
  */
 class FailoverPool extends Pool {
   readonly #turn: Turn;

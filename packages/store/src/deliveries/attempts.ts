@@ -188,8 +188,8 @@ function sealedResponse(store: Store, attempt: AttemptRecord): string | null {
 }
 
 /**
- * Removes U+0000 and replaces unpaired surrogates, because Postgres accepts neither. An endpoint
- * may send either.
+ * Removes U+0000 and replaces unpaired surrogates, because Postgres accepts neither in JSON. The
+ * response of an endpoint may contain U+0000.
  */
 function storable(text: string | null): string | null {
   return text === null ? null : text.replaceAll('\0', '').toWellFormed();

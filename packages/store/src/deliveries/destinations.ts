@@ -40,8 +40,8 @@ export interface NewDelivery {
 }
 
 /**
- * One delivery for the URL of the settings, if it is active, and one for each endpoint that wants
- * the event (CONTRACT 12).
+ * One delivery for the URL of the settings, if that URL is active, and one for each endpoint that
+ * wants the event (CONTRACT 12).
  */
 export function deliveriesTo(
   { notified, endpoints }: Destinations,

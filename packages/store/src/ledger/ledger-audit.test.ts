@@ -48,7 +48,8 @@ const sorted = (faults: readonly LedgerFault[]) =>
   faults.map((one) => JSON.stringify(one)).toSorted();
 
 /**
- * Runs a statement while `ledger_entries` has no triggers, as a person with too many rights could.
+ * Disables the triggers of `ledger_entries` and runs a statement, as a person with too many rights
+ * could. The triggers stay disabled.
  */
 async function corrupt(fixture: Fixture, sql: string): Promise<void> {
   await fixture.database.query('ALTER TABLE ledger_entries DISABLE TRIGGER USER');

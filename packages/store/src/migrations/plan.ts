@@ -16,8 +16,8 @@ export interface PlannedMigration {
   readonly blocks: Blocks;
   readonly why: readonly string[];
   /**
-   * False if the migration is a single statement that commits on its own, such as `CREATE INDEX
-   * CONCURRENTLY`.
+   * False if the migration is a single statement that commits on its own, for example
+   * `CREATE INDEX CONCURRENTLY`.
    */
   readonly inTransaction: boolean;
   /**

@@ -6,8 +6,8 @@ import { floorOf, splitStatements } from './statements.ts';
  *
  * - The database has every migration that the build needs: those that it knows, except the ones in
  *   `worksWithout` and those that raise the schema floor.
- * - The database has no migration that the build does not work with. Such a migration has a row in
- *   `schema_floors`. The build must know the migration that the row names.
+ * - The build knows every migration that a row of `schema_floors` names as `needs_migration`. An
+ *   applied migration adds such a row if older builds cannot work with the database any more.
  */
 export type SchemaStatus =
   /** `pending`: known migrations that are not applied. `newer`: applied ones that are not known. */

@@ -71,7 +71,8 @@ export interface NodeSettings {
 }
 
 /**
- * A change may become visible this much later than its `changed_at`, because it is committed later.
+ * A change becomes visible when its transaction commits. The commit is expected at most this long
+ * after the change's `changed_at`.
  */
 const commitDelayMsMax = 30_000;
 const changesMax = 10_000;

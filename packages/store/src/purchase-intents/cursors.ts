@@ -75,8 +75,8 @@ export async function findWatchedAccounts(store: Store): Promise<WatchedAccount[
 }
 
 /**
- * Creates the cursor of a token account at `start`. Earlier signatures are not read. Does nothing
- * if the token account has a cursor.
+ * Creates the cursor of a token account at `start`. Signatures of earlier slots are not read. Does
+ * nothing if the token account has a cursor. Throws `LeaseLost` if the lease has another epoch.
  */
 export async function openCursor(
   store: Store,

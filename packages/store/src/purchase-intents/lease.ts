@@ -17,8 +17,8 @@ export interface WatcherLease {
 }
 
 /**
- * Takes or renews the lease of the one watcher. Returns null while another process has it. Each
- * change of the holder raises the lease's `epoch`, which fences the writes of the previous holder.
+ * Takes or renews the lease of the one watcher. Returns null while another process has the lease.
+ * Each new holder raises the lease's `epoch`, which fences the writes of the previous holder.
  */
 export async function takeWatcherLease(
   store: Store,

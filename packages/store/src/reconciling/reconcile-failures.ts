@@ -161,8 +161,8 @@ export async function readDeadLetters(store: Store, limit: number): Promise<Dead
 }
 
 /**
- * Ends the backoff of each row at which a reconciler failed. Returns the number of rows that were
- * in backoff.
+ * Ends the backoff of each row at which this reconciler failed. Returns the number of rows that
+ * were in backoff.
  */
 export async function retryReconcileFailures(
   store: Store,

@@ -54,8 +54,8 @@ export type MigrationPlan =
   | { kind: 'refused'; reason: string };
 
 /**
- * The number of the advisory lock with which only one migrator runs at a time. It is arbitrary, but
- * fixed.
+ * The number of the advisory lock that lets only one migrator run at a time. The number is
+ * arbitrary but fixed.
  */
 const advisoryLock = 7_261_948_305;
 const advisoryPauseMs = 100;

@@ -7,9 +7,9 @@ import { giveSettings, type GrantOutcome } from './role-settings.ts';
 
 /**
  * Production has two database roles. The owner runs migrations. The services and `svc` use another
- * role, which owns nothing and has only the privileges below. It can therefore not change the
- * ledger or the audit log, and cannot disable a trigger. In other environments, one role may be
- * both.
+ * role, which owns nothing and has only the privileges below. This role can therefore add rows to
+ * the ledger and the audit log, but cannot change or delete these rows. It cannot disable a
+ * trigger. In other environments, one role may be both.
  */
 
 const append = ['SELECT', 'INSERT'] as const;

@@ -36,7 +36,7 @@ export type HoldOutcome =
   | ({ kind: 'held' } & HeldFigures)
   /**
    * The account's credentials have changed since the request was authenticated. This refusal comes
-   * before all others.
+   * before the others, except for a second hold with the same key and epoch in one batch.
    */
   | { kind: 'stale_credentials' }
   | { kind: 'key_taken' }

@@ -1,9 +1,9 @@
 import type { Store } from '../connection/store.ts';
 
 /**
- * The tenant of a submission never changes, so a process remembers it when it commits a dispatch
- * or reads the tenant here. An outcome is sealed for its tenant. With the remembered tenant, the
- * process can store an outcome without another read.
+ * The tenant of a submission never changes. A process therefore remembers the tenant after it has
+ * committed the dispatch or read the tenant here. An outcome is sealed for its tenant. With the
+ * remembered tenant, the process can store an outcome without another read.
  */
 
 /** The most submissions whose tenant is remembered per store. The earliest is forgotten first. */

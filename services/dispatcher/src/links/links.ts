@@ -25,7 +25,7 @@ export interface LinkRun {
   readonly submissionId: string;
   /**
    * The id of the request that created the submission. Undefined until this process has committed
-   * `dispatched` or `running`.
+   * `dispatched` or `running` after a frame on this link.
    */
   requestId?: string;
   /**

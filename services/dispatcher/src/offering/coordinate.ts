@@ -237,8 +237,9 @@ async function isSent(
 }
 
 /**
- * Reserves a slot for the next offer. An unreachable Redis counts as a lost registry, because Redis
- * may be back before the deadline.
+ * Reserves a slot for the next offer. If the registry is lost, rebuilds the registry and returns
+ * `lost`. Any error is logged and also gives `lost`, because an unreachable Redis may be back
+ * before the deadline.
  */
 async function reserve(
   dispatcher: Dispatcher,

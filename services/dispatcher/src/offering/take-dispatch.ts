@@ -29,8 +29,8 @@ export async function takeDispatch(dispatcher: Dispatcher, job: DispatchJob): Pr
 }
 
 /**
- * Offers one submission to nodes. Logs a failure and never throws, so the other submissions of the
- * job go on.
+ * Offers one submission to nodes, and replies to the gateway if the gateway waits. Logs a failure
+ * and never throws, so the other submissions of the job go on.
  */
 async function dispatchOne(
   dispatcher: Dispatcher,

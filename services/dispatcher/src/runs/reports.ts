@@ -11,7 +11,8 @@ const leavesOut: readonly string[] = openFindings;
  * Handles a node's report of one submission after a restore (CONTRACT 7, "Recovery"). The store
  * decides what becomes of the submission. The answer is a frame `recorded`, with `present` true if
  * the database then has the submission. Until `recorded`, the node sends no other frame about the
- * submission. If no recovery is in force, the report is `unexpected`.
+ * submission. If no recovery is in force, the report is `unexpected`. If the id is malformed, the
+ * report is `foreign`.
  */
 export async function onReport(
   { store }: Dispatcher,

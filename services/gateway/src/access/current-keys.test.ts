@@ -28,8 +28,8 @@ const answerOf = (epoch: bigint) => json(422, { epoch: Number(epoch) });
 const held = json(201, {});
 
 /**
- * The epoch of the keys by their age, and true if these keys are recent. If an age is null or
- * missing, its keys refuse the signature.
+ * For each age: the epoch of the keys, and whether these keys are recent. If an age is null or
+ * missing, the authentication with keys of this age is refused.
  */
 type Known = Partial<Record<KeyAge, readonly [number, boolean] | null>>;
 

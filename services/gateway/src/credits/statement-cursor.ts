@@ -4,9 +4,9 @@ import type { CursorPosition } from '../http/cursor.ts';
 
 /**
  * The cursor of an account statement contains the ledger number of the page's last entry in place
- * of a time. The number counts the entries of all tenants, so it is hidden: it is combined by XOR
- * with a keyed hash of the entry's id. If a client changes a cursor, its page only begins at
- * another entry of the same tenant.
+ * of a time. The number counts the entries of all tenants, so the cursor hides the number. The
+ * hidden number is the XOR of the number and a keyed hash of the entry's id. With a changed cursor,
+ * a client only gets a page that begins at another entry of the same tenant.
  */
 
 /**
@@ -26,9 +26,9 @@ export function cursorOfPlace(key: Uint8Array, { id, sequence }: EntryPlace): Cu
 }
 
 /**
- * Returns the place of the ledger entry that a cursor names. `atMs` contains the hidden ledger
- * number of the entry. It is 0 in a cursor from a gateway of an earlier version. The entry is then
- * found by its id.
+ * Returns the place of the ledger entry that a cursor names. `atMs` is the hidden ledger number of
+ * the entry. In a cursor from a gateway of an earlier version, `atMs` is 0. The entry is then found
+ * by its id.
  */
 export function placeOfCursor(key: Uint8Array, { id, atMs }: CursorPosition): EntryPlace {
   return { id, sequence: atMs === 0 ? null : BigInt(atMs) ^ mask(key, id) };

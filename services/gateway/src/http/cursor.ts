@@ -2,9 +2,9 @@
 export type CursorKind = 'submissions' | 'transactions' | 'deliveries' | 'audit' | 'events';
 
 /**
- * The position after which the next page begins, usually the id and time of the last item. If a
- * list is not ordered by time, `atMs` is 0 or another number. In a cursor of events, `id` is the id
- * of the webhook endpoint.
+ * The position after which the next page begins. `id` names the last item, except in a cursor of
+ * events: there, `id` names the webhook endpoint. In a cursor of submissions, `atMs` is the time of
+ * the last item. In any other cursor, `atMs` is 0 or another number.
  */
 export interface CursorPosition {
   /** A UUID, lower case. */

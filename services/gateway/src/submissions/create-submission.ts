@@ -31,8 +31,8 @@ import {
 import { canonicalRequest, checkJob, readIdempotencyKey } from './read-request.ts';
 
 /**
- * The most tries of one request if its idempotency key is taken and freed again during each try.
- * After the last try the answer is `outcomeUnknown`.
+ * The most tries of one request. After `look_again` of `createUnlessTaken`, another try follows.
+ * After the last try, the answer is `outcomeUnknown`.
  */
 const keyRoundsMax = 5;
 

@@ -1,7 +1,7 @@
 /**
- * The script of the Ashby page. It saves each answer when the answer changes. Before it submits, it
- * waits for the saves in flight. The submission then names the form instead of repeating the saved
- * answers.
+ * The script of the Ashby page. It saves each answer, except files, when the answer changes. Before
+ * it submits, it waits for the saves and uploads in flight. The submission names the form and the
+ * uploaded files, and does not repeat the saved answers.
  */
 export const ashbyScript = String.raw`
 app.saves = 0;

@@ -54,7 +54,8 @@ function parameterOf(head: string, name: string): string | undefined {
 
 /**
  * Parses `multipart/form-data`. A file input without a file sends an empty file without a name, and
- * this file is left out. Throws if the body or the content type is malformed.
+ * this file is left out. Throws if the content type has no boundary, or if a part has no blank line
+ * after its head.
  */
 export function parseMultipart(body: Buffer, contentType: string): ReceivedForm {
   const boundary = /boundary="?([^";]+)/iu.exec(contentType)?.[1];

@@ -22,8 +22,9 @@ export function pythonTypes({ types, events }: ClientTypes): string {
     heading,
     `__all__ = [\n${all.join('')}]\n\n`,
     ...declared.lines,
-    // Python evaluates this union when the module loads, so it follows all classes. The classes may
-    // have any order, because the `__future__` import in `heading` keeps annotations unevaluated.
+    // Python evaluates this union when the module loads, so the union follows all classes. An
+    // annotation may name a later class, because the `__future__` import in `heading` keeps
+    // annotations unevaluated.
     `WebhookEvent = Union[\n${union}]\n"""Every known event. The service may add types: acknowledge and ignore those you do not know."""\n`,
   ].join('\n');
 }

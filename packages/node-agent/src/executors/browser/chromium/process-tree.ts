@@ -5,8 +5,9 @@ const killTimeoutMs = 5_000;
 const killPollMs = 10;
 
 /**
- * The process, all of its descendants, and the processes of its group. A process whose parent has
- * ended stays in the group. If the agent itself belongs to that group, the group is ignored.
+ * The process, the processes of its group, and all descendants of these processes. A process whose
+ * parent has ended stays in the group. If the agent itself belongs to that group, the group is
+ * ignored.
  */
 export function treeOf(root: ProcessReading, table: readonly ProcessReading[]): ProcessReading[] {
   const isOwnGroup = root.groupId !== groupOfThisProcess(table);

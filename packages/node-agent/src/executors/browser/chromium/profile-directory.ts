@@ -8,8 +8,8 @@ import { killProcessesOf } from './process-tree.ts';
 const privateDirectory = 0o700;
 const privateFile = 0o600;
 /**
- * The names are short, because a full Chromium makes a socket below these directories, and the path
- * of a socket is limited.
+ * The names of these directories are short. A full Chromium makes a socket below them, and the path
+ * of a socket is limited in length.
  */
 const parentName = 'b';
 const nameBytes = 4;

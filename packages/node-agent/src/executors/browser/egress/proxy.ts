@@ -117,8 +117,8 @@ async function passRequest(
   const upstream = dialed.socket;
   const url = new URL(target);
   const isWhole = await forwardPlain({ incoming, outgoing, upstream, url, headersBytesMax });
-  // A whole answer does not end the slot. The other connections are then not refused: they wait
-  // until `release`.
+  // A whole answer does not end the slot. The other connections then wait until `release`, and are
+  // not refused.
   if (!isWhole) endSlot(entry);
 }
 

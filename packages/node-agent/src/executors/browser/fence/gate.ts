@@ -42,7 +42,7 @@ export function verdictOn(
 /**
  * `follow`: the answer is a redirect that does not send the application again. `repeat`: the answer
  * asks the browser to send the application once more, to another address. `final`: the answer is no
- * redirect.
+ * redirect, or a redirect without an address.
  */
 export type AnswerKind = 'follow' | 'repeat' | 'final';
 

@@ -153,8 +153,8 @@ function throwIfFailed<T extends FillResult | { readonly kind: 'moved' }>(
 }
 
 /**
- * Rejects if a step takes longer than `stepMsMax`. The job then fails and closes the browser, which
- * ends the work of the step.
+ * Rejects if a step takes longer than `stepMsMax`, or if `signal` aborts during the step. The job
+ * then fails and closes the browser, which ends the work of the step.
  */
 async function withinStep<T>({ signal }: Application, work: () => Promise<T>): Promise<T> {
   const timer = new AbortController();

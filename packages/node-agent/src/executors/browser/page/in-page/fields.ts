@@ -184,7 +184,7 @@ export function indexesOf(select: HTMLSelectElement): number[] {
 
 /**
  * `report` is undefined if there is no form. `elements` has the controls of each field. In place of
- * a hidden radio or checkbox it has the visible label.
+ * a hidden radio or checkbox, `elements` has the visible label, if there is one.
  */
 export function readForm(rules: ReadingRules): {
   report: FormReport | undefined;

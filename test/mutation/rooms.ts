@@ -7,7 +7,7 @@ export interface Room {
   readonly files: readonly string[];
   readonly embedded: Embedded;
   readonly near: readonly string[];
-  /** Globs of the tests that run after the near ones have passed. */
+  /** Globs of the tests that run after those of `near` have passed. */
   readonly far: readonly string[];
   /** The percentage of non-equivalent mutants that the tests must kill. */
   readonly goal: number;

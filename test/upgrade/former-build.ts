@@ -33,7 +33,7 @@ const rangeMigration = '20261122230000_schema_floors';
 /**
  * Unpacks the build of the commit `wanted`, unless an earlier run has done so. The default is the
  * newest commit that lacks a migration of this checkout. If there is no such commit, or if its
- * build cannot be unpacked, the result has the reason.
+ * build cannot be unpacked, the result says why.
  */
 export function openFormerBuild(wanted?: string): FoundFormerBuild {
   const top = git('rev-parse', '--show-toplevel');

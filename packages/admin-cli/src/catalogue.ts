@@ -61,7 +61,7 @@ export const catalogue: readonly CommandGroup[] = [
   },
   {
     name: 'audit',
-    summary: 'the log of all changes, and of readings of personal data',
+    summary: 'the log of all changes, and of each access to personal data',
     load: async () => (await import('./commands/audit.ts')).addAuditCommands,
   },
   {

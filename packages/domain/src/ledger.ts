@@ -176,7 +176,7 @@ export function crossesLowBalance(
   return beforeMicros >= thresholdMicros && afterMicros < thresholdMicros;
 }
 
-/** True if a change raises the threshold from at most the balance to above the balance. */
+/** True if the threshold was not above the balance before a change, and is above it afterwards. */
 export function thresholdOvertakesBalance(
   thresholdBeforeMicros: bigint,
   thresholdAfterMicros: bigint,

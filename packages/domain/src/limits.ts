@@ -57,8 +57,8 @@ export const signupGrantDefaultMicros = 10_000n * microsPerCredit;
  */
 export const dispatchDeadlineMs = 5000;
 /**
- * A submission that is still pending this long after its dispatch deadline is rejected. The
- * reconciler of settlement rejects it, or a request with its idempotency key does.
+ * A submission that is still pending this long after its dispatch deadline is rejected: by the
+ * gateway that waits for it, by a repeated request, or by the reconciler of settlement.
  */
 export const dispatchGraceMs = 1000;
 export const offerTimeoutMs = 2000;

@@ -15,7 +15,7 @@ function sentenceOf(error: unknown, stateDir: string): string | undefined {
   // Compares the name, because only a node with a browser loads the class.
   if (isForOwner || error.name === 'CannotStartBrowser') return error.message;
   const code = 'code' in error ? error.code : undefined;
-  if (code === 'ENOSPC') return `The disk of ${stateDir} is full. Delete files on it.`;
+  if (code === 'ENOSPC') return `The disk of ${stateDir} is full. Free some space on this disk.`;
   const isUnwritable = code === 'EACCES' || code === 'EPERM' || code === 'EROFS';
   return isUnwritable || code === 'ENOTDIR'
     ? `${stateDir} cannot be written. Set --state-dir to a directory of this user.`

@@ -28,7 +28,7 @@ export interface NodeOptions {
   readonly stateDir: string;
   readonly drainSeconds: number;
   readonly executor: ExecutorName;
-  /** The file of the browser; undefined to look for one. */
+  /** The file of the browser. If undefined, the agent looks for a browser. */
   readonly browser: string | undefined;
   readonly isSandboxed: boolean;
   /** True if the link to another machine may be without TLS. */

@@ -56,7 +56,8 @@ export async function joinWaitingWakeUp(
 /**
  * Takes up to 1,024 tenants from the set of those that joined the current wake-up job. The others
  * stay in the set for the next job. Call this in the handler of the job, before the query for due
- * deliveries. A tenant that is announced later then gets a new wake-up job.
+ * deliveries. A tenant whose delivery becomes due after this call joins a new job, so no delivery is
+ * missed.
  */
 export function takeWakeUpTenants(redis: Redis, prefix: string): Promise<string[]> {
   return redis.spop(`${keyPrefix(prefix)}:${wakeUpSetKey}`, takenMax);

@@ -81,7 +81,7 @@ function auditLines(findings: Findings, record: FinalRecord, lines: readonly Jso
     of(type).reduce((total, line) => total + microsOf(line['amount']), 0n);
   const isOnce = of('hold').length === 1 && of('charge').length <= 1 && of('release').length <= 1;
   findings.expect(
-    'a submission has one hold, and at most one charge and one release that add up to it',
+    'a submission has one hold, and at most one charge and one release, whose sum is the hold',
     isOnce &&
       sum('hold') === record.maxMicros &&
       sum('charge') === record.chargedMicros &&

@@ -44,7 +44,7 @@ export const moneyBugs: readonly InjectedBug[] = [
   },
   {
     name: 'settlement-without-state',
-    what: 'a settlement does not check whether the submission was settled (and no unique index refuses it)',
+    what: 'a settlement does not check whether the submission was settled (and no unique index refuses the second one)',
     edits: [
       {
         file: ending,

@@ -15,8 +15,8 @@ export interface WorldOptions {
   readonly size: WorldSize;
   readonly bug?: InjectedBug | undefined;
   /**
-   * The file that a service starts from. The default is its source, and an injected bug needs the
-   * source.
+   * The file that a service starts from. The default is its source. With an injected bug it must be
+   * the source.
    */
   readonly entryOf?: ((service: ServiceName) => string) | undefined;
   /** True if each process can be asked how much memory it uses (soak/collected.ts). */

@@ -49,8 +49,8 @@ export class Mortal {
   }
 
   /**
-   * Calls `strike` before or after statement number `calls`, as `dieAt` counts. Replaces an earlier
-   * planned fault.
+   * Calls `strike` before or after statement number `calls`. `dieAt` explains how statements are
+   * counted. Replaces an earlier planned fault.
    */
   strikeAt(calls: number, moment: Moment, strike: () => void): void {
     this.#fuse = { calls, moment, strike };

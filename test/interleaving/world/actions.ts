@@ -66,8 +66,8 @@ const cancel: Action = (world) =>
   cancelOne(world, world.random.pick([...world.auditor.rows.values()]));
 
 /**
- * Asks a gateway to set or clear the webhook URL of a tenant. Half of the time, also asks for the
- * cancel of one of the tenant's submissions in flight. The cancel and its event then race with the
+ * Asks a gateway to set or clear the webhook URL of a tenant. Half of the time, also cancels one
+ * of the tenant's submissions in flight. The cancel and its event then race with the
  * change of the URL.
  */
 const changeUrl: Action = (world) => {

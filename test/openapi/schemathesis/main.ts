@@ -37,7 +37,7 @@ if ('missing' in tools) {
   }
   const verdict = failures === 0 ? 'PASSED' : 'FAILED';
   process.stdout.write(
-    `openapi:schemathesis: ${cases} cases in ${round} rounds from seed ${seed}, ${failures} undocumented answers: ${verdict}\n`,
+    `openapi:schemathesis: ${cases} cases in ${round} rounds from seed ${seed}, ${failures} failures: ${verdict}\n`,
   );
   process.exitCode = failures === 0 ? 0 : 1;
 }

@@ -4,7 +4,7 @@ export const logMembers = {
   attempt: 'the number of the attempt at a job, from 1',
   attemptNumber: 'the number of the attempt at a delivery, from 1',
   channel: 'the Redis channel that the line is about',
-  charged: 'the charge in credits, as a decimal text; null if nothing is charged',
+  charged: 'the charge in credits, as a decimal text; zero if nothing is charged',
   code: 'an error code of docs/CONTRACT.md, section 2 or 7',
   count: 'how many objects the message is about',
   deleted: 'how many records were deleted',

@@ -78,8 +78,8 @@ export interface SessionCheck {
    */
   readonly isPooled: boolean;
   /**
-   * False if a pooler sends the names of statements to Postgres unchanged. Two clients that use the
-   * same name would then collide in a session of Postgres. True without a pooler.
+   * True if prepared statements are safe: there is no pooler, or the pooler gives each statement its
+   * own name in Postgres. Otherwise two clients that use one name would collide in a session.
    */
   readonly keepsStatements: boolean;
 }

@@ -79,7 +79,7 @@ const changesMax = 10_000;
 
 /**
  * The nodes whose `changed_at` is later than `since` minus `commitDelayMsMax`, and the database's
- * time. Returns at most `changesMax` nodes. If `since` is null, it counts as the database's time.
+ * time. Returns at most `changesMax` nodes. If `since` is null, the database's time is used instead.
  */
 export async function findChangedNodes(
   store: Store,

@@ -184,7 +184,7 @@ async function checkUpgrade(
   if (!asksForWebSocket(request)) {
     return refused(
       'bad_request',
-      'The node link is a WebSocket. Send `Upgrade: websocket` and `Connection: Upgrade`. A proxy must pass both on.',
+      'The node link is a WebSocket. Send `Upgrade: websocket` and `Connection: Upgrade`. A proxy must forward both headers.',
     );
   }
   if (!subprotocolsOf(request).includes(nodeLinkSubprotocol)) {

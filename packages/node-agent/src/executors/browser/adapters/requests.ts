@@ -19,7 +19,7 @@ export function postTo(path: RegExp): (form: FormToSend) => SubmissionMatcher {
 
 /**
  * Matches requests that may submit the form (CONTRACT 10, "At most once"). A navigation to the
- * form's action by a method other than GET matches. A GET request matches only if it is a
+ * form's action matches if its method is not GET. A GET request matches only if it is a
  * navigation with a filled value in its query. Any other request, except HEAD and OPTIONS, matches
  * if its body has a filled value. Values shorter than `textLengthMin` do not count.
  */

@@ -11,7 +11,7 @@ interface Cause {
 const causes: readonly Cause[] = [
   {
     seen: /ENOSPC|No space left on device/u,
-    advice: () => 'The disk of the state directory is full. Delete files on it.',
+    advice: () => 'The disk of the state directory is full. Free some space on this disk.',
   },
   {
     seen: /Running as root without --no-sandbox/u,

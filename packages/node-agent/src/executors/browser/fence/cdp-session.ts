@@ -60,7 +60,10 @@ export class NestedSessions {
     if (typeof id !== 'number') return listener(textOf(method) ?? '', fields['params']);
     const waiting = this.#take(id);
     if (error === undefined) waiting?.resolve(result);
-    else waiting?.reject(new Error(textOf(fieldsOf(error)['message']) ?? 'the target refused'));
+    else
+      waiting?.reject(
+        new Error(textOf(fieldsOf(error)['message']) ?? 'the browser refused a command'),
+      );
   }
 
   #take(id: number): PromiseWithResolvers<unknown> | undefined {

@@ -94,7 +94,7 @@ interface Search {
   readonly control: ElementHandle<HTMLElement>;
   readonly wanted: Wanted;
   readonly selector: string | undefined;
-  /** True while a request that the page sent after the combobox was touched has no answer. */
+  /** True while the page waits for an answer to a request that it sent after the first touch. */
   readonly isAsking: () => boolean;
 }
 

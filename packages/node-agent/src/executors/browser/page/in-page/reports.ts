@@ -22,7 +22,7 @@ export interface FieldReport {
    * fields.
    */
   readonly dateFormat?: string;
-  /** The selector of the suggestions of a text input that is no ARIA combobox. */
+  /** Only for a text input that is not an ARIA combobox: the selector of its suggestions. */
   readonly suggestions?: string;
   /** The indexes in the `<select>` of the options in `field.options`, in the same order. */
   readonly optionIndexes?: readonly number[];

@@ -25,7 +25,7 @@ export interface Bounds {
 export interface Judgement {
   readonly statements: number;
   readonly wrong: readonly string[];
-  /** The milliseconds from each cut to the first true "not ready". */
+  /** The milliseconds from each cut to the first correct "not ready". */
   readonly notReadyMs: readonly number[];
   /** The milliseconds from each heal to the first true "ready". */
   readonly readyMs: readonly number[];

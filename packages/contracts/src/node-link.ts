@@ -175,8 +175,8 @@ const report = Type.Object({
   begun: Type.Boolean(),
 });
 /**
- * The service has recorded each submission of the node's history. The service has also acknowledged
- * the outcome of each submission that was not in the node's journal.
+ * The node has nothing more to report: the service has recorded each submission of its history. For
+ * each submission that is no part of the node's journal, the service has acknowledged the outcome.
  */
 const reported = Type.Object({ type: Type.Literal('reported') });
 

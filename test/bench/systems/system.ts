@@ -32,7 +32,7 @@ export interface System {
   close(): Promise<void>;
 }
 
-/** Services that can be down without an immediate effect on tenants. */
+/** Services that can be down while creations go on. Settlements and webhooks then wait. */
 export type BackgroundService = Extract<ServiceName, 'settlement' | 'webhooks'>;
 
 export interface Span {

@@ -59,7 +59,7 @@ function auditExecutions(
   for (const [key, { id, status }] of byKey) {
     if (status !== 'submitted') continue;
     findings.expect(
-      'every submission that reads submitted was executed',
+      'every submission with the status `submitted` was executed by a node',
       executed.has(key),
       id,
       () => 'no node executed it',

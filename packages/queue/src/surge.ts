@@ -23,9 +23,8 @@ export interface SurgeBoard {
   read(): Promise<{ readonly smoothed: SmoothedSurge | null; readonly nowMs: number }>;
   /**
    * Publishes a new value, which was computed from the earlier one, `after`. If the stored value
-   * differs from `after`,
-   * `publish` changes nothing and returns false: another dispatcher was faster, or the value has
-   * expired. `multiplierMicros` is the multiplier for prices.
+   * differs from `after`, `publish` changes nothing and returns false: another dispatcher was
+   * faster, or the value has expired. `multiplierMicros` is the multiplier for prices.
    */
   publish(next: {
     readonly after: SmoothedSurge | null;

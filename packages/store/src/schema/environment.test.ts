@@ -104,6 +104,8 @@ test('a cut connection fails its own call, but neither the process nor the next 
     await expect(inTransaction).rejects.toThrow(/./);
     await concurrent;
     await cutAll();
+    // Postgres answers before the sockets of the ended sessions are closed.
+    await expect.poll(() => store.poolFigures().idle).toBe(0);
     expect(await hasOperators(store)).toBe(false);
   }
 });

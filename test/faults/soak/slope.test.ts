@@ -22,13 +22,6 @@ test('the sawtooth of a garbage collector is flat, and so is a falling figure', 
   expect(trendOf({ name: 'a', unit: 'MB', points: falling }).isFlat).toBe(true);
 });
 
-const risesUntil = (endMinute: number) => points((minute) => 120 + Math.min(minute, endMinute));
-
-test('a rise that has ended is flat, and one that goes on is not', () => {
-  expect(trendOf({ name: 'a', unit: 'MB', points: risesUntil(35) }).isFlat).toBe(true);
-  expect(trendOf({ name: 'a', unit: 'MB', points: risesUntil(55) }).isFlat).toBe(false);
-});
-
 test('one more connection every five minutes is not flat', () => {
   const growing = points((minute) => 10 + Math.floor(minute / 5));
   expect(trendOf({ name: 'a', unit: '', points: growing }).isFlat).toBe(false);

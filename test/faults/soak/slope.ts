@@ -24,35 +24,12 @@ const secondsPerHour = 3_600;
  */
 const toleranceShare = 0.1;
 const tolerance = { MB: 12, '': 6 } as const;
-/**
- * The last part of a series that is also judged alone: a third of the points. The series is flat if
- * this part grows by at most a third of the limit for the whole series. A rise that has ended is
- * not a leak, for example when V8 enlarges its young generation.
- */
-const lastShare = 1 / 3;
 
-/** `points` must have only the points after the warm-up. */
+/** Computes the trend of a series. Its points must all be later than the warm-up. */
 export function trendOf({ name, unit, points }: Series): Trend {
-  const mean = meanOf(points.map(({ value }) => value));
-  const growthMax = mean * toleranceShare + tolerance[unit];
-  const { perSecond, growth } = lineThrough(points);
-  const last = lineThrough(points.slice(-Math.ceil(points.length * lastShare)));
-  return {
-    name,
-    unit,
-    first: points[0]?.value ?? 0,
-    last: points.at(-1)?.value ?? 0,
-    perHour: perSecond * secondsPerHour,
-    growth,
-    isFlat: growth <= growthMax || last.growth <= growthMax * lastShare,
-    values: points.map(({ value }) => value),
-  };
-}
-
-/** The least-squares line: its slope, and its rise from the first to the last point. */
-function lineThrough(points: Series['points']): { perSecond: number; growth: number } {
-  const meanAt = meanOf(points.map(({ atSeconds }) => atSeconds));
-  const mean = meanOf(points.map(({ value }) => value));
+  const count = Math.max(1, points.length);
+  const meanAt = points.reduce((sum, { atSeconds }) => sum + atSeconds, 0) / count;
+  const mean = points.reduce((sum, { value }) => sum + value, 0) / count;
   let above = 0;
   let below = 0;
   for (const { atSeconds, value } of points) {
@@ -60,12 +37,17 @@ function lineThrough(points: Series['points']): { perSecond: number; growth: num
     below += (atSeconds - meanAt) ** 2;
   }
   const perSecond = below === 0 ? 0 : above / below;
+  const first = points[0];
+  const last = points.at(-1);
+  const growth = perSecond * ((last?.atSeconds ?? 0) - (first?.atSeconds ?? 0));
   return {
-    perSecond,
-    growth: perSecond * ((points.at(-1)?.atSeconds ?? 0) - (points[0]?.atSeconds ?? 0)),
+    name,
+    unit,
+    first: first?.value ?? 0,
+    last: last?.value ?? 0,
+    perHour: perSecond * secondsPerHour,
+    growth,
+    isFlat: growth <= mean * toleranceShare + tolerance[unit],
+    values: points.map(({ value }) => value),
   };
-}
-
-function meanOf(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
 }

@@ -38,12 +38,15 @@ export function browserOf({ browser, searchPath }: NodeOptions): string {
   const found = browser ?? findBrowser({ searchPath, platform });
   if (found !== undefined) return found;
   throw new CannotStartBrowser(
-    `There is no browser on this machine. Install one (${installCommand(platform)}), ` +
+    `svc-node found no Chromium or Chrome. Install one (${installCommand(platform)}), ` +
       'or give the path of a browser with --browser. For a sandbox service, give --executor simulated.',
   );
 }
 
-/** Throws `CannotStartBrowser` with a sentence for the node owner if the browser does not start. */
+/**
+ * Starts the browser once and closes it. If the browser does not start, throws `CannotStartBrowser`
+ * with a message for the node owner.
+ */
 export async function tryBrowser(
   binary: string,
   { stateDir, isSandboxed }: Pick<NodeOptions, 'stateDir' | 'isSandboxed'>,
@@ -67,7 +70,7 @@ export async function tryBrowser(
  * browsers. Throws `CannotStartBrowser` if the agent must not run as root, or if no browser starts.
  */
 export async function startBrowserExecutor(options: NodeOptions, log: Log): Promise<Executor> {
-  const { isSandboxed, stateDir, hostMap, debugDir, onlyHosts } = options;
+  const { isSandboxed, stateDir, hostMap, debugDir } = options;
   const refusal = refusalOfRoot(options, process.getuid?.());
   if (refusal !== undefined) throw new CannotStartBrowser(refusal);
   const leftovers = await deleteLeftoverProfiles(stateDir);
@@ -76,7 +79,7 @@ export async function startBrowserExecutor(options: NodeOptions, log: Log): Prom
   const { version } = await tryBrowser(binary, options);
   log('info', 'a browser has started', { binary, version, isSandboxed });
   if (debugDir !== undefined) await mkdir(debugDir, { recursive: true, mode: 0o700 });
-  const executor = createBrowserExecutor({
+  return createBrowserExecutor({
     binary,
     isSandboxed,
     stateDir,
@@ -84,14 +87,4 @@ export async function startBrowserExecutor(options: NodeOptions, log: Log): Prom
     debugDir,
     log: (step, details) => log('info', step, details),
   });
-  return onlyAt(onlyHosts, executor);
-}
-
-/** An empty list allows all hosts. */
-function onlyAt(hosts: readonly string[], executor: Executor): Executor {
-  if (hosts.length === 0) return executor;
-  return {
-    ...executor,
-    consider: (offer) => (hosts.includes(offer.targetHost) ? executor.consider?.(offer) : 'policy'),
-  };
 }

@@ -33,7 +33,10 @@ export interface Job {
   readonly submissionId: string;
   /** The payload's exact JSON text, because `JSON.parse` loses digits of numbers. */
   readonly payloadText: string;
-  /** The run limit. The service ends a submission that runs longer. */
+  /**
+   * The run limit, in seconds from the commit of the assignment on. The service ends a submission
+   * that takes longer (`deadline_exceeded`).
+   */
   readonly maxNodeSeconds: number;
 }
 
@@ -63,6 +66,18 @@ export interface Executor {
    * agent reports no error.
    */
   run(job: Job, context: ExecutionContext): Promise<JobResult>;
+}
+
+/**
+ * Returns an executor that declines the offers for all other hosts with `policy` (CONTRACT 10,
+ * "Running it"). An empty list allows all hosts.
+ */
+export function onlyAt(hosts: readonly string[], executor: Executor): Executor {
+  if (hosts.length === 0) return executor;
+  return {
+    ...executor,
+    consider: (offer) => (hosts.includes(offer.targetHost) ? executor.consider?.(offer) : 'policy'),
+  };
 }
 
 /** The job failed for a reason that the tenant gets to see (CONTRACT 5). */

@@ -149,10 +149,19 @@ describe('svc-node', () => {
   test('says that its state directory cannot be written, and exits', async () => {
     const file = path.join(stateDir, 'file');
     writeFileSync(file, '');
-    const env = { ...environment(), SVC_NODE_STATE_DIR: path.join(file, 'state') };
-    const { code, text } = await outputOf(svcNode([], env));
-    expect(code).toBe(1);
-    expect(text).toContain(`svc-node: ${file}/state cannot be written.`);
+    for (const directory of [file, path.join(file, 'state')]) {
+      const env = { ...environment(), SVC_NODE_STATE_DIR: directory };
+      const { code, text } = await outputOf(svcNode([], env));
+      expect(code).toBe(1);
+      expect(text).toContain(`svc-node: ${directory} cannot be written.`);
+    }
+  });
+
+  test('declines submissions for other hosts than those of --only-host', async () => {
+    svcNode(['--only-host', 'one.example'], environment());
+    await service.greet();
+    service.offer(submissionId, offerId);
+    expect(await service.next('decline')).toMatchObject({ reason: 'policy' });
   });
 
   test('names a missing option, and exits', async () => {
@@ -167,7 +176,7 @@ describe('svc-node', () => {
 });
 
 describe('svc-node with a browser', () => {
-  /** The options for a test that runs as root, because the browser has no sandbox for root. */
+  /** The tests may run as root, and the browser has no sandbox for root. */
   const asRoot = ['--executor', 'browser', '--no-browser-sandbox'];
 
   test('says hello after its browser has started, and names its options for sandboxes', async () => {
@@ -205,7 +214,7 @@ describe('svc-node with a browser', () => {
     const child = svcNode(asRoot, { ...environment(), PATH: pathWithout('chrom') });
     const { code, text } = await outputOf(child);
     expect(code).toBe(1);
-    expect(text).toContain('There is no browser on this machine. Install one (');
+    expect(text).toContain('svc-node found no Chromium or Chrome. Install one (');
     expect(service.frames).toEqual([]);
   });
 
@@ -228,7 +237,7 @@ describe('svc-node with a browser', () => {
     const link = service.link.replace('ws:', 'wss:');
     const env = { ...environment(), SVC_NODE_LINK: link, PATH: pathWithout('chrom') };
     const { text } = await outputOf(svcNode(['--no-browser-sandbox'], env));
-    expect(text).toContain('There is no browser on this machine.');
+    expect(text).toContain('svc-node found no Chromium or Chrome.');
   });
 
   test.each([

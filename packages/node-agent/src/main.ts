@@ -1,12 +1,15 @@
 #!/usr/bin/env node
 import { startAgent } from './agent.ts';
-import type { Executor } from './executor.ts';
+import { onlyAt, type Executor } from './executor.ts';
 import { simulatedExecutor } from './executors/simulated/simulated.ts';
 import { openHistory } from './history.ts';
 import { openJournal } from './journal.ts';
 import { CannotLock, DirectoryInUse } from './lock.ts';
 import { createLog, type Log } from './log.ts';
 import { readCommand, type RunOptions } from './options.ts';
+
+/** The codes of a directory that cannot be created or written. `EEXIST`: its path is a file. */
+const unwritableCodes = ['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST'];
 
 /** The message for the node owner. Undefined for an error that the owner cannot fix. */
 function sentenceOf(error: unknown, stateDir: string): string | undefined {
@@ -16,8 +19,7 @@ function sentenceOf(error: unknown, stateDir: string): string | undefined {
   if (isForOwner || error.name === 'CannotStartBrowser') return error.message;
   const code = 'code' in error ? error.code : undefined;
   if (code === 'ENOSPC') return `The disk of ${stateDir} is full. Free some space on this disk.`;
-  const isUnwritable = code === 'EACCES' || code === 'EPERM' || code === 'EROFS';
-  return isUnwritable || code === 'ENOTDIR'
+  return typeof code === 'string' && unwritableCodes.includes(code)
     ? `${stateDir} cannot be written. Set --state-dir to a directory of this user.`
     : undefined;
 }
@@ -40,9 +42,9 @@ async function orExit<T>({ stateDir }: RunOptions, log: Log, work: Promise<T>): 
 
 /** A simulated node does not load the modules of the browser. */
 async function executorOf(options: RunOptions, log: Log): Promise<Executor> {
-  if (options.executor === 'simulated') return simulatedExecutor;
+  if (options.executor === 'simulated') return onlyAt(options.onlyHosts, simulatedExecutor);
   const { startBrowserExecutor } = await import('./browser-node.ts');
-  return await startBrowserExecutor(options, log);
+  return onlyAt(options.onlyHosts, await startBrowserExecutor(options, log));
 }
 
 async function run(options: RunOptions): Promise<void> {

@@ -34,7 +34,10 @@ export interface NodeOptions {
   /** True if the link to another machine may be without TLS. */
   readonly isInsecure: boolean;
   readonly hostMap: HostMap;
-  /** The node accepts only offers for these hosts. An empty list allows all hosts. */
+  /**
+   * The browser executor takes only submissions for these hosts. An empty list allows all hosts.
+   * The simulated executor ignores the list.
+   */
   readonly onlyHosts: readonly string[];
   readonly debugDir: string | undefined;
   readonly searchPath: string;
@@ -75,7 +78,7 @@ interface Parsed {
  * Without `id`, the directory that contains those of all nodes.
  */
 function defaultStateDir(id: string | undefined): string {
-  const base = process.env['XDG_STATE_HOME'] ?? path.join(homedir(), '.local', 'state');
+  const base = process.env['XDG_STATE_HOME'] || path.join(homedir(), '.local', 'state');
   return path.join(base, 'svc-node', id ?? '');
 }
 
@@ -96,7 +99,7 @@ const linkOptions = [
     '--secret <nodeSecret>',
     'the secret of this node; use the variable, because other users can see flags',
   ).env('SVC_NODE_SECRET'),
-  new Option('--insecure', 'connect without TLS to another machine').default(false),
+  new Option('--insecure', 'allow a link without TLS to another machine').default(false),
 ];
 
 const runOptions = [
@@ -106,11 +109,11 @@ const runOptions = [
     .default(1),
   new Option(
     '--state-dir <directory>',
-    'where to keep unfinished submissions (default: svc-node/<nodeId> in $XDG_STATE_HOME or ~/.local/state)',
+    'where to keep the state of the node, such as unfinished submissions (default: svc-node/<nodeId> in $XDG_STATE_HOME or ~/.local/state)',
   ).env('SVC_NODE_STATE_DIR'),
   new Option(
     '--drain-seconds <number>',
-    'how many seconds to wait for running submissions after SIGTERM',
+    'how many seconds to wait for running submissions after SIGTERM or SIGINT',
   )
     .env('SVC_NODE_DRAIN_SECONDS')
     .argParser(wholeNumber(24 * 3600))
@@ -130,7 +133,7 @@ const browserOptions = [
   ).env('SVC_NODE_BROWSER'),
   new Option(
     '--no-browser-sandbox',
-    'run the browser without its sandbox, and allow root: a page can then attack this machine',
+    'run the browser without its sandbox, also as root; a page can then attack this machine',
   ).env('SVC_NODE_NO_BROWSER_SANDBOX'),
   new Option(
     '--only-host <host>',
@@ -171,7 +174,7 @@ function optionsOf(parsed: Parsed): NodeOptions {
     drainSeconds,
     browser,
     debugDir,
-    // An empty SVC_NODE_STATE_DIR counts as a missing one.
+    // An empty `--state-dir` or SVC_NODE_STATE_DIR counts as missing.
     stateDir: parsed.stateDir || defaultStateDir(id),
     executor: parsed.executor ?? defaultExecutor(link),
     isSandboxed: parsed.browserSandbox,
@@ -197,14 +200,17 @@ function checkRun(command: Command, options: NodeOptions): RunOptions {
   return { ...options, link, id, secret };
 }
 
-/** If the command or an option is invalid, prints the reason and exits. */
+/**
+ * Reads the command line. If the command or an option is invalid, or if `run` lacks an option that
+ * it needs, prints the reason and exits.
+ */
 export function readCommand(argv: readonly string[]): NodeCommand {
   const command = createCommand();
   const chosen: { kind: NodeCommand['kind'] } = { kind: 'run' };
   command.action(() => {});
   command
     .command('doctor')
-    .description('check link, secret, clock, browser, sandbox, disk and egress of this machine')
+    .description('check link, secret, clock, disk; for real forms also browser, sandbox and egress')
     .action(() => {
       chosen.kind = 'doctor';
     });

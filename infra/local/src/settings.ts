@@ -19,7 +19,10 @@ export interface Settings {
 const portMax = 65_535;
 const simulatedNodesMax = 64;
 
-/** Reads the settings. Throws StartError if a variable has an invalid value. */
+/**
+ * Reads the settings. Throws StartError if `SVC_ENVIRONMENT` is not `sandbox`, or if a number is
+ * invalid. The URLs are not checked.
+ */
 export function readSettings(env: NodeJS.ProcessEnv): Settings {
   const environment = env['SVC_ENVIRONMENT'] || 'sandbox';
   if (environment !== 'sandbox') {
@@ -55,14 +58,17 @@ function wholeNumber(
   throw new StartError(`${name} is ${text}.`, `Set it to a whole number from 0 to ${max}.`);
 }
 
-/** Throws StartError if the launcher cannot listen on one of the stack's ports. */
+/**
+ * Throws StartError if the port of the gateway or of the node link is not free. Port 0 stands for
+ * any free port.
+ */
 export async function assertPortsFree({ gatewayPort, nodeLinkPort }: Settings): Promise<void> {
   const wanted = { GATEWAY_PORT: gatewayPort, NODE_LINK_PORT: nodeLinkPort };
   for (const [name, port] of Object.entries(wanted)) {
     if (port === 0 || (await isPortFree(port))) continue;
     throw new StartError(
       `The stack cannot listen on port ${port} of 127.0.0.1.`,
-      `Stop the program that uses it, or choose another port: ${name}=${port + 1000} npm start (0 takes any free port).`,
+      `Stop the program that uses it, or take any free port: ${name}=0 npm start.`,
     );
   }
 }

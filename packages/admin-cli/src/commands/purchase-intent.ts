@@ -24,15 +24,15 @@ const listMax = 1_000;
 /** `svc purchase-intent …` (CONTRACT 8 and 9). */
 export function addPurchaseIntentCommands(group: Command): void {
   addCommand(group, 'list', {
-    does: 'list the purchase intents, the newest first',
+    does: 'list the newest purchase intents',
     examples: ['svc purchase-intent list --status failed', 'svc purchase-intent list --overpaid'],
   })
     .option('--tenant <tenant>', 'only intents of this tenant, tnt_…', idArgument('tnt'))
     .option('--status <status>', intentStatuses.join(', '), statusArgument)
-    .option('--overpaid', 'only intents that received more than their amount')
+    .option('--overpaid', 'only confirmed intents that received more than their amount')
     .action((options: ListOptions) => withContext(({ store }) => list(store, options)));
   addCommand(group, 'show', {
-    does: 'show a purchase intent, its payments and why it is not credited',
+    does: 'show a purchase intent, its payments and, if it is not credited, the reason',
     examples: ['svc purchase-intent show 7dHb…'],
   })
     .argument('<reference>', 'its reference')
@@ -104,7 +104,7 @@ function rowOf(intent: PurchaseIntent): Row {
   };
 }
 
-const tooLarge = 'paid, but with its credits the balance of the tenant would exceed the maximum';
+const tooLarge = "it is paid, but its credits would raise the tenant's balance above the maximum";
 
 /** The reason for which the intent is not credited. Null if it is credited. */
 function reasonOf(intent: PurchaseIntent): string | null {
@@ -121,10 +121,11 @@ function reasonOf(intent: PurchaseIntent): string | null {
         ? `${tooLarge}; grant credits with svc solana assign when the balance is lower`
         : `its grace ended and ${part}; grant credits with svc solana assign`;
     case 'expired':
+      if (!intent.isClosed && missing <= 0n) return tooLarge;
       if (!intent.isClosed)
         return `it expired, and ${part}; a payment within its grace still counts`;
       return intent.paidUsdcMicros > 0n
         ? 'it was paid after its grace; grant credits with svc solana assign'
-        : 'no payment was found until the end of its grace';
+        : 'its grace ended, and no payment was found';
   }
 }

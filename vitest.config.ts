@@ -46,7 +46,7 @@ export default defineConfig({
     pool: 'forks',
     maxWorkers: Math.ceil(workersPerCore * availableParallelism()),
     sequence: { sequencer: LongestFirst },
-    // This bound allows for a busy machine. A quiet one needs a tenth of it.
+    // The bound of 120 s allows for a busy machine. A quiet machine needs a tenth of this time.
     testTimeout: 120_000,
     hookTimeout: 120_000,
     teardownTimeout: 20_000,

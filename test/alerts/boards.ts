@@ -64,7 +64,7 @@ const overview: Board = {
       panel('s', { '{{job}} {{instance}}': 'nodejs_eventloop_lag_p99_seconds{job=~"svc-.*"}' }),
     ],
     [
-      'Calls that wait for Postgres',
+      'Calls that wait for a connection to Postgres',
       panel('none', { '{{service}}': 'sum by (service) (svc_pool_waiting)' }),
     ],
     [
@@ -77,7 +77,7 @@ const overview: Board = {
       }),
     ],
     [
-      'Age of the figures',
+      'Age of the shared metrics',
       panel('s', { '{{source}}': 'time() - max by (source) (svc_figures_read_timestamp_seconds)' }),
     ],
   ],
@@ -105,7 +105,7 @@ const money: Board = {
       panel('none', {
         ledger: 'max(svc_ledger_faults)',
         'audit log': 'max(svc_audit_faults)',
-        'last audit failed': 'max(svc_ledger_audit_failed)',
+        'last ledger audit failed': 'max(svc_ledger_audit_failed)',
       }),
     ],
     [
@@ -149,7 +149,7 @@ const fleet: Board = {
       }),
     ],
     [
-      'Time to answer',
+      'Time to answer an offer',
       panel('s', { '{{answer}} p99': p99('svc_dispatcher_offer_duration_seconds', '', 'answer') }),
     ],
     [

@@ -137,7 +137,8 @@ function drawOutline(): void {
   for (const file of globSync(manifests, { cwd: checkoutDir })) {
     const room = path.dirname(file);
     write(file, readFileSync(path.join(checkoutDir, file), 'utf8'));
-    // One of these two files is the entry of the room. The entry of admin-cli is `program.ts`.
+    // One of these two files is the entry of the room, except in admin-cli, whose entry is
+    // `program.ts`.
     write(`${room}/src/index.ts`, 'export type Sample = string;\n');
     write(`${room}/src/run.ts`, 'export type Sample = string;\n');
     symlinkSync(

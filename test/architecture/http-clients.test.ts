@@ -3,7 +3,7 @@ import path from 'node:path';
 import { parseSync } from 'oxc-parser';
 import { expect, test } from 'vitest';
 
-/** Product code sends HTTP requests only where decision 27 allows it. */
+/** Product code uses each HTTP client only for the purposes that decision 27 lists. */
 
 const checkoutDir = path.resolve(import.meta.dirname, '../..');
 const isTestCode = /[.]test[.]ts$|[.-]fixture[.]ts$|^packages\/testkit\/|\/generated\//;

@@ -1,7 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { offencesIn } from './language.ts';
 
-/** Lists what `language.test.ts` refuses: `node test/architecture/language-main.ts [path...]`. */
+/**
+ * Lists the constructions that `language.test.ts` refuses, in all files or below the given paths:
+ * `node test/architecture/language-main.ts [path...]`.
+ */
 const files = execFileSync('git', ['ls-files', ...process.argv.slice(2)], { encoding: 'utf8' })
   .split('\n')
   .filter((file) => /\.(?:ts|md)$/u.test(file) && !file.includes('/generated/'));

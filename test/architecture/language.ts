@@ -3,7 +3,7 @@ import { parseSync } from 'oxc-parser';
 
 export interface Prose {
   readonly file: string;
-  /** The first line, counted from 1. */
+  /** The line of the file on which the text begins, counted from 1. */
   readonly line: number;
   readonly kind: 'comment' | 'string' | 'document';
   readonly text: string;

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 
 const checkoutDir = path.resolve(import.meta.dirname, '../..');
 
-/** The rooms that each room may depend on when it runs (docs/ARCHITECTURE.md). */
+/** The rooms that a room may have in its `dependencies`. `allowedToServices` is for services. */
 const allowed: Record<string, readonly string[]> = {
   'packages/domain': [],
   'packages/client': [],

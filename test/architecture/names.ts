@@ -1,6 +1,6 @@
 import { parseSync } from 'oxc-parser';
 
-/** The names in a file: each identifier once, with the line of its first use. */
+/** Returns each identifier in a file once, with the line of its first occurrence. */
 export function namesIn(file: string, source: string): ReadonlyMap<string, number> {
   const { program } = parseSync(file, source);
   const names = new Map<string, number>();

@@ -11,7 +11,10 @@ import { parse, walk } from '../mutation/generators/syntax.ts';
 
 const checkoutDir = path.resolve(import.meta.dirname, '../..');
 
-/** These words are also a status of a delivery or the kind of an outcome. */
+/**
+ * States whose names have other meanings too: `pending` is a status of a delivery, and `failed` is
+ * a kind of outcome. The test refuses these two names only after the word `state`.
+ */
 const sharedWords = ['pending', 'failed'];
 const ownWords = submissionStates.filter((state) => !sharedWords.includes(state));
 const stateLiteral = new RegExp(

@@ -31,7 +31,10 @@ export interface CostPoint {
   readonly cpuSecondsPerThousand: number;
 }
 
-/** The cost that agrees with two measured loops, each with one process of each service. */
+/**
+ * Returns the cost that fits two measured loops exactly. In both loops, one process of each service
+ * ran.
+ */
 export function fitCost(many: CostPoint, few: CostPoint): Cost {
   const perBatch =
     (few.cpuSecondsPerThousand - many.cpuSecondsPerThousand) /

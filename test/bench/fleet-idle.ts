@@ -22,7 +22,10 @@ const { values } = parseArgs({
 });
 const count = Number(values.nodes);
 const seconds = Number(values.seconds);
-/** The wait before the measurement. It keeps the cost of opening the links out of the figures. */
+/**
+ * The wait after the last link is open. It keeps the CPU time of the opening out of the
+ * measurement.
+ */
 const settlingMs = 35_000;
 
 const dir = mkdtempSync(path.join(os.tmpdir(), 'svc-bench-fleet-'));
@@ -57,7 +60,7 @@ async function bench(on: Stack): Promise<void> {
   await sleep(seconds * 1_000);
   const core = ((cpuUsed() - cpuBefore) / ((performance.now() - measuredMs) / 1_000)) * 100;
   process.stdout.write(
-    `${count} nodes linked in ${linkedSeconds.toFixed(1)} s, ${closed} links lost since; ` +
+    `${count} nodes linked in ${linkedSeconds.toFixed(1)} s, ${closed} links lost; ` +
       `${residentMib(pid).toFixed(0)} MiB resident (${aloneMib.toFixed(0)} MiB without nodes), ` +
       `${core.toFixed(1)} % of a core over ${seconds} s\n`,
   );

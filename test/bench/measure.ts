@@ -102,7 +102,7 @@ export async function drive(
 
 async function comeToRest(system: System, after: string): Promise<void> {
   await system.world.ask({ kind: 'release' });
-  await untilNoneLeft(`${system.name}'s submissions of "${after}" to end`, () => system.inFlight());
+  await untilNoneLeft(`${system.name}'s submissions after "${after}"`, () => system.inFlight());
 }
 
 interface Ends {
@@ -111,7 +111,7 @@ interface Ends {
    */
   readonly atMs: ReadonlyMap<string, number>;
   /**
-   * The times from the statement that settled to the acknowledgement, one for each notification.
+   * For each notification, the milliseconds from the statement that settled to the acknowledgement.
    */
   readonly afterSettlementMs: readonly number[];
 }

@@ -29,7 +29,7 @@ function natural(name: string, text: string): number {
 
 export const options = {
   quick,
-  /** Runs only the parts and shapes whose names contain this text. */
+  /** The run has only the parts and shapes whose names contain this text. Empty: all of them. */
   only: values.only,
   /** Another checkout, whose product takes the place of the baseline. */
   againstDir: values.against,
@@ -51,7 +51,7 @@ export const options = {
     shareOfCapacity: 0.8,
     rounds: natural('rounds', values.rounds ?? (quick ? '1' : '3')),
     seconds: natural('seconds', values.seconds ?? (quick ? '2' : '10')),
-    /** A quick run counts no rows, because Postgres takes 22 s to report them. */
+    /** A quick run counts no rows, because each of two counts waits 11 s (`rowsReportedMs`). */
     countsRows: !quick,
   },
   halfLoad: quick ? { rounds: 1, seconds: 2 } : { rounds: 2, seconds: 15 },

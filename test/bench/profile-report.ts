@@ -12,7 +12,7 @@ interface ProfileNode {
   readonly callFrame: {
     readonly functionName: string;
     readonly url: string;
-    /** The first line is 0. */
+    /** The first line has the number 0. */
     readonly lineNumber: number;
   };
   readonly children?: readonly number[];

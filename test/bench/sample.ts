@@ -24,7 +24,10 @@ export interface Percentiles {
   readonly p99Ms: number;
 }
 
-/** One measurement. CPU, wake-ups and WAL are per submission. */
+/**
+ * The figures of one measurement, or the medians of several. CPU, wake-ups and WAL are per created
+ * submission.
+ */
 export interface Sample {
   /**
    * Submissions per second. The time begins before the first request. It ends with the last 201, or
@@ -32,11 +35,11 @@ export interface Sample {
    */
   readonly perSecond: number;
   readonly created: number;
-  /** The number of answers other than 201 and of failed connections. */
+  /** The number of requests without a 201: another answer came, or the connection failed. */
   readonly refused: number;
   /** The time from the post to the 201. In an open loop, the time begins when the post is due. */
   readonly answered: Percentiles;
-  /** The time until the acknowledged webhook. It begins like `answered`. Only for a whole life. */
+  /** The time from the start of `answered` to the acknowledged webhook. Only for a whole life. */
   readonly notified?: Percentiles;
   /**
    * The time from the statement that settles the submission to the acknowledged first attempt. Only

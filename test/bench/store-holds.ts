@@ -107,7 +107,7 @@ async function compare(
   for (let round = 0; round <= rounds; round += 1) {
     const one = await rate((tenantId) => holdPlainly(pool, tenantId), some, inFlight);
     const other = await rate((tenantId) => holdThroughStore(store, tenantId), some, inFlight);
-    // The first round warms up.
+    // The first round is a warm-up. Its rates do not count.
     if (round === 0) continue;
     plain.push(one);
     batched.push(other);

@@ -27,7 +27,7 @@ const tenants = 100;
  * submission costs a quarter less CPU.
  */
 const warmUp = { rounds: 1, seconds: 12 };
-/** The number of tracing calls in a life in which nothing is retried. */
+/** A life in which nothing is retried makes at most this many tracing calls. */
 const callsPerLife = 24;
 const timedCalls = 5_000_000;
 

@@ -3,7 +3,9 @@ import { expect } from 'vitest';
 import type { Driver, DriverAnswer } from './driver-process.ts';
 import type { Proxy, ProxyAction } from './proxy.ts';
 
-/** Checks each row of behaviours.json, the table of what both client libraries must do. */
+/**
+ * The checks for the rows of behaviours.json. This table says what both client libraries must do.
+ */
 
 interface CallPlan {
   readonly method: string;
@@ -56,7 +58,7 @@ export interface Subject {
   readonly tenantId: string;
   readonly secret: string;
   readonly ended: (submissionId: string) => Promise<void>;
-  /** The id of the tenant's oldest active endpoint of kind `poll`, or an empty text. */
+  /** The id of the tenant's oldest `poll` endpoint that is not deleted, or an empty text. */
   readonly endpointId: () => Promise<string>;
 }
 

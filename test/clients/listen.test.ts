@@ -13,7 +13,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { type Running, runCommand, startReceiver } from './listening.ts';
 import { type ProxyAction, startProxy } from './proxy.ts';
 
-/** The command `listen`, run from its source, behind a proxy that breaks connections. */
+/** Tests `listen`, run from its source. A proxy before the gateway makes some requests fail. */
 
 const program = path.resolve(import.meta.dirname, '../../packages/client/src/cli/main.ts');
 let stack: TestStack;

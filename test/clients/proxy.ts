@@ -15,7 +15,7 @@ export type ProxyAction =
   | 'lose'
   /** Forwards the request and closes the connection in the middle of the answer. */
   | 'truncate'
-  /** Never answers. */
+  /** Forwards nothing and never answers. */
   | 'hang'
   | { readonly delayMs: number }
   /**
@@ -40,7 +40,7 @@ interface SeenRequest {
 
 export interface Proxy {
   readonly url: string;
-  /** The requests since the last plan. */
+  /** The requests since the last call of `plan`, or since the start. */
   readonly seen: readonly SeenRequest[];
   /**
    * Sets the actions of the next requests, in their order, and empties `seen`. The last action

@@ -77,7 +77,10 @@ function expectCarried(frame: string, profile: string): void {
   );
 }
 
-/** Splits JSON into tokens. Strings lose needless escapes. Other tokens stay as written. */
+/**
+ * Splits JSON into tokens. Writes each string with the escapes of `JSON.stringify`. Other tokens
+ * stay as written.
+ */
 function tokensOf(text: string): string[] {
   const tokens = text.match(/"(?:[^"\\]|\\.)*"|[{}[\]:,]|[^\s{}[\]:,"]+/gs) ?? [];
   return tokens.map((token) => (token.startsWith('"') ? JSON.stringify(JSON.parse(token)) : token));

@@ -10,7 +10,7 @@ let whole: WholeStack;
 beforeAll(async () => {
   whole = await startWholeStack({
     env: { SIGNUP_PER_HOUR: `${perHour}`, SIGNUP_IN_FLIGHT_MAX: '2' },
-    // The node reports no outcome, so assigned submissions run without end.
+    // The node reports no outcome, so an assigned submission stays in flight until its cancel.
     pilot: { outcome: () => undefined },
   });
 });

@@ -4,7 +4,7 @@ import { job } from '../support/job.ts';
 import { startWholeStack, type WholeStack } from '../support/whole-stack.ts';
 import { signatureHeaders, signedBy, type WireRequest } from '../support/wire.ts';
 
-/** CONTRACT 3 over HTTP: the order of the checks, idempotency, the answer. */
+/** CONTRACT 3 over HTTP: the order of the checks, idempotency, the answer and validation. */
 
 let whole: WholeStack;
 let rich: TenantCredentials;

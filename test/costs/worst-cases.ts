@@ -7,7 +7,7 @@ export interface WorstCase {
   readonly body?: string;
 }
 
-/** The bytes of the bad text in a body. The whole body stays below 256 KiB. */
+/** The most bytes of the costly text in a body. The whole body stays below 256 KiB. */
 const bodyRoom = 256 * 1024 - 1_024;
 const targetRoom = 15_000;
 
@@ -67,9 +67,9 @@ const worstValues: Readonly<Record<string, string>> = {
   'members of one name': `{${repeated('"":1', bodyRoom, ',')}}`,
   members: `{${numbered(bodyRoom, (index) => `"k${index.toString(36)}":1`, ',')}}`,
   'members with the same long beginning': `{${numbered(bodyRoom, (index) => `"${'k'.repeat(256)}${index}":1`, ',')}}`,
-  'exponents of a thousand digits': `{"a":[${repeated(`1e${'9'.repeat(999)}`, bodyRoom, ',')}]}`,
+  'exponents of 999 digits': `{"a":[${repeated(`1e${'9'.repeat(999)}`, bodyRoom, ',')}]}`,
   'one number': `{"a":${'1'.repeat(bodyRoom)}}`,
-  'deep arrays, one in another': `{"a":${nested(240, repeated('1', bodyRoom - 480, ','))}}`,
+  'numbers in 240 nested arrays': `{"a":${nested(240, repeated('1', bodyRoom - 480, ','))}}`,
   'deep arrays side by side': `{"a":[${repeated(nested(198), bodyRoom, ',')}]}`,
   'unsafe strings': `{"a":[${repeated('"\\u0000"', bodyRoom, ',')}]}`,
 };
@@ -104,7 +104,7 @@ export const worstSubmissions: readonly WorstCase[] = [
     body: submissionWith('applicantProfile', value),
   })),
   ...Object.entries({
-    'of one label': `https://${'a'.repeat(bodyRoom)}.com/`,
+    'with one long label': `https://${'a'.repeat(bodyRoom)}.com/`,
     'of many labels': `https://${repeated('a.', bodyRoom)}com/`,
     'of letters beyond ASCII': `https://${repeated('é', bodyRoom / 2)}.com/`,
     'with a long path': `https://a.example/${repeated('é', bodyRoom / 2)}`,
@@ -132,7 +132,7 @@ const formType = { 'content-type': 'application/x-www-form-urlencoded' };
  */
 export const worstForms: readonly WorstCase[] = [
   {
-    name: 'a form of 40,000 fields',
+    name: 'a form of 38,889 fields',
     headers: formType,
     body: numbered(bodyRoom, (index) => `a${index}`, '&'),
   },

@@ -26,7 +26,7 @@ export interface PostgresNode {
   start(): Promise<void>;
   /** Stops the server with a fast shutdown. */
   stop(): Promise<void>;
-  /** Ends the server and all its processes with `kill -9`, as if its host lost power. */
+  /** Ends the server and its child processes with `kill -9`, without a shutdown. */
   kill(): Promise<void>;
   /**
    * Replaces the files of this server by a copy of `primary`. The next `start` starts the server as
@@ -63,7 +63,7 @@ export function clusterUrl(
   return `postgresql://${serviceRole}:${service}@${hosts}/postgres?target_session_attrs=read-write`;
 }
 
-/** The server has no files until the first `start` or `copyFrom` creates them. */
+/** Does not start the server. The first `start` or `copyFrom` creates the files of the server. */
 export async function preparePostgres(options: PostgresNodeOptions): Promise<PostgresNode> {
   const { name, dir, passwords, host = '127.0.0.1', prefix = [] } = options;
   const { binDir, env } = await debianPostgres();

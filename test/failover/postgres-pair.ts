@@ -4,12 +4,18 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { PostgresUnderTest } from '../faults/world/postgres-server.ts';
 import { clusterUrl, newPasswords, type PostgresNode, preparePostgres } from './postgres-node.ts';
 
-/** A primary and its synchronous standby. The members of `PostgresUnderTest` act on the primary. */
+/**
+ * A primary and its synchronous standby. `stop` stops both servers, and `clusterUrl` names both.
+ * The other members of `PostgresUnderTest` act on the primary.
+ */
 export interface PostgresPair extends PostgresUnderTest {
   clusterUrl(): string;
-  /** Steps 1 to 3 of the runbook: kills the primary and promotes the standby. */
+  /**
+   * Steps 1 to 3 of "Fail over" in docs/OPERATIONS.md: kills the primary and promotes the standby.
+   * The new primary then commits without a standby.
+   */
   failOver(): Promise<void>;
-  /** Step 4 of the runbook: the killed server returns as the standby. */
+  /** Step 4 of "Fail over": the killed server returns as the standby. */
   restoreStandby(): Promise<void>;
 }
 

@@ -134,7 +134,7 @@ function ownsSlot(fields: readonly string[], slot: number): boolean {
   });
 }
 
-/** True if every server sees the whole cluster, and every replica follows its master. */
+/** True if every server reports the cluster as `ok`, and a linked replica follows each master. */
 async function isWhole(members: readonly Member[]): Promise<boolean> {
   const states = await Promise.all(members.map((one) => one.command('CLUSTER INFO')));
   const roles = await Promise.all(members.map((one) => one.command('INFO replication')));

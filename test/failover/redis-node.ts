@@ -16,7 +16,10 @@ export interface RedisNode {
   stop(): Promise<void>;
   /** Ends the process with `kill -9`. */
   kill(): Promise<void>;
-  /** Resolves with the raw answer. Throws if no answer comes. */
+  /**
+   * Resolves with the raw answer. Throws if the connection fails, or if the server sends nothing
+   * for 5 s.
+   */
   command(line: string): Promise<string>;
 }
 

@@ -64,8 +64,7 @@ export async function openRedisWithSentinel(dir: string): Promise<RedisWithSenti
       await until('two replicas are connected', async () =>
         (await master.command('INFO replication')).includes(`connected_slaves:${serverCount - 1}`),
       );
-      // Without this wait, a sentinel may refuse another failover of the same master for some
-      // seconds.
+      // Without this wait, a sentinel may refuse the next failover for some seconds.
       await until('sentinels see two good replicas', () => everyoneKnows(sentinels));
     },
     async stop() {

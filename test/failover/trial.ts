@@ -8,7 +8,7 @@ import type { History } from '../history/history.ts';
 export interface Cluster {
   readonly name: string;
   readonly servers: Servers;
-  /** Kills a server. Resolves as soon as another server is promoted. */
+  /** Kills the server that takes the writes. Resolves when another server is promoted. */
   failOver(): Promise<void>;
   restore(): Promise<void>;
 }
@@ -30,9 +30,9 @@ export interface TrialReport {
   readonly report: FaultsReport;
 }
 
-/** The load continues for this time between the failover and the return of the failed server. */
+/** The pause between the promotion of a server and `restore`. The load continues meanwhile. */
 const lastsMs = 6_000;
-/** The longest recovery that the runbook allows (docs/OPERATIONS.md, "Failover"). */
+/** If a recovery takes longer than this, the run counts as broken (`recoveriesMs`). */
 export const recoveryMsMax = 10_000;
 
 export async function runTrial(cluster: Cluster, options: TrialOptions): Promise<TrialReport> {

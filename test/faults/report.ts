@@ -46,7 +46,7 @@ const shownLengthMax = 900;
 export function describeReport(report: FaultsReport): string[] {
   return [
     '',
-    'time to recovery by kind (median and longest, in seconds):',
+    'faults by kind, with the median and longest time to recovery in seconds:',
     ...byKind(report.struck),
     '',
     'answers:',

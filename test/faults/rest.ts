@@ -7,7 +7,10 @@ import type { World } from './world/types.ts';
 
 export interface RestOptions {
   readonly boundMs: number;
-  /** If true, the database's clock is advanced, so leases and retries run out sooner. */
+  /**
+   * If true, the wait advances the database's clock. Leases then end sooner, and retries are due
+   * sooner.
+   */
   readonly movesClock: boolean;
 }
 

@@ -24,9 +24,9 @@ import { startWorld } from './world/world.ts';
 export interface FaultsOptions {
   readonly faults: number;
   readonly seed: number;
-  /** The minimum duration of load and faults together. */
+  /** The load lasts at least this long. The faults are spread over this time, or take longer. */
   readonly minutes: number;
-  /** Applications begun per second. */
+  /** Applications due per second. At its limit of work in flight, the load skips due ones. */
   readonly perSecond: number;
   readonly size: WorldSize;
   readonly pace: Pace;
@@ -46,7 +46,7 @@ export interface FaultsOptions {
    */
   readonly endsWhenBroken?: boolean;
   readonly onFault?: (struck: StruckFault) => void;
-  /** Called after the last fault and the load, while everything still runs. */
+  /** Called after the last fault and the end of the load. The services and nodes still run. */
   readonly afterFaults?: () => Promise<void>;
   readonly say?: (line: string) => void;
   /**
@@ -84,7 +84,7 @@ export async function runFaults(options: FaultsOptions): Promise<FaultsReport> {
     const prober = createProber(world, population.probeTenant);
     const schedule = options.schedule ?? randomSchedule(world, options);
     say(
-      `${world.services.length} services, ${world.nodes.length} nodes and ${world.wires.size} TCP proxies between them started in ${((performance.now() - startedMs) / 1000).toFixed(1)} s`,
+      `${world.services.length} services, ${world.nodes.length} nodes and ${world.wires.size} TCP proxies started in ${((performance.now() - startedMs) / 1000).toFixed(1)} s`,
     );
     const load = startLoad(
       { ...world, ...population },
@@ -181,7 +181,7 @@ async function strikeOne(world: World, fault: Fault): Promise<void> {
 }
 
 function auditRecovery(findings: Findings, struck: readonly StruckFault[]): void {
-  const promise = `the system is back within ${recoveryBoundMs / 1000} s of a fault`;
+  const promise = `the system is back within ${recoveryBoundMs / 1000} s after a fault has ended`;
   for (const { number, name, recoveryMs } of struck) {
     findings.expect(promise, recoveryMs !== undefined, `fault ${number}`, () => name);
   }

@@ -36,7 +36,7 @@ const details = fc.dictionary(fc.string({ maxLength: 8 }), fc.jsonValue({ maxDep
   maxKeys: 4,
 });
 
-/** The offer ids belong to no offer. */
+/** The offer ids in these frames belong to no offer. */
 function validFrames(submissionIds: () => readonly string[]) {
   const submissionId = fc.nat().map((pick) => {
     const known = submissionIds();
@@ -123,7 +123,7 @@ const oddNames = fc.constantFrom(
   '\0',
 );
 
-/** A member whose value is nested too deep for a recursive parser. */
+/** A member with thousands of nested arrays. They may overflow the stack of a recursive parser. */
 const deepMember = `"details":{"a":${'['.repeat(4_400)}${']'.repeat(4_400)}}`;
 
 /**

@@ -75,7 +75,7 @@ test(
     );
     expect(run.violations).toEqual([]);
     expect(run.sent).toBeGreaterThanOrEqual(framesCount);
-    // Every refusal was a decision of the service: no handler threw.
+    // `unhandled_frame` would mean that the service threw while it handled a frame.
     expect(bad['unhandled_frame'] ?? 0).toBe(0);
     expect(bad['malformed_frame']).toBeGreaterThan(0);
     expect(bad['invalid_frame']).toBeGreaterThan(0);
@@ -194,7 +194,7 @@ async function expectJobsUntouched({ created }: Run): Promise<void> {
     'SELECT state, count(*)::int AS count FROM submissions GROUP BY state',
   );
   expect(states).toEqual([{ state: 'submitted', count: created.length }]);
-  // The service answers a frame of each honest node, so the node's link is still open.
+  // The link of each honest node is still open: the service answers a frame on it.
   for (const node of honest) {
     node.send({ type: 'stopped', submissionId: 'sub_alive', usage: {} });
     await node.next('ack', { where: ({ submissionId }) => submissionId === 'sub_alive' });

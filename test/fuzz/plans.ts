@@ -2,18 +2,16 @@ import * as fc from 'fast-check';
 import { job } from '../support/job.ts';
 import { idTargets, lists, paths, plainReads, safeText, signedRoutes } from './targets.ts';
 
-/** A generated request. It is signed when it is sent. */
+/** A generated request. The test signs the request before sending, unless `signer` is `nobody`. */
 export interface Plan {
-  /**
-   * The part of the gateway that the request should reach: a check of CONTRACT 3 or an endpoint.
-   */
+  /** The step of the gateway that the request should reach (`doorShares`). */
   readonly door: Door;
   readonly method: string;
   readonly target: string;
   readonly body?: string | Uint8Array;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signer: Signer;
-  /** How the signature is made invalid. Undefined if the signature is valid. */
+  /** How the signature is made invalid. Undefined if the request has a valid signature or none. */
   readonly spoiled?: Spoiling;
 }
 
@@ -96,7 +94,10 @@ const post = (door: Door, body: Plan['body'], signer: Signer = 'rich'): Plan => 
 });
 const valid = (key: string, changes: object = {}) => JSON.stringify(job(key, { ...changes }));
 
-/** A valid body in which the member at `path` has another value, given as JSON text. */
+/**
+ * Returns the JSON text of a valid body, but with another value for the member at `path`. `value`
+ * is JSON text, too.
+ */
 function withMember(key: string, path: readonly string[], value: string): string {
   const body: unknown = JSON.parse(valid(key));
   let parent = Object(body);
@@ -226,7 +227,7 @@ const byDoor: Readonly<Record<Door, fc.Arbitrary<Plan>>> = {
   created: fc
     .tuple(fc.uuid(), fc.constantFrom('standard', 'priority', 'instant'))
     .map(([key, tier]) => post('created', valid(key, { tier }))),
-  // No generated `webhookUrl` is a valid URL. So no webhook is sent to a third party.
+  // No generated `webhookUrl` contains `:/`. This prevents webhooks to third parties.
   settings: fc
     .oneof(
       fc

@@ -6,9 +6,12 @@ export interface LockTimes {
   holds: number;
   /** The longest wait of any session for a lock on a table, in milliseconds. */
   waitMs: number;
-  /** The longest exclusive lock on a partitioned table or a default partition, in milliseconds. */
+  /**
+   * The longest `ACCESS EXCLUSIVE` lock on a partitioned table or a default partition, in
+   * milliseconds.
+   */
   holdMs: number;
-  /** `waitMs` and `holdMs` without the time in which the machine did not let the sampler run. */
+  /** Like `waitMs` and `holdMs`, but without the stalls of the sampler (`turnMs`). */
   netWaitMs: number;
   netHoldMs: number;
   gapMs: number;

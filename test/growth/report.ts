@@ -9,12 +9,12 @@ const lockMsMax = 50;
 const growthMax = 1.2;
 
 interface Verdict {
-  /** One line. */
+  /** The verdict, the faults and the figures in one line, without a line break. */
   readonly verdict: string;
   readonly faults: readonly string[];
 }
 
-/** Compares the sizes of tables only in the months after the retention has begun to delete. */
+/** Leaves out the sizes of tables in the months before the retention has begun to delete. */
 export function judge(
   year: Year,
   { plan, isLong }: { readonly plan: Plan; readonly isLong: boolean },
@@ -43,7 +43,8 @@ export function judge(
   const worst = Math.max(...growth.map(({ ratio }) => ratio));
   const figures =
     `${year.months.length} months, ${year.submissions} submissions, ${year.partitionsDropped} partitions dropped, ` +
-    `${year.eventsDeleted} events deleted, largest growth after the retention ${worst.toFixed(2)}, ` +
+    `${year.eventsDeleted} events deleted, ` +
+    `tables then grew to at most ${worst.toFixed(2)} times their size, ` +
     `longest lock wait ${netWaitMs.toFixed(1)} ms, longest of ${year.locks.holds} exclusive locks ${netHoldMs.toFixed(1)} ms ` +
     `(${waitMs.toFixed(1)} and ${holdMs.toFixed(1)} ms with the pauses of the machine, which took up to ${gapMs.toFixed(1)} ms)`;
   const verdict = `growth: ${faults.length === 0 ? 'flat' : `FAILED, ${faults.join('; ')}`}. ${figures}`;

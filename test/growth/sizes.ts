@@ -2,11 +2,11 @@ import type { TestDatabase } from '@svc/testkit';
 
 export interface TableSize {
   readonly rows: number;
-  /** The size with indexes, over all partitions. */
+  /** The size of the table and all its partitions, with their indexes and TOAST tables. */
   readonly bytes: number;
 }
 
-/** The tables that must not keep growing, because the service deletes their unneeded rows. */
+/** The service deletes rows of these tables, so the tables must stop growing. */
 export const boundedTables = [
   'deliveries',
   'delivery_attempts',

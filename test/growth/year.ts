@@ -21,7 +21,10 @@ export interface Plan {
   readonly steps: number;
   /** The number of submissions that each step runs, from the hold to the delivery. */
   readonly lives: number;
-  /** The number of further rows that each step writes to each table with a retention. */
+  /**
+   * The number of further rows that each step writes to each of the tables `events`, `deliveries`,
+   * `delivery_attempts` and `usage_reports`.
+   */
   readonly rows: number;
 }
 
@@ -76,7 +79,8 @@ export async function liveMonths(
       );
       for (const name of await partitionNames(store)) seen.add(name);
     }
-    // Autovacuum runs once a minute, but a month of the test takes seconds.
+    // Autovacuum runs only once a minute. A month of the test takes seconds, so the test runs
+    // `VACUUM` itself.
     await database.query('VACUUM ANALYZE');
     months.push({
       name: new Date(fromMs).toISOString().slice(0, 7),

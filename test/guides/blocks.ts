@@ -1,7 +1,10 @@
 export interface GuideBlock {
   /** `sh`, `ts`, `python` or `json`. */
   readonly language: string;
-  /** The rest of the line after the language: `file=NAME`, or the schema's name of a JSON block. */
+  /**
+   * The rest of the line after the language. It is `file=NAME`, or empty. For a JSON block, it is
+   * the name of the schema, or `webhook`.
+   */
   readonly attribute: string;
   readonly code: string;
 }

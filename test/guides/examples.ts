@@ -19,7 +19,7 @@ const examplesPython = process.env['EXAMPLES_PYTHON'] ?? process.env['PYTHON'] ?
 export interface ReceiverExample {
   readonly name: string;
   readonly command: readonly string[];
-  /** The package that must be installed: `npm` for Node, `pip` for Python. */
+  /** The package that `missingPackage` looks for: `npm` for Node, or `pip` for Python. */
   readonly npm?: string;
   readonly pip?: string;
 }
@@ -32,7 +32,7 @@ export const receiverExamples: readonly ReceiverExample[] = [
   { name: 'fastapi', pip: 'uvicorn', command: [examplesPython, 'receiver.py'] },
 ];
 
-/** Undefined if the packages of the example are installed. */
+/** The package of the example that is not installed. Undefined if none is missing. */
 export function missingPackage({ npm, pip }: ReceiverExample): string | undefined {
   if (npm !== undefined && locate(npm) === undefined) return npm;
   if (pip === undefined) return undefined;

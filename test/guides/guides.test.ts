@@ -32,7 +32,10 @@ if (python === undefined) {
   );
 }
 
-/** The output of each guide's program, and the error codes that its requests may get. */
+/**
+ * The patterns that the output of each guide's programs must match, and the error codes that this
+ * output may name.
+ */
 const expected: Readonly<Record<string, { prints: readonly RegExp[]; codes?: readonly string[] }>> =
   {
     'quick-start': { prints: [/dispatched/, /submitted/] },
@@ -117,7 +120,7 @@ interface Language {
   readonly name: 'sh' | 'ts' | 'python';
   readonly suffix: string;
   readonly receiver?: { readonly file: string; readonly program: string };
-  /** The command that runs all programs. Each program gets its own variables. */
+  /** Returns the command that runs all programs in `dir`, each with the variables in its `env`. */
   command(dir: string, programs: readonly Program[]): readonly string[];
 }
 

@@ -56,16 +56,16 @@ const good: Record<string, History> = {
 
 const bad: Record<string, [wrong: string, history: History]> = {
   'a row that does not follow from the one before': [
-    'but the rows before it lead to',
+    'computed from the row before:',
     [...opened, line('hold', 10n, [100n, 20n], 's')],
   ],
   'more held than there is': [
-    'but the rows before it lead to',
+    'computed from the row before:',
     [...opened, line('hold', 110n, [100n, 110n], 's')],
   ],
   'a second charge': ['repeats', [...opened, held, charged, line('charge', 4n, [92n, 2n], 's')]],
   'an answer with the figure before the hold': [
-    'shows 100 available',
+    'shows 100 micros available',
     [...opened, create([2, 4], created('s', { available: 100n })), held],
   ],
   'an answer without a row': ['its row is not there', [...opened, create([2, 4], created('s'))]],

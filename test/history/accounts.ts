@@ -50,7 +50,7 @@ export function checkAccounts(history: History): Verdict[] {
       violations: order,
     },
     {
-      guarantee: 'every figure that was shown is explained by that order',
+      guarantee: 'the order of the movements explains every figure that was shown',
       count: answers,
       violations: explained,
     },
@@ -87,7 +87,7 @@ function brokenChain(lines: readonly LineRecord[]): string[] {
     const isRight = line.balanceAfterMicros === balance && line.heldAfterMicros === held;
     if (!isRight || held < 0n || balance < held)
       found.push(
-        `${inWords(line)}, but the rows before it lead to ${balance} micros, ${held} of them held`,
+        `${inWords(line)}; computed from the row before: ${balance} micros, ${held} of them held`,
       );
     balance = line.balanceAfterMicros;
     held = line.heldAfterMicros;
@@ -124,7 +124,7 @@ function outOfTime(lines: readonly LineRecord[], times: readonly LineTimes[]): s
     if (latestMs >= earliest || cause === undefined || reported.has(cause)) continue;
     reported.add(cause);
     found.push(
-      `${inWords(line)} happened by ${latestMs.toFixed(0)} ms, but follows ${inWords(cause)}, which happened after ${earliest.toFixed(0)} ms`,
+      `${inWords(line)} happened at ${latestMs.toFixed(0)} ms or before, but follows ${inWords(cause)}, which happened after ${earliest.toFixed(0)} ms`,
     );
   }
   return found;
@@ -173,7 +173,7 @@ function wrongCreation({ tenant, outcome }: RecordOf<'create'>, rows: Rows): str
     row.amountMicros === heldMicros &&
     availableOf(row) === availableAfterMicros;
   if (isRight) return undefined;
-  return `the answer to the creation of ${submissionId} shows ${availableAfterMicros} available, ${heldMicros} held; its row is ${inWords(row)}`;
+  return `the answer to the creation of ${submissionId} shows ${availableAfterMicros} micros available, ${heldMicros} held; its row is ${inWords(row)}`;
 }
 
 function wrongCancel(

@@ -89,7 +89,7 @@ function atAnOldUrl(
     (one) => one.url === url && one.fromMs <= atMs && one.untilMs >= causeMs,
   );
   if (isRight) return undefined;
-  return `${eventId} (${type}, ${submissionId}) reached ${url} at ${atMs.toFixed(0)} ms; its cause began after ${causeMs.toFixed(0)} ms, but this URL was not in force between the two`;
+  return `${eventId} (${type}, ${submissionId}) reached ${url} at ${atMs.toFixed(0)} ms, but from ${causeMs.toFixed(0)} ms (the earliest time of its cause) until then this URL was not in force`;
 }
 
 const endOf: Readonly<Record<string, Status>> = {

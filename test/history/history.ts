@@ -17,7 +17,7 @@ export type HistoryRecord =
   | StatementRecord
   | RestRecord;
 
-/** The times of an operation. It takes effect at one moment between `beginMs` and `endMs`. */
+/** The times of an operation, which takes effect at one moment between `beginMs` and `endMs`. */
 export interface Timed {
   readonly beginMs: number;
   /**
@@ -32,7 +32,7 @@ export interface CreateRecord extends Timed {
   readonly kind: 'create';
   readonly tenant: string;
   readonly key: string;
-  /** Equal for bodies that mean the same. */
+  /** Stands for the body of the request. Equal for two bodies that mean the same. */
   readonly body: string;
   readonly outcome: CreateOutcome;
 }
@@ -56,7 +56,10 @@ export type CreateOutcome =
   | { readonly kind: 'conflict' }
   /** The answer of the store itself, without a gateway: the key is in use. */
   | { readonly kind: 'taken' }
-  /** Another error. The service looked up the key before the error and did not find it. */
+  /**
+   * Another error, after the look-up of the key. At some moment during the request, no submission
+   * had the key.
+   */
   | { readonly kind: 'refused'; readonly code: string }
   | { readonly kind: 'unknown' };
 
@@ -111,7 +114,7 @@ export interface StatusRecord {
   readonly endMs: number;
   /** True if the observer's own request ended the submission. */
   readonly endedIt?: boolean;
-  /** The submission's key and tenant, if the observer was shown them. */
+  /** The submission's idempotency key and tenant, if the observer was shown them. */
   readonly key?: string;
   readonly tenant?: string;
 }
@@ -177,7 +180,7 @@ interface Movement {
   readonly reference: string | null;
 }
 
-/** A row of the ledger. The rows of a tenant stand in the history in the ledger's order. */
+/** A row of the ledger. The history has the rows of each tenant in the order of the ledger. */
 export interface LineRecord extends Movement {
   readonly kind: 'line';
 }
@@ -188,7 +191,7 @@ export interface StatementRecord extends Movement {
   readonly endMs: number;
 }
 
-/** Nothing is in flight, and every endpoint had enough time to receive its events. */
+/** At `atMs` nothing is in flight, and every endpoint has had the time to receive its events. */
 export interface RestRecord {
   readonly kind: 'rest';
   readonly atMs: number;
@@ -196,7 +199,7 @@ export interface RestRecord {
 
 export type History = readonly HistoryRecord[];
 
-/** The result of one checker: the number of compared facts, and the contradictions. */
+/** The result for one guarantee: the number of compared facts, and the contradictions. */
 export interface Verdict {
   readonly guarantee: string;
   readonly count: number;

@@ -39,11 +39,11 @@ const bad: Record<string, [wrong: string, history: History]> = {
     [create([0, 9], created('s')), create([1, 8], created('r'))],
   ],
   'two first answers of one submission': [
-    'created twice',
+    'created more than once',
     [create([0, 2], created('s')), create([3, 4], created('s'))],
   ],
   'a replay with another answer': [
-    'answered differently',
+    'got different answers',
     [
       create([0, 2], created('s')),
       create([3, 4], created('s', { isReplay: true, answer: 'other' })),
@@ -79,11 +79,11 @@ const bad: Record<string, [wrong: string, history: History]> = {
     ],
   ],
   'a submission of a refused key': [
-    'every request was refused',
+    'no request can have created anything',
     [create([0, 1], refused), status('s', 'dispatched', [2, 3])],
   ],
   'two submissions in a list': [
-    'the key has two submissions',
+    'the key has several submissions',
     [create([0, null], unknown), status('s', 'dispatched', [2, 3]), status('r', 'failed', [2, 3])],
   ],
   'a submission before its request': [

@@ -51,14 +51,14 @@ function nameOf({ tenant, key }: { tenant?: string; key?: string }): string {
 /** A submission that is known to have had the key. */
 interface Holder {
   readonly submissionId: string;
-  /** The requests that were answered 201. More than one is a violation. */
+  /** The requests that were answered with a new submission. More than one is a violation. */
   readonly creators: readonly CreateRecord[];
   readonly replays: readonly CreateRecord[];
   readonly answers: ReadonlySet<string>;
   readonly latestBirthMs: number;
-  /** The begin of the first reject that may have succeeded. Infinity if there is none. */
+  /** The start of the first reject that may have succeeded. Infinity if there is none. */
   readonly earliestDeathMs: number;
-  /** The end of the first reject that succeeded. Infinity if none did. */
+  /** The earliest end of a reject that succeeded. Infinity if none succeeded. */
   readonly latestDeathMs: number;
 }
 
@@ -95,9 +95,9 @@ function answerOf({ outcome }: CreateRecord): string | null {
 function holdersTogether(holders: readonly Holder[]): string[] {
   const found: string[] = [];
   for (const [index, one] of holders.entries()) {
-    if (one.creators.length > 1) found.push(`${one.submissionId} was created twice`);
+    if (one.creators.length > 1) found.push(`${one.submissionId} was created more than once`);
     if (one.answers.size > 1)
-      found.push(`${one.submissionId} was answered differently: ${[...one.answers].join(', ')}`);
+      found.push(`${one.submissionId} got different answers: ${[...one.answers].join(', ')}`);
     for (const other of holders.slice(index + 1)) {
       const canFollow = (first: Holder, second: Holder): boolean =>
         first.earliestDeathMs < second.latestBirthMs;
@@ -113,7 +113,10 @@ function hasThroughout(holder: Holder, request: CreateRecord): boolean {
   return holder.latestBirthMs < request.beginMs && holder.earliestDeathMs > latest(request);
 }
 
-/** The violation in one answer. Undefined if the answer can be explained. */
+/**
+ * The violation in the answer to `request`. Undefined if a correct service may have given this
+ * answer.
+ */
 function wrongAnswer(
   request: CreateRecord,
   requests: readonly CreateRecord[],
@@ -172,7 +175,7 @@ function mayHaveKey(one: CreateRecord, request: CreateRecord, holders: readonly 
     }
     case 'unknown':
       return true;
-    // A request with one of these answers can have had the key, but only until it was answered.
+    // A request with one of these answers may have had the key, but only before the answer.
     case 'conflict':
     case 'taken':
     case 'refused':
@@ -195,7 +198,7 @@ function wrongRecords(
   const found = early.map((one) => `${one.submissionId} was seen before anybody requested it`);
   const lasting = shown.filter(({ status }) => status !== 'pending' && status !== 'rejected');
   const ids = new Set(lasting.map(({ submissionId }) => submissionId));
-  if (ids.size > 1) found.push(`the key has two submissions: ${[...ids].join(', ')}`);
+  if (ids.size > 1) found.push(`the key has several submissions: ${[...ids].join(', ')}`);
   const others = holders
     .filter(({ earliestDeathMs }) => earliestDeathMs === Number.POSITIVE_INFINITY)
     .filter(({ submissionId }) => ids.size === 1 && !ids.has(submissionId));
@@ -203,6 +206,6 @@ function wrongRecords(
     found.push(`an answer names ${submissionId}, but the records show ${[...ids].join(', ')}`);
   const isRefused = holders.length === 0 && !requests.some(mayHaveCreated);
   if (isRefused && ids.size > 0)
-    found.push(`every request was refused, but the records show ${[...ids].join(', ')}`);
+    found.push(`no request can have created anything, but the records show ${[...ids].join(', ')}`);
   return found;
 }

@@ -1,7 +1,10 @@
 import { type History, latest, type LineRecord, type Timed } from './history.ts';
 import { endingTimes } from './submissions.ts';
 
-/** The moments between which a row was written. Without an observation, they are 0 and Infinity. */
+/**
+ * A row was written between these two moments. `earliestMs` is 0 and `latestMs` is Infinity if no
+ * observation limits them.
+ */
 export interface LineTimes {
   readonly earliestMs: number;
   readonly latestMs: number;

@@ -233,7 +233,10 @@ class ReferenceModel {
     this.#records.push({ kind: 'url', tenant, url, beginMs, endMs: isLost ? null : endMs });
   }
 
-  /** The attempt is claimed at this step, with the URL in force, and arrives later. */
+  /**
+   * Claims an attempt at the current URL. The attempt arrives less than `overlapMs` later. Claims
+   * nothing if there is no URL or no owed event.
+   */
   #deliver(): void {
     const attempt = this.#endpoint.attempt(this.#random);
     if (attempt === undefined) return;

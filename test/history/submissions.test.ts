@@ -46,7 +46,7 @@ const bad: Record<string, [wrong: string, history: History]> = {
   ],
   'two ends': ['saw failed', [status('s', 'submitted', [0, 9]), status('s', 'failed', [0, 9])]],
   'one end with two charges': [
-    'of 2 micros',
+    'charged micros: 2',
     [
       status('s', 'submitted', [0, 9], { charged: 1n }),
       status('s', 'submitted', [0, 9], { charged: 2n }),
@@ -57,7 +57,7 @@ const bad: Record<string, [wrong: string, history: History]> = {
     [status('s', 'dispatched', [0, 1]), status('s', 'rejected', [2, 3])],
   ],
   'a cancelled submission before anybody asked': [
-    'before anybody requested a cancel',
+    'although nobody had requested a cancel',
     [status('s', 'cancelled', [1, 2], { charged: 1n }), cancelled],
   ],
 };

@@ -34,7 +34,7 @@ export function checkSubmissions(history: History): Verdict {
     violations.push(...found.map((what) => `submission ${id}: ${what}`));
   }
   return {
-    guarantee: 'nobody sees a status go back to an earlier one',
+    guarantee: 'nobody sees a status go back, two ends, or a cancel that nobody requested',
     count: seen.length,
     violations,
   };
@@ -119,7 +119,7 @@ function reversals(seen: readonly StatusRecord[]): string[] {
 }
 
 function inWords({ source, status, chargedMicros }: StatusRecord): string {
-  return `${source} saw ${status} with a charge of ${chargedMicros} micros`;
+  return `${source} saw ${status} (charged micros: ${chargedMicros})`;
 }
 
 function endsThatDiffer(seen: readonly StatusRecord[]): string[] {
@@ -148,7 +148,7 @@ function cancelledUnasked(seen: readonly StatusRecord[], askedMs: number): strin
   const early = seen.find(({ status, endMs }) => status === 'cancelled' && endMs < askedMs);
   return early === undefined
     ? []
-    : [`${early.source} saw it cancelled before anybody requested a cancel`];
+    : [`${early.source} saw cancelled, although nobody had requested a cancel`];
 }
 
 function time(ms: number): string {
@@ -161,7 +161,7 @@ function time(ms: number): string {
 export interface EndingTimes {
   readonly earliestMs: number;
   readonly latestMs: number;
-  /** The first observed end. Undefined if no observer saw the end. */
+  /** The status of the first end in the history. Undefined if no observer saw the end. */
   readonly status: Status | undefined;
 }
 

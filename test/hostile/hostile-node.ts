@@ -23,10 +23,13 @@ export interface Hostile {
   stop(): void;
 }
 
-/** More usage than any run of one second can have. */
+/** Usage far above the caps of a run that completes right after `begin` (CONTRACT 7, "Usage"). */
 const inflated = { nodeSeconds: 1e9, cpuSeconds: 1e12, memoryGbSeconds: 1e12, actions: 1e12 };
 
-/** Completes `completes` jobs with inflated usage, and starts no job after them. */
+/**
+ * Sends usage for 90 invented submissions, and accepts every offer. Completes the first `completes`
+ * jobs with inflated usage, and starts no other job.
+ */
 export function playHostile(node: ScriptedNode, completes: number): Hostile {
   let payloads = 0;
   for (const submissionId of inventedIds(90)) node.send({ type: 'usage', submissionId, usage: {} });

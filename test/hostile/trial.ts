@@ -18,7 +18,10 @@ export interface TrialReport {
   readonly submitted: number;
   readonly rejected: number;
   readonly sunk: number;
-  /** The number of payloads that the hostile node got before its first quarantine, and in total. */
+  /**
+   * The number of payloads that the hostile node got: before its first quarantine (infinite without
+   * a quarantine), and in total.
+   */
   readonly payloadsBeforeQuarantine: number;
   readonly payloads: number;
   /**
@@ -27,7 +30,10 @@ export interface TrialReport {
    */
   readonly surgeBeforeMicros: bigint;
   readonly surgeMicros: bigint;
-  /** The highest number of slots that were taken without an assignment. */
+  /**
+   * The highest number of slots that stayed taken without an assignment for `slotsSettleMs`, while
+   * no submission was pending or running.
+   */
   readonly slotsTakenByNobody: number;
   readonly cappedCount: number;
   readonly aboveCapCount: number;
@@ -35,7 +41,7 @@ export interface TrialReport {
 
 const honestNodes = 3;
 const slotsPerNode = 4;
-/** Submissions in flight at once: half of the honest nodes' slots. */
+/** Creations that wait for an answer at once: half as many as the honest nodes have slots. */
 const demand = (honestNodes * slotsPerNode) / 2;
 /**
  * The hostile node completes this many jobs with inflated usage. After them it finishes nothing.
@@ -51,7 +57,7 @@ const honestUsage = {
 const chunks = 20;
 /** The longest wait until every taken slot belongs to an assignment. */
 const slotsSettleMs = 5_000;
-/** The hold of the tier `instant` in the default rate card. */
+/** The hold of the tier `instant` in the default rate card, without surge. */
 const maxMicros = 500n * microsPerCredit;
 
 /**

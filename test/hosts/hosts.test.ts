@@ -63,7 +63,7 @@ test('a false statement after the bound is wrong', () => {
     's reported "missing: none"; unreachable in fact: redis',
   ]);
   expect(wrong(...ready, said(160, 'postgres'), said(210))).toHaveLength(1);
-  expect(wrong(...ready, said(210))).toEqual(['s: /ready gave no true answer in 100 ms']);
+  expect(wrong(...ready, said(210))).toEqual(['s: /ready gave no correct answer in 100 ms']);
   expect(wrong(...ready, said(140, 'redis'), said(260, 'redis'))).toEqual([
     's reported "missing: redis"; unreachable in fact: none',
   ]);

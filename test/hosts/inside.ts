@@ -37,6 +37,6 @@ for (const line of readiness.wrong) say(`  WRONG: ${line}`);
 const checks = report.checks.reduce((total, { count }) => total + count, 0);
 const isHeld = report.violations.length === 0 && readiness.wrong.length === 0;
 say(
-  `${isHeld ? 'held' : 'BROKEN'}: ${partitions} partitions of ${options.seconds} s (${oneWay} cuts of one direction), ${report.submissions} submissions, seed ${options.seed}; ${checks} checks, ${report.violations.length} violations; ${readiness.statements} answers of /ready, ${readiness.wrong.length} wrong`,
+  `${isHeld ? 'held' : 'BROKEN'}: ${partitions} partitions of ${options.seconds} s (${oneWay} of their cuts in one direction only), ${report.submissions} submissions, seed ${options.seed}; ${checks} checks, ${report.violations.length} violations; ${readiness.statements} requests to /ready, ${readiness.wrong.length} wrong results`,
 );
 process.exit(isHeld ? 0 : 1);

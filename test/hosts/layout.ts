@@ -1,9 +1,9 @@
 import { serviceNames } from '@svc/local';
 import type { WorldSize } from '../faults/world/types.ts';
 
-/** A host of a run: a network namespace with one interface. */
+/** A host of a run: a network namespace with one interface (`eth0`) apart from loopback. */
 export interface NetworkHost {
-  /** `tenants`, `postgres`, `redis`, or the name of a process: `gateway 0`. */
+  /** `tenants`, `postgres`, `redis`, or the name of a process, such as `gateway 0` or `node 0`. */
   readonly name: string;
   readonly namespace: string;
   readonly address: string;

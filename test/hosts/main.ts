@@ -46,13 +46,15 @@ async function run(): Promise<number> {
 
 function startTrial(layout: Layout, dir: string): ChildProcess {
   const trial = [process.execPath, path.join(import.meta.dirname, 'inside.ts'), `${process.pid}`];
-  // If an argument comes twice, its last value counts. So the trial uses the seed of this process.
+  // Without `--seed`, each process would choose another seed. The trial therefore gets the seed of
+  // this process as its last `--seed`, and the last one counts.
   const args = [...process.argv.slice(2), '--seed', `${options.seed}`];
   const command = [...inside(hostOf(layout, 'tenants')), ...dieWithParent('TERM'), ...trial];
   return spawn('env', [...command, ...args], {
     env: { ...process.env, TMPDIR: dir },
     stdio: ['ignore', 'inherit', 'inherit'],
-    // Ctrl-C reaches only this process, which then sends SIGTERM to the trial.
+    // With `detached`, Ctrl-C does not reach the trial. This process gets the signal, and sends
+    // SIGTERM to the trial.
     detached: true,
   });
 }

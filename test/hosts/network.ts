@@ -53,7 +53,10 @@ function namespaces(): string[] {
     .flatMap((line) => line.split(' ')[0] || []);
 }
 
-/** The time that the servers get to stop by themselves after the trial. They need less than 1 s. */
+/**
+ * The time that the processes of a run get to end by themselves before they are killed. The servers
+ * of a trial need less than 1 s.
+ */
 const graceMs = 5_000;
 const lookEveryMs = 20;
 

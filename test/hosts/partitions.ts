@@ -42,10 +42,13 @@ export interface Plan {
 
 const cutsMin = 2;
 const cutsMax = 3;
-/** The most draws for one set. With few pairs of hosts, draws repeat, so a set may stay small. */
+/** The most draws for one set, because a draw may repeat a pair of hosts that the set has. */
 const drawsMax = 100;
 
-/** Plans one cut of each pair in each way, and `combinations` sets of two or three cuts at once. */
+/**
+ * Plans one cut of each pair in each way, and `combinations` sets of two or three cuts at once. If
+ * `drawsMax` draws do not find enough different pairs of hosts, a set has fewer cuts.
+ */
 export function planCuts(random: Random, hostNames: readonly string[], plan: Plan): Cut[][] {
   const single = plan.pairs.flatMap((pair) =>
     ways.map((way) => [draw(random, hostNames, pair, way)]),

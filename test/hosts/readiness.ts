@@ -1,4 +1,7 @@
-/** One request to `/ready` and its answer, if one came. Times are in ms on one clock. */
+/**
+ * One request to `/ready`, and its answer if one came. Without an answer, `answeredMs` is the time
+ * at which the request failed. Times are in ms on one clock.
+ */
 export interface Statement {
   readonly service: string;
   readonly askedMs: number;
@@ -25,9 +28,9 @@ export interface Bounds {
 export interface Judgement {
   readonly statements: number;
   readonly wrong: readonly string[];
-  /** The milliseconds from each cut to the first correct "not ready". */
+  /** The milliseconds from each cut to the first true "not ready". */
   readonly notReadyMs: readonly number[];
-  /** The milliseconds from each heal to the first true "ready". */
+  /** The milliseconds from each heal to the first true "ready". A heal without one is left out. */
   readonly readyMs: readonly number[];
 }
 
@@ -83,7 +86,7 @@ function judgeOne(
     wrong.push(...falseOnes.map((one) => describe(one, unreachable)));
     if (firstTrueMs === undefined) {
       if (endMs - atMs > boundMs && endMs !== Infinity && falseOnes.length === 0)
-        wrong.push(`${service}: /ready gave no true answer in ${endMs - atMs} ms`);
+        wrong.push(`${service}: /ready gave no correct answer in ${endMs - atMs} ms`);
     } else if (index > 0) {
       (unreachable.length === 0 ? readyMs : notReadyMs).push(firstTrueMs - atMs);
     }

@@ -14,7 +14,9 @@ export interface Watch {
 }
 
 const everyMs = 300;
-/** The longest wait for an answer. A service answers after about 2 s, when its checks time out. */
+/**
+ * The longest wait for an answer. A service whose checks time out answers after about 2 s.
+ */
 const answerMsMax = 6_000;
 
 export function startWatch(world: World, fromAddress: string): Watch {

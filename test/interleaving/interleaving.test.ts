@@ -28,7 +28,7 @@ async function interleave(...args: string[]): Promise<string> {
     });
     return stdout;
   } catch (error) {
-    // After a violation the exit code is 1, and the output names the violation.
+    // After a violation the exit code is 1, so `runFile` rejects. The output names the violation.
     if (error instanceof Error && 'stdout' in error) return String(error.stdout);
     throw error;
   }

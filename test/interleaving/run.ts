@@ -23,7 +23,7 @@ const spansMs = [
 ];
 /** The longest step of time while a tenant waits for an answer. */
 const spanWhileWaitingMs = 250;
-/** The probability that a step of time may end before the next timer is due. */
+/** The probability that a drawn step of time is not extended to reach the next timer. */
 const betweenTimersChance = 0.15;
 const restStepsMax = 6_000;
 
@@ -31,7 +31,10 @@ interface RunOptions {
   readonly seed: number;
   readonly steps: number;
   readonly stateDir: string;
-  /** The action, or `faults`, that is frequent in this run. If undefined, some runs draw one. */
+  /**
+   * The action that is frequent in this run, or `faults`. If undefined, the run draws a focus with
+   * the probability `focusChance`.
+   */
   readonly focus: string | undefined;
 }
 
@@ -54,7 +57,7 @@ export async function runOne(rig: Rig, options: RunOptions): Promise<RunReport> 
   const shape = {
     tenants: 1 + random.nat(2),
     nodes: 1 + random.nat(3),
-    // A stalled dispatcher has an effect only if a node can link to another one.
+    // `stall greeting` needs a second dispatcher. The node links to it while the first is stalled.
     dispatchers: (focus === 'stall greeting' ? 2 : 1) + random.nat(3),
     rates: {
       stall: random.pick([0, 0.02, 0.06]) ?? 0,

@@ -12,7 +12,8 @@ export interface GivenServer {
   /** The superuser's URL. */
   readonly postgres?: string | undefined;
   /**
-   * The URL of the services' role on that server. Without it, the services run as the superuser.
+   * The URL of the services' role on the given server. If `postgres` is given without `service`,
+   * the services run as the superuser.
    */
   readonly service?: string | undefined;
   /**

@@ -94,7 +94,7 @@ test('a second offer goes out when the first is 300 ms old; the first accept to 
   await winner.next('assign');
   const [lost] = offersOf(loser);
   expect(await loser.next('revoke')).toEqual({ type: 'revoke', offerId: lost });
-  // An accept of a revoked offer changes nothing.
+  // An accept of a revoked offer gets only another `revoke`.
   loser.send({ type: 'accept', offerId: lost ?? '' });
   expect(await loser.next('revoke')).toEqual({ type: 'revoke', offerId: lost });
   expect(loser.frames.some(({ type }) => type === 'assign')).toBe(false);

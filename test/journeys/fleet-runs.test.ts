@@ -17,7 +17,7 @@ beforeAll(async () => {
 
 afterAll(() => fleet.close());
 
-/** Resolves when the node has the payload. */
+/** Returns the submission's id when the node has the payload and the tenant has the answer. */
 async function assigned(journey: Journey, node: FleetNode, key: string, tier: Tier = 'instant') {
   const creation = journey.client.submit(application(key, 'model', tier));
   const offer = await node.next('offer');
@@ -26,7 +26,7 @@ async function assigned(journey: Journey, node: FleetNode, key: string, tier: Ti
   return (await creation).submissionId;
 }
 
-/** Resolves when the node may act. */
+/** Assigns a new submission. Returns its id when the node has received `begin`. */
 async function begun(journey: Journey, node: FleetNode, key: string, tier?: Tier) {
   const submissionId = await assigned(journey, node, key, tier);
   node.send({ type: 'start', submissionId });

@@ -13,7 +13,10 @@ import {
 
 const sharedJourney = shareStack({ gateways: 2, dispatchers: 2 });
 
-/** The node is on the second dispatcher. Resolves when the node may act. */
+/**
+ * Connects a node to the second dispatcher and creates a submission for it. Resolves when the
+ * creation is answered and the node may act.
+ */
 async function begun(journey: Journey, key: string) {
   const node = await connectNode(journey, { slots: 2, dispatcher: 1 });
   const creation = journey.client.submit(application(key));

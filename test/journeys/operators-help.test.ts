@@ -17,7 +17,10 @@ interface Listed {
   readonly takesArgument: boolean;
 }
 
-/** CONTRACT 9 lists these commands without the argument that they take. */
+/**
+ * Commands with these names take an argument, even where CONTRACT 9 lists them without one. Only
+ * `rate-card show` and `surge show` take none.
+ */
 const takeTheId = [
   'show',
   'update',
@@ -28,7 +31,8 @@ const takeTheId = [
   'purge',
   'redeliver',
   'rotate-secret',
-  // CONTRACT 9 writes `pause|resume|retry-failed QUEUE`, so only `retry-failed` has the argument.
+  // CONTRACT 9 writes `pause|resume|retry-failed QUEUE`. The argument QUEUE belongs to all three
+  // commands, but the parser finds it only at `retry-failed`.
   'pause',
   'resume',
 ];

@@ -252,7 +252,8 @@ async function showsTheTimeline(submissionId: string, nodeId: string): Promise<v
     submissionId,
   );
   const { story } = trace;
-  // Rows of one transaction may carry times a millisecond apart.
+  // The places of these entries vary, because rows of one transaction may have times that differ by
+  // a millisecond.
   const unordered = ['accepted', 'assignment', 'release', 'ended'];
   const happened = story.map(({ what }) => what);
   expect(happened.filter((what) => !unordered.includes(what)).join(', ')).toBe(
@@ -377,7 +378,7 @@ test('the doctor finds no fault in a running stack', async () => {
   const { stdout, stderr } = await svc.run(['doctor', '--json']);
   expect(stderr).toBe('');
   const findings: { check: string; state: string; found: string }[] = JSON.parse(stdout);
-  // The check `durability` finds a fault, because the tests' Postgres does not write to the disk.
+  // The check `durability` finds a fault, because the tests' Postgres runs with `fsync` off.
   const faults = findings.filter(({ state, check }) => state === 'fault' && check !== 'durability');
   expect(faults).toEqual([]);
   const stateOf = new Map(findings.map(({ check, state }) => [check, state]));

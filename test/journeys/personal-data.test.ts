@@ -12,7 +12,7 @@ import {
   redisFiles,
 } from './personal-data.fixture.ts';
 
-/** Proves that personal data of third parties reaches only the tenant and the node. */
+/** Only the tenant and the node get personal data of third parties in plain text. */
 
 /** Free texts that may contain personal data. They are sealed wherever they are at rest. */
 const personal = {

@@ -50,7 +50,7 @@ async function endGroup(shell: ChildProcess): Promise<void> {
     process.kill(-pid, 'SIGINT');
     process.kill(-pid, 'SIGTERM');
   } catch {
-    // The shell has already ended.
+    // Every process of the group has already ended.
   }
   await closed;
 }

@@ -72,7 +72,7 @@ async function askWhatIsThere({ as, open }: Recorder, { tenant }: Environment): 
 }
 
 async function submit({ as }: Recorder, { tenant, pauper, askAs }: Environment): Promise<void> {
-  // Until a submission has ended, the held amount in answers depends on timing.
+  // Waits until a submission has ended. Before its end, the balance in answers depends on timing.
   const ended = async ({ body }: WireAnswer): Promise<void> => {
     const target = `${submissions}/${String(body['submissionId'])}`;
     await waitUntil(async () => (await askAs(tenant, get(target))).body['finishedAt'] !== null);

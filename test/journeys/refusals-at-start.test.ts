@@ -33,7 +33,7 @@ const servers = async () => {
 
 beforeAll(async () => {
   [mine, others] = await Promise.all([servers(), servers()]);
-  // A first service marks these servers as those of the other environment.
+  // A service of the sandbox runs once on the servers in `others`, and marks them as the sandbox's.
   const first = await startServiceProcess({
     name: 'settlement of the sandbox',
     entry: entryUnderTest(serviceEntry('settlement')),
@@ -67,7 +67,10 @@ function environmentOf(changes: Record<string, string | undefined>): NodeJS.Proc
   };
 }
 
-/** Tries to start a service. Returns the message of its refusal, or `it started`. */
+/**
+ * Starts a service, and stops it if it has started. Returns `it started`, or the error of the start
+ * as text.
+ */
 async function refusal(
   service: ServiceName,
   changes: Record<string, string | undefined>,

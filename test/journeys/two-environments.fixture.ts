@@ -14,7 +14,10 @@ import {
 import type { OperatorKey } from '../support/accounts.ts';
 import { send, signedBy, type WireAnswer, type WireRequest } from '../support/wire.ts';
 
-/** One environment as its operators run it: over TLS, with its own key, provisioned by `svc`. */
+/**
+ * One environment as its operators run it: with TLS and with a separate master key. The operator,
+ * the tenants and the node are created with `svc`.
+ */
 export interface Environment {
   readonly stack: TestStack;
   readonly operator: OperatorKey;
@@ -93,7 +96,10 @@ async function createOperator(context: NodeJS.ProcessEnv): Promise<OperatorKey> 
   return { operatorId: String(record.operatorId), secret: String(record.operatorSecret) };
 }
 
-/** The node reports fixed usage, so it behaves the same in every environment. */
+/**
+ * Makes the node answer offers and report outcomes by the target host alone. The node therefore
+ * behaves the same in every environment.
+ */
 function pilot(node: ScriptedNode): void {
   const failing = new Set<string>();
   node.autoPilot({

@@ -47,7 +47,7 @@ const arrived = (receiver: WebhookReceiver, type: string): Promise<ReceivedWebho
 
 const noContent = 'HTTP/1.1 204 No Content\r\n\r\n';
 
-/** The seconds between two attempts, as the schedule sets them. */
+/** The seconds from each attempt to the next one by the default schedule, without jitter. */
 const intervals = [5, 60, 300, 900, 2_400, 7_200, 18_000];
 
 describe('events', () => {

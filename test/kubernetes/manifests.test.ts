@@ -138,7 +138,10 @@ test('no manifest contains a secret, and each secret is referred to by name', ()
   expect(literal).toEqual([]);
 });
 
-/** The names of the policies that let pods connect to addresses outside the cluster. */
+/**
+ * The names of the policies with an `ipBlock` for outgoing connections. A policy is not listed if
+ * it allows outside addresses only by a rule without `to`, as `postgres` does.
+ */
 function outward(manifests: typeof all): string[] {
   return ofKind(manifests, 'NetworkPolicy')
     .filter((policy) => JSON.stringify(Object(policy).spec.egress ?? []).includes('ipBlock'))

@@ -6,9 +6,9 @@ export interface LogCall {
   /** `<file>:<line>` of the call. */
   readonly at: string;
   readonly isAgent: boolean;
-  /** Undefined for a step of the browser, which is logged at `info`. */
+  /** Undefined for a step of the browser executor, which the agent logs at `info`. */
   readonly level: string | undefined;
-  /** The messages that the call may write. Empty if the message is not a literal. */
+  /** The literal messages that the call may write. Empty if no message of the call is a literal. */
   readonly messages: readonly string[];
   /** The event that the call names as a literal, if there is one. */
   readonly event: string | undefined;
@@ -54,7 +54,10 @@ function serviceCall(node: SyntaxNode): Found | undefined {
   return { level, messages: literalsOf(message), ...namedIn(fields) };
 }
 
-/** Finds a call such as `log('warn', 'message', { … })`, or `log('step', { … })` of the browser. */
+/**
+ * Finds a call such as `log('warn', 'message', { … })`. Also finds a call of the browser executor's
+ * logger, which takes the name of a step and no level: `log('step', { … })`.
+ */
 function agentCall(node: SyntaxNode): Found | undefined {
   const { callee, args } = callOf(node);
   if (callee === undefined || !isLoggerName.test(nameOf(callee))) return undefined;

@@ -9,8 +9,8 @@ generated from the catalogue in \`packages/runtime/src/metrics\` with \`pnpm met
 - A label has few values. No label contains a tenant, a submission, a host or a URL.
 - A metric of scope \`process\` differs between processes: add them (\`sum\`). One of scope \`shared\` is a figure of the
   whole service, which each process shows: take the largest (\`max\`).
-- Settlement reads the shared figures in Postgres and Redis every 15 seconds. A scrape reads memory only. Its duration
-  does not depend on the number of tenants.
+- Settlement reads the figures of queues, submissions, deliveries and nodes in Postgres and Redis every 15 seconds.
+  A scrape reads neither. Its duration does not depend on the number of tenants.
 - Every process also shows the default metrics of Node.js (\`process_*\`, \`nodejs_*\`). The most useful is
   \`nodejs_eventloop_lag_p99_seconds\`: the process is overloaded if it stays above 0.2.
 `;

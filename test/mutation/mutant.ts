@@ -25,20 +25,27 @@ export interface Edit {
   readonly start: number;
   readonly end: number;
   readonly after: string;
-  /** The named function, constant or SQL statement around the change. */
+  /**
+   * In TypeScript, the names of the functions, constants and properties around the change, joined
+   * by dots. In a migration, the first words of the SQL statement around the change.
+   */
   readonly scope: string;
   /**
    * The number of the function that a test must enter to reach the change (see `run/reach.ts`). 0
    * means the module.
    */
   readonly reach: number;
-  /** Literal SQL around the change. A test reaches the change if it sends this text. */
+  /**
+   * Set for SQL in TypeScript: the literal SQL around the change, without the parts that a template
+   * inserts. `reaches` searches for this text in the statements that a test sends.
+   */
   readonly sql?: string;
 }
 
 export interface Mutant extends Edit {
   /**
-   * Twelve hex digits. The id stays the same when lines move, or the file moves within its `src`.
+   * Twelve hex digits. The id does not change if the line number changes, or if the file moves
+   * within its `src`.
    */
   readonly id: string;
   /** Relative to the checkout. */

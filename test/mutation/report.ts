@@ -5,7 +5,7 @@ import type { Judged } from './run/run.ts';
 export interface RoomScore {
   readonly room: Room;
   readonly killed: number;
-  /** The killed mutants for which a test timed out. */
+  /** The number of killed mutants for which a test timed out. `killed` includes them. */
   readonly timeouts: number;
   readonly survived: number;
   /**
@@ -15,7 +15,8 @@ export interface RoomScore {
   readonly unclear: number;
   readonly equivalent: number;
   /**
-   * The percentage of killed mutants among those that are not equivalent. 100 if there are none.
+   * The killed mutants, in percent of the mutants that are not equivalent. 100 if all mutants are
+   * equivalent.
    */
   readonly percent: number;
 }

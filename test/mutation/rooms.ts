@@ -3,7 +3,7 @@ import type { Embedded } from './generators/templates.ts';
 /** A part of the product that has one mutation score and one goal. */
 export interface Room {
   readonly name: string;
-  /** Globs of the files that are mutated. */
+  /** Globs of the files that are mutated, except those that `mutantsOf` leaves out. */
   readonly files: readonly string[];
   readonly embedded: Embedded;
   readonly near: readonly string[];

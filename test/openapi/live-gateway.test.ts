@@ -5,7 +5,10 @@ import { expect, test } from 'vitest';
 import { startWholeStack } from '../support/whole-stack.ts';
 import { commandVariable } from './live-gateway.ts';
 
-/** The command that `runAtLiveGateway` sets. Without a command, as in `npm test`, nothing runs. */
+/**
+ * The command from `runAtLiveGateway`, as JSON. Without a command, as in `npm test`, the test is
+ * skipped.
+ */
 const command = process.env[commandVariable];
 
 test.runIf(command !== undefined)(

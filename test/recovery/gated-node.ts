@@ -5,7 +5,7 @@ import type { NodeCredentials } from '@svc/local';
 import { type Executor, openHistory, openJournal, startAgent } from '@svc/node-agent';
 import { waitUntil } from '@svc/testkit';
 
-/** A real node agent. Each job runs until the test completes it. */
+/** A real node agent. Each job runs until the test calls `complete` or `close`. */
 export interface GatedNode {
   ran(title: string): number;
   /** Waits until the job runs, then lets it complete. */

@@ -60,7 +60,7 @@ async function startWorld() {
     env: envFor(database.databaseUrl),
     copyUrl: renamed(database.ownerUrl, copy),
     copyEnv: envFor(renamed(database.databaseUrl, copy)),
-    /** No service may be connected while Postgres copies the database. */
+    /** Copies the database. During the copy no session may use the database. */
     backUp: () =>
       onDatabase(
         renamed(database.ownerUrl, 'postgres'),
@@ -113,7 +113,7 @@ test('after the restore of an hour-old copy no job runs twice, and the outcomes 
   await node.running('in hand');
   await running.stop();
 
-  // The restore, as the runbook says.
+  // These steps follow "Restore from a backup" in docs/OPERATIONS.md.
   await world.redis.flush();
   await advanceDatabaseClock(world.copyUrl, hourMs);
   const svc = (...words: string[]) => svcJson(['recovery', ...words], world.copyEnv);

@@ -3,7 +3,10 @@ import { type ServiceName, serviceNames } from '@svc/local';
 import type { Fault } from '../faults/catalogue/fault.ts';
 import type { ServiceUnderTest, World } from '../faults/world/types.ts';
 
-/** The phases of a run: processes stay as they are, are replaced, or are scaled. */
+/**
+ * The phases of a run. `quiet` opens the balancer, and then changes no process. `rolled` replaces
+ * the processes one by one. `scaled` changes their number.
+ */
 export type Phase = 'quiet' | 'rolled' | 'scaled';
 
 export interface Step extends Fault {
@@ -14,17 +17,21 @@ export interface StepOptions {
   readonly rounds: number;
   readonly services: readonly ServiceName[];
   readonly quietSeconds: number;
-  /** If true, the trial scales each service from one process to `processesMax` and back. */
+  /**
+   * If true, the trial scales each of `services` from 1 process to `processesMax` and back to 1.
+   * Each service then gets `usual` processes again.
+   */
   readonly scales: boolean;
   /**
-   * True for the negative control, which kills processes without a warning to the load balancer.
+   * If true, the phase `rolled` kills each process without a withdrawal from the load balancer. A
+   * run with kills is the negative control.
    */
   readonly kills: boolean;
 }
 
 /** The most processes of each service, if the trial scales. */
 export const processesMax = 4;
-/** The number of processes of each service while processes are replaced. */
+/** The number of processes of each service, except in the phase `scaled`. */
 const usual = 2;
 /**
  * The time from the withdrawal of a process from the load balancer to its SIGTERM. The manifests

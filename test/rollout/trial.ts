@@ -15,9 +15,12 @@ export interface RolloutOptions extends StepOptions {
 export interface RolloutReport {
   readonly steps: number;
   readonly report: FaultsReport;
-  /** The number of answers that are errors for a tenant, by request and answer. */
+  /** The requests that failed (`failedAnswers`, `refusalsOf`), counted by request and answer. */
   readonly failed: Readonly<Record<string, number>>;
-  /** The failed creations, each with the step in which it was sent. */
+  /**
+   * One text for each creation that got no definite answer, or that `refusalsOf` returns. The text
+   * has the outcome and the step in which the creation was sent.
+   */
   readonly failedCreations: readonly string[];
   /**
    * One text for each submission that failed because a node or a service disappeared. The list
@@ -25,11 +28,14 @@ export interface RolloutReport {
    */
   readonly moved: readonly string[];
   readonly latencies: readonly Latency[];
-  /** The creations that waited longest for their first answer, the slowest first. */
+  /** The creations with the longest time to their `201`, the slowest first. */
   readonly slowest: readonly Timed[];
 }
 
-/** The step began at `atMs`, by the clock of the history. */
+/**
+ * A step that began at `atMs`, by the clock of the history. The quiet step begins when the load
+ * balancer is open.
+ */
 interface Begun {
   readonly phase: Phase;
   readonly name: string;
@@ -60,7 +66,7 @@ const slotsPerNode = 100;
 
 const slowestShown = 12;
 
-/** The failure codes of submissions whose node or service disappeared. */
+/** The failure codes that a submission may get if its node or a service disappears. */
 const lostCodes = ['node_lost', 'not_started', 'dispatch_failed', 'node_error'];
 const failure = /: (?:no answer|408|429|5(?!03 dispatch_unavailable))/;
 const declinedOnPurpose = 'sandbox.decline';

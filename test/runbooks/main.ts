@@ -57,7 +57,8 @@ const tool = (name: string, text: string) => {
 };
 tool('svc', `exec node "${adminCliEntry}" "$@"`);
 tool('systemctl', `exec "${path.join(import.meta.dirname, 'systemctl.sh')}" "$@"`);
-// These scripts replace tools of the deployment: the restore of a backup, and the Redis client.
+// `restore-postgres` replaces the deployment's tool that restores a backup. `redis-cli` runs the
+// client that belongs to the local Redis server.
 tool(
   'restore-postgres',
   `exec psql "$POSTGRES_URL" -qc 'DROP DATABASE svc WITH (FORCE)' -c 'CREATE DATABASE svc TEMPLATE svc_backup'`,

@@ -51,7 +51,10 @@ export class Model {
     for (const fact of outcome.facts) this.note(fact);
   }
 
-  /** By the default rate card, the base price is 20 credits and the maximum is 200. */
+  /**
+   * By the default rate card, the tier `standard` has a base price of 20 credits and a maximum of
+   * 200 credits.
+   */
   private checkQuote({ result, quoted }: Outcome): void {
     const estimated = BigInt(quoted?.estimatedMicros ?? -1);
     const fits = quoted?.maxMicros === '200000000' && estimated >= 20_000_000n;
@@ -115,7 +118,10 @@ export class Model {
     if (!inFlight.has(state)) this.ended.push(submission);
   }
 
-  /** Call this method when nothing is in flight and every answer is known. */
+  /**
+   * Checks the charge of each submission that has ended since the last call. Call this method only
+   * when no operation is in flight and the model knows the result of each operation.
+   */
   checkEnded(): void {
     for (const submission of this.ended.splice(0)) this.checkCharge(submission);
   }

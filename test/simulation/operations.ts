@@ -26,7 +26,7 @@ export interface Outcome {
   quoted?: { estimatedMicros: string; maxMicros: string };
   /** The amount that a rebate paid out. */
   paidMicros?: string;
-  /** `available` after a hold or a grant. */
+  /** The balance minus all holds, after a hold or a grant. */
   availableMicros?: string;
   /** The amount that a cancel released. */
   refundedMicros?: string;

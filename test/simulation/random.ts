@@ -1,4 +1,4 @@
-/** A seeded source of numbers (mulberry32): the same seed gives the same schedule. */
+/** A source of pseudorandom numbers (mulberry32). The same seed gives the same sequence. */
 export interface Random {
   /** An integer from 0 to `below` - 1. */
   readonly nat: (below: number) => number;

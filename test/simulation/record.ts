@@ -18,7 +18,7 @@ function statusOf(state: string): Status {
   return status;
 }
 
-/** Milliseconds of the recorder's clock around one operation. */
+/** The times just before and just after one operation, by the recorder's clock. */
 interface Interval {
   readonly beginMs: number;
   readonly endMs: number;

@@ -6,7 +6,7 @@ import type { Random } from './random.ts';
 const maxMicros = '200000000';
 const recentMax = 400;
 
-/** A source of operations. Most of them are on one of the latest submissions. */
+/** A source of operations. Most operations concern the latest submissions (`recentMax`). */
 export interface Schedule {
   readonly next: () => Operation;
 }
@@ -25,7 +25,8 @@ export function createSchedule(
 
   const hold = (): Operation => {
     const earlier = recent();
-    // A replay: the same key with another submission id.
+    // About a tenth of the holds are replays. A replay has the tenant and the key of an earlier
+    // hold, and a new submission id.
     const replayed = earlier !== undefined && random.chance(0.1) ? earlier : undefined;
     counter += 1;
     const operation = {

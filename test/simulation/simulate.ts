@@ -129,7 +129,8 @@ async function runAll(run: Run): Promise<Counts> {
     const size = Math.min(checkEvery, options.operations - counts.operations);
     const unknown = await runBlock(run, size, counts);
     counts.unknown += unknown.length;
-    // At this point nothing is in flight, so every row is final.
+    // Nothing is in flight after a block. The rows therefore show whether each operation
+    // without an answer took effect.
     for (const operation of unknown) await resolveUnknown(pool, model, operation);
     const faults = await disagreements(pool, model);
     counts.checks += 1;
@@ -197,7 +198,7 @@ function replaceWorker({ workers, pool, env }: Run, index: number): void {
   replacing.push(old.kill().then(() => sessionsGone(pool, old.name)));
 }
 
-/** Cuts a connection of the worker, which may be in use. */
+/** Cuts one connection of the worker, if the worker has any. An operation may be using it. */
 async function cutOne({ pool, workers }: Run, index: number): Promise<void> {
   await pool.query(
     'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1 LIMIT 1',

@@ -4,7 +4,10 @@ import { openStore } from '@svc/store';
 import type { Reply, Request } from './operations.ts';
 import { perform } from './perform.ts';
 
-/** A worker process that performs the operations it receives, and that the simulation kills. */
+/**
+ * This worker process performs the operations that it receives. The simulation kills the worker at
+ * a random time.
+ */
 const store = openStore({
   databaseUrl: process.env['DATABASE_URL'] ?? '',
   sealer: createSealer(openKeyring(process.env['SVC_MASTER_KEY'] ?? '')),

@@ -260,7 +260,7 @@ test('an intent expires, is confirmed within its grace, and after it fails or st
   await world.advance(11 * minuteMs);
   world.rpcServer.faults.status = 500;
   await world.tick(1);
-  // The RPC server answered no call, so no intent may expire.
+  // The RPC server answered each call of this tick with status 500, so no intent may expire.
   expect(await statuses()).toEqual(['pending', 'pending', 'pending']);
   world.rpcServer.faults.status = null;
   world.moveClock(minuteMs);

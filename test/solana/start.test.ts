@@ -49,7 +49,7 @@ test('each term that does not hold refuses the start with status 2 and names its
   world.chain.createMint(wrongDecimals, authority, 9);
   world.chain.createMint(wrongProgram, authority, 6, token2022Program);
   const refusals: readonly (readonly [NodeJS.ProcessEnv, RegExp])[] = [
-    [{ SOLANA_USDC_MINT: stranger }, /^SOLANA_USDC_MINT does not exist/],
+    [{ SOLANA_USDC_MINT: stranger }, /^SOLANA_USDC_MINT names no account on this network/],
     [{ SOLANA_USDC_MINT: wrongDecimals }, /^SOLANA_USDC_MINT has 9 decimals/],
     [
       { SOLANA_USDC_MINT: wrongProgram },
@@ -61,7 +61,7 @@ test('each term that does not hold refuses the start with status 2 and names its
     ],
     [{ SOLANA_RECIPIENT: stranger }, /^SOLANA_RECIPIENT has no associated token account/],
     [{ SOLANA_RPC_URL: '' }, /^SOLANA_RPC_URL is not set/],
-    [{ SOLANA_RPC_URL: 'ftp://127.0.0.1' }, /^SOLANA_RPC_URL is not a URL of http/],
+    [{ SOLANA_RPC_URL: 'ftp://127.0.0.1' }, /^SOLANA_RPC_URL must be an http or https URL/],
     [{ SOLANA_RECIPIENT: 'wallet' }, /^SOLANA_RECIPIENT is not a Solana address/],
     // The digit 0 is not in Base58, so the text is never an address. With a digit of Base58 in its
     // place, the text could still be an address.
@@ -120,7 +120,7 @@ test('an RPC server that cannot be reached is no refusal, and the service is the
   const logger = createLogger({ service: 'settlement', level: 'info', destination });
   const open = await world.intent(await world.tenant(0));
   const url = await start({ SOLANA_RPC_URL: 'http://127.0.0.1:9' }, logger);
-  expect(lines.join('')).toContain('cannot be reached; trying again');
+  expect(lines.join('')).toContain('gave no usable answer; settlement tries again');
   const body = await waitUntil(async () => {
     const text = await (await fetch(`${url}/ready`)).text();
     return text.includes('RPC') ? text : undefined;

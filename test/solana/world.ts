@@ -20,7 +20,7 @@ import { type RpcServer, startRpcServer } from './chain/rpc-server.ts';
 /** The price of a credit in these tests: 0.01 USDC. */
 const usdPerCreditMicros = 10_000n;
 const tickStepMs = 1_500;
-/** The timeout of RPC calls. A test waits for it, so it is shorter than the 8 s of the service. */
+/** The timeout of RPC calls, shorter than the product's 8 s because a test waits for a timeout. */
 const rpcTimeoutMs = 1_000;
 const monotonicMs = (): number => performance.now();
 
@@ -86,7 +86,7 @@ export class SolanaWorld {
     this.watcher = this.watcherOf('watcher-1');
   }
 
-  /** Creates a watcher, which takes the lease under the name `holder`. */
+  /** Creates a watcher. Its `tick` takes the lease under the name `holder`. */
   watcherOf(holder: string): Watcher {
     const { recipient, mint, tokenAccount, store } = this;
     const { url } = this.rpcServer;
@@ -160,7 +160,10 @@ export class SolanaWorld {
     return outcome.intent;
   }
 
-  /** Sends USDC to the recipient's token account, between two memos. Returns the signature. */
+  /**
+   * Sends `amount` micro-USDC to the recipient's token account. In the transaction, the transfer
+   * stands between two memos. Returns the signature of the transaction.
+   */
   async pay(amount: bigint, references: readonly string[], options?: SendOptions): Promise<string> {
     const paying = transfer(this.payer, this.tokenAccount, amount, references);
     return await send(this.rpcServer.url, this.payer, [memo(), paying, memo()], options);

@@ -32,7 +32,7 @@ export interface Accounts {
   /** A tenant whose rate limit is far above what tests send. */
   tenant(options?: Partial<NewTenant>): Promise<TenantCredentials>;
   operator(name: string): Promise<OperatorKey>;
-  /** A node with the most slots that a node may have. */
+  /** Creates a node that may have up to `slotsMaxMax` slots, the highest limit of any node. */
   node(name: string): Promise<NodeCredentials>;
   /**
    * Replaces the webhook secret of a tenant, and returns the new secret. The previous secret stays

@@ -1,7 +1,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { send, type WireAnswer } from './wire.ts';
 
-/** The OpenAPI document, as the service serves it over HTTP. */
+/** The OpenAPI document that a gateway serves. `violations` compares answers with it. */
 export interface ApiDescription {
   readonly document: Json;
   readonly operations: readonly DescribedOperation[];
@@ -24,7 +24,7 @@ interface DescribedOperation {
 type Json = { readonly [name: string]: Json } & readonly Json[] & (string | number | boolean);
 
 const methods = ['get', 'post', 'patch', 'put', 'delete'];
-/** The statuses with which the gateway may answer before it knows the route. */
+/** The statuses with which the gateway may answer a request without a route. */
 const statusesWithoutRoute = [400, 404, 405, 408, 413, 431];
 
 export async function describeApi(baseUrl: string): Promise<ApiDescription> {
@@ -85,7 +85,10 @@ interface ResponseAt {
   readonly response: Json;
 }
 
-/** `operation` is undefined for a request without a route. */
+/**
+ * Finds the response with this status in the document. `operation` is undefined if the document has
+ * no operation with the method and the path of the request.
+ */
 function responseAt(
   document: Json,
   operation: DescribedOperation | undefined,

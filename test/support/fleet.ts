@@ -34,9 +34,12 @@ export interface Fleet {
   readonly stack: TestStack;
   journey(): Promise<Journey>;
   node(options?: FleetNodeOptions): Promise<FleetNode>;
-  /** Links ten nodes, in turn to each of the two dispatchers. `slotsOf` returns a node's slots. */
+  /** Links ten nodes, alternately to the two dispatchers. `slotsOf` returns a node's slots. */
   ten(slotsOf: (index: number) => number): Promise<FleetNode[]>;
-  /** All slots and the free slots, as the registry counts them. Draining nodes do not count. */
+  /**
+   * All slots and the free slots for `ats.application` in the registry. Nodes that are draining or
+   * in quarantine do not count.
+   */
   slots(): Promise<{ readonly slots: number; readonly free: number }>;
   close(): Promise<void>;
 }

@@ -129,7 +129,7 @@ export function clientOf(tenant: TenantCredentials, baseUrl: string): Client {
     baseUrl,
     tenantId: tenant.tenantId,
     secret: tenant.hmacSecret,
-    // The client does not retry, so a test sees each answer as it comes.
+    // Without retries, a test sees each error that the service answers.
     maxRetries: 0,
   });
 }
@@ -166,7 +166,10 @@ export async function refusal(call: Promise<unknown>): Promise<ApiError> {
   throw new Error('the service did not refuse the call', { cause: outcome });
 }
 
-/** Waits for the webhook with this event of a submission, and verifies its signature. */
+/**
+ * Waits for the webhook that reports the event `type` of a submission. Verifies the signature of
+ * the webhook. Throws if no such webhook arrives within `timeoutMs`.
+ */
 export async function eventOf(
   { receiver, tenant }: Journey,
   submissionId: string,
@@ -192,7 +195,7 @@ export async function expectMoney(
   });
 }
 
-/** The distinct events of a submission that arrived, as `<type> <delivery id>`. */
+/** The distinct deliveries that arrived for a submission, each as `<event type> <delivery id>`. */
 export function endingEvents({ receiver }: Journey, submissionId: string): string[] {
   const webhooks = receiver.received.filter(
     ({ event }) => event.data['submissionId'] === submissionId,

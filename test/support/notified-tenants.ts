@@ -25,7 +25,10 @@ export interface NotifiedTenants {
   /** Returns the id of the test event's delivery. */
   readonly sendTest: (tenant: TenantCredentials) => Promise<string>;
   readonly submit: (tenant: TenantCredentials, idempotencyKey: string) => Promise<string>;
-  /** Waits until this many attempts of the round are recorded. Throws after 30 s. */
+  /**
+   * Waits until at least `count` attempts of the delivery's latest round are recorded. Throws after
+   * 30 s.
+   */
   readonly recorded: (
     tenant: TenantCredentials,
     deliveryId: string,

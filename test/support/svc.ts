@@ -15,7 +15,7 @@ export interface Svc {
   run(words: readonly string[], env?: NodeJS.ProcessEnv): Promise<Ran>;
   /** Like `run`, but always in a separate process, as an operator runs `svc`. */
   runProcess(words: readonly string[], env?: NodeJS.ProcessEnv): Promise<Ran>;
-  /** The output of `svc … --json`. Throws with the error message if `svc` refuses. */
+  /** The parsed output of `svc … --json`. If `svc` fails, throws with its exit code and stderr. */
   json<Printed = Record<string, unknown>>(...words: string[]): Promise<Printed>;
   list(...words: string[]): Promise<Record<string, unknown>[]>;
 }

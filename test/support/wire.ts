@@ -26,7 +26,10 @@ export interface WireAnswer {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** An agent with at most `count` connections, which stay open. `destroy` closes them. */
+/**
+ * An agent that opens at most `count` connections to each server and keeps them open between
+ * requests. `destroy` closes the connections.
+ */
 export function keptConnections(count: number): Agent {
   return new Agent({ keepAlive: true, maxSockets: count, scheduling: 'fifo' });
 }

@@ -75,7 +75,10 @@ function commitBefore(): string | undefined {
   return added === undefined ? undefined : git('rev-parse', '--verify', '--quiet', `${added}^`);
 }
 
-/** Returns undefined, or the reason why the commit could not be unpacked. */
+/**
+ * Unpacks the commit, and gives it npm packages and a Prisma client. Returns the reason if one of
+ * these steps fails, otherwise undefined.
+ */
 function unpack(commit: string, directory: string): string | undefined {
   mkdirSync(directory, { recursive: true });
   const archive = `git archive ${commit} | tar -x -C '${directory}'`;
@@ -85,7 +88,7 @@ function unpack(commit: string, directory: string): string | undefined {
   const lockfile = 'pnpm-lock.yaml';
   if (hasOnlyGrown(former(lockfile), readPresent(lockfile))) linkPackages(directory);
   else if (run(directory, 'pnpm', 'install', '--offline', '--frozen-lockfile') === undefined)
-    return 'the packages of the former commit are not in the pnpm store of this machine';
+    return 'pnpm cannot install the packages of the former commit from the store of this machine';
   const generated = 'packages/store/src/generated';
   const schema = 'prisma/schema.prisma';
   if (former(schema) === readPresent(schema))

@@ -6,7 +6,7 @@ import { application } from '../support/journey.ts';
 export interface Load {
   readonly errors: readonly string[];
   endedIds(): string[];
-  /** Waits until this many more submissions have been created and have ended. */
+  /** Waits until `more` further submissions were created and have ended. Throws after 60 s. */
   settled(more: number): Promise<void>;
   stop(): Promise<void>;
   /** The submissions whose record has changed since their end, or that did not succeed. */

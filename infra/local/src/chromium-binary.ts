@@ -16,7 +16,10 @@ const fetchedFile = path.join(fetchedDir, 'run');
 export const browserAdvice =
   'Install chromium-headless-shell (Debian 12 or newer: apt-get install chromium-headless-shell), chromium or Google Chrome.';
 
-/** The browser on the PATH, or the one that `npm test` has fetched. Undefined if there is none. */
+/**
+ * Returns the path of a browser: one on the PATH, or else the one that `chromiumBinary` has
+ * fetched. Undefined if there is none.
+ */
 export function findChromium(): string | undefined {
   const installed = programs.map(onPath).find((file) => file !== undefined);
   return installed ?? (existsSync(fetchedFile) ? fetchedFile : undefined);

@@ -12,7 +12,10 @@ export interface DemoState {
    */
   readonly webhookPort: number;
   readonly nodes: readonly NodeCredentials[];
-  /** The node with a browser. Undefined if no start has had both a browser and a demo. */
+  /**
+   * The node with a browser. Undefined if no start with this tenant has had both a browser and a
+   * demo.
+   */
   readonly browserNode?: NodeCredentials;
 }
 
@@ -33,7 +36,7 @@ export function readDemoState(dir: string, databaseUrl: string | undefined): Dem
   return isDemoState(state) ? state : undefined;
 }
 
-/** Writes the state, readable by its owner only. */
+/** Writes the state file. If the file is new, only its owner can read it. */
 export function writeDemoState(
   dir: string,
   databaseUrl: string | undefined,

@@ -25,7 +25,10 @@ import { type ReceivedWebhook, verifyWebhook } from './webhook-receiver.ts';
 
 export interface Launch {
   readonly settings: Settings;
-  /** The base environment of the services. The stack's addresses override it. */
+  /**
+   * The base environment of the services. `stackEnvironment` and the Solana demo override some of
+   * its variables.
+   */
   readonly env: NodeJS.ProcessEnv;
   readonly dir: string;
   readonly progress: Progress;

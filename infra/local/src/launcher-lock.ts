@@ -12,7 +12,7 @@ import { StartError } from './start-error.ts';
  */
 export async function takeLauncherLock(dir: string): Promise<() => Promise<void>> {
   mkdirSync(dir, { recursive: true });
-  // The path is relative, because the path of a socket is limited to about 100 characters.
+  // The path of a socket is limited to about 100 bytes. A relative path is usually shorter.
   const file = path.relative(process.cwd(), path.join(dir, 'launcher.sock'));
   if (await answers(file)) throw alreadyRunning(dir);
   rmSync(file, { force: true });

@@ -11,7 +11,7 @@ import { isPortFree } from './ports.ts';
 import { readStackFile, type StackFile } from './stack-file.ts';
 import { svc } from './svc-command.ts';
 
-/** The launcher without npm, as infra/local/bootstrap.sh runs it. */
+/** The launcher as a child of this process, started with Node as in infra/local/bootstrap.sh. */
 interface Launcher {
   readonly child: ChildProcess;
   readonly output: () => string;

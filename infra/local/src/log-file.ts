@@ -7,7 +7,7 @@ export interface LogFile {
   close(): void;
 }
 
-/** The largest size of a log file. Each process keeps at most two files. */
+/** The size at which a log file is renamed. Each process keeps at most two log files. */
 const logBytesMax = 20 * 1024 * 1024;
 
 /**

@@ -5,7 +5,10 @@ import { createProgress } from './progress.ts';
 import { readSettings } from './settings.ts';
 import { StartError } from './start-error.ts';
 
-/** Two signals within this time count as one Ctrl-C, because the terminal and npm each send one. */
+/**
+ * Signals within this time after the first signal count as the same Ctrl-C. The terminal and npm
+ * each send a signal.
+ */
 const sameSignalMs = 1_000;
 const parentPollMs = 1_000;
 

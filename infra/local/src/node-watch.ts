@@ -4,7 +4,8 @@ import { parseLogLine } from './service-process.ts';
 export interface NodeWatch {
   readonly readLine: (nodeId: string, line: string) => void;
   /**
-   * Returns the node that got the submission. Undefined if no node logs this within `timeoutMs`.
+   * Returns the id of the node that got the submission. Undefined if no node logs the assignment
+   * within `timeoutMs`.
    */
   assignedNode(submissionId: string, timeoutMs: number): Promise<string | undefined>;
 }

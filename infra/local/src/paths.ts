@@ -1,9 +1,15 @@
 import path from 'node:path';
 
-/** The checkout. Launcher and tests always run from a checkout, never from an installed package. */
+/**
+ * The root directory of the checkout. The launcher and the tests run from a checkout, never from an
+ * installed package.
+ */
 export const checkoutDir = path.resolve(import.meta.dirname, '../../..');
 
-/** The directory of downloads, which later starts use again (git-ignored). */
+/**
+ * The git-ignored directory of files that later runs use again, such as downloads and Node's
+ * compile cache.
+ */
 export const cacheDir = path.join(checkoutDir, '.local/cache');
 
 /**

@@ -12,7 +12,8 @@ const files = ['infra/docker/Dockerfile', 'docker-compose.yml'];
 function digestOf(image: string): string {
   const words = ['buildx', 'imagetools', 'inspect', '--format', '{{.Manifest.Digest}}', image];
   const digest = execFileSync('docker', words, { encoding: 'utf8' }).trim();
-  if (!/^sha256:[0-9a-f]{64}$/.test(digest)) throw new Error(`the registry has no ${image}`);
+  if (!/^sha256:[0-9a-f]{64}$/.test(digest))
+    throw new Error(`the registry reports no digest for ${image}`);
   return digest;
 }
 

@@ -10,9 +10,12 @@ import { checkoutDir } from './paths.ts';
  */
 export interface PostgresAccount {
   readonly prefix: string[];
-  /** The directory with bin/, lib/ and share/, at a path that the account can reach. */
+  /**
+   * Returns `nativeDir`, or a copy if the account cannot reach `nativeDir`. The directory has bin/,
+   * lib/ and share/.
+   */
   binaries(nativeDir: string): string;
-  /** Returns `dir`, which must exist, or another directory if the account cannot reach `dir`. */
+  /** Returns `dir`, or another directory if the account cannot reach `dir`. `dir` must exist. */
   place(dir: string): string;
   /**
    * Makes the account the owner of a file or directory. Does nothing unless the account is

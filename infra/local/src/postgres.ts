@@ -13,15 +13,18 @@ import { StartError } from './start-error.ts';
 export interface RunningPostgres extends RunningServer {
   /** The directory of the cluster's files. It may be outside `dir` (see postgres-account.ts). */
   readonly dataDir: string;
-  /** The URL of a database of this server, with the superuser `postgres`. */
+  /** The URL of a database of this server, with the superuser `postgres` as its user. */
   databaseUrl(name: string): string;
-  /** The same URL with the services' role as its user. The first migration creates that role. */
+  /** The same URL with the services' role as its user. The first run of `migrate` creates it. */
   serviceUrl(name: string): string;
 }
 
 export interface PostgresOptions {
   readonly dir: string;
-  /** False in tests only: nothing is flushed to disk, so a crash of the machine loses data. */
+  /**
+   * False: Postgres does not flush to disk, so a crash of the machine loses data. Only tests and
+   * benchmarks use false.
+   */
   readonly durable: boolean;
   readonly connectionsMax: number;
 }
@@ -161,7 +164,7 @@ function nativeDirectory(): string {
     return path.resolve(path.dirname(require.resolve(platform)), '../native');
   } catch (error) {
     throw new StartError(
-      `There is no embedded Postgres for ${process.platform} on ${process.arch}.`,
+      `No embedded Postgres is installed for ${process.platform} on ${process.arch}.`,
       'Start Postgres 15 or newer yourself, and set DATABASE_URL to an empty database on it.',
       { cause: error },
     );

@@ -7,7 +7,7 @@ import { StartError } from './start-error.ts';
 export interface PrometheusPrograms {
   readonly prometheus: string;
   readonly promtool: string;
-  /** The directory of Debian's web interface, for `--web.local-assets`. */
+  /** The directory of the web interface in Debian's package, for `--web.local-assets`. */
   readonly webAssets: string;
 }
 
@@ -28,7 +28,7 @@ export async function prometheusPrograms(
   const root = path.join(cacheDir, 'prometheus');
   if (!existsSync(root)) {
     if (!canFetchPackages()) {
-      throw new StartError('There is no Prometheus on this machine.', 'Install prometheus.');
+      throw new StartError('Prometheus or promtool is missing.', 'Install prometheus.');
     }
     onFetch();
     await fetchPackages(root, ['prometheus']);

@@ -14,13 +14,16 @@ export interface NodeCredentials {
 export interface NewTenant {
   readonly name: string;
   readonly webhookUrl?: string;
-  /** Whole credits instead of the sandbox's default grant. 0 grants none. */
+  /** The initial credits, not in micros. Undefined: the default of `svc tenant create`. */
   readonly grantCredits?: number;
   /** The job types that the tenant may submit. Undefined allows all, and an empty list none. */
   readonly allow?: readonly string[];
 }
 
-/** Only this call returns the secrets of the tenant. `run` is the function that runs `svc`. */
+/**
+ * Creates a tenant with `svc` and returns its secrets, which cannot be read again later. `run` is
+ * the function that runs `svc`.
+ */
 export async function createTenant(
   tenant: NewTenant,
   env: NodeJS.ProcessEnv,

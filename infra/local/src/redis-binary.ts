@@ -10,7 +10,7 @@ export interface RedisBinary {
 }
 
 const advice =
-  'Install redis-server or valkey-server (Debian, Ubuntu: apt-get install redis-server; macOS: brew install redis), or set REDIS_URL to your own Redis 7.';
+  'Install redis-server or valkey-server (Debian, Ubuntu: apt-get install redis-server; macOS: brew install redis), or set REDIS_URL to your own Redis, 6.2 or later.';
 
 /**
  * Finds a Redis server on the PATH. Without one, uses Debian's package below .local, because no npm

@@ -69,7 +69,8 @@ async function runVitest(words: readonly string[]): Promise<Tally> {
     const passed = countIn(report, 'numPassedTests');
     const failed = countIn(report, 'numFailedTests');
     process.stdout.write(describeSlowest(report));
-    // A file that cannot be loaded, an error outside a test, and a run without tests are failures.
+    // A run also fails if a file cannot be loaded, if an error occurs outside a test, or if no test
+    // passes.
     const isFailed = exitCode !== 0 || passed === 0;
     return { passed, failed: isFailed ? Math.max(1, failed) : failed };
   } finally {

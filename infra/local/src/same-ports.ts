@@ -1,7 +1,7 @@
 import type { ServiceName } from './service-files.ts';
 import type { ReadyLine } from './service-process.ts';
 
-/** The variable for the port of a service. Services without one have only an admin port. */
+/** The variable that sets the port of a service. The other services have only an admin port. */
 const portVariable: Partial<Record<ServiceName, string>> = {
   gateway: 'GATEWAY_PORT',
   dispatcher: 'NODE_LINK_PORT',

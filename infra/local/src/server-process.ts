@@ -10,7 +10,7 @@ export interface RunningServer {
   stop(): Promise<void>;
 }
 
-/** The interval of readiness checks. It is far below the time of a start. */
+/** The pause between two readiness checks. It is far shorter than a server takes to start. */
 const pollMs = 10;
 const readyBoundMs = 60_000;
 const stopBoundMs = 20_000;
@@ -20,7 +20,7 @@ export interface ServerCommand {
   readonly name: string;
   readonly command: string[];
   readonly env?: NodeJS.ProcessEnv;
-  /** The log. It is truncated at each start, which limits its size. */
+  /** The file for the output of the server. Each start of the server truncates the file. */
   readonly logFile: string;
   readonly stopSignal: NodeJS.Signals;
   isReady(pid: number): Promise<boolean>;

@@ -16,7 +16,10 @@ export interface Servers {
   readonly redisUrl: string;
 }
 
-/** The most connections: enough for the pools of four services, and some sessions of a person. */
+/**
+ * The most connections to the embedded Postgres. They suffice for the pools of four services and
+ * some sessions of a person.
+ */
 const connectionsMax = 200;
 const databaseName = 'postgres';
 

@@ -21,7 +21,7 @@ export interface ServiceProcess {
   isRunning(): boolean;
   /** Sends a message over the process's IPC channel. Does nothing after the process has ended. */
   send(message: object): void;
-  /** Resolves with a description when the process has ended in any way. */
+  /** Resolves when the process has ended, with a text that says how the process ended. */
   readonly exited: Promise<string>;
   /** Sends SIGTERM to drain the process. Kills it if it still runs after `boundMs`. */
   stop(boundMs?: number): Promise<void>;
@@ -35,7 +35,10 @@ export interface ServiceCommand {
   readonly args?: readonly string[];
   /** Options of Node itself, such as `--watch`. */
   readonly nodeOptions?: readonly string[];
-  /** The environment of the process. Only the variable of Node's compile cache is added to it. */
+  /**
+   * The environment of the process, which inherits no variables of this process.
+   * `NODE_COMPILE_CACHE` is added if it is missing. Node adds the variables of the IPC channel.
+   */
   readonly env: NodeJS.ProcessEnv;
   readonly onLine?: (line: string) => void;
   readonly onMessage?: (message: unknown) => void;
@@ -95,7 +98,10 @@ interface SpawnedService {
   readonly child: ChildProcess;
   readonly lines: string[];
   readonly output: ReturnType<typeof createInterface>;
-  /** Resolves when all lines are read. It waits for children that still have the pipes. */
+  /**
+   * Resolves when all lines are read, after the service and its child processes have closed the
+   * pipes.
+   */
   readonly drained: Promise<unknown>;
 }
 
@@ -136,7 +142,7 @@ function spawnService({
 }
 
 function linesOf(stream: Readable | null): ReturnType<typeof createInterface> {
-  if (stream === null) throw new Error('a piped stream is missing');
+  if (stream === null) throw new Error('the child process has no pipe for stdout or stderr');
   return createInterface({ input: stream, crlfDelay: Infinity });
 }
 

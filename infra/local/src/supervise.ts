@@ -16,7 +16,10 @@ export interface Supervision {
 const restartsMax = 5;
 const restartDelayMs = 1_000;
 const watchOptions = ['--watch', '--watch-preserve-output'];
-/** Matches the lines that Node prints in watch mode when it restarts a process or cannot run it. */
+/**
+ * Matches the lines that Node prints in watch mode when it restarts a process, or when the process
+ * ends with an error.
+ */
 const watchLine = /^(Restarting|Failed running) /;
 
 /**

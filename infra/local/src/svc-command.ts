@@ -16,7 +16,10 @@ export function svcText(words: readonly string[], env: NodeJS.ProcessEnv): Promi
   });
 }
 
-/** Runs `svc … --json` and returns the record that it printed (CONTRACT 9). */
+/**
+ * Runs `svc … --json` and returns its parsed output: a record, or a list of records (CONTRACT 9).
+ * If `svc` fails, throws CommandError with its error output.
+ */
 export async function svc(words: readonly string[], env: NodeJS.ProcessEnv): Promise<unknown> {
   const printed = await svcText([...words, '--json'], env);
   return JSON.parse(printed);

@@ -16,12 +16,12 @@ export function idArgument(prefix: IdPrefix): (text: string) => string {
   };
 }
 
-/** Parses an amount in credits into micro-credits. */
+/** Parses a decimal number, such as an amount in credits or USD, into millionths. */
 export function creditsArgument(text: string): bigint {
   const micros = parseCreditsExact(text);
   if (micros === undefined) {
     throw new InvalidArgumentError(
-      'It must be a number from 0 to less than 10^9, with at most six decimals.',
+      'It must be a number from 0 to 999999999.999999, with at most six decimals.',
     );
   }
   return micros;
@@ -93,7 +93,10 @@ function parseDuration(text: string): number | undefined {
  */
 export type AskedTime = Date | { readonly agoMs: number };
 
-/** Parses a time: RFC 3339, a date (UTC), or a duration before now (30m, 24h, 7d). */
+/**
+ * Parses a time: RFC 3339, a date (00:00 UTC), or a duration before now (30m, 24h, 7d). Throws
+ * `InvalidArgumentError` for a text that is no time.
+ */
 export function timeArgument(text: string): AskedTime {
   const agoMs = parseDuration(text);
   if (agoMs !== undefined) return { agoMs };

@@ -61,7 +61,7 @@ export const catalogue: readonly CommandGroup[] = [
   },
   {
     name: 'audit',
-    summary: 'the log of all changes, and of each access to personal data',
+    summary: 'the log of changes by operators and tenants, and of reads of personal data',
     load: async () => (await import('./commands/audit.ts')).addAuditCommands,
   },
   {
@@ -76,12 +76,12 @@ export const catalogue: readonly CommandGroup[] = [
   },
   {
     name: 'trigger',
-    summary: 'an event in the sandbox',
+    summary: 'an event, caused by a real submission or change in a sandbox',
     load: async () => (await import('./commands/listen.ts')).addTriggerCommand,
   },
   {
     name: 'purchase-intent',
-    summary: 'purchase intents of all tenants, paid in USDC',
+    summary: 'purchase intents of all tenants: credits for USDC',
     load: async () => (await import('./commands/purchase-intent.ts')).addPurchaseIntentCommands,
   },
   {
@@ -106,7 +106,7 @@ export const catalogue: readonly CommandGroup[] = [
   },
   {
     name: 'log-level',
-    summary: 'the log levels of the services, changed for a while',
+    summary: 'the log levels of the services',
     load: async () => (await import('./commands/log-level.ts')).addLogLevelCommand,
   },
   {

@@ -9,7 +9,7 @@ import type { Command } from 'commander';
  */
 
 export interface CommandText {
-  /** A line that says what the command does, without a full stop. */
+  /** The description of the command: one line, without a full stop. */
   readonly does: string;
   readonly examples: readonly string[];
 }

@@ -63,7 +63,7 @@ interface StackFile {
   masterKey: string;
 }
 
-/** Null if no stack of `npm start` is running. */
+/** Null if there is no `stack.json`, or if the process that this file names has ended. */
 function readRunningStack(env: NodeJS.ProcessEnv): Record<string, string> | null {
   const directory = path.resolve(checkoutDirectory, env['SVC_LOCAL_DIR'] ?? '.local');
   const file = path.join(directory, 'stack.json');

@@ -25,7 +25,7 @@ export async function identify(
   if (mayBeFirst && !(await hasOperators(store))) return localActor();
   throw new Refusal(
     'In production this command needs an operator: set SVC_OPERATOR_ID and SVC_OPERATOR_SECRET. ' +
-      'While there is no operator, `svc operator create` works without them.',
+      'While no operator is enabled, `svc operator create` works without these variables.',
   );
 }
 
@@ -37,7 +37,8 @@ async function verifiedOperator(store: Store, wireId: string, secret: string): P
   if (operator === null || operator.disabled || !isRight) {
     throw new Refusal(
       'SVC_OPERATOR_ID and SVC_OPERATOR_SECRET do not match an enabled operator. ' +
-        'Another operator can run `svc operator rotate-secret` or `svc operator create` for you.',
+        'Correct both, or unset both in a sandbox. Another operator can run ' +
+        '`svc operator rotate-secret`, or `svc operator create` if your key is disabled.',
     );
   }
   return { kind: 'operator', id: operator.operatorId };

@@ -49,7 +49,7 @@ export function print(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-/** Undefined if the output is not a terminal. */
+/** The width of the terminal, in columns. Undefined if stdout is not a terminal. */
 export function terminalWidth(): number | undefined {
   return process.stdout.isTTY ? process.stdout.columns : undefined;
 }

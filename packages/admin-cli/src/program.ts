@@ -24,9 +24,10 @@ export async function createProgram(words?: readonly string[]): Promise<Command>
 }
 
 const outro = `
-svc connects to the stack that \`npm start\` runs from this checkout, or to DATABASE_URL and REDIS_URL
-with SVC_MASTER_KEY. Production also needs SVC_OPERATOR_ID and SVC_OPERATOR_SECRET to identify you.
-Exit codes: 0 success, 1 refused, 2 wrong usage.`;
+svc connects to DATABASE_URL and REDIS_URL with SVC_MASTER_KEY. If DATABASE_URL is not set, svc
+connects to the stack that \`npm start\` runs from this checkout. Production also needs
+SVC_ENVIRONMENT=production, and SVC_OPERATOR_ID and SVC_OPERATOR_SECRET to identify you.
+Exit codes: 0 success, 1 refused, failed or fault found, 2 wrong usage.`;
 
 function inherit(command: Command, from: Command): void {
   command.copyInheritedSettings(from);

@@ -11,7 +11,10 @@ import { openFixture } from '@svc/store/fixture';
 import { bareEnvironment, runSvc, testMasterKey } from '@svc/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-/** Results of nodes and responses of endpoints may contain personal data, so reads are audited. */
+/**
+ * A node's result or an endpoint's response may contain personal data. The audit log records each
+ * command of `svc` that shows one.
+ */
 
 let fixture: Awaited<ReturnType<typeof openFixture>>;
 let tenantId: string;

@@ -22,7 +22,7 @@ export async function withRedis<T>(
 ): Promise<T> {
   const outcome = await tryRedis(context, work);
   if (outcome.kind === 'away') {
-    throw new Refusal('Redis cannot be reached. Check that it runs and that REDIS_URL is right.');
+    throw new Refusal('There is no connection to Redis. Start Redis, or correct REDIS_URL.');
   }
   return outcome.value;
 }

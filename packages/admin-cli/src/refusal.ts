@@ -1,4 +1,4 @@
-/** The command is valid but was refused. The message says what to do next. Exit code 1. */
+/** The arguments are complete, but the command was refused. The message says why. Exit code 1. */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
 }

@@ -17,7 +17,7 @@ export async function runSvc(words: readonly string[]): Promise<void> {
 }
 
 async function report(error: unknown): Promise<number> {
-  // Commander has printed the error already.
+  // Commander has already printed the error, or the help if the command line asked for it.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
   process.stderr.write(`${await explain(error)}\n`);
   return error instanceof WrongUsage ? 2 : 1;
@@ -29,7 +29,7 @@ async function explain(error: unknown): Promise<string> {
     return printable(error.message);
   const { isUnavailable } = await import('@svc/store');
   if (isUnavailable(error)) {
-    return 'Postgres cannot be reached. Check that it runs and that DATABASE_URL is right.';
+    return 'Postgres cannot be reached. Check the server, DATABASE_URL and MIGRATION_DATABASE_URL.';
   }
   return printable(error.stack ?? error.message);
 }

@@ -194,7 +194,7 @@ test('a payment that is unknown, of an open intent, or granted already is not as
   const inTwo = await intent();
   const [first] = [await pay(2n * usdc, inTwo), await pay(3n * usdc, inTwo)];
   const refusals: readonly (readonly [string, string])[] = [
-    ['nothing', 'has seen no such payment'],
+    ['nothing', 'read no such payment'],
     [part, 'can still be completed'],
     [whole, 'were granted for this payment before'],
     [first, 'were granted for this payment before'],

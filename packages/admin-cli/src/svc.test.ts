@@ -206,7 +206,7 @@ test('a grant counts once for each reference, and other contents are a conflict'
   expect(again).toEqual({ ...first, idempotent: true });
   const conflict = await svc([...words, '600', '--reference', 'INV-1']);
   expect(conflict).toMatchObject({ code: 1, stdout: '' });
-  expect(conflict.stderr).toContain('another grant');
+  expect(conflict.stderr).toContain('a grant with other values');
   expect(await record('credits', 'balance', String(tenantId))).toMatchObject({ balance: 500.5 });
 });
 
@@ -217,7 +217,7 @@ test('a purchase is reversed once, and the ledger stays correct', async () => {
   expect(await record(...words)).toMatchObject({ tenantId, credits: 50 });
   expect(await record(...words)).toMatchObject({ idempotent: true });
   const rebate = await svc(['credits', 'pay-rebate', String(tenantId)]);
-  expect(rebate).toMatchObject({ code: 1, stderr: 'The tenant has accrued no rebate.\n' });
+  expect(rebate).toMatchObject({ code: 1, stderr: 'The tenant has no accrued rebate to pay.\n' });
   expect(await record('ledger', 'verify')).toMatchObject({ faults: [] });
 });
 
@@ -254,7 +254,7 @@ test('missing settings, unreachable servers and the wrong environment are explai
     DATABASE_URL: 'postgresql://postgres@127.0.0.1:1/none',
   });
   expect(down.code).toBe(1);
-  expect(down.stderr).toContain('Postgres does not answer');
+  expect(down.stderr).toContain('Postgres at DATABASE_URL is down, busy or a standby');
   await svcProcess(['status']);
   const other = await svcProcess(['status'], { SVC_ENVIRONMENT: 'production' });
   expect(other.code).toBe(1);

@@ -14,7 +14,7 @@ export interface Call<Result> extends RequestParts {
    * of each request.
    */
   readonly waitMs?: number;
-  /** Reads the text of an answer. Undefined if the text is not an answer of the service. */
+  /** Reads the text of an answer. Undefined if the text is not a result of this call. */
   readonly read: (text: string) => Result | undefined;
   /**
    * Reads the error of a repeat. Returns a result if the error shows that an earlier attempt has

@@ -91,7 +91,10 @@ export interface Client {
     change: WebhookEndpointChange,
     options?: CallOptions,
   ): Promise<WebhookEndpoint>;
-  /** The service drops the pending deliveries of the endpoint. */
+  /**
+   * Deletes a webhook endpoint and drops its pending deliveries. The event about the deletion may
+   * still arrive.
+   */
   deleteWebhookEndpoint(
     endpointId: string,
     options?: CallOptions,
@@ -117,7 +120,10 @@ export interface Client {
    * Only this answer shows the secret.
    */
   createKey(request: KeyRequest, options?: CallOptions): Promise<KeyCreated>;
-  /** Throws `ConflictError` with code `last_key` if no other key may change the settings. */
+  /**
+   * Throws `ConflictError` with code `last_key` if the key is the tenant's last valid one with the
+   * scope `settings`.
+   */
   deleteKey(keyId: string, options?: CallOptions): Promise<{ readonly keyId: string }>;
   /** Lists the changes of settings, webhook endpoints and keys. */
   listAudit(query?: ListAuditQuery, options?: CallOptions): Pages<AuditEntry>;

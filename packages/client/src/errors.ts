@@ -18,7 +18,7 @@ export class ApiError extends SvcError {
   readonly code: string;
   readonly detail: string;
   readonly requestId: string | null;
-  /** The body of the error (RFC 9457). Empty if the answer is not from the service. */
+  /** The body of the error (RFC 9457). Empty if `code` is `unrecognisedAnswer`. */
   readonly problem: Partial<Problem>;
 
   constructor(status: number, requestId: string | null, problem: Partial<Problem>) {
@@ -46,7 +46,7 @@ export class AuthenticationError extends ApiError {
   override readonly name = 'AuthenticationError';
 }
 
-/** 402. `problem.required` is the amount of the hold that the submission needs. */
+/** 402. `problem.required` is the hold that the submission needs, in credits. */
 export class InsufficientCreditsError extends ApiError {
   override readonly name = 'InsufficientCreditsError';
 }
@@ -66,7 +66,7 @@ export class ConflictError extends ApiError {
   override readonly name = 'ConflictError';
 }
 
-/** 422. `problem.errors` lists the violations. */
+/** 422. If `code` is `validation_error`, `problem.errors` lists the violations. */
 export class ValidationError extends ApiError {
   override readonly name = 'ValidationError';
 }
@@ -125,7 +125,7 @@ export class WaitTimeoutError extends SvcError {
   readonly last: Submission | null;
 
   constructor(submissionId: string, timeoutMs: number, last: Submission | null, cause: unknown) {
-    super(`${submissionId} did not end within ${timeoutMs} ms.`, { cause });
+    super(`No end of ${submissionId} within ${timeoutMs} ms.`, { cause });
     this.last = last;
   }
 }

@@ -28,7 +28,10 @@ interface Shape extends Partial<Call<unknown>> {
 }
 
 type Operation = readonly [
-  /** The path after `/v1/`. `:` stands for the id, which is the first argument of the method. */
+  /**
+   * The path after `/v1/`. Empty if `shape` has the whole `path`. `:` stands for the id, which is
+   * the first argument of the method.
+   */
   path: string,
   /**
    * A member of each successful answer. An answer without it does not come from the service. A
@@ -46,11 +49,11 @@ const endpoints = 'webhook-endpoints';
 const keys = 'keys';
 const intents = 'credits/purchase-intents';
 
-/** Safe to repeat: a quote, or a creation with an idempotency key. */
+/** A POST that is safe to repeat: a quote, or a creation with an idempotency key. */
 const posted: Shape = { method: 'POST', takesContent: true };
-/** A repeat could create a second resource. */
+/** A repeat could create a second resource, or replace the secret in a lost answer. */
 const postedOnce: Shape = { ...posted, isOnce: true };
-/** A repeat would start a second delivery. */
+/** A repeat could queue a second test, or send the same delivery once more. */
 const delivered: Shape = { method: 'POST', isOnce: true };
 const patched: Shape = { ...posted, method: 'PATCH' };
 const deleted: Shape = { method: 'DELETE' };

@@ -2,7 +2,10 @@ import { callService, having } from './call.ts';
 import { type CallOptions, type Connection, given } from './connection.ts';
 import type { Page } from './types.ts';
 
-/** A list: an async iterator over the items of all pages. Each page is one request. */
+/**
+ * A list. `for await` gives the items of the first page, or of the page at the `cursor` of the
+ * query, and of all later pages. Each page is one call.
+ */
 export interface Pages<Item> extends AsyncIterable<Item> {
   /** The first page, or the page at the `cursor` of the query. */
   page(): Promise<Page<Item>>;

@@ -8,7 +8,7 @@ const pauseMsMax = 8000;
  * error at once.
  */
 const askedPauseMsMax = 60_000;
-/** The statuses of errors that do not concern the request itself. A repeat may succeed. */
+/** The statuses of temporary errors. The same request may succeed later. */
 export const temporaryStatuses: readonly number[] = [408, 429, 500, 502, 503, 504];
 
 function askedPauseMs(error: ApiError, headers: Headers | undefined): number | undefined {
@@ -16,7 +16,7 @@ function askedPauseMs(error: ApiError, headers: Headers | undefined): number | u
   if (/^\d+$/.test(header)) return Number(header) * 1000;
   const untilMs = Date.parse(header);
   if (untilMs) {
-    // Compute the pause from the `date` of the answer, because the local clock may be wrong.
+    // The pause starts at the answer's `date`, if there is one: the local clock may be wrong.
     const fromMs = Date.parse(headers?.get('date') ?? '') || Date.now();
     return Math.max(0, untilMs - fromMs);
   }

@@ -8,7 +8,7 @@ export interface RequestParts {
   /** The path and query after the base URL. */
   readonly path: string;
   readonly body?: string | undefined;
-  /** True if the request needs no signature, and its answer is read with any status. */
+  /** True if the request needs no signature, and an answer with an error status is read too. */
   readonly isOpen?: true;
 }
 
@@ -47,8 +47,8 @@ export async function send(
         method: parts.method,
         headers,
         body: parts.body ?? null,
-        // The signature is valid for one target only. The target of a redirect would refuse the
-        // request.
+        // The client does not follow redirects. A signature is valid for one method and one path
+        // with its query. After a redirect to another path, the service would refuse the request.
         redirect: 'manual',
         signal,
       });

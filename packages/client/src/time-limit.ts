@@ -28,7 +28,7 @@ export async function withTimeLimit<Result>(
   }
 }
 
-/** Resolves after the pause. Rejects with the reason of the signal as soon as it aborts. */
+/** Resolves after the pause. If `signal` aborts earlier, rejects at once with its reason. */
 export async function pause(milliseconds: number, signal?: AbortSignal): Promise<void> {
   try {
     await withTimeLimit(signal, milliseconds, untilAborted);

@@ -80,7 +80,7 @@ export async function verifyWebhook(webhook: {
   readonly headers: WebhookHeaders;
   readonly body: string | Uint8Array;
   readonly toleranceSeconds?: number;
-  /** Milliseconds since 1970. */
+  /** Returns the current time in milliseconds since 1970. The default is `Date.now`. */
   readonly now?: () => number;
 }): Promise<VerifiedWebhook> {
   const { secret, headers, toleranceSeconds = toleranceSecondsDefault, now = Date.now } = webhook;
@@ -90,7 +90,7 @@ export async function verifyWebhook(webhook: {
     .split(' ', signaturesMax)
     .flatMap((value) => (value.startsWith('v1,') && fromBase64(value.slice(3))) || []);
   const ageSeconds = Math.abs(Math.floor(now() / 1000) - Number(timestamp));
-  // If the timestamp is malformed, `ageSeconds` is NaN, and this condition refuses it too.
+  // If the timestamp is not a number, `ageSeconds` is NaN. This condition refuses NaN, too.
   if (!(ageSeconds <= toleranceSeconds)) {
     throw new WebhookVerificationError(
       'webhook-timestamp is malformed, too old or too new. Check the clock.',

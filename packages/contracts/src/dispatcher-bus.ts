@@ -33,7 +33,10 @@ export const MakeOffer = Type.Object({
   expiresInMs: Type.Integer({ minimum: 1 }),
   /** RFC 3339, by the database's clock. */
   offeredAt: Type.String(),
-  /** The earlier offers of the submission. An accept is committed together with them. */
+  /**
+   * The latest offers of the submission that have already ended. The commit of an accept also
+   * stores these offers.
+   */
   before: Type.Array(OfferRecord, { maxItems: offerRecordsMax }),
   ...OfferFacts.properties,
 });

@@ -110,7 +110,10 @@ const boundsFromNode = { charactersMax: frameFromNodeBytesMax, depthMax: frameFr
  */
 const boundsToNode = { charactersMax: frameToNodeBytesMax, depthMax: jsonDepthMax };
 
-/** Parses a frame from a node and checks it against its schema (CONTRACT 7). Never throws. */
+/**
+ * Parses a frame from a node and checks it against its schema (CONTRACT 7). Also refuses a result
+ * above `resultBytesMax`. Never throws.
+ */
 export function parseFrameFromNode(text: string): ParsedFrame<FrameFromNode> {
   const parsed = parse(checksFromNode(), text, boundsFromNode);
   if (parsed.kind === 'frame' && parsed.frame.type === 'completed') {

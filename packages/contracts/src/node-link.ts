@@ -30,9 +30,9 @@ export const nodeLinkCloseCodes = {
 } as const;
 
 export const jobTypesPerNodeMax = 64;
-/** The largest `slots` of a `hello`. The node's own `slotsMax` limits it further. */
+/** The largest `slots` of a `hello`. The service uses at most the node's `slotsMax` of them. */
 export const slotsPerNodeMax = 1_000;
-/** The most entries of `running` in a `hello`, checked before the node's own limit is known. */
+/** The most entries of `running` in any `hello`. The node's own limit (`runningMax`) is lower. */
 export const runningPerNodeMax = 4_000;
 /** The longest receipt, in characters of base64. */
 export const receiptLengthMax = 4_096;
@@ -223,7 +223,10 @@ const assign = Type.Object({
   type: Type.Literal('assign'),
   offerId: Id,
   submissionId: Id,
-  /** Opaque. The node returns it in `report`. Services of an older version omit it. */
+  /**
+   * A text that means nothing to the node. The node returns the text in `report`. Services of an
+   * older version omit the receipt.
+   */
   receipt: Type.Optional(Type.String({ maxLength: receiptLengthMax })),
   payload: Type.Object({}),
 });

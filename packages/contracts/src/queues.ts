@@ -98,7 +98,8 @@ export const queues = {
     schema: WebhookJob,
     attemptsMax: 1,
     lockDurationMs: 60_000,
-    // Each process runs one job at a time. Tenants that become due meanwhile are in the next job.
+    // Each process runs one job at a time. While the next job waits, further tenants with due
+    // deliveries join that job.
     concurrency: 1,
     stalledCountMax: 1,
   },

@@ -1,4 +1,4 @@
-/** Thrown if an invariant is broken. It is a defect of the service, never an answer to a tenant. */
+/** Thrown if an invariant is broken. The cause is a defect of the service, not a wrong request. */
 export class InvariantError extends Error {
   override readonly name = 'InvariantError';
 }

@@ -28,7 +28,7 @@ export interface SimulatedAsk {
 
 const seedMax = 2_147_483_647;
 
-/** Park and Miller's generator. Each call of the returned function gives a number from 0 to 1. */
+/** Park and Miller's generator. The returned function gives numbers above 0 and below 1. */
 export function randomOf(seed: number): () => number {
   let state = seed;
   return () => {
@@ -37,7 +37,10 @@ export function randomOf(seed: number): () => number {
   };
 }
 
-/** Tenants ask for slots at random times (Poisson). A refused ask is not repeated. */
+/**
+ * Simulates tenants that ask for slots at random times (Poisson), `burst` asks at a time. A refused
+ * ask is not repeated.
+ */
 export function simulateFleet(fleet: SimulatedFleet): SimulatedAsk[] {
   const { usable, runMs, forMs, isFair, tenants } = fleet;
   const random = randomOf(fleet.seed);

@@ -60,7 +60,10 @@ export function parseDecimal(text: string): Decimal | undefined {
   return { digits: sign === '-' ? -magnitude : magnitude, scale: Math.max(-exponent, 0) };
 }
 
-/** Writes a decimal without an exponent. `parseDecimal` of the result gives the same value. */
+/**
+ * Writes a decimal without an exponent. `parseDecimal` of the result gives the same value, if the
+ * value is within the limits of `parseDecimal`.
+ */
 export function formatDecimal(decimal: Decimal): string {
   const sign = decimal.digits < 0n ? '-' : '';
   const magnitude = decimal.digits < 0n ? -decimal.digits : decimal.digits;

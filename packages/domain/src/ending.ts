@@ -16,7 +16,7 @@ export type EndingRequest =
       readonly offers?: readonly OfferRecord[];
     };
 
-/** The facts for the decision, read while the submission is locked. */
+/** The facts for the decision. All facts but `rate` are read while the submission is locked. */
 export interface EndingFacts {
   readonly state: SubmissionState;
   /**

@@ -10,13 +10,13 @@ export const errorCatalogue = {
     status: 400,
     title: 'Bad request',
     description:
-      'The server cannot parse the HTTP request, or the percent-encoding of its path is invalid.',
+      'The HTTP request is malformed, has no Host header, or has bad percent-encoding in its path.',
   },
   unauthenticated: {
     status: 401,
     title: 'Unauthenticated',
     description:
-      'A signature header is missing or malformed, the timestamp differs from the clock of the service by more than five minutes, or no enabled key made the signature.',
+      'A signature header is missing or malformed, the timestamp differs from the clock of the service by more than five minutes, or no enabled key that allows the address of the client made the signature.',
   },
   insufficient_credits: {
     status: 402,
@@ -95,7 +95,7 @@ export const errorCatalogue = {
     status: 409,
     title: 'Webhook URL missing',
     description:
-      'The webhook URL is missing or disabled. Set it first, in the settings or at the webhook endpoint.',
+      'The webhook URL is missing or disabled. Set it first, in the settings or at the webhook endpoint. A delivery of a deleted endpoint cannot be sent again.',
   },
   endpoint_limit: {
     status: 409,
@@ -139,7 +139,7 @@ export const errorCatalogue = {
     status: 422,
     title: 'Validation error',
     description:
-      'The body is not valid JSON, the body does not match its schema, or a query parameter is invalid. `errors` lists each place and reason.',
+      'The body is not valid JSON, or the body or a query parameter is not valid. `errors` lists what to correct.',
   },
   unknown_job_type: {
     status: 422,
@@ -161,7 +161,7 @@ export const errorCatalogue = {
     status: 429,
     title: 'Rate limited',
     description:
-      'Too many requests came from this tenant or address, or a limit of submissions in flight, webhook attempts or waiting requests is reached. Repeat after the seconds in `Retry-After`.',
+      'Too many requests came from this tenant or address, or a limit of submissions in flight, webhook attempts, test events or waiting requests is reached. Repeat after the seconds in `Retry-After`.',
   },
   too_many_intents: {
     status: 429,
@@ -172,7 +172,7 @@ export const errorCatalogue = {
   headers_too_large: {
     status: 431,
     title: 'Request header fields too large',
-    description: 'The headers of the request are larger than 16 KiB.',
+    description: 'The URL and headers are larger than 16 KiB together. Shorten them.',
   },
   internal_error: {
     status: 500,
@@ -184,13 +184,13 @@ export const errorCatalogue = {
     status: 503,
     title: 'Dispatch unavailable',
     description:
-      'No node can take the submission now. Its hold is released, and you can use the idempotency key again. Repeat later.',
+      'No node has taken the submission. Its hold is released, and you can use the idempotency key again. Repeat after `Retry-After`.',
   },
   unavailable: {
     status: 503,
     title: 'Service unavailable',
     description:
-      'A part of the service is unreachable. Repeat the request after `Retry-After`. A creation may have succeeded, so repeat it with the same idempotency key.',
+      'The service cannot answer the request now. Repeat it after `Retry-After`. A creation may have succeeded, so repeat it with the same idempotency key.',
   },
 } as const satisfies Record<string, ErrorDefinition>;
 

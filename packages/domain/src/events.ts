@@ -77,7 +77,10 @@ export interface LowBalanceEventData {
   readonly threshold: number;
 }
 
-/** `data` of `credits.low_balance` (CONTRACT 4): the balances after the change. */
+/**
+ * `data` of `credits.low_balance` (CONTRACT 4). `figures` are those after the charge, or after the
+ * change of the threshold, that caused the event.
+ */
 export function lowBalanceEventData(figures: {
   readonly balanceMicros: bigint;
   readonly heldMicros: bigint;

@@ -1,4 +1,4 @@
-/** The reasons for a failure that a node may report (CONTRACT 5). */
+/** The failure codes that a node may report (CONTRACT 5). */
 export const nodeFailureCodes = [
   'ats_rejected',
   'posting_closed',
@@ -76,7 +76,7 @@ export function statedRetriable(code: NodeFailureCode, stated: FailureStatement)
 
 export interface FailureFacts {
   readonly code: FailureCode;
-  /** True if `begin` was committed. */
+  /** True if `running` was committed, so the node may have acted. */
   readonly begun: boolean;
   readonly statedRetriable: boolean | null;
 }

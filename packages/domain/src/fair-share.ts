@@ -65,18 +65,23 @@ export interface Contender {
   readonly gapMs: number;
 }
 
-/** The stored state of one job type and tier while its slots are short. */
+/**
+ * The stored state of one job type and tier. The contention begins when an ask gets no slot
+ * (`refusedAtMs`), and ends `contentionMs` after the last such ask.
+ */
 export interface Contention {
   readonly beganAtMs: number;
-  /** The last time at which an ask got no slot. */
+  /** The last time at which an ask got no slot although the tier had usable slots. */
   readonly refusedAtMs: number;
   readonly turnAtMs: number;
   /** A tenant with more grants than this is above its share. */
   readonly level: number;
-  /** Grants per ms, of all tenants together. */
+  /** The estimated grants per ms of all `tenants` together, computed at the last turn. */
   readonly rate: number;
   readonly asking: number;
-  /** The number of tenants that count as asking and are not above their share. */
+  /**
+   * The number of tenants that, at the last turn, counted as asking and were not above their share.
+   */
   readonly below: number;
   /**
    * The length of an imagined queue at the time `backlogAtMs`. The asks of tenants that are not
@@ -86,14 +91,17 @@ export interface Contention {
   readonly backlogAtMs: number;
   /** The recent maximum of `backlog`. It decays with `backlogMemoryMs`. */
   readonly backlogMax: number;
-  /** The last time at which a tenant below its share got no slot; 0 if there was none. */
+  /**
+   * The last time at which a tenant that was not above its share got no slot, while at least two
+   * tenants counted as asking. 0 if there was none.
+   */
   readonly starvedAtMs: number;
   readonly tenants: Readonly<Record<string, Contender>>;
 }
 
 export interface SlotAsk {
   readonly tenantId: string;
-  /** The slots that the tier may use. */
+  /** The number of slots that the tier may use, free or taken: all slots minus the headroom. */
   readonly usable: number;
   readonly free: number;
   readonly nowMs: number;

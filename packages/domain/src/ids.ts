@@ -1,6 +1,6 @@
 import { fromString, fromUUID, toUUID } from 'typeid-js';
 
-/** The kinds of ids on the wire (CONTRACT 0). Each is a TypeID over a UUIDv7. */
+/** The prefixes of the ids on the wire (CONTRACT 0). Each id is a TypeID over a UUIDv7. */
 export const idPrefixes = [
   'sub',
   'tnt',

@@ -17,7 +17,7 @@ import type {
  * Depth is bounded, so no input can exhaust the stack.
  */
 
-/** The deepest nesting of arrays and objects. The outermost value is level 1. */
+/** The deepest nesting of arrays and objects. The outermost array or object is level 1. */
 export const jsonDepthMax = 256;
 
 const unsafeStringsMax = 20;
@@ -174,7 +174,7 @@ function readObject(reader: Reader): JsonObject | undefined {
 
 const none: readonly string[] = [];
 
-/** Takes linear time. */
+/** The names that an earlier member has too. Takes time linear in the number of members. */
 function duplicateNamesOf(members: readonly JsonMember[]): readonly string[] {
   if (members.length < 2) return none;
   const names = new Set<string>();
@@ -233,7 +233,7 @@ function readString(reader: Reader, where: UnsafeString['where']): JsonString | 
       escaped = true;
       offset += 1;
     } else if (!(code >= 0x20)) {
-      // Also reached at the end of the text, where the code is NaN.
+      // At the end of the text, `code` is NaN. A string without a closing quote fails here too.
       reader.offset = Math.min(offset, text.length);
       return fail(reader, 'a string must end with a double quote and have no control characters');
     }
@@ -264,7 +264,10 @@ function skipDigits(text: string, offset: number): number {
   return end;
 }
 
-/** Reads as much as possible of `-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?`. */
+/**
+ * Reads the longest text that matches `-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?`. Fails if no
+ * text matches.
+ */
 function readNumber(reader: Reader): JsonNumber | undefined {
   const { text, offset: start } = reader;
   const whole = text[start] === '-' ? start + 1 : start;

@@ -2,7 +2,10 @@ import { assertNever } from './assert.ts';
 import { jsonPointer } from './json-document.ts';
 import type { JsonMember, JsonNode, JsonObject } from './json-node.ts';
 
-/** Conversions of a parsed JSON value. Recursion is bounded by `jsonDepthMax`. */
+/**
+ * Functions on a parsed JSON value. They may recurse, because the parser allows at most
+ * `jsonDepthMax` levels.
+ */
 
 /**
  * The canonical text of a value: all spellings of the same value have the same text (CONTRACT 3).

@@ -30,7 +30,10 @@ export const statementTypes = [
 ] as const satisfies readonly MovementType[];
 export type StatementType = (typeof statementTypes)[number];
 
-/** The balances of a tenant. They follow from its movements and are stored only for fast reads. */
+/**
+ * The balances of a tenant, which are the sums of its movements. The row of the account stores the
+ * balances too, so a read or a hold does not add up the movements.
+ */
 export interface AccountFigures {
   readonly balanceMicros: bigint;
   readonly heldMicros: bigint;
@@ -176,7 +179,7 @@ export function crossesLowBalance(
   return beforeMicros >= thresholdMicros && afterMicros < thresholdMicros;
 }
 
-/** True if the threshold was not above the balance before a change, and is above it afterwards. */
+/** True if a change raises the threshold from at most the balance to above the balance. */
 export function thresholdOvertakesBalance(
   thresholdBeforeMicros: bigint,
   thresholdAfterMicros: bigint,

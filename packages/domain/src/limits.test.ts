@@ -10,7 +10,7 @@ test('limits that depend on each other agree', () => {
   expect(limits.dispatchDeadlineMs + limits.dispatchGraceMs).toBeLessThan(
     limits.acceptedOfferVoidAfterMs,
   );
-  // A link survives two missed heartbeats, and is closed before the lease ends.
+  // A link survives one missed heartbeat. A silent link is closed before the lease ends.
   expect(limits.heartbeatSeconds * 2 * 1000).toBeLessThan(limits.linkSilentMs);
   expect(limits.linkSilentMs).toBeLessThan(limits.leaseMs);
   expect(limits.usageIntervalMs * 2).toBeLessThan(limits.leaseMs);

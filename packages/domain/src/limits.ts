@@ -5,7 +5,7 @@ import type { Tier } from './rate-card.ts';
  * Limits and defaults that several packages share. The headings name sections of docs/CONTRACT.md.
  */
 
-// Requests (CONTRACT 1 to 3).
+// Requests (CONTRACT 1 to 3 and 5).
 export const replayWindowSeconds = 300;
 export const signatureValuesMax = 4;
 export const bodyBytesMax = 256 * 1024;
@@ -62,12 +62,12 @@ export const dispatchDeadlineMs = 5000;
  */
 export const dispatchGraceMs = 1000;
 export const offerTimeoutMs = 2000;
-/** If the only open offer is this old, a second one goes to another node. */
+/** If the only open offer is this old, the dispatcher looks for a second node to ask. */
 export const secondOfferAfterMs = 300;
 export const openOffersMax = 2;
 /** The node drops an accepted offer after this time without `assign` or `revoke`. */
 export const acceptedOfferVoidAfterMs = 10_000;
-/** The default of `Retry-After` on a 503. */
+/** The `Retry-After` of a refusal that sets no other value. */
 export const retryAfterSecondsDefault = 1;
 
 // Runs (CONTRACT 7).
@@ -79,7 +79,10 @@ export const startDeadlineMs = 60_000;
  * `start`.
  */
 export const leaseMs = 60_000;
-/** The most time from `dispatched` to the end, by tier. */
+/**
+ * The run limit, by tier. A submission without an outcome fails with `deadline_exceeded` this long
+ * after `dispatched`.
+ */
 export const runLimitMs: Readonly<Record<Tier, number>> = {
   standard: 30 * 60_000,
   priority: 10 * 60_000,
@@ -105,16 +108,23 @@ export const databaseConnectTimeoutMsDefault = 5_000;
 export const databaseBatchMaxDefault = 64;
 /** If a worker has not renewed its lock of a job for this long, another worker may get the job. */
 export const jobLockMs = 30_000;
-/** How many jobs of a queue one process runs at once. */
+/** By default, a dispatcher runs at most this many jobs of its queue at once. */
 export const dispatchConcurrencyDefault = 128;
+/** By default, a settlement process runs at most this many jobs of its queue at once. */
 export const settlementConcurrencyDefault = 16;
 /** The most rows in one transaction that purges expired payloads or deletes expired events. */
 export const deletionBatchMaxDefault = 500;
-/** How long usage reports are kept after their submission was created. */
+/** Usage reports are kept for at least this time after the creation of their submission. */
 export const usageRetentionDaysDefault = 90;
-/** How long deliveries, their attempts and their events are kept. */
+/**
+ * Deliveries, their attempts and their events are kept at least this long after the delivery was
+ * created.
+ */
 export const deliveryRetentionDaysDefault = 90;
-/** The shortest retention of usage reports and deliveries. The database keeps younger rows. */
+/**
+ * The shortest retention, in days, that can be set for usage reports, deliveries and events. The
+ * database refuses to delete younger rows of these tables.
+ */
 export const retentionDaysMin = 30;
 
 // The node link (CONTRACT 7).
@@ -160,7 +170,7 @@ export const polledEventAgeMaxMs = 24 * 3_600_000;
 export const polledEventsMax = 1_000;
 export const pollWaitSecondsMax = 30;
 
-/** The most ids in one job or one batched statement (docs/decisions/0009). */
+/** The most submissions that the reconciler of settlement settles at once (docs/decisions/0009). */
 export const batchIdsMax = 64;
 
 export const ledgerAuditIntervalMs = 300_000;

@@ -9,13 +9,13 @@ export const offerAnswers = ['accepted', 'declined', 'expired', 'disconnected', 
 export type OfferAnswer = (typeof offerAnswers)[number];
 
 export interface OfferRecord {
-  /** In wire form. */
+  /** The wire id (`ofr_…`). */
   readonly offerId: string;
   /** A UUID. */
   readonly nodeId: string;
   readonly answer: OfferAnswer;
   readonly reason?: string;
-  /** RFC 3339, by the database's clock. */
+  /** `offeredAt` and `answeredAt` are in RFC 3339, by the database's clock. */
   readonly offeredAt: string;
   readonly answeredAt: string;
 }

@@ -3,7 +3,10 @@
  * harm.
  */
 const monthsAhead = 3;
-/** Partitions also exist for this many past months, because a submission may still report usage. */
+/**
+ * Partitions are also created for this many past months. A usage report belongs in the partition of
+ * the month in which its submission was created.
+ */
 const monthsBehind = 1;
 
 /** From `fromMs` (inclusive) to `toMs` (exclusive), Unix time in milliseconds. */

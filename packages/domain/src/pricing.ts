@@ -67,7 +67,10 @@ export function cancelCharge(rate: Rate, surgeMicros: bigint, nodeMs: bigint): b
   return priced(atMost(cost, decimalOfMicros(rate.maxMicros)), rate, surgeMicros);
 }
 
-/** Amounts in micro-credits, surge in millionths. A quote keeps its surge and its card version. */
+/**
+ * The amounts are in micro-credits, and the surge is in millionths. A quote keeps its surge and the
+ * version of its rate card.
+ */
 export interface Quote {
   readonly estimatedMicros: bigint;
   readonly maxMicros: bigint;

@@ -35,7 +35,7 @@ const specialIpv4Blocks = [
  */
 const globalUnicastIpv6 = ipaddr.IPv6.parseCIDR('2000::/3');
 
-/** Every block of IANA's IPv6 special-purpose registry inside global unicast. */
+/** Every block of IANA's IPv6 special-purpose registry that lies in `globalUnicastIpv6`. */
 const specialIpv6Blocks = [
   '2001::/23', // protocol assignments: Teredo, benchmarking, AMT, AS112, ORCHID, drone ids
   '2001:db8::/32', // documentation
@@ -44,7 +44,10 @@ const specialIpv6Blocks = [
   '3fff::/20', // documentation
 ].map((block) => ipaddr.IPv6.parseCIDR(block));
 
-/** True if an IP address, in plain notation without brackets or zone, is an ordinary public one. */
+/**
+ * True if `ip` is a public IP address. False for every other text, such as an address in brackets
+ * or with a zone.
+ */
 export function isPublicAddress(ip: string): boolean {
   if (ipaddr.IPv4.isValidFourPartDecimal(ip)) {
     const address = ipaddr.IPv4.parse(ip);
@@ -87,7 +90,8 @@ export function isPublicHost(hostname: string): boolean {
   const ipv6 = bracketed.exec(host)?.[1];
   if (ipv6 !== undefined) return isPublicAddress(ipv6);
   const name = host.endsWith('.') ? host.slice(0, -1) : host;
-  // For a name, `isPublicAddress` would throw and catch errors inside the library, which is slow.
+  // The library of `isPublicAddress` would throw and catch an error for each name, which is slow.
+  // Only addresses therefore reach that function.
   if (fourParts.test(name)) return isPublicAddress(name);
   const labels = name.split('.');
   if (labels.length < 2 || labels.includes('')) return false;

@@ -1,7 +1,10 @@
 import { formatCredits, parseCreditsExact } from './credits.ts';
 import { parseUsage, type Usage, usageToJson, type UsageUnit, usageUnits } from './usage.ts';
 
-/** The tiers, from the cheapest to the most expensive (CONTRACT 4). */
+/**
+ * The tiers, from the lowest to the highest. In the default rate card (CONTRACT 4), a higher tier
+ * costs more.
+ */
 export const tiers = ['standard', 'priority', 'instant'] as const;
 export type Tier = (typeof tiers)[number];
 export const tierDefault: Tier = 'standard';
@@ -10,7 +13,10 @@ export function isTier(name: string): name is Tier {
   return (tiers as readonly string[]).includes(name);
 }
 
-/** The price of one job type in one tier. Every figure is in millionths. */
+/**
+ * The price of one job type in one tier. Amounts are in micro-credits, and each weight is an amount
+ * per unit of usage. `tierMultiplierMicros` is in millionths.
+ */
 export interface Rate {
   readonly baseMicros: bigint;
   readonly minMicros: bigint;

@@ -106,9 +106,7 @@ export interface IncomingPayment {
 export interface PaidIntent<Intent extends NamedIntent> {
   readonly intent: Intent;
   readonly payment: IncomingPayment;
-  /**
-   * True if the intent is open and this payment covers all that is still missing from its amount.
-   */
+  /** True if the intent is open and this payment covers the unpaid rest of the intent's amount. */
   readonly completes: boolean;
 }
 

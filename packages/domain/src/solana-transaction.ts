@@ -64,17 +64,17 @@ function parse(answer: unknown, signature: string): SolanaTransaction {
     version === 'legacy' || version === 0 || version === 1,
     'the version of the transaction is unknown',
   );
-  must(isSlot(slot), 'the answer has no slot');
-  must(blockTime === null || isSlot(blockTime), 'the block time is not a number');
+  must(isSlot(slot), 'the answer has no valid slot');
+  must(blockTime === null || isSlot(blockTime), 'the block time is not valid');
   must(isRecord(meta), 'the answer has no meta');
   must(isRecord(transaction), 'the answer has no transaction');
   const { signatures, message } = transaction;
   must(
     Array.isArray(signatures) && signatures[0] === signature,
-    'the transaction has another signature',
+    'the first signature of the transaction is not the requested one',
   );
   must(isRecord(message), 'the transaction has no message');
-  must('err' in meta, 'meta does not show if the transaction failed');
+  must('err' in meta, 'the answer does not show if the transaction failed');
   const accountKeys = [...keysOf(message['accountKeys']), ...loadedKeys(meta['loadedAddresses'])];
   must(accountKeys.length <= accountKeysMax, 'the transaction has too many accounts');
   const succeeded = meta['err'] === null;
@@ -89,7 +89,7 @@ function isSlot(value: unknown): value is number {
 function keysOf(list: unknown): string[] {
   must(
     Array.isArray(list) && list.length <= accountKeysMax,
-    'the accounts are not a list, or are too many',
+    'the accounts are not a list, or the list is too long',
   );
   return list.map((key: unknown) => {
     // An account is an object if the server answers in the encoding `jsonParsed`.
@@ -121,13 +121,13 @@ function risesOf(meta: Record<string, unknown>, keys: readonly string[]): TokenR
 function balancesOf(list: unknown, keys: readonly string[]): Map<string, TokenRise> {
   must(
     Array.isArray(list) && list.length <= accountKeysMax,
-    'the token balances are not a list, or are too many',
+    'the token balances are not a list, or the list is too long',
   );
   const balances = new Map<string, TokenRise>();
   for (const entry of list as readonly unknown[]) {
-    must(isRecord(entry) && isRecord(entry['uiTokenAmount']), 'a token balance is not an object');
+    must(isRecord(entry) && isRecord(entry['uiTokenAmount']), 'a token balance has no amount');
     const { accountIndex, mint, uiTokenAmount } = entry;
-    must(typeof accountIndex === 'number', 'a token balance has no account');
+    must(typeof accountIndex === 'number', 'a token balance has no account index');
     const tokenAccount = keys[accountIndex];
     must(
       tokenAccount !== undefined,

@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js';
 
-/** The keys with which a tenant signs requests (CONTRACT 12). */
+/** The scopes of a tenant's keys, and the addresses that may use a key (CONTRACT 12). */
 
 /**
  * The scopes of a key. `read`: all reads and quotes. `spend`: creations, cancels and purchase
@@ -47,7 +47,8 @@ export function compileAddresses(
     const address = ipaddr.process(plain);
     return parsed.some(([base, bits]) => matches(address, base, bits));
   };
-  // Most requests of a key come from the address of the previous one, so the last result is kept.
+  // Most requests of a key come from the same address as the request before them. The last result
+  // is therefore kept.
   let last: { readonly text: string; readonly passes: boolean } | undefined;
   return (text = '') => {
     if (last?.text !== text) last = { text, passes: contains(text) };

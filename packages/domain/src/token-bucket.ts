@@ -9,7 +9,7 @@ export interface RatePolicy {
 
 export interface TokenBucket {
   readonly tokens: number;
-  /** The time of this count, in milliseconds by the clock that fills the bucket. */
+  /** The time at which `tokens` was counted, in milliseconds by the clock that fills the bucket. */
   readonly atMs: number;
 }
 
@@ -26,7 +26,10 @@ export interface TokenTaking {
   readonly decision: RateDecision;
 }
 
-/** A bucket that does not exist yet is full. A clock that goes back adds nothing. */
+/**
+ * Returns the tokens in the bucket at `nowMs`. A bucket that does not exist yet is full. A clock
+ * that goes back adds no tokens.
+ */
 function filled(bucket: TokenBucket | undefined, policy: RatePolicy, nowMs: number): number {
   if (bucket === undefined) return policy.burst;
   const elapsedMs = Math.max(nowMs - bucket.atMs, 0);

@@ -16,7 +16,7 @@ export type UsageUnit = (typeof usageUnits)[number];
  */
 export type Usage = Partial<Record<UsageUnit, Decimal>>;
 
-/** The stored form of usage: exact decimals as strings. */
+/** Usage in the stored form of a rate card: exact decimals as strings. */
 export type UsageJson = Partial<Record<UsageUnit, string>>;
 
 export function isUsageUnit(name: string): name is UsageUnit {
@@ -56,7 +56,10 @@ export function usageToJson(usage: Usage): UsageJson {
   return json;
 }
 
-/** Usage as the JSON numbers of the wire, only for output. */
+/**
+ * Usage as the JSON numbers of the wire. A number may be less exact than its decimal, so use it
+ * only for output.
+ */
 export function usageToNumbers(usage: Usage): Partial<Record<UsageUnit, number>> {
   const numbers: Partial<Record<UsageUnit, number>> = {};
   for (const unit of usageUnits) {

@@ -31,7 +31,7 @@ export interface AgentOptions extends NodeIdentity {
    */
   readonly history?: History;
   readonly log: Log;
-  /** Returns 0 to 1, for the jitter of the reconnect delay. The default is `Math.random`. */
+  /** Returns a number from 0 to 1 for the jitter of the reconnect delay. Default: `Math.random`. */
   readonly random?: () => number;
 }
 
@@ -175,7 +175,7 @@ function reconnect(state: State, end: LinkEnd): void {
   state.reconnecting = setTimeout(() => connect(state), delayMs);
 }
 
-/** An accepted offer ends with its link. */
+/** Forgets all accepted offers. An accepted offer is void after the end of its link. */
 function forgetOffers(state: State): void {
   for (const offerId of state.accepted.keys()) forgetOffer(state, offerId);
 }

@@ -27,7 +27,10 @@ export interface HistoryEntry {
  */
 export interface History {
   readonly entries: () => readonly HistoryEntry[];
-  /** Adds a submission with its receipt. Both are on disk when the promise resolves. */
+  /**
+   * Adds a submission with its receipt. Resolves when both are on disk. `noHistory` stores nothing
+   * and resolves at once.
+   */
   assigned(submissionId: string, receipt: string): Promise<void>;
   /** Adds an outcome to the entry of its submission. Does nothing if there is no entry. */
   ended(outcome: Outcome): Promise<void>;
@@ -45,7 +48,7 @@ const fileName = 'history.jsonl';
 const privateFile = 0o600;
 const historyMsMax = 7 * 24 * 3_600_000;
 const entriesMax = 10_000;
-/** If the file has more than this many lines, it is written again without old entries. */
+/** If a new line would exceed this number of lines, the file is rewritten without old entries. */
 const linesMax = 3 * entriesMax;
 
 type Line = Omit<HistoryEntry, 'receipt'> & { readonly receipt?: string };

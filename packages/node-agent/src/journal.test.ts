@@ -160,7 +160,7 @@ test('a kill between any two operations leaves the entry before the step, or the
     wasKilled = false;
     for (const { does, leaves } of steps) {
       [before, after] = [after, leaves];
-      // A killed process runs no further step.
+      // The steps run one after another, because a killed process runs no further step.
       // oxlint-disable-next-line no-await-in-loop
       wasKilled = await does(journal).then(
         () => false,
@@ -174,7 +174,7 @@ test('a kill between any two operations leaves the entry before the step, or the
     expect(textOnDisk().includes(secretOfTheApplicant)).toBe(mayBeKept);
     await journal.remove(submissionId);
   }
-  // The loop killed the process after each single operation of the five steps.
+  // The five steps have at least 20 operations. The loop killed the process before each of them.
   expect(killAfter).toBeGreaterThan(20);
 });
 

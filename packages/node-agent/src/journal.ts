@@ -82,7 +82,7 @@ export function isJournalable(submissionId: string): boolean {
   return safeId.test(submissionId);
 }
 
-/** After a crash either the old or the new entry exists. */
+/** Writes an entry to its file. After a crash, the file is as before or has the new entry. */
 async function replaceEntry(file: string, entry: JournalEntry): Promise<void> {
   const draft = `${file}${draftSuffix}`;
   const handle = await open(draft, 'w', privateFile);

@@ -15,7 +15,7 @@ test.each([
   [404, '', 'There is no node link at this address.'],
   [421, '', 'Use a wss:// address.'],
   [429, '', 'Wait a minute.'],
-  [503, '{"detail":5}', 'Try again later.'],
+  [503, '{"detail":5}', 'If it stays so, ask the operator.'],
   [400, '{"detail":"Send a subprotocol."}', 'with status 400. Send a subprotocol.'],
 ])('a refusal with %i and %j says what to do', (status, body, sentence) => {
   expect(explainRefusal({ status, body })).toContain(sentence);

@@ -25,16 +25,18 @@ export function explainRefusal({ status, body }: LinkRefusal): string {
   const detail = detailOf(body);
   const [, seconds, direction] = clockDetail.exec(detail) ?? [];
   if (seconds !== undefined && direction !== undefined) {
-    return `The clock of this machine is ${seconds} s ${direction} the service. Set it (sudo timedatectl set-ntp true).`;
+    return `The clock of this machine is ${seconds} s ${direction} the service. Set it (on Linux: sudo timedatectl set-ntp true).`;
   }
   if (status === 401) {
-    return 'The id or the secret is wrong, or an operator has disabled the node. Ask the operator for the id and a new secret.';
+    return 'The id or the secret is wrong, or an operator has disabled the node. Check both values. If they are right, ask the operator.';
   }
   if (status === 404) return 'There is no node link at this address. Check --link.';
-  if (status === 421) return 'The service accepts only TLS. Use a wss:// address.';
+  if (status === 421) {
+    return 'A part of the link has no TLS. Use a wss:// address. If that fails, ask the operator.';
+  }
   if (status === 429) {
     return 'The service has refused too many links from this IP address. Wait a minute.';
   }
-  if (status >= 500) return 'The service is not available at the moment. Try again later.';
+  if (status >= 500) return 'The service is unavailable now. If it stays so, ask the operator.';
   return `The service refused the link with status ${status}. ${detail}`.trim();
 }

@@ -4,12 +4,12 @@ import { constants } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 
-/** Another process of this node uses the same directory. */
+/** Another process, usually a second agent of the same node, uses the directory. */
 export class DirectoryInUse extends Error {
   override readonly name = 'DirectoryInUse';
 }
 
-/** Locking is not possible: a tool is missing, or the file system has no locks. */
+/** The directory cannot be locked: flock(1) cannot be started, or the file system has no locks. */
 export class CannotLock extends Error {
   override readonly name = 'CannotLock';
 }
@@ -31,7 +31,7 @@ const lockedFiles = new Set<FileHandle>();
 
 function inUse(directory: string): DirectoryInUse {
   return new DirectoryInUse(
-    `Another process of this node uses ${directory}. Stop it, or set another --state-dir.`,
+    `Another svc-node process uses ${directory}. Stop it, or set another --state-dir.`,
   );
 }
 
@@ -57,7 +57,7 @@ async function flock(file: FileHandle, directory: string): Promise<void> {
   if (code === lockedElsewhere) throw inUse(directory);
   if (code !== 0) {
     throw new CannotLock(
-      `The file system of ${directory} has no locks. Set --state-dir to a local directory.`,
+      `The file system of ${directory} cannot lock files. Set --state-dir to a local directory.`,
     );
   }
 }

@@ -1,7 +1,7 @@
-/** An event that a node logs. docs/LOGS.md lists it with the events of the services. */
+/** An event that a node logs. docs/LOGS.md lists the events of the nodes and the services. */
 interface NodeLogEvent {
   readonly level: 'info' | 'warn' | 'error';
-  /** Null if the message differs from line to line. The call then names its event. */
+  /** Null if the message is not fixed. The call of `Log` then passes the name of the event. */
   readonly message: string | null;
   readonly members: readonly NodeLogMember[];
   /** The step that the node owner takes after a warning or an error. */
@@ -14,11 +14,11 @@ interface NodeLogEvent {
  * The members of the log events of a node. The members that every line has are not in this list.
  */
 export const nodeLogMembers = {
-  adapter: 'the adapter of the form',
+  adapter: 'the adapter for the form, such as `greenhouse` or `generic`',
   binary: 'the path of the browser',
   closeCode: 'the close code of the link; 1006 if the link broke or never opened',
   code: 'the error code of a frame (CONTRACT 7), or the close code of the link',
-  delayMs: 'milliseconds until the next connection',
+  delayMs: 'milliseconds until the node connects again',
   durationMs: 'how long the node took to fill in the step, in milliseconds',
   fields: 'how many fields were filled',
   isSandboxed: 'true if the browser runs in its sandbox',
@@ -41,7 +41,7 @@ const connectsAgain =
   'Nothing the first time: the node connects again. If the line repeats, run `svc-node doctor`.';
 const fullDisk = 'Check the disk of the state directory: its space and permissions.';
 
-/** Every event that a node logs, by name. docs/LOGS.md is generated from it. */
+/** Every event that a node logs, by name. `pnpm logs:docs` writes these events to docs/LOGS.md. */
 export const nodeLogCatalogue = {
   'node.ready': { level: 'info', message: 'ready', members: ['running'] },
   'node.linked_again': { level: 'info', message: 'linked again', members: ['running'] },
@@ -90,7 +90,7 @@ export const nodeLogCatalogue = {
   },
   'node.link_broke': {
     level: 'warn',
-    message: 'the link broke',
+    message: 'the link broke or never opened',
     members: ['reason'],
     action: connectsAgain,
   },

@@ -24,7 +24,10 @@ export function linkAddress(text: string): string {
   throw new InvalidArgumentError('It must be an address like wss://host:port.');
 }
 
-/** True if the link is plain `ws` to another machine. Others could read such a link. */
+/**
+ * True if the link is plain `ws` and its host is not a loopback name or address. Others could read
+ * the frames on such a link.
+ */
 export function isPlainBeyondLoopback(link: string): boolean {
   const { protocol, hostname } = new URL(link);
   if (protocol !== 'ws:') return false;
@@ -49,7 +52,7 @@ export function hostMapping(text: string, previous: HostMap | undefined): HostMa
     const [source, target] = [readAuthority(from), readAuthority(to)];
     const address = target?.host.replaceAll(/^\[|\]$/g, '') ?? '';
     if (source === undefined || target === undefined || rest.length > 0 || isIP(address) === 0) {
-      throw new InvalidArgumentError('It must be NAME:PORT=ADDRESS:PORT.');
+      throw new InvalidArgumentError('It must be NAME:PORT=ADDRESS:PORT, with an IP address.');
     }
     return [destinationKey(source), { address, port: target.port }];
   });

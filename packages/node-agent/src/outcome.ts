@@ -42,7 +42,7 @@ function isSendable(outcome: Outcome): boolean {
   try {
     return parseFrameFromNode(JSON.stringify(outcome)).kind === 'frame';
   } catch {
-    // A result that is circular or nests too deep has no JSON text.
+    // Some results have no JSON text, for example a result that is circular or nests too deep.
     return false;
   }
 }

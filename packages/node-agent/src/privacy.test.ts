@@ -15,7 +15,10 @@ import {
   type ScriptedService,
 } from './scripted-service.fixture.ts';
 
-/** The data of an applicant must not stay on a machine, however a run ends. */
+/**
+ * Without `--debug-dir`, no data of an applicant may stay on the machine after a run. This applies
+ * to every way in which a run can end.
+ */
 
 const submissionId = 'sub_01kajh8z2wf5xav9c3q7m4n6rt';
 const offerId = 'ofr_01kajh8z2wf5xav9c3q7m4n6rt';

@@ -11,7 +11,10 @@ interface RecoveryContext {
   readonly history: History;
   /** Undefined for a submission that is only in the history. */
   readonly phaseOf: (submissionId: string) => JournalEntry['phase'] | undefined;
-  /** Sends every `start` and outcome in `NodeRuns` that has no answer. */
+  /**
+   * Sends every unanswered `start` and every unacknowledged outcome of `NodeRuns`. Leaves out
+   * submissions that are being stopped.
+   */
   readonly resume: () => void;
   readonly send: (frame: FrameFromNode) => void;
 }

@@ -25,7 +25,10 @@ interface RunsContext {
   readonly journal: Journal;
   readonly history?: History;
   readonly executors: readonly Executor[];
-  /** Sends a frame; does nothing without a link. */
+  /**
+   * Sends a frame. Does nothing without a link, or while the recovery holds the frame
+   * (`recovery.ts`).
+   */
   readonly send: (frame: FrameFromNode) => void;
   /** Called when the node forgets a submission. */
   readonly onChange: () => void;
@@ -43,7 +46,10 @@ interface Run {
   sentAtMs: number;
 }
 
-/** The time after which an unanswered `start` or outcome is sent again. */
+/**
+ * The interval at which the node looks for unanswered `start` frames and outcomes. A frame that was
+ * last sent at least this long ago is sent again.
+ */
 const sendAgainAfterMs = 5_000;
 
 /** How long a stopped executor may take to clean up when the agent ends. */
@@ -117,7 +123,10 @@ export class NodeRuns {
     this.#inOrder(() => this.#keepOutcome(run, outcome));
   }
 
-  /** Further calls for the same submission do nothing. */
+  /**
+   * Begins a submission whose phase is `assigned`, unless it is being stopped. Does nothing for any
+   * other submission.
+   */
   begin(submissionId: string): void {
     const run = this.#runs.get(submissionId);
     if (run !== undefined) this.#inOrder(() => this.#begin(run));
@@ -227,7 +236,7 @@ export class NodeRuns {
     void this.#whenEnded(run, run.execution);
   }
 
-  /** Returns `unrecorded` if the journal cannot be written. */
+  /** Returns `unrecorded` if the journal throws. The begin may then be on disk already. */
   async #claimBegin(submissionId: string, isFenced: boolean): Promise<BeginClaim | 'unrecorded'> {
     const { journal, log } = this.#context;
     try {
@@ -254,7 +263,7 @@ export class NodeRuns {
       this.#context.log('info', 'submitting', { submissionId });
     });
     await this.#tail;
-    if (!isMarked) throw new Error('The submit could not be recorded.');
+    if (!isMarked) throw new Error('The run could not be recorded as submitting.');
   }
 
   async #whenEnded(run: Run, execution: Execution): Promise<void> {
@@ -269,7 +278,7 @@ export class NodeRuns {
     if (executed.kind === 'completed' && isUnsent) {
       // A fenced executor must call `submitting` before it completes. This executor did not, so
       // nobody knows what it did.
-      const error = new Error('completed before it was submitted');
+      const error = new Error('the executor completed without a call of `submitting`');
       await this.#keepOutcome(run, failedOutcome(submissionId, usage, failureOf(error)));
     } else if (executed.kind === 'completed') {
       // The result is also reported if the run should have stopped, because the work is done. The
@@ -290,7 +299,8 @@ export class NodeRuns {
     try {
       await this.#context.journal.write(entry);
     } finally {
-      // Reports the outcome even if it could not be written, because otherwise it would be lost.
+      // The outcome is reported even if the journal cannot be written, because this process still
+      // has the outcome.
       const { submissionId, type } = outcome;
       this.#context.log('info', 'ended', { submissionId, outcome: type });
       this.#report(run);

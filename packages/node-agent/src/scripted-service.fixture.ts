@@ -98,7 +98,7 @@ export async function startScriptedService() {
     link: `ws://127.0.0.1:${port}`,
     /** The received frames that `next` has not taken yet. */
     frames,
-    /** The result of `verifyRequest` for the newest link; `none` before the first link. */
+    /** The `kind` that `verifyRequest` returned for the newest link; `none` before any link. */
     verification: () => verification,
     send,
     sendText,
@@ -144,7 +144,7 @@ function offerFrame(submissionId: string, offerId: string, sandboxBehaviour?: st
   };
 }
 
-/** A state directory for one test. Every agent that is started here uses the same directory. */
+/** A state directory for one test. Every agent that `start` starts uses this directory. */
 export async function createAgentHome(service: ScriptedService) {
   const stateDir = await mkdtemp(path.join(tmpdir(), 'svc-node-test-'));
   onTestFinished(() => rm(stateDir, { recursive: true, force: true }));

@@ -25,7 +25,7 @@ export interface NodeIdentity {
 }
 
 export interface NodeSocket {
-  /** Does nothing if the connection is closed. */
+  /** Does nothing unless the connection is open. */
   send(frame: FrameFromNode): void;
   close(): void;
   terminate(): void;
@@ -35,7 +35,7 @@ export interface SocketEvents {
   opened(socket: NodeSocket): void;
   /** Called with each valid frame and its original text. */
   received(frame: FrameToNode, text: string): void;
-  /** Called exactly once, after any kind of end. */
+  /** Called exactly once, when the link has ended or could not be opened. */
   ended(end: LinkEnd): void;
 }
 
@@ -75,7 +75,8 @@ async function startOf(response: IncomingMessage): Promise<string> {
       if (body.length > refusalBytesMax) break;
     }
   } catch {
-    // The connection broke. The part that arrived may be enough to explain the refusal.
+    // The connection broke, or no data came for `connectTimeoutMs`. The part that arrived may be
+    // enough to explain the refusal.
   }
   return body;
 }
@@ -119,7 +120,9 @@ export function openSocket(identity: NodeIdentity, events: SocketEvents, log: Lo
     };
     void explain();
   });
-  socket.on('error', (error) => log('warn', 'the link broke', { reason: error.message }));
+  socket.on('error', (error) =>
+    log('warn', 'the link broke or never opened', { reason: error.message }),
+  );
   socket.on('close', (code, reason) => {
     clearTimeout(silenceTimer);
     const said = reason.toString('utf8');

@@ -11,7 +11,7 @@ const textBounds = { charactersMax: 1_048_576, depthMax: 32 };
 // Ajv does not check the schemas against the meta-schema, because loading the meta-schema costs 70
 // ms of CPU.
 const ajv = new Ajv2020({ meta: false, validateSchema: false, strict: true });
-/** Ajv caches compiled schemas. Each schema is therefore compiled once, at the first message. */
+/** Ajv caches compiled schemas. Each schema is therefore compiled only once, at its first use. */
 const validateMessage = (): ValidateFunction<DispatcherMessage> =>
   ajv.compile<DispatcherMessage>(DispatcherMessage);
 const validateBatch = (): ValidateFunction<{ from: string; messages: unknown[] }> =>

@@ -126,7 +126,10 @@ export function createBusSender({
     async send(to: string, message: DispatcherMessage): Promise<boolean> {
       return await targetOf(to).send(message);
     },
-    /** Sends the message alone, because older dispatchers cannot read batches. */
+    /**
+     * Sends the message to all dispatchers. The message is not in a batch, because dispatchers of
+     * older versions cannot read batches.
+     */
     async broadcast(message: DispatcherMessage): Promise<void> {
       await redis.publish(
         channelOfAll(prefix),

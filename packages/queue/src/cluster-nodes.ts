@@ -10,7 +10,7 @@ export interface ClusterNode {
    * owns the slot.
    */
   readonly epoch: number;
-  /** The first and the last slot of each range that the server owns. */
+  /** The first and the last hash slot of each range that the server claims. */
   readonly slots: readonly (readonly [number, number])[];
 }
 

@@ -5,7 +5,7 @@ import { Redis } from 'ioredis';
 export interface TestCluster {
   readonly serverUrl: string;
   readonly clusterUrl: string;
-  /** A plain connection to the server, without cluster mode. */
+  /** An ordinary client of the server, not a cluster client. */
   readonly direct: Redis;
   readonly server: TestRedis;
   close(): Promise<void>;

@@ -33,7 +33,7 @@ export interface ConsumerOptions<K extends QueueKey> {
   handle(job: JobOf[K], context: { readonly signal: AbortSignal }): Promise<void>;
   readonly logger: QueueLogger;
   readonly observe?: (result: 'done' | 'failed', seconds: number) => void;
-  /** Default: the concurrency in the catalogue of queues. */
+  /** The most jobs in progress at once. Default: the concurrency in the catalogue of queues. */
   readonly concurrency?: number;
   /** The time after which `close` aborts the jobs in progress. Default: 8 s. */
   readonly drainTimeoutMs?: number;

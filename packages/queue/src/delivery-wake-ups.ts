@@ -10,7 +10,10 @@ import { keyPrefix } from './redis.ts';
  * fills neither the queue nor the memory of Redis.
  */
 
-/** The set expires after this time. Deliverers find due deliveries in Postgres without it. */
+/**
+ * The set expires this long after tenants were last added to it. Deliverers then find the due
+ * deliveries in Postgres.
+ */
 const wakeUpSetMsMax = 10_000;
 /**
  * A set of this size takes no more tenants. Deliverers find the deliveries of further tenants in

@@ -55,7 +55,7 @@ export function createDispatcherBus({
     if (closed) return;
     const { from, messages, malformed } = readBusMessages(text);
     if (malformed > 0) {
-      logger.warn({ channel, malformed }, 'dropped malformed messages between dispatchers');
+      logger.warn({ channel, malformed }, 'dropped malformed bus messages');
     }
     if (from !== dispatcherId) for (const message of messages) handle(message);
   });
@@ -80,7 +80,7 @@ export function createDispatcherBus({
       await subscriber.subscribe(...channelsOf(prefix, dispatcherId));
       isSubscribed = true;
     } catch (error) {
-      logger.warn({ err: error }, 'could not subscribe to messages of dispatchers');
+      logger.warn({ err: error }, 'could not subscribe to bus messages');
     }
   }
 

@@ -18,7 +18,7 @@ export interface RedisGuardOptions {
   readonly redisUrl: string;
   readonly environment: Environment;
   readonly logger: QueueLogger;
-  /** Ends the start, or the process, and shows `reason` to an operator. */
+  /** Throws an error that ends the process and shows `reason` to the operator. */
   readonly refuse: (reason: string) => never;
   /** The time between two checks of the mark; default 1 s. */
   readonly intervalMs?: number;
@@ -76,7 +76,10 @@ export async function guardRedis(options: RedisGuardOptions): Promise<RedisGuard
 
 interface GuardState {
   hasHadMark: boolean;
-  /** True if the other environment has taken over the mark of this one. */
+  /**
+   * True if the last successful check found that Redis belongs to the other environment. The error
+   * is logged only when `isLost` becomes true.
+   */
   isLost: boolean;
 }
 

@@ -21,13 +21,16 @@ export interface FleetNode {
    * new link a higher number than the earlier link of its node.
    */
   readonly epoch: number;
-  /** The number of the link in Postgres. A link with a higher number is newer. */
+  /**
+   * The number of the link in Postgres. If a node has two links, the one with the higher number is
+   * newer.
+   */
   readonly linkEpoch: number;
   readonly jobTypes: readonly string[];
   readonly slots: number;
   /** True if the node gets no more offers. Its slots do not count then. */
   readonly draining: boolean;
-  /** The submissions that take a slot of this node. */
+  /** The submissions of this link, without those that are only offered. Each takes a slot. */
   readonly submissionIds: readonly string[];
 }
 
@@ -90,7 +93,11 @@ export interface FleetRegistry {
    * releases share calls to Redis. All steps of a call fail together.
    */
   reserve(input: ReserveInput): Promise<Reservation>;
-  /** Makes a reservation permanent: the slot is taken until it is released. */
+  /**
+   * Takes the slot until it is released, or until the node's link leaves the registry. The
+   * reservation may have expired before. Ends the silence of the node. Does nothing if the registry
+   * does not have the node.
+   */
   confirm(nodeId: string, submissionId: string): Promise<void>;
   /**
    * Frees the slot. Does nothing if the slot is free. `silent`: the node left the offer unanswered.
@@ -109,13 +116,16 @@ export interface FleetRegistry {
   suspect(dispatcherId: string): Promise<void>;
   /** True if another dispatcher has sent a heartbeat in the last `dispatcherSilentMs`. */
   hasOthers(dispatcherId: string): Promise<boolean>;
-  /** The slots of the connected nodes that take offers, for one job type or for all. */
+  /**
+   * Counts the slots of the nodes in the registry that are not draining, and the free ones among
+   * them. Counts the nodes of `jobType` only, or of all job types if `jobType` is omitted.
+   */
   capacity(jobType?: string): Promise<{ readonly slots: number; readonly free: number }>;
 }
 
 /** If a dispatcher sends no heartbeat for this long, its nodes are dropped. */
 export const dispatcherSilentMs = 15_000;
-/** A node that left an offer unanswered is asked last during this time. */
+/** A node that left an offer unanswered is asked last for at most this long. */
 export const silentNodeMs = 60_000;
 /**
  * The interval at which a dispatcher calls `refresh`, its heartbeat. A lost registry is complete
@@ -136,7 +146,7 @@ const stepsMax = 64;
 
 type Step = readonly ['reserve' | 'confirm' | 'release', ...(string | number)[]];
 
-/** How many of 100 slots the tier must leave free, by the rule of the domain. */
+/** How many of 100 slots the tier must leave free. `hasHeadroom` of the domain has the rule. */
 function reservedHundredths(tier: Tier): number {
   let free = 0;
   while (!hasHeadroom(tier, 100, free)) free += 1;
@@ -163,7 +173,7 @@ function readReservation(answer: unknown): Reservation {
   }
   const refusal = refusals.find((known) => known === kind);
   if (refusal !== undefined) return { kind: refusal };
-  throw new Error('the fleet registry returned an unknown reservation');
+  throw new Error('the fleet registry gave an unknown answer to a reservation');
 }
 
 /**
@@ -271,7 +281,10 @@ interface FleetLink {
 
 export type FleetLinks = ReadonlyMap<string, FleetLink>;
 
-/** Reads the links of these nodes, for display. Throws if Redis is unreachable. */
+/**
+ * Reads the links of these nodes, for display. A node without a link is not in the map. Throws if
+ * a command to Redis fails.
+ */
 export async function readFleetLinks(
   redis: Redis,
   prefix: string,

@@ -1,7 +1,7 @@
 import { fairnessLibrary } from './fleet-fairness.ts';
 import { fleetLibrary } from './fleet-library.ts';
 
-/** The Lua scripts of the fleet registry. Every script is one atomic step. */
+/** The Lua scripts of the fleet registry. Redis runs each call of a script atomically. */
 
 /**
  * Records a heartbeat, frees expired reservations, and drops up to 200 nodes of each dead

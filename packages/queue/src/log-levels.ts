@@ -14,7 +14,7 @@ import { keyPrefix, redisIsReady, type QueueLogger } from './redis.ts';
 export const settableLogLevels = ['trace', 'debug', 'info', 'warn', 'error'] as const;
 export type SettableLogLevel = (typeof settableLogLevels)[number];
 
-/** A process applies a level within this time, if Redis answers. */
+/** If Redis answers, a running process applies a newly set level within this time. */
 export const logLevelAppliedWithinMs = presenceIntervalMs;
 
 export interface LogLevelSetting {
@@ -64,7 +64,10 @@ redis.call('HSET', KEYS[1], '${processField}' .. ARGV[1], 1)
 return { found[1], redis.call('PTTL', KEYS[1]) }
 `);
 
-/** Sets the level of all processes of a service. Throws if Redis is unreachable. */
+/**
+ * Sets the level of a service for `durationMs`. The running processes of the service apply the
+ * level within `logLevelAppliedWithinMs`. Throws if Redis is unreachable.
+ */
 export async function setLogLevel(
   redis: Redis,
   prefix: string,
@@ -82,7 +85,10 @@ export async function clearLogLevel(redis: Redis, prefix: string, service: strin
   await redis.del(levelKey(prefix, service));
 }
 
-/** The level that is set, or null. Throws if Redis is unreachable. */
+/**
+ * The level that is set for a service. Null if none is set, or if its lifetime has ended. Throws if
+ * Redis is unreachable.
+ */
 export async function readLogLevel(
   redis: Redis,
   prefix: string,

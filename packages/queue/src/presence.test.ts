@@ -25,7 +25,8 @@ test('a process announces its facts and its clock, and leaves nothing behind', a
   await expect.poll(() => listServices(redis, prefix)).toHaveLength(1);
   const [found] = await listServices(redis, prefix);
   expect(found).toMatchObject({ service: 'gateway', pid: process.pid, facts });
-  // Redis runs on this machine, so the clocks differ only by the time that the heartbeat took.
+  // Redis runs on this machine and uses the same clock. The measured difference is only the time
+  // that the heartbeat took.
   expect(Math.abs(found?.clockAheadMs ?? Number.NaN)).toBeLessThan(5_000);
   await announced.close();
   expect(await listServices(redis, prefix)).toEqual([]);

@@ -16,11 +16,14 @@ export interface ServiceFacts {
   /** The name of the last migration that the build contains. */
   readonly schema: string;
   readonly poolMax: number;
-  /** Days after which personal data is deleted, if the service deletes it. */
+  /**
+   * Days from the end of a submission until its personal data is deleted. Only settlement sends
+   * this fact and the next two.
+   */
   readonly retentionDays?: number;
   /** Days after which usage reports are deleted. */
   readonly usageDays?: number;
-  /** Days after which deliveries, attempts and events are deleted. */
+  /** Days after which deliveries, attempts and events are deleted, if the service deletes them. */
   readonly deliveryDays?: number;
   /** The expiry time of the service's certificate, RFC 3339. Missing without a certificate. */
   readonly certificateExpiresAt?: string;
@@ -100,7 +103,8 @@ export function announceService({
     pid: process.pid,
     startedAt: new Date().toISOString(),
     facts,
-    // This id distinguishes the services of one process. In tests, a process runs several services.
+    // The id distinguishes instances whose other members are equal. In tests, one process may start
+    // two instances of a service in the same millisecond.
     instance: randomUUID(),
   });
   let current = sendHeartbeat();

@@ -9,9 +9,12 @@ export interface QueueStatus {
   readonly waiting: number;
   readonly active: number;
   readonly delayed: number;
-  /** The number of jobs whose last attempt failed. They stay for an operator to inspect. */
+  /** The number of jobs that are parked as failed, for an operator to inspect. */
   readonly failed: number;
-  /** The age of the oldest waiting job; null if none waits. */
+  /**
+   * The largest age among the first waiting jobs of each priority, counted from the time at which
+   * the job was added. Null if no job waits.
+   */
   readonly oldestWaitingMs: number | null;
   readonly paused: boolean;
 }
@@ -69,7 +72,7 @@ async function oldestOf(redis: Redis, key: string): Promise<number | null> {
   return Math.max(0, Number(seconds) * 1_000 - Math.min(...known));
 }
 
-/** Pauses a queue. New jobs wait until it is resumed; jobs in progress go on. */
+/** Pauses a queue. Until `resumeQueue`, no job of the queue starts. Jobs in progress go on. */
 export async function pauseQueue(redis: Redis, prefix: string, key: QueueKey): Promise<void> {
   await withQueue(redis, prefix, key, (queue) => queue.pause());
 }
@@ -93,7 +96,7 @@ export async function retryFailedJobs(
 ): Promise<number> {
   return withQueue(redis, prefix, key, async (queue) => {
     const parkedBefore = await queue.getFailedCount();
-    // Jobs that fail again during this call are not retried a second time.
+    // With this timestamp, a job that fails again during the call is not retried a second time.
     const timestamp = Date.now();
     const script = queue.retryJobs({ state: 'failed', count: retriedAtOnceMax, timestamp });
     const timer = setInterval(() => {

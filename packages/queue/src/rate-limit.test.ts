@@ -45,7 +45,7 @@ test('concurrent calls never take more tokens than the bucket has', async () => 
 test('concurrent calls are answered in their order, each by its own bucket and policy', async () => {
   const { limit, close } = await limiter(server.redisUrl);
   const other = { perSecond: 0.001, burst: 2 };
-  // One message to Redis takes at most 64 of these calls.
+  // Redis gets these calls in batches of at most 64.
   const decisions = await Promise.all(
     Array.from({ length: 150 }, (_, index) =>
       index % 50 === 0 ? limit.take('odd', other) : limit.take(`even ${index % 50}`, policy),

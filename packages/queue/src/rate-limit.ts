@@ -7,7 +7,7 @@ import { createSharedBuckets } from './shared-buckets.ts';
 
 /** The rate limits of the gateway, one bucket for each name (CONTRACT 2: 429). */
 export interface RateLimiter {
-  /** Takes a token from the bucket `name`. Never throws. */
+  /** Takes a token from the bucket `name`, if the bucket has one (`allowed`). Never throws. */
   take(name: string, policy: RatePolicy): Promise<RateDecision>;
   /** Puts back a token that was taken a moment ago, if possible. Never throws. */
   giveBack(name: string, policy: RatePolicy): Promise<void>;
@@ -90,7 +90,10 @@ export interface LocalBuckets {
   giveBack(name: string, policy: RatePolicy, nowMs: number): void;
 }
 
-/** Buckets of this process alone. Beyond `bucketsMax` the least recently used bucket is dropped. */
+/**
+ * Buckets of this process alone. If there are more than `bucketsMax`, the one with the
+ * oldest last `take` is dropped.
+ */
 export function createLocalBuckets(bucketsMax: number): LocalBuckets {
   const buckets = new Map<string, TokenBucket>();
   return {

@@ -21,7 +21,8 @@ export interface RedisHealth {
 
 export interface ClusterHealth {
   /**
-   * All masters that own slots, by `host:port`. Health is null for a master that does not answer.
+   * All masters that own hash slots. `name` is `host:port`. `health` is null if the health of the
+   * master could not be read.
    */
   readonly masters: readonly { readonly name: string; readonly health: RedisHealth | null }[];
   readonly slotsOwned: number;
@@ -68,7 +69,10 @@ async function ownersOf(
   return owners;
 }
 
-/** Reads `INFO` and `TIME`, which a restricted user of Redis may run too. */
+/**
+ * Reads all values from `INFO` and `TIME`, because a user of Redis may lack the right to run
+ * `CONFIG GET`.
+ */
 export async function readRedisHealth(redis: Redis): Promise<RedisHealth> {
   const [info, [seconds, micros]] = await Promise.all([redis.info(), redis.time()]);
   const nowMs = Number(seconds) * 1_000 + Math.floor(Number(micros) / 1_000);

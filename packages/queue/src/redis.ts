@@ -119,7 +119,7 @@ function open(
     ...options,
     ...(username === undefined ? {} : { username }),
     ...(password === undefined ? {} : { password }),
-    // `tls` makes ioredis wait for the end of the TLS handshake. The connector opens the socket.
+    // The connector opens the TLS socket. `tls` makes ioredis wait for the end of the handshake.
     ...(isEncrypted ? { tls: {} } : {}),
     Connector: clusterConnector(cluster, clusterKey),
   });
@@ -140,7 +140,10 @@ function keepPinging(redis: Redis, clusterKey: string | undefined): void {
   redis.once('end', () => clearInterval(timer));
 }
 
-/** Rejects if Redis does not answer. An open socket alone does not prove that Redis answers. */
+/**
+ * Rejects if Redis does not answer. An open socket alone does not prove that Redis answers. `redis`
+ * must have the role `producer`: only this role limits the time of a command.
+ */
 export async function pingRedis(redis: Redis): Promise<void> {
   await redis.ping();
 }

@@ -18,7 +18,7 @@ interface Taking {
   readonly name: string;
   readonly policy: RatePolicy;
   readonly sinceMs: number;
-  /** The bucket of a token that the caller already has. Undefined if the caller waits for Redis. */
+  /** The bucket that gave the caller a token ahead. Undefined if the caller waits for Redis. */
   readonly given: KnownBucket | undefined;
 }
 

@@ -10,14 +10,17 @@ const bucketsMax = 10_000;
 
 /** The state of a bucket in Redis, as far as this gateway knows it. */
 export interface KnownBucket {
-  /** The tokens in the bucket by the last answer of Redis, which arrived at `atMs`. */
+  /** The tokens in the bucket according to the last answer of Redis, which arrived at `atMs`. */
   tokens: number;
   atMs: number;
   /** The most tokens that this gateway may give before Redis confirms them. */
   aheadMax: number;
-  /** Until this time, only this gateway may give tokens of the bucket in advance. */
+  /**
+   * If `aheadMax` is above 0, this gateway may give tokens of the bucket in advance until this
+   * time. No other gateway may do so until then.
+   */
   aheadUntilMs: number;
-  /** The tokens given ahead that Redis has not confirmed. */
+  /** The number of tokens given in advance that Redis has not confirmed. */
   unconfirmed: number;
 }
 

@@ -3,7 +3,7 @@
  * as an argument. Decisions about submissions use the database's clock instead (CONTRACT 4).
  */
 export interface Clock {
-  /** Unix time. */
+  /** Unix time in milliseconds. */
   nowMs(): number;
   /** Never goes back. Only differences are meaningful. */
   monotonicMs(): number;

@@ -35,11 +35,11 @@ export const commonConfig = {
   DATABASE_URL: Type.String({
     pattern: '^postgres(ql)?://',
     description:
-      'the URL of Postgres, postgresql://user@host:port/database, or with several hosts host:port,host:port',
+      'the URL of Postgres: postgresql://user@host:port/database or postgresql://user@host:port,host:port/database',
   }),
   DATABASE_ALLOW_ASYNC_STANDBY: flag(
     '0',
-    '1 starts a service in production even if commits do not wait for a standby; 0 or 1',
+    '1 to start in production even if commits do not wait for a standby, else 0',
   ),
   DATABASE_POOL_MAX: Type.Integer({
     minimum: 2,
@@ -68,7 +68,7 @@ export const commonConfig = {
   REDIS_URL: Type.String({
     pattern: '^rediss?(\\+(sentinel|cluster))?://',
     description:
-      'the URL of Redis: redis://host:port, redis+sentinel://host:port,host:port/master or redis+cluster://host:port,host:port',
+      'the URL of Redis: redis://host:port, redis+sentinel://host:port,host:port/master or redis+cluster://host:port,host:port; with TLS, rediss instead of redis',
   }),
   SVC_MASTER_KEY: Type.String({
     pattern: `^${masterKeyPattern}(,${masterKeyPattern})*$`,
@@ -116,12 +116,12 @@ export const commonConfig = {
 
 export type CommonConfig = Static<TObject<typeof commonConfig>>;
 
-/** The variables of a service that listens for tenants or nodes. */
+/** The address to listen on, for a service that listens for tenants or nodes. */
 export const bindConfig = {
   BIND_HOST: Type.String({
     minLength: 1,
     default: '127.0.0.1',
-    description: 'the address to listen on for tenants or nodes',
+    description: 'the address on which the service listens for tenants or nodes',
   }),
 };
 

@@ -4,7 +4,7 @@ import type { Clock } from './clock.ts';
 /** The claimed sender of a request, before authentication. */
 export interface Sender {
   readonly address: string;
-  /** The identity header as sent. Empty if it is missing. */
+  /** The identity header, cut to `identityLengthMax` characters. Empty without the header. */
   readonly identity: string;
 }
 

@@ -87,7 +87,8 @@ async function completed(request: http.ClientRequest): Promise<http.ClientReques
   return await new Promise((resolve, reject) => {
     request.on('error', reject);
     request.on('response', (response) => {
-      // Node returns the connection to the agent one turn of the event loop after the last byte.
+      // Node returns the connection to the agent by `process.nextTick`, after the response ends.
+      // All callbacks of `process.nextTick` run before `setImmediate`.
       response.resume().on('close', () => setImmediate(resolve, request));
     });
   });

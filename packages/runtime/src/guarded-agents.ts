@@ -65,7 +65,7 @@ function isRefusedLiteral(options: ConnectionOptions, isAllowed: IsAllowed): boo
   return isIP(host) !== 0 && !isAllowed(host);
 }
 
-/** The final check: destroys a socket that has connected to a forbidden address. */
+/** The final check: destroys a socket that has connected to a forbidden or unknown address. */
 function refuseOnConnect(socket: Duplex | null | undefined, isAllowed: IsAllowed): void {
   if (socket === null || socket === undefined) return;
   socket.once('connect', function (this: Socket) {

@@ -85,13 +85,16 @@ export function changeLogLevel(logger: Logger, level: string | null): void {
   const threshold = thresholds.get(logger);
   if (threshold === undefined) throw new Error('the level of this logger cannot be changed');
   const next = level === null ? threshold.configured : levelNumber(level);
-  // The line below is written if the old or the new level allows it.
+  // The lower of the two levels is in force during the call of `logger.info`.
   threshold.current = Math.min(threshold.current, next);
   logger.info({ logLevel: level ?? 'configured' }, 'log level changed');
   threshold.current = next;
 }
 
-/** True if a logger of `createLogger` writes lines of this level. False for any other logger. */
+/**
+ * True if a logger of `createLogger` writes lines of this level. False for any other logger, and
+ * for every child logger.
+ */
 export function writesLogLevel(logger: Logger, level: string): boolean {
   const threshold = thresholds.get(logger);
   return threshold !== undefined && levelNumber(level) >= threshold.current;

@@ -10,11 +10,11 @@ export type OutboundOutcome =
       readonly kind: 'responded';
       readonly statusCode: number;
       readonly headers: IncomingHttpHeaders;
-      /** At most the first `bytesMax` bytes of the response. */
+      /** The first bytes of the response body, at most `bytesMax`. */
       readonly body: Uint8Array;
       readonly durationMs: number;
     }
-  /** Connections to the destination are not allowed. Nothing was sent. */
+  /** The URL, or the address of its host, is not allowed. Nothing was sent. */
   | { readonly kind: 'refused'; readonly reason: string; readonly durationMs: number }
   /**
    * The request got no complete response. `timedOut` is true if the time limit ended it, and false
@@ -32,9 +32,9 @@ export interface OutboundRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
-  /** Limits the time from the name look-up to the last byte of the response. */
+  /** The most time for the whole request: name look-up, connection, sending and response. */
   readonly timeoutMs: number;
-  /** The most bytes of the response that are read; default `responseBytesMax`. */
+  /** The most bytes of the response body that are returned; default `responseBytesMax`. */
   readonly bytesMax?: number;
   readonly signal?: AbortSignal;
 }

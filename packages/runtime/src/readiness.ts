@@ -1,4 +1,4 @@
-/** The time that a dependency has to answer. After it the dependency counts as unavailable. */
+/** A dependency that has not answered within this time counts as unavailable. */
 export const readinessTimeoutMs = 2_000;
 
 /**

@@ -6,7 +6,7 @@ export type ResolveAll = (
   callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
 ) => void;
 
-/** The time limit of each try of a query. */
+/** The time limit of the first try of a query. c-ares computes the limits of later tries. */
 const queryTimeoutMs = 2_000;
 const queryTriesMax = 2;
 

@@ -5,7 +5,7 @@ import { allowFailpoints } from './failpoints.ts';
 import { createLogger } from './logger.ts';
 
 export interface Running {
-  /** The port of the service's interface, if it has one. */
+  /** The port that the service opens for its clients or nodes. Undefined if it opens none. */
   readonly port?: number;
   readonly adminPort: number;
   close(): Promise<void>;
@@ -53,7 +53,8 @@ function superviseUntilExit(running: Running, logger: Logger): void {
   };
   process.on('SIGTERM', () => void stop('SIGTERM'));
   process.on('SIGINT', () => void stop('SIGINT'));
-  // If the parent started this process with an IPC channel, the process ends with its parent.
+  // If the parent started this process with an IPC channel, the process stops when the channel
+  // closes. The channel closes at the latest when the parent ends.
   if (process.channel !== undefined) process.on('disconnect', () => void stop('parent gone'));
 }
 

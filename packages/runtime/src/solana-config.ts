@@ -2,7 +2,10 @@ import { graceMinutesDefault, intentMinutesDefault } from '@svc/domain';
 import { Type, type Static, type TObject } from 'typebox';
 import { cannotStart } from './run-main.ts';
 
-/** The exit status of a service that refuses its variables of the Solana rail (CONTRACT 8). */
+/**
+ * The exit status of a service if the rail is on and a variable of the rail is missing or wrong
+ * (CONTRACT 8). A value that the schema `solanaConfig` refuses gives status 1 instead.
+ */
 export const railRefusedStatus = 2;
 
 const minutesMax = 525_600;
@@ -21,20 +24,20 @@ export const solanaConfig = {
   ),
   SOLANA_RPC_URL: Type.Optional(
     Type.String({
-      description: 'the URL of a Solana JSON-RPC server; https unless it is in your own network',
+      description: 'the URL of a Solana JSON-RPC server; use https outside of your own network',
     }),
   ),
   SOLANA_INTENT_MINUTES: Type.Integer({
     minimum: 1,
     maximum: minutesMax,
     default: intentMinutesDefault,
-    description: 'minutes until an unpaid purchase intent expires, at least 1',
+    description: 'minutes until an unpaid purchase intent expires, 1 to 525600',
   }),
   SOLANA_GRACE_MINUTES: Type.Integer({
     minimum: 1,
     maximum: minutesMax,
     default: graceMinutesDefault,
-    description: 'minutes after the expiry in which a payment still counts, at least 1',
+    description: 'minutes after the expiry in which a payment still counts, 1 to 525600',
   }),
 };
 
@@ -57,7 +60,7 @@ export function solanaRailOf(config: SolanaVariables): SolanaRail | null {
   if (config.SOLANA_RAIL_ENABLED === 'false') return null;
   const rpcUrl = given(config, 'SOLANA_RPC_URL');
   if (!/^https?:\/\//.test(rpcUrl) || !URL.canParse(rpcUrl)) {
-    cannotStart('SOLANA_RPC_URL is not a URL of http or https.', railRefusedStatus);
+    cannotStart('SOLANA_RPC_URL must be an http or https URL.', railRefusedStatus);
   }
   return {
     recipient: given(config, 'SOLANA_RECIPIENT'),

@@ -28,7 +28,8 @@ export const tracingConfig = {
   OTEL_TRACES_SAMPLER_ARG: Type.Optional(
     Type.String({
       pattern: '^(0|1|0?[.][0-9]{1,9}|1[.]0{1,9})$',
-      description: 'the share of submissions that are traced, 0 to 1; 0.01 if unset',
+      description:
+        'the share of submissions that a traceidratio sampler traces, 0 to 1; 0.01 if unset',
     }),
   ),
 };

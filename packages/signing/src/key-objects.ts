@@ -5,7 +5,10 @@ import { createSecretKey, type KeyObject } from 'node:crypto';
  * `node:crypto` creates a `KeyObject` for this call. That takes longer than a short HMAC.
  */
 
-/** The most keys in a cache. It is more than the number of tenants' keys that a gateway caches. */
+/**
+ * The most keys in a cache. This is two for each of the 10,000 entries that a gateway caches for
+ * tenants' keys (services/gateway/src/access/keys.ts). An entry has at most two secrets.
+ */
 const keysMax = 20_000;
 
 /**

@@ -54,7 +54,7 @@ export function signRequest(request: {
 }
 
 export type Verification =
-  /** `secretIndex` is the index, in `secrets`, of the secret that made a signature. */
+  /** `secretIndex` is the index in `secrets` of the last secret that matches a signature. */
   | { readonly kind: 'verified'; readonly secretIndex: number }
   | { readonly kind: 'malformed'; readonly detail: string }
   /** `seconds` is positive if the timestamp is ahead of the service's clock, otherwise negative. */
@@ -79,9 +79,13 @@ function withoutOptionalSpaces(text: string): string {
   return text.slice(start, end);
 }
 
-/** Reads the `v1` values of the header. Values of other versions are ignored. */
+/**
+ * Returns the signatures of the header: `v1=` and 64 lowercase hexadecimal digits. Ignores other
+ * values of the form `v<number>=<text>`. The header is malformed if a value has another form, if
+ * there are too many values, or if there is no signature.
+ */
 function presentedSignatures(header: string): Presented {
-  // The list ends after one value too many, which is enough to refuse the header.
+  // `split` returns at most one value too many. One is enough to refuse the header.
   const values = header.split(',', signatureValuesMax + 1).map(withoutOptionalSpaces);
   if (values.length > signatureValuesMax) {
     const detail = `X-SVC-Signature has more than ${signatureValuesMax} values.`;

@@ -53,7 +53,7 @@ describe('a sealed value does not open', () => {
     const sealed = seal(keyring, place, 'secret', 1);
     expect(text(unseal(keyring, place, sealed, { previous: true }))).toBe('secret');
     expect(() => unseal(keyring, place, sealed)).toThrow('no longer accepts that format');
-    // A change of only the version byte does not make the value open either.
+    // If only the version byte changes, the value does not open, either.
     sealed[0] = 2;
     expect(() => unseal(keyring, place, sealed, { previous: true })).toThrow('cannot be decrypted');
   });

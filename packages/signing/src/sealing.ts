@@ -105,7 +105,10 @@ export interface Place {
   readonly table: string;
   readonly column: string;
   readonly tenantId: string | null;
-  /** The kind of the value in its row, such as `hmac` or `webhook` of a tenant's secret. */
+  /**
+   * A further fact about the value, such as `hmac` for a secret of a tenant, or the version of a
+   * secret of a node.
+   */
   readonly kind: string | null;
   /** The row's key. The parts of a composite key are joined by colons. */
   readonly row: string;
@@ -196,7 +199,7 @@ export function unseal(
     return Buffer.concat([decipher.update(parts.ciphertext), decipher.final()]);
   } catch {
     throw new SealError(
-      'The value cannot be decrypted: SVC_MASTER_KEY has a different key under its id, or the value was copied from another row or altered.',
+      'The value cannot be decrypted. SVC_MASTER_KEY has another key under the key id of the value, or the value was altered or copied from another place.',
     );
   }
 }

@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { findAssociatedTokenPda, TOKEN_PROGRAM_ADDRESS } from '@solana-program/token';
 import { type Address, getAddressDecoder, isAddress } from '@solana/kit';
 
-/** True for a public key in base58. */
+/** True for 32 bytes in base58, such as a public key. */
 export function isSolanaAddress(text: string): boolean {
   return isAddress(text);
 }

@@ -79,7 +79,7 @@ async function checkMint(rpc: Rpc, { mint }: RailTerms): Promise<RailCheck> {
   const reading = await readAccount(rpc, mint);
   if (reading.kind !== 'read') return unreachable(reading);
   const { account } = reading;
-  if (account === null) return refused('SOLANA_USDC_MINT', 'does not exist on this network');
+  if (account === null) return refused('SOLANA_USDC_MINT', 'names no account on this network');
   if (account.owner !== TOKEN_PROGRAM_ADDRESS || account.data.length !== getMintSize()) {
     return refused('SOLANA_USDC_MINT', 'is not a mint of the SPL Token program');
   }
@@ -96,7 +96,7 @@ async function checkRecipient(rpc: Rpc, { recipient }: RailTerms): Promise<RailC
   if (owner !== TOKEN_PROGRAM_ADDRESS && owner !== token2022Program) return sound;
   return refused(
     'SOLANA_RECIPIENT',
-    'is an account of the token program; set the address of the wallet that owns this account',
+    'is an account of the token program, not a wallet; set the address of a wallet',
   );
 }
 

@@ -115,7 +115,7 @@ export async function openAdmin(
     readonly redis: ReturnType<typeof connectRedis>;
     readonly store: Store;
     readonly facts?: RetentionFacts;
-    /** The certificate that the service itself presents. Null if it has none. */
+    /** The certificate that the service itself presents. Null, the default, if there is none. */
     readonly tls?: { readonly cert: string } | null;
   },
 ): Promise<number> {

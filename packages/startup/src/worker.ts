@@ -12,7 +12,10 @@ export interface Worker<K extends QueueKey> {
   readonly redis: ReturnType<typeof connectRedis>;
   readonly queue: K;
   readonly handle: (job: JobOf[K]) => Promise<void>;
-  /** One pass of the reconciler. It runs every `RECONCILE_INTERVAL_MS`. */
+  /**
+   * One pass of the reconciler. Each pass begins `RECONCILE_INTERVAL_MS` after the end of the
+   * previous one.
+   */
   readonly reconcile: () => Promise<void>;
   readonly reconcilers: readonly ReconcilerName[];
   readonly setDeadLetters: (count: number) => void;

@@ -221,7 +221,7 @@ test('a plan that was made without deliveries reads no more behind a backlog', a
       });
     }
   };
-  // The patterns include the partitions of the tables.
+  // A name with `%` includes the partitions of its table.
   const tables = ['deliveries%', 'delivery_attempts%', 'events', 'tenants', 'webhook_caps'];
   for (let time = 0; time < 10; time += 1) await deliver();
   const blocksWhileEmpty = (await costOf(fixture, deliver, tables)).indexBlocks;

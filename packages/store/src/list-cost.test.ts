@@ -14,7 +14,8 @@ import { listSubmissions, type SubmissionFilter } from './submissions/submission
 
 const rows = 20_000;
 /**
- * The most rows that a list may read: enough for a page of 20 rows and the rows that it skips.
+ * The most rows that the statement of a list may read. A page has at most 20 rows. The rest of the
+ * limit is for rows that the statement reads and does not return.
  */
 const rowsReadMax = 100;
 

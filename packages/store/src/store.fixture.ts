@@ -65,7 +65,10 @@ export async function createFixture(options: FixtureOptions = {}): Promise<Fixtu
   return fixture;
 }
 
-/** Creates a fixture that the caller closes. Other packages import it as `@svc/store/fixture`. */
+/**
+ * Creates a fixture that the caller closes. Other packages import this function from
+ * `@svc/store/fixture`.
+ */
 export async function openFixture({
   masterKey = testMasterKey(),
   environment = 'sandbox',

@@ -6,11 +6,14 @@ import { waitUntil } from './wait-until.ts';
 export interface TestDatabase {
   /** The address for the services' role. */
   readonly databaseUrl: string;
-  /** The address for the owner, who migrates. */
+  /** The address for the owner of the tables. Migrations use this address. */
   readonly ownerUrl: string;
-  /** Runs SQL as the owner, without the store: to read rows, or to insert invalid ones. */
+  /** Runs SQL as the owner of the database, without the store. Returns the rows. */
   readonly query: <Row extends QueryResultRow>(sql: string, values?: unknown[]) => Promise<Row[]>;
-  /** Drops the database. Throws if a session is still open, because that is a leaked handle. */
+  /**
+   * Waits until all sessions have ended, but at most `leakBoundMs`. Then drops the database. Throws
+   * if a session was still open, because such a session is a leaked handle.
+   */
   close(): Promise<void>;
 }
 

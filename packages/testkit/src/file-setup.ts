@@ -7,7 +7,7 @@ import { closeLeftovers, forgetClosed, recentLogs } from './open-resources.ts';
  */
 let hasFailed = false;
 
-// Several test files may share this process, so each one begins with false.
+// Several test files may share this process. `hasFailed` is false at the start of each file.
 beforeAll(() => {
   hasFailed = false;
 });

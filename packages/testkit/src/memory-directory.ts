@@ -4,7 +4,10 @@ import path from 'node:path';
 /** The file system in memory that Linux offers to every process. */
 const memory = '/dev/shm';
 const namePattern = /^svc-run-(\d+)-/;
-/** The space that must be free. A run of all tests uses at most 2 GiB of it. */
+/**
+ * The bytes that must be free in `memory`, and also available to this process as main memory. A run
+ * of all tests uses at most 2 GiB.
+ */
 const roomBytesMin = 6 * 1024 ** 3;
 
 /**
@@ -35,7 +38,7 @@ function runsPrograms(): boolean {
   return options !== undefined && !options.split(',').includes('noexec');
 }
 
-/** Deletes the directories of runs that were killed before they could delete them. */
+/** Deletes directories whose process has ended. A process that is killed leaves its directory. */
 function deleteAbandoned(): void {
   for (const name of readdirSync(memory)) {
     const [, pid] = namePattern.exec(name) ?? [];

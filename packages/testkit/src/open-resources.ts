@@ -2,7 +2,7 @@
 
 interface OpenResource {
   readonly what: string;
-  /** Returns the end of the resource's log. It is printed if a test fails. */
+  /** Returns the end of the resource's log. This text is printed if a test fails. */
   readonly logs?: () => string;
   readonly close: () => Promise<void>;
 }
@@ -14,7 +14,10 @@ const open = new Set<OpenResource>();
  */
 let closedLogs: string[] = [];
 
-/** Tracks a resource. Returns a function that closes it once; further calls do nothing. */
+/**
+ * Tracks a resource. Returns a function that closes the resource. Repeated calls return the promise
+ * of the first call.
+ */
 export function track(resource: OpenResource): () => Promise<void> {
   open.add(resource);
   let closing: Promise<void> | undefined;
@@ -42,7 +45,10 @@ export function recentLogs(): string {
   return [...closedLogs, ...openLogs].join('\n');
 }
 
-/** Closes the open resources in reverse order, and returns their names. */
+/**
+ * Closes the open resources, the last opened one first. Returns their names in this order. Rejects
+ * if a resource cannot be closed. The resources after it then stay open.
+ */
 export async function closeLeftovers(): Promise<string[]> {
   const leftovers = [...open].toReversed();
   for (const resource of leftovers) {

@@ -67,15 +67,18 @@ export interface ScriptedNode {
   send(frame: FrameFromNode): void;
   /** Sends any text or bytes, including malformed frames. */
   sendText(text: string | Uint8Array): void;
-  /** Accepts and starts the next offer, and waits for `begin`. Returns the submission's wire id. */
+  /**
+   * Accepts the next offer, starts its submission, and waits for `begin`. Returns the submission's
+   * wire id. Throws if an expected frame does not arrive within 5 s, or if the link closes first.
+   */
   runNext(): Promise<string>;
   autoPilot(pilot?: AutoPilot): void;
-  /** Stops reading frames and pings. The link stays connected. */
+  /** Stops reading frames and answering pings. The node does not close the link. */
   deafen(): void;
   readonly closed: Promise<{ readonly code: number; readonly reason: string }>;
-  /** Closes the link with a handshake. */
+  /** Closes the link with a closing handshake, and waits until the link has closed. */
   close(): Promise<void>;
-  /** Cuts the link without a handshake, as a failing network does. */
+  /** Ends the connection without a closing handshake, as when an agent is killed. */
   cut(): Promise<void>;
 }
 

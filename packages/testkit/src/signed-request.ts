@@ -13,7 +13,10 @@ export interface SignedRequest {
   readonly secret?: string;
   /** An object is sent as JSON; text and bytes are sent unchanged. */
   readonly body?: object | string | Uint8Array;
-  /** Headers that override the computed ones. The value undefined removes a header. */
+  /**
+   * Headers to add, or to send instead of the computed ones. The value undefined removes a computed
+   * header.
+   */
   readonly headers?: Readonly<Record<string, string | undefined>>;
   /** Unix seconds to sign with; the default is the current time. */
   readonly timestamp?: number;

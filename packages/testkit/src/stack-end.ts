@@ -20,7 +20,10 @@ export async function endStack({
   for (const result of results) if (result.status === 'rejected') throw result.reason;
 }
 
-/** Stops a process if it still runs. Throws if it does not drain and exit with 0. */
+/**
+ * Stops the process of a slot. Throws if the process does not exit with 0. Does nothing if the
+ * process has already ended.
+ */
 async function endSlot(slot: Slot): Promise<void> {
   if (!slot.current.isRunning()) return;
   await slot.current.stop();

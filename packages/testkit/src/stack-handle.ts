@@ -20,7 +20,10 @@ export interface StackParts {
   readonly close: () => Promise<void>;
 }
 
-/** The slot limit of each node. It is so high that a node gets all slots that its `hello` names. */
+/**
+ * The slot limit of the nodes that `createNode` of the stack creates. It is `slotsMaxMax`, the
+ * highest limit that a node can have.
+ */
 const slotsPerNode = 200;
 
 export function stackHandle(parts: StackParts): TestStack {

@@ -11,7 +11,10 @@ import type { Failpoints } from './failpoints.ts';
 import { lastingPort } from './lasting-ports.ts';
 import { testServers } from './test-environment.ts';
 
-/** The file that a process under test starts from: its bundle, or its source if there is none. */
+/**
+ * The file from which a process under test starts: its bundle, or `entry` itself if the run has no
+ * bundles.
+ */
 export function entryUnderTest(entry: string): string {
   const { bundles } = testServers();
   return bundles === undefined ? entry : bundleOf(bundles, entry);
@@ -24,7 +27,10 @@ export function entryUnderTest(entry: string): string {
  */
 const nodeOptions = ['--min-semi-space-size=64', '--max-semi-space-size=64'];
 
-/** A place in a stack for one process. `restart` replaces the process and keeps its ports. */
+/**
+ * A place in a stack for one process. `restart` kills the process and starts a new one. The ports
+ * of a service stay the same.
+ */
 export interface Slot {
   readonly service: ServiceName | 'node';
   readonly index: number;

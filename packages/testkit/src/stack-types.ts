@@ -2,7 +2,10 @@ import type { NewTenant, NodeCredentials, ServiceName, TenantCredentials } from 
 import type { TestDatabase } from './database.ts';
 
 export interface StackOptions {
-  /** The number of processes of this service and of the next three: 1 by default, 0 for none. */
+  /**
+   * The number of gateway processes. The next three members count the processes of the other
+   * services. The default is 1, and 0 starts no process.
+   */
   readonly gateways?: number;
   readonly dispatchers?: number;
   readonly settlements?: number;
@@ -13,7 +16,10 @@ export interface StackOptions {
   readonly nodes?: number;
   /** True if gateways and dispatchers use TLS, with a certificate for this stack. */
   readonly tls?: boolean;
-  /** Environment variables for the services and `svc`. They override those of the testkit. */
+  /**
+   * Environment variables for the services and `svc`. They override those of the testkit, except
+   * those for TLS and for the ports.
+   */
   readonly env?: Readonly<Record<string, string>>;
   /** Creates the database; the default is `createTestDatabase`. */
   readonly database?: () => Promise<TestDatabase>;
@@ -25,10 +31,10 @@ export interface TestStack {
   /** The address of the first gateway. */
   readonly gatewayUrl: string;
   readonly gatewayUrls: readonly string[];
-  /** The address of the first dispatcher. */
+  /** The address at which nodes link to the first dispatcher. */
   readonly nodeLinkUrl: string;
   readonly nodeLinkUrls: readonly string[];
-  /** The certificate authority of the stack, as PEM; undefined without TLS. */
+  /** The self-signed certificate of the stack, as PEM. Undefined without TLS. */
   readonly ca: string | undefined;
   readonly databaseUrl: string;
   readonly redisUrl: string;
@@ -42,7 +48,10 @@ export interface TestStack {
   createNode(name?: string): Promise<NodeCredentials>;
   /** Kills the process with SIGKILL, without a drain. */
   kill(service: ServiceName | 'node', index?: number): Promise<void>;
-  /** Sends SIGTERM; resolves when the process has drained and ended. */
+  /**
+   * Sends SIGTERM, and waits until the process has drained and ended. If the process still runs
+   * after 12 s, kills the process.
+   */
   stop(service: ServiceName | 'node', index?: number): Promise<void>;
   /**
    * Kills the process if it still runs, and starts it again on the same ports. No failpoint is
@@ -65,10 +74,13 @@ export interface TestStack {
   ): Promise<number>;
   releaseFailpoint(service: ServiceName, name: string): void;
   flushRedis(): Promise<void>;
-  /** Moves the database's clock forward. Leases and deadlines use this clock. */
+  /** Moves the database's clock forward. Leases and deadlines in the database use this clock. */
   advanceClock(ms: number): Promise<void>;
-  /** The last log lines of a process since its last start. */
+  /** The log lines of a process since its last start; only the newest 2,000 if there are more. */
   logs(service: ServiceName | 'node', index?: number): readonly string[];
-  /** Stops everything. Throws if a service did not drain, or left a session of Postgres open. */
+  /**
+   * Stops everything. Throws if a running service or node does not drain, or if a session of the
+   * database stays open.
+   */
   close(): Promise<void>;
 }

@@ -29,7 +29,10 @@ const reconcileIntervalMs = 250;
 
 const pinSurgeSql = `INSERT INTO surge_pin (id, pinned_micros, changed_at) VALUES (1, 1000000, svc_now())`;
 
-/** Starts a stack. If a service does not start, stops the others and throws with its log. */
+/**
+ * Starts a stack. If a service or a node does not start, stops the whole stack, and throws an error
+ * with the end of the log of that process.
+ */
 export async function startStack(options: StackOptions = {}): Promise<TestStack> {
   const createDatabase = options.database ?? createTestDatabase;
   const [database, redis] = await Promise.all([createDatabase(), startTestRedis()]);

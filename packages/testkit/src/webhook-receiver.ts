@@ -1,7 +1,10 @@
 import { createWebhookReceiver as create, type WebhookReceiver } from '@svc/local';
 import { track } from './open-resources.ts';
 
-/** Starts a tenant's endpoint on a free port of 127.0.0.1 (infra/local/src/webhook-receiver.ts). */
+/**
+ * Starts a receiver of a tenant's webhooks on a free port of 127.0.0.1. See
+ * infra/local/src/webhook-receiver.ts.
+ */
 export async function createWebhookReceiver(): Promise<WebhookReceiver> {
   const receiver = await create();
   const close = track({ what: 'a webhook receiver', close: () => receiver.close() });

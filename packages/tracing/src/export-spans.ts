@@ -19,7 +19,10 @@ const exportTimeoutMs = 5_000;
 const exportSucceeded = 0;
 
 export interface SpanExport {
-  /** Rejects if the collector did not take the spans. */
+  /**
+   * Rejects if the export fails. Resolves if the collector refuses only a part of the spans (the
+   * partial success of OTLP).
+   */
   send(spans: readonly PlacedSpan[]): Promise<void>;
   close(): Promise<void>;
 }
@@ -63,7 +66,7 @@ export function createExport({
         exporter.export(readable, ({ code, error }) => {
           const result: number = code;
           if (result === exportSucceeded) resolve();
-          else reject(error ?? new Error('the collector refused the spans'));
+          else reject(error ?? new Error('the spans could not be exported'));
         });
       }),
     close: () => exporter.shutdown(),

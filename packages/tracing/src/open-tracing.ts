@@ -16,7 +16,10 @@ interface TracingOptions {
   readonly endpoint: string;
   readonly service: string;
   readonly environment: string;
-  /** The share of submissions that are traced, from 0 to 1. */
+  /**
+   * The share of submissions that are traced, from 0 to 1. The same share applies to requests that
+   * create no submission, and to events of no submission.
+   */
   readonly ratio: number;
   readonly clock: { nowMs(): number; monotonicMs(): number };
   /**
@@ -27,7 +30,10 @@ interface TracingOptions {
   readonly storeContext: (submissionId: string, context: TraceContext) => Promise<void>;
   readonly loadContexts: (submissionIds: readonly string[]) => Promise<TenantContexts>;
   readonly countSpans: (result: SpanResult, spans: number) => void;
-  /** Called with the error if spans or contexts are lost, but at most once a minute. */
+  /**
+   * Called with the error if spans are lost, or if a context is not stored or loaded. Called at
+   * most once a minute.
+   */
   readonly onFailure: (error: unknown) => void;
 }
 

@@ -1,4 +1,4 @@
-/** The values of `OTEL_TRACES_SAMPLER`. */
+/** The values of `OTEL_TRACES_SAMPLER` that the services accept. */
 type SamplerName =
   | 'always_on'
   | 'always_off'

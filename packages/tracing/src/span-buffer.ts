@@ -2,15 +2,21 @@ import type { SpanExport } from './export-spans.ts';
 import { placeSpan, subjectsOf, type TenantContexts } from './place-spans.ts';
 import type { EndedSpan } from './span-data.ts';
 
-/** A span is exported, or it is dropped because the buffer is full or because its export failed. */
+/**
+ * A span is exported, or it is dropped because the buffer is full or because its export failed. A
+ * span that is not exported before `close` gives up may have no result.
+ */
 export type SpanResult = 'exported' | 'buffer_full' | 'export_failed';
 
 /** The most spans that wait for the export. Further ones are dropped and counted. */
 export const spansWaitingMax = 2_048;
 const exportSpansMax = 512;
-/** If fewer than `exportSpansMax` spans wait, the buffer exports them after this time. */
+/**
+ * The longest wait of a span for its export, unless an earlier export still runs. If
+ * `exportSpansMax` spans wait, an export begins at once.
+ */
 const exportIntervalMs = 1_000;
-/** The longest wait for the collector when the service stops. */
+/** The longest time that `close` waits for the export of the remaining spans. */
 const closeTimeoutMs = 1_500;
 
 export interface SpanBuffer {

@@ -2,7 +2,10 @@ import type { SpanKindName, StepRef } from './steps.ts';
 import type { TraceContext } from './trace-context.ts';
 import type { SpanAttributes } from './tracing.ts';
 
-/** The place of a span in its trace, as far as known before the contexts of tenants are loaded. */
+/**
+ * The place of a span in its trace, as far as it is known before the tenants' trace contexts are
+ * loaded.
+ */
 type Belongs =
   /**
    * A step of a subject. `isSubmission` is false if the subject is an event. The event is then

@@ -101,7 +101,7 @@ export const steps: Readonly<Record<StepName, StepDefinition>> = {
  */
 export interface StepRef {
   readonly step: StepName;
-  /** The UUID of the submission, or of an event that is about no submission. */
+  /** The UUID of the submission. If no submission is known, the UUID of the event. */
   readonly subjectId: string;
   readonly key?: string | undefined;
   /**
@@ -125,7 +125,10 @@ export function parentOf({ step, subjectId, key }: StepRef): StepRef | undefined
   return { step: parent, subjectId, ...(sharesKey === true ? { key } : {}) };
 }
 
-/** The trace id of a subject whose tenant sent no trace context: the digits of the UUID. */
+/**
+ * The trace id of a subject for which the tenant sent no trace context. It is the UUID of the
+ * subject without the dashes.
+ */
 export function ownTraceId(subjectId: string): string {
   return subjectId.replaceAll('-', '');
 }

@@ -7,7 +7,8 @@ import type { OfferedHeaders } from './trace-context.ts';
 export type SpanAttributes = Readonly<Record<string, string | number | boolean | undefined>>;
 
 /**
- * The times, the attributes and the error of a span. The clock of its times is `Tracing.nowMs`.
+ * The times, the attributes and the error of a span. The times are Unix time in milliseconds,
+ * usually from `Tracing.nowMs`.
  */
 interface Took {
   readonly startMs: number;
@@ -19,7 +20,7 @@ interface Took {
 }
 
 export interface StepSpan extends StepRef, Took {
-  /** False if the subject is an event without a submission. The default is true. */
+  /** False if `subjectId` is the UUID of an event. The default is true. */
   readonly isSubmission?: boolean;
 }
 
@@ -35,12 +36,15 @@ export interface BatchSpan extends Took {
 
 export interface RequestEnd {
   readonly method: string;
-  /** The pattern of the route. Undefined if no route matched. */
+  /** The pattern of the route. Undefined if the request reached no endpoint. */
   readonly route: string | undefined;
   /** Undefined if no answer was sent. */
   readonly status: number | undefined;
   readonly tenantId: string | undefined;
-  /** The wire id of the submission that the request is about, if there is one. */
+  /**
+   * The wire id of the submission that a successful answer is about. Undefined for a refusal, and
+   * for any other request.
+   */
   readonly submissionId: string | undefined;
 }
 
@@ -60,7 +64,10 @@ export interface RequestTrace {
  */
 export interface Tracing {
   readonly isOn: boolean;
-  /** True if the steps of this submission are recorded. Every service takes the same decision. */
+  /**
+   * True if the steps of this subject are recorded (`StepRef.subjectId`). Services with the same
+   * sampler take the same decision.
+   */
   isTraced(subjectId: string): boolean;
   /** Unix time in milliseconds, with fractions; 0 if tracing is off. */
   nowMs(): number;

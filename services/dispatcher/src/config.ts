@@ -42,7 +42,7 @@ export const dispatcherConfig = Type.Object({
     minimum: 0,
     maximum: 1_000,
     default: 0,
-    description: 'how many simulated nodes run next to the service; sandbox only',
+    description: 'how many simulated nodes `npm start` runs; it must be 0 in production',
   }),
 });
 export type DispatcherConfig = Static<typeof dispatcherConfig>;
@@ -84,7 +84,7 @@ export function proxiesOf({ TRUST_PROXY: text }: DispatcherConfig): TrustedProxi
   const proxies = parseTrustedProxies(text);
   if (proxies !== undefined) return proxies;
   throw new ConfigError(
-    'TRUST_PROXY must be a comma-separated list of addresses, CIDR blocks, or the words `loopback`, `linklocal` and `uniquelocal`. Example: 10.0.0.0/8,loopback.',
+    'Each part of TRUST_PROXY must be an IP address, a CIDR block, `loopback`, `linklocal` or `uniquelocal`. Separate the parts by commas. Example: 10.0.0.0/8,loopback.',
   );
 }
 

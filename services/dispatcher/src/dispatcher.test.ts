@@ -66,7 +66,7 @@ describe('the life of a submission', () => {
       service.connect({ dispatcher: 0 }),
       service.connect({ dispatcher: 1 }),
     ]);
-    // Each node has one slot and keeps it, so one node cannot get both submissions.
+    // Each node has one slot and reports no outcome, so one node cannot get both submissions.
     for (const node of nodes) node.autoPilot({ outcome: () => undefined });
     const posted = await Promise.all([service.post(), service.post()]);
     for (const { id } of posted) await service.expectState(id, 'running');

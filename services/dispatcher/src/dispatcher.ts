@@ -15,7 +15,7 @@ export type OfferingEvent =
       readonly result: OfferResult;
       readonly reason?: string | undefined;
     }
-  /** The submission has ended in another way, for example by a cancel. */
+  /** The submission has ended, for example by a cancel. */
   | { readonly kind: 'stopped' };
 
 /**

@@ -41,11 +41,12 @@ async function handBack(dispatcher: Dispatcher, links: readonly NodeLink[]): Pro
       const left = fleet.leave(link.nodeId, link.linkId, { movesWithinMs: dispatchDeadlineMs });
       inBackground(dispatcher, 'remove a node link from the fleet registry', left);
       await link.greeted;
-      // The link is draining, so only the work that is in progress now can still send an offer.
+      // No new offer is sent on a draining link. After the open offers have ended, the last `idle`
+      // waits for the commits of the accepted ones.
       await link.work.idle();
       await Promise.all([...link.offers.values()].map(({ ended }) => ended.promise));
       await link.work.idle();
-      closeLink(dispatcher, link, nodeLinkCloseCodes.drain, 'the dispatcher restarts');
+      closeLink(dispatcher, link, nodeLinkCloseCodes.drain, 'the dispatcher stops');
     }),
   );
 }

@@ -30,7 +30,10 @@ interface RunOptions {
   readonly refusedUpgrades?: RatePolicy;
 }
 
-/** `close` drains the dispatcher, then closes the resources in the reverse order of opening. */
+/**
+ * Starts the dispatcher. Its `close` closes the resources in the reverse order of opening. After
+ * the consumer has closed, `close` hands the nodes to other dispatchers (`handBackLinks`).
+ */
 export async function run(
   config: DispatcherConfig,
   { logger, clock = systemClock, timers = systemTimers, refusedUpgrades }: RunOptions,

@@ -7,7 +7,10 @@ export interface Timer {
  * hours of offers in milliseconds, in an order that they choose.
  */
 export interface Timers {
-  /** Calls `run` once, at least `delayMs` from now. Does not keep the process alive. */
+  /**
+   * Calls `run` once, about `delayMs` from now, unless the timer is cleared. The timer does not
+   * keep the process alive.
+   */
   after(delayMs: number, run: () => void): Timer;
 }
 

@@ -15,7 +15,10 @@ import { sendAnswer } from './http/send.ts';
 
 export interface AppOptions extends SignedOptions, RequestObserver {
   readonly endpoints: readonly Endpoint[];
-  /** The proxies whose forwarded address is trusted. If omitted, no proxy is trusted. */
+  /**
+   * The proxies from which the forwarded address of the client is trusted. If omitted, no proxy is
+   * trusted.
+   */
   readonly trustProxy?: string;
   /**
    * If set, a request is refused unless it came over TLS or one of these proxies reports TLS for
@@ -82,7 +85,7 @@ function refusalBeforeRoute(request: IncomingMessage, { tlsOnly }: AppOptions): 
 }
 
 const badRequestDetail =
-  'The request is malformed. Send HTTP/1.1 with a Host header and a valid, percent-encoded path.';
+  'The request is malformed. Send a Host header, and percent-encode the path and the query.';
 const pathPattern = /^[^?]*/;
 
 /**
@@ -113,7 +116,7 @@ function methodNotAllowed(endpoints: readonly Endpoint[]): Answer {
   );
 }
 
-/** Undefined if the client has disconnected. */
+/** Undefined if the body does not arrive whole, because the client disconnects or breaks HTTP. */
 async function answerOf(
   endpoint: Endpoint,
   request: Request,

@@ -47,7 +47,7 @@ export const gatewayConfig = Type.Object({
     minimum: 1,
     maximum: 100_000,
     default: signupsPerHourDefault,
-    description: 'the most tenants that may sign up from one address in an hour (sandbox)',
+    description: 'how many tenants an hour may sign up from one address (sandbox), 1 to 100000',
   }),
   SIGNUP_IN_FLIGHT_MAX: Type.Integer({
     minimum: 1,
@@ -81,7 +81,7 @@ export function assertConsistent(config: GatewayConfig): void {
   }
   if (config.TRUST_PROXY !== undefined && parseTrustedProxies(config.TRUST_PROXY) === undefined) {
     throw new ConfigError(
-      'TRUST_PROXY must be a comma-separated list of addresses, CIDR blocks, or the words `loopback`, `linklocal` and `uniquelocal`. Example: 10.0.0.0/8,loopback.',
+      'Each part of TRUST_PROXY must be an IP address, a CIDR block, `loopback`, `linklocal` or `uniquelocal`. Separate the parts by commas. Example: 10.0.0.0/8,loopback.',
     );
   }
 }

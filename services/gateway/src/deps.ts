@@ -17,11 +17,11 @@ export interface GatewayDeps {
   readonly environment: EnvironmentName;
   /** If true, webhook URLs may use `http` and may have a private host. */
   readonly allowPrivateNetworks: boolean;
-  /** The most tenants that may sign up from one group of addresses in an hour. */
+  /** For each group of addresses: the sign-ups allowed at once, and those that an hour adds. */
   readonly signupsPerHour: number;
-  /** The most webhook attempts in an hour for each tenant that signed up. */
+  /** The limit of webhook attempts per hour that a tenant gets when it signs up. */
   readonly signupWebhookAttemptsPerHour: number;
-  /** The most submissions in flight for each tenant that signed up. */
+  /** The limit of submissions in flight that a tenant gets when it signs up. */
   readonly signupInFlightMax: number;
   readonly limiter: RateLimiter;
   readonly store: Store;

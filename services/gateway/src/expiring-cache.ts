@@ -57,7 +57,7 @@ export function createExpiringCache<Value>({
     }
   }
 
-  /** Keeps the value, unless a load that began later has ended before this one. */
+  /** Keeps the value, unless the cache has a value of the key from a load that began later. */
   function keepNewest(key: string, value: Value, loadedAtMs: number): void {
     const known = present.get(key) ?? absent.get(key);
     if (known !== undefined && known.loadedAtMs > loadedAtMs) return;

@@ -68,7 +68,10 @@ export interface GatewayFixture {
   readonly payloadTexts: Map<string, string>;
   tenant(options?: TenantOptions): Promise<TestTenant>;
   operator(): Promise<Pick<TestTenant, 'uuid' | 'send'>>;
-  /** Advances the clock of the gateways' caches, but not the clock for the check of signatures. */
+  /**
+   * Advances the monotonic clock of the gateways, by which their caches expire. Does not advance
+   * the clock that the check of signatures uses.
+   */
   advanceCaches(ms: number): void;
   /**
    * A proxy between the gateways and the database, with which a test can block the database. The

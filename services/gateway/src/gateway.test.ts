@@ -131,7 +131,7 @@ describe('a creation', () => {
     expect(problemOf(response).errors).toEqual([
       {
         path: '/payload/applicationUrl',
-        message: 'must be an http or https URL whose host is public',
+        message: 'must be an http or https URL with a public host and without a user or password',
         keyword: 'format',
       },
       { path: '/payload/atsType', message: 'must be a string', keyword: 'type' },

@@ -71,7 +71,7 @@ function createFigures(deps: FiguresDeps): () => Promise<void> {
     const outcomes = await Promise.allSettled([read('postgres'), read('redis')]);
     const errors = outcomes.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
     if (errors.length > 0)
-      throw new AggregateError(errors, 'the figures for the shared metrics could not be read');
+      throw new AggregateError(errors, 'some shared metrics could not be read');
   };
 }
 

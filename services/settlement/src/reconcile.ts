@@ -19,12 +19,13 @@ export interface ReconcileDeps extends SettleDeps {
   readonly countReconciled: (kind: OverdueKind) => void;
 }
 
-/** The most candidates in one statement, and the most statements in one pass. */
+/** The most candidates in one page, which one statement finds. */
 const candidatesMax = 256;
+/** The most pages in one pass. */
 const pagesMax = 20;
 
-/** The candidate after which the next page starts. Null: the next page is the first one. */
 export interface ReconcileProgress {
+  /** The next page starts after this candidate. Null: the next page is the first one. */
   after: CandidateCursor | null;
 }
 
@@ -82,7 +83,7 @@ async function reconcilePage(
       if (await reconcileOne(deps, one)) toSettle.push(one.subjectId);
     } catch (error) {
       failed.set(one.subjectId, error);
-      // Postgres did not answer. Each further candidate would wait for it too.
+      // Postgres is unavailable. Each further candidate could wait for an answer in vain.
       if (isAnswerLost(error)) break;
     }
   }

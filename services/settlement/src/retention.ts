@@ -15,7 +15,10 @@ const eventPagesMax = 2_000;
 export interface RetentionDeps extends Retention {
   readonly store: Store;
   readonly logger: Logger;
-  /** The number of old partitions that could not be dropped. NaN if this number is unknown. */
+  /**
+   * Called with the number of old partitions that could not be dropped, or with NaN while a pass
+   * does not know this number.
+   */
   readonly setPartitionsOverdue: (count: number) => void;
   readonly countEventsDeleted: (count: number) => void;
   /** The most events that one transaction reads. */

@@ -92,7 +92,8 @@ async function send(
   signal: AbortSignal,
 ): Promise<OutboundOutcome> {
   const { url, body, secrets } = attempt;
-  if (secrets.length === 0) return refused('the tenant has no webhook secret');
+  if (secrets.length === 0)
+    return refused('the service has no webhook secret for this URL, or cannot decrypt it');
   if (body === null) return refused('the service cannot decrypt the event');
   const timestampSeconds = Math.floor(clock.nowMs() / 1000);
   try {
@@ -110,7 +111,10 @@ function refused(reason: string): OutboundOutcome {
   return { kind: 'refused', reason, durationMs: 0 };
 }
 
-/** The headers of CONTRACT 6. The id of the delivery is the same for every attempt. */
+/**
+ * The headers of CONTRACT 6, except those of tracing. The id of the delivery is the same for every
+ * attempt.
+ */
 function attemptHeaders(
   { deliveryId, secrets, attemptNumber }: ClaimedAttempt,
   body: string,
@@ -128,7 +132,7 @@ function attemptHeaders(
   };
 }
 
-/** Returns what is recorded of an outcome. The log does not get `responseText`. */
+/** The parts of an outcome that are recorded. `responseText` is not logged. */
 function observed(outcome: OutboundOutcome) {
   const { durationMs } = outcome;
   if (outcome.kind !== 'responded') {

@@ -9,7 +9,7 @@ export interface Breaker {
    * another.
    */
   readonly url: string | null;
-  /** Consecutive timeouts. */
+  /** The number of consecutive timeouts of `url`. */
   readonly timeouts: number;
   /**
    * Monotonic time until which the breaker is open. Afterwards one attempt at a time probes the
@@ -26,8 +26,9 @@ const breakerPauseMsMax = 30_000;
 /**
  * Any outcome that is not a timeout closes the breaker. From `breakerTimeoutsMax` consecutive
  * timeouts of one URL on, each timeout opens the breaker for `nextIntervalMs`, but at most for
- * `breakerPauseMsMax`. A timeout of another URL begins a new count. `nextIntervalMs` is the time until the next attempt of the delivery, or the
- * shortest interval of the schedule if there is none.
+ * `breakerPauseMsMax`. A timeout of another URL begins a new count. `nextIntervalMs` is the time
+ * until the next attempt of the delivery, or the shortest interval of the schedule if there is
+ * none.
  */
 export function afterAttempt(
   breaker: Breaker,
@@ -45,7 +46,7 @@ export function afterAttempt(
   return { url, timeouts, openUntilMs: nowMs + Math.min(nextIntervalMs, breakerPauseMsMax) };
 }
 
-/** True if the endpoint may have at most one attempt in flight, which probes it. */
+/** True if the breaker allows only probes of the endpoint, one at a time. */
 export function isProbed(breaker: Breaker): boolean {
   return breaker.timeouts >= breakerTimeoutsMax;
 }

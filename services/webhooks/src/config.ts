@@ -7,8 +7,7 @@ import {
 import { commonConfig, ConfigError, flag } from '@svc/runtime';
 import { Type, type Static } from 'typebox';
 
-const backoffDescription =
-  'the pauses between attempts in seconds: at most seven, separated by commas';
+const backoffDescription = 'one to seven pauses between attempts, in seconds, separated by commas';
 
 /** The webhook deliverer's configuration (CONTRACT 6 and 9). */
 export const webhooksConfig = Type.Object({
@@ -50,9 +49,12 @@ export function requestLimitsOf({
   );
 }
 
-/** The intervals between attempts, in seconds. Throws `ConfigError` if the variable is invalid. */
+/**
+ * The intervals between attempts, in seconds. Throws `ConfigError` if `WEBHOOK_BACKOFF_SECONDS` is
+ * not valid.
+ */
 export function backoffSecondsOf(config: WebhooksConfig): readonly number[] {
   const parsed = parseBackoffSeconds(config.WEBHOOK_BACKOFF_SECONDS);
   if (parsed !== undefined) return parsed;
-  throw new ConfigError(`WEBHOOK_BACKOFF_SECONDS is not valid: ${backoffDescription}`);
+  throw new ConfigError(`WEBHOOK_BACKOFF_SECONDS must be ${backoffDescription}`);
 }

@@ -233,7 +233,7 @@ test('a deliverer claims nothing while it is paused, and goes on by itself after
 
 test.each([
   [
-    'the tenant has no webhook secret',
+    'the service has no webhook secret for this URL, or cannot decrypt it',
     `DELETE FROM tenant_secrets WHERE tenant_id = $1 AND kind = 'webhook'`,
   ],
   [

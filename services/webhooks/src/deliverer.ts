@@ -67,7 +67,7 @@ export class Deliverer {
     return this.#schedule.breakersOpen;
   }
 
-  /** While paused, nothing new is claimed. */
+  /** While the deliverer is paused, it claims no attempts. Attempts in flight continue. */
   setPaused(isPaused: boolean): void {
     this.#isPaused = isPaused;
     this.#pump();
@@ -84,7 +84,10 @@ export class Deliverer {
     });
   }
 
-  /** Stops claiming, waits for requests in flight, and aborts them after `drainMs`. */
+  /**
+   * Stops claiming, and waits until the attempts in flight have ended and are recorded. Requests
+   * that still run after `drainMs` are aborted.
+   */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#schedule.close();

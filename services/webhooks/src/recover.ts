@@ -69,7 +69,7 @@ export function createRecovery({ store, producer, deliverer, logger }: RecoverDe
     if (dropped + deleted > 0)
       logger.info(
         { dropped, deleted },
-        'dropped old events of endpoints without a URL, and deleted retired endpoints',
+        'dropped old events of endpoints without a URL, or deleted retired endpoints',
       );
   }
 
@@ -100,7 +100,7 @@ export function createRecovery({ store, producer, deliverer, logger }: RecoverDe
         exhaustAgedRounds(store, ids),
       );
       if (ended.count > 0)
-        logger.info({ count: ended.count }, 'ended deliveries whose round began 72 hours ago');
+        logger.info({ count: ended.count }, 'gave up on deliveries after 72 hours');
       for (const { subjectId, error } of ended.failures) {
         const deliveryId = toWireId('dlv', subjectId);
         logger.warn({ err: error, deliveryId }, 'could not end a delivery after 72 hours');

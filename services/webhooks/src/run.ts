@@ -32,7 +32,7 @@ export function run(
       async handle({ tenantIds }) {
         const joined = await takeWakeUpTenants(redis, config.REDIS_PREFIX).catch(() => []);
         deliverer.wake([...tenantIds, ...joined]);
-        // The next job waits during the pause, so that more notified tenants join it.
+        // During the pause this process takes no job. More tenants can then join a waiting job.
         const pauseMs = pace.pauseMs(tenantIds.length + joined.length);
         if (pauseMs > 0) await pause(pauseMs);
       },

@@ -5,9 +5,15 @@ export interface Endpoint {
   readonly tenantId: string;
   /** The id of the endpoint. Null for the URL of the tenant's settings. */
   readonly targetId: string | null;
-  /** The number of requests that are in flight or being claimed. */
+  /**
+   * The number of attempts that are being sent to this endpoint, plus the most attempts that
+   * unfinished claims may return.
+   */
   inFlight: number;
-  /** True if deliveries may be due at this endpoint. */
+  /**
+   * True if the endpoint must be asked for: since `wake`, or since a claim that may have left due
+   * deliveries. `take` makes it false.
+   */
   due: boolean;
   /**
    * Monotonic time until which the tenant may make no attempt, because its attempts of this hour
@@ -81,7 +87,10 @@ export class Schedule {
     this.#reserved = Math.floor(options.requestsMax * reservedShare);
   }
 
-  /** The number of attempts that are being claimed, sent or recorded. */
+  /**
+   * The number of attempts that are being sent or recorded, plus the most attempts that unfinished
+   * claims may return.
+   */
   get inFlight(): number {
     return this.#inFlight;
   }

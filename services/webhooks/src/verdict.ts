@@ -12,7 +12,8 @@ const goneStatus = 410;
 export function parseRetryAfterSeconds(header: string, nowMs: number): number | undefined {
   const text = header.trim();
   if (/^[0-9]{1,9}$/.test(text)) return Number(text);
-  // `Date.parse` accepts almost anything, so a text that is not an HTTP date is refused first.
+  // `Date.parse` accepts almost anything. A text is therefore parsed only if it begins and
+  // ends like an HTTP date.
   if (!/^[A-Z][a-z]{2}, .* GMT$/.test(text)) return undefined;
   const atMs = Date.parse(text);
   return Number.isNaN(atMs) ? undefined : Math.max(0, Math.ceil((atMs - nowMs) / 1000));

@@ -4,7 +4,7 @@
  * delay webhooks (docs/lab/what-holds-the-goals.md).
  */
 const tenantsPerSecond = 150;
-/** The most tenants that may be woken at once without a pause. */
+/** The level of the leaky bucket, in tenants, above which the deliverer pauses after a job. */
 const burst = 10;
 /**
  * The highest level of the leaky bucket. Without new tenants the bucket drains to `burst` in about
@@ -21,7 +21,7 @@ export interface WakeUpPace {
   pauseMs(tenantCount: number): number;
 }
 
-/** Counts the woken tenants in a leaky bucket, which drains by `tenantsPerSecond`. */
+/** Adds the woken tenants to a leaky bucket. The bucket drains at the rate `tenantsPerSecond`. */
 export function createWakeUpPace(monotonicMs: () => number): WakeUpPace {
   let level = 0;
   let atMs = monotonicMs();

@@ -5,7 +5,10 @@ export interface LiveFault {
   readonly name: string;
   /** These alerts must fire within `noticeSecondsMax`. */
   readonly must: readonly string[];
-  /** Alerts on consequences of the fault, which may fire. An alert of neither list is wrong. */
+  /**
+   * Alerts on consequences of the fault. They may fire. An alert that is in neither list must not
+   * fire.
+   */
   readonly may: readonly string[];
   strike(world: World): Promise<void> | void;
   heal(world: World): Promise<void> | void;

@@ -11,7 +11,7 @@ const drawMs = 2_500;
  */
 const graphsOfPicture = 9;
 
-/** CSS for three columns of graphs without their controls, so one picture has all graphs. */
+/** CSS that arranges the graphs in three columns. Hides their controls, but not the expressions. */
 const style = `
   .navbar { position: static; }
   #graph_container { display: grid; grid-template-columns: repeat(3, 1fr); gap: 8px; }

@@ -20,7 +20,11 @@ const scrapes = 20;
 const atOnce = 8;
 const webhooksBoundMs = 60_000;
 
-/** Resolves when each of the new tenants has received a webhook. */
+/**
+ * Signs up `count` tenants, and posts one submission for each. Resolves when each tenant has got a
+ * webhook. Rejects if a submission is refused, or if the webhooks take longer than
+ * `webhooksBoundMs`.
+ */
 export async function addActiveTenants(world: World, count: number): Promise<void> {
   const receiver = await createWebhookReceiver();
   let next = 0;

@@ -24,9 +24,12 @@ export interface TrialOptions {
    */
   readonly afterSeconds: number;
   readonly say: (line: string) => void;
-  /** Called `noticeSecondsMax` after the fault. */
+  /**
+   * Called `noticeSecondsMax` seconds after the fault has begun. If `strikes` is false, the time
+   * counts from the moment at which the fault would begin.
+   */
   readonly onNotice: (prometheus: Prometheus) => Promise<void>;
-  /** Called at the end, while the services still run without load. */
+  /** Called at the end, after the load has stopped. The services still run then. */
   readonly onEnd?: (world: World) => Promise<void>;
 }
 

@@ -62,7 +62,7 @@ export interface Statement {
   readonly text: string;
 }
 
-/** Returns no row if the available credit is smaller than the hold. */
+/** Holds credits for a new submission. Returns no row if the available credit is too small. */
 export const holdStatement: Statement = {
   name: 'hold',
   text: `WITH account AS (

@@ -14,7 +14,7 @@ export interface DispatchJob {
 
 interface Hop<Job> {
   readonly name: string;
-  /** Never set: it gives the compiler the type of the jobs. */
+  /** This member is never set. It gives the compiler the type of the jobs. */
   readonly sample?: Job;
 }
 

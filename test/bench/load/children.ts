@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import path from 'node:path';
 import type { Load, LoadResult, WorldCounts, WorldMessage } from './messages.ts';
 
-/** A process of the benchmark. Each question must wait for the answer to the one before. */
+/** A child process of the benchmark. The caller must await each answer before the next question. */
 interface Child<Question, Answer> {
   readonly pid: number;
   /** Throws if the process ends before it answers. */
@@ -23,7 +23,7 @@ async function startChild<Question extends object, Answer>(
     pid: child.pid ?? 0,
     async ask(question) {
       const ended = exited.then(([code]) => {
-        throw new Error(`${file} ended with ${String(code)} before it answered`);
+        throw new Error(`${file} ended with the exit code ${String(code)} before it answered`);
       });
       const answered = once(child, 'message');
       child.send(question);

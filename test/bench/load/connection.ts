@@ -13,7 +13,10 @@ interface Answer {
 export interface Connection {
   readonly host: string;
   isOpen(): boolean;
-  /** Throws if the connection fails before the answer is complete. */
+  /**
+   * Throws if the connection is closed already, or fails before the answer is complete. Also throws
+   * if the answer has no `Content-Length`.
+   */
   ask(request: string): Promise<Answer>;
   close(): void;
 }

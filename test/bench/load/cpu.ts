@@ -15,7 +15,7 @@ const ticksPerSecond = 100;
  */
 const tickFields = [11, 12, 13, 14];
 
-/** CPU seconds so far of the processes of each kind, including their children. */
+/** The CPU seconds that the processes of each kind and their children have used so far. */
 export function cpuSeconds(pids: Pids): Record<string, number> {
   const children = childrenByParent();
   return sumByKind(pids, (root) => {

@@ -6,8 +6,9 @@ export interface LoadTenant {
 }
 
 export interface Load {
-  /** Requests use the gateways and the tenants in turn. */
+  /** Connections of a closed pace, or requests of an open pace, use the gateways in turn. */
   readonly gatewayUrls: readonly string[];
+  /** Requests use the tenants in turn. */
   readonly tenants: readonly LoadTenant[];
   readonly pace: Pace;
 }
@@ -28,24 +29,34 @@ export type Pace =
 /** A request that was answered with 201. Times are of the monotonic clock (clock.ts). */
 export interface Post {
   readonly submissionId: string;
-  /** When the request was due in an open loop. In a closed loop, when it was sent. */
+  /**
+   * In an open loop, the time at which the request was due. In a closed loop, the time at which the
+   * request was sent.
+   */
   readonly dueAtMs: number;
   readonly answeredAtMs: number;
 }
 
 export interface LoadResult {
   readonly posts: readonly Post[];
-  /** The number of answers by their status, without 201. The key 0 counts failed connections. */
+  /**
+   * The number of answers by their status, without 201. The key 0 counts the requests of an open
+   * loop that lost their connection.
+   */
   readonly refused: Readonly<Record<string, number>>;
   /** Set only for an open loop. */
   readonly open?: OpenResult;
 }
 
 interface OpenResult {
-  /** The end of the schedule, or the instant at which it was abandoned. By the monotonic clock. */
+  /**
+   * The end of the schedule, or the instant at which the driver abandoned the schedule. This time
+   * is of the monotonic clock (clock.ts).
+   */
   readonly endAtMs: number;
   /**
-   * The number of requests that were sent or due by `endAtMs` and had no answer at that instant.
+   * The number of begun requests that had no answer at `endAtMs`. Some of them may still wait for a
+   * connection at that instant.
    */
   readonly unanswered: number;
   /**
@@ -89,12 +100,12 @@ export interface WorldCounts {
   readonly arrivals?: readonly Arrival[];
 }
 
-/** The first acknowledgement of a delivery. */
+/** The first acknowledgement of a delivery since the previous `arrivals` request. */
 export interface Arrival {
   readonly deliveryId: string;
   readonly submissionId: string;
   /** In Unix ms, to compare with a database's time. */
   readonly atMs: number;
-  /** The same instant by the monotonic clock, to compare with the driver's. */
+  /** The same instant by the monotonic clock (clock.ts), to compare with the driver's times. */
   readonly monotonicMs: number;
 }

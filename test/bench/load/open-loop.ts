@@ -6,7 +6,7 @@ import { Connections } from './connections.ts';
 import type { Load, LoadResult } from './messages.ts';
 import { arrivalsMs, type Schedule } from './schedule.ts';
 
-/** The limit of connections for each gateway. Requests without a connection wait in the driver. */
+/** The most connections to each gateway. A request waits in the driver for a free connection. */
 const connectionsMax = 256;
 /** With this many unanswered requests, the driver stops sending. This limits its memory. */
 const unansweredMax = 1_000;

@@ -30,7 +30,7 @@ export function submissionRequest({ tenantId, hmacSecret: secret }: LoadTenant, 
   ].join('\r\n');
 }
 
-/** The submission that an answer or a webhook names. Undefined if it names none. */
+/** The id of the submission that an answer or a webhook names. Undefined if `body` names none. */
 export function submissionIdIn(body: string): string | undefined {
   return /"submissionId" ?: ?"([^"]+)"/.exec(body)?.[1];
 }

@@ -4,7 +4,7 @@ import { createRandom } from '../../simulation/random.ts';
 export interface Schedule {
   readonly perSecond: number;
   readonly seconds: number;
-  /** The same seed gives the same instants. */
+  /** With the same rate and duration, the same seed gives the same instants. */
   readonly seed: number;
 }
 

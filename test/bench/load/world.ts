@@ -147,14 +147,17 @@ function take(socket: WebSocket, text: string): void {
   }
 }
 
-/** Frees every slot for the next measurement. */
+/**
+ * Frees every slot for the next measurement. Fails the accepted submissions, and those that are
+ * assigned before the next measurement.
+ */
 function release(): void {
   isReleasing = true;
   for (const [submissionId, socket] of accepted) fail(submissionId, socket);
   accepted.clear();
 }
 
-/** Reports a failure. The code is not `node_error`, which would put the node in quarantine. */
+/** Reports a failure. The code is not `node_error`, because five of them quarantine the node. */
 function fail(submissionId: string, socket: WebSocket): void {
   const failure = { code: 'posting_closed', message: 'released' };
   send(socket, { type: 'failed', submissionId, usage: {}, failure });

@@ -5,7 +5,10 @@ import { linkRequest, openLinkSocket } from '@svc/testkit';
 import type { LinkTo, LoadTenant } from '../load/messages.ts';
 import { textOf } from '../load/text-of.ts';
 
-/** Milliseconds from a cancel to the node's `cancel` frame, both measured in one process. */
+/**
+ * Milliseconds from a tenant's cancel until the node gets the `cancel` frame. One process takes
+ * both times.
+ */
 export interface CancelLatencies {
   /** Measured from the moment before the tenant's request is sent. */
   readonly fromRequestMs: readonly number[];
@@ -73,7 +76,10 @@ class Moments {
     this.#entry(submissionId).resolve(performance.now());
   }
 
-  /** The time at which the frame arrived. Throws if it does not arrive within `eventMsMax`. */
+  /**
+   * Returns the time at which the submission's frame arrived, by `performance.now()`. Throws if no
+   * frame arrives within `eventMsMax` after the call.
+   */
   async of(submissionId: string): Promise<number> {
     const { promise, reject } = this.#entry(submissionId);
     const error = new Error(

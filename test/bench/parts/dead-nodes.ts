@@ -10,7 +10,7 @@ import { lowestIdAt } from '../systems/system.ts';
 import { untilNoneLeft } from '../wait.ts';
 
 export interface DeadNodes {
-  /** The time of each node from its silence until the fleet does not count it. */
+  /** For each node: the time from the start of its silence until the node has left the fleet. */
   readonly noticedAfterMs: readonly number[];
   /**
    * The time of each run on a silent node from the silence until the run ended as `node_lost`.

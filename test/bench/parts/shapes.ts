@@ -30,7 +30,10 @@ export function compared(shapes: readonly Shape[], systems: readonly System[]): 
   return shapes.map((shape) => ({ name: shape.name, shapes: systems.map(() => shape) }));
 }
 
-/** The first round warms up, and is not in the results. Results keep the order of the systems. */
+/**
+ * Measures each comparison in `rounds` rounds, after a warm-up round that is not in the results. In
+ * each result, `medians` and `samples` have the order of `systems`.
+ */
 export async function measureShapes(
   driver: Driver,
   systems: readonly System[],

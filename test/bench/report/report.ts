@@ -49,7 +49,7 @@ export class Report {
     this.#write();
     const seconds = ((performance.now() - this.#startedMs) / 1_000).toFixed(0);
     this.say(`\n${goalsTable(this.#goals)}\n`);
-    this.say(`${file} contains the results of all rounds. The run took ${seconds} s.`);
+    this.say(`The results are in ${file}. The run took ${seconds} s.`);
     if (this.#failed.length > 0) {
       this.say(`Failed: ${this.#failed.join(', ')}.`);
       process.exitCode = 1;

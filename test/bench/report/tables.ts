@@ -38,7 +38,7 @@ export function backlogTable(
     compared(({ firstAfterMs }) => firstAfterMs),
     compared(({ totalCpuMicros }) => totalCpuMicros),
   ]);
-  return table(['', 'a second', 'from its start to the first, ms', 'CPU-seconds per 1,000'], rows);
+  return table(['', 'a second', 'service start to first one, ms', 'CPU-seconds per 1,000'], rows);
 }
 
 const cancelRow = (name: string, valuesMs: readonly number[]): string[] => [
@@ -49,10 +49,7 @@ const cancelRow = (name: string, valuesMs: readonly number[]): string[] => [
 export function cancelTable({ fromRequestMs, fromAnswerMs }: CancelLatencies): string {
   return table(
     [`cancel → node's frame, ${fromRequestMs.length} cancels`, 'p50 ms', 'p99 ms', 'worst ms'],
-    [
-      cancelRow('from the request', fromRequestMs),
-      cancelRow('from the answer to the request', fromAnswerMs),
-    ],
+    [cancelRow('from the request', fromRequestMs), cancelRow('from the answer', fromAnswerMs)],
   );
 }
 

@@ -11,7 +11,7 @@
 
 const holdMicros = 200_000_000;
 const chargeMicros = 30_500_000;
-/** The first submission was created this long ago, the last one a minute ago. */
+/** The first submission was created about this many days ago, and the last one a minute ago. */
 const days = 90;
 /**
  * The seed has the events and deliveries of the last 27 days. Only the second half of the tenants

@@ -31,7 +31,7 @@ export async function seedSubmissions(
   const ids = tenants.map((tenantId) => fromWireId('tnt', tenantId) ?? '');
   const write = () => writeRows(pool, ids, rows);
   try {
-    // With this limit, there are fewer checkpoints during the write.
+    // A limit above the default of 1 GB causes fewer checkpoints during the write.
     await pool.query(`ALTER SYSTEM SET max_wal_size = '2GB'`);
     await pool.query('SELECT pg_reload_conf()');
     if (rows < manyRows) await write();

@@ -28,7 +28,7 @@ export interface StackOptions {
   readonly env?: NodeJS.ProcessEnv;
 }
 
-/** The credits of each tenant. No run of the benchmark charges one tenant as much. */
+/** The credits of each new tenant. No run of the benchmark charges a tenant more than these. */
 const credits = 500_000_000n;
 const author = { actor: { kind: 'local', name: 'bench' }, requestId: null } as const;
 const createdAtOnce = 8;

@@ -3,7 +3,10 @@ import type { World } from '../load/children.ts';
 import type { LinkTo, LoadTenant } from '../load/messages.ts';
 import type { Written } from './counters.ts';
 
-/** A system under measurement, on its own Postgres and Redis, and everything outside it. */
+/**
+ * A system under measurement. It has a Postgres and a Redis that no other system uses. `world` is
+ * the process with its nodes and with the webhook endpoint of its tenants.
+ */
 export interface System {
   readonly name: string;
   readonly gatewayUrls: readonly string[];
@@ -32,7 +35,7 @@ export interface System {
   close(): Promise<void>;
 }
 
-/** Services that can be down while creations go on. Settlements and webhooks then wait. */
+/** Services that can be down while submissions are created. The work of a stopped service waits. */
 export type BackgroundService = Extract<ServiceName, 'settlement' | 'webhooks'>;
 
 export interface Span {

@@ -96,7 +96,8 @@ async function assertLogged({ pool }: World, deliveryIds: readonly string[]): Pr
      WHERE delivery_id = ANY($1) AND recorded_at IS NOT NULL AND status_code = 204`,
     [deliveryIds],
   );
-  if (rows[0]?.count !== deliveryIds.length) throw new Error('not every attempt is in the log');
+  if (rows[0]?.count !== deliveryIds.length)
+    throw new Error('the number of logged attempts with 204 is not the number of deliveries');
 }
 
 async function rateOf(url: string): Promise<number> {

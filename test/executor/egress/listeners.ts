@@ -3,7 +3,10 @@ import { once } from 'node:events';
 import net from 'node:net';
 
 export interface Listeners {
-  /** Each connection as `tcp 127.0.0.1:80`, and each datagram as `udp :80`. */
+  /**
+   * Each connection with its local address and port, such as `tcp 127.0.0.1:80`. Each datagram with
+   * its port only, such as `udp :80`.
+   */
   readonly contacts: string[];
   close(): void;
 }

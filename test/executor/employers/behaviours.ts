@@ -23,7 +23,7 @@ export const behaviours = [
    * application.
    */
   'invisible-captcha',
-  /** The server receives the application and answers that its captcha failed. */
+  /** The server receives the application and answers that the captcha failed. */
   'captcha-refused',
   'sign-in-wall',
   /** A required question that the applicant's profile does not answer. */

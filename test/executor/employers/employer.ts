@@ -40,7 +40,7 @@ export interface Employer {
   /** The address of the application page. Its host is only in the map `hosts`, not in the DNS. */
   readonly url: string;
   readonly port: number;
-  /** The value for `--map-host`: for each `name:port` of the fixture, the address of the server. */
+  /** Maps each `name:port` of the fixture to the address of the server, for `--map-host`. */
   readonly hosts: ReadonlyMap<string, { readonly address: string; readonly port: number }>;
   readonly fields: readonly Field[];
   /** Each application that arrived whole, in the order of arrival. */

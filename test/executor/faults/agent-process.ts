@@ -13,7 +13,7 @@ const bugPreload = path.join(checkout, 'test/faults/injected-bugs/bug-preload.ts
 export interface AgentOptions {
   readonly link: string;
   readonly stateDir: string;
-  /** The home directory and the directory for temporary files. */
+  /** The value of both HOME and TMPDIR. */
   readonly homeDir: string;
   readonly binary: string;
   readonly hosts: HostMap;
@@ -25,7 +25,7 @@ export interface AgentOptions {
 }
 
 export interface AgentProcess {
-  /** Kills the main process of each browser that runs now. */
+  /** Kills the child processes of the agent: the main processes of its browsers. */
   killBrowsers(): void;
   isRunning(): boolean;
   readonly exited: Promise<unknown>;

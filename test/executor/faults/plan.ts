@@ -56,7 +56,7 @@ function planMoment({ nat }: Random): Moment {
 export function planRun(seed: number, run: number): RunPlan {
   const random = createRandom(seed * 1_000_003 + run);
   const { ats } = employers[random.nat(employers.length)] ?? { ats: 'generic' as const };
-  // About one run in ten is undisturbed. It shows that a run can complete.
+  // About one run in ten is undisturbed. Such runs show that a run can complete.
   const target = random.chance(0.1)
     ? 'none'
     : (targets[1 + random.nat(targets.length - 1)] ?? 'agent');

@@ -16,14 +16,20 @@ export interface PlannedRun {
   readonly plan: RunPlan;
   /** Distinguishes the applicant from those of other runs. */
   readonly tag: string;
-  /** The duration of an undisturbed run, in milliseconds. */
+  /**
+   * The duration of the lane's last undisturbed run with the same ATS, in milliseconds. If there is
+   * none, `usualMsDefault` of `trial.ts`.
+   */
   readonly usualMs: number;
 }
 
 export interface RunReport {
   readonly plan: RunPlan;
   readonly ended: Ended;
-  /** The milliseconds from `begin` to the outcome. */
+  /**
+   * The milliseconds from `begin` to the end of the submission. About 0 if the submission ended
+   * before `begin`. About `endedMsMax` if the submission did not end within that time.
+   */
   readonly durationMs: number;
   readonly received: number;
   readonly violations: readonly string[];
@@ -111,7 +117,8 @@ function violationsOf(ended: Ended, received: number): string[] {
   if (ended.type !== 'failed') return [];
   const { code, message, submitted } = ended.failure;
   if (received === 0) {
-    // The forms and the applicants are correct, so only the node or the way to the site can fail.
+    // The forms and the applicants are correct, so only the node or its connection to the site can
+    // fail.
     return ['node_error', 'site_unreachable'].includes(code) ? [] : [`${code}: ${message}`];
   }
   if (submitted === false)

@@ -14,7 +14,9 @@ export interface TrialOptions {
   readonly slots: number;
   readonly binary: string;
   readonly bundle: string;
-  /** The name of an injected bug. The agent then starts from its source. */
+  /**
+   * The name of an injected bug. With a bug, the agent starts from its source instead of `bundle`.
+   */
   readonly bug?: string;
   readonly endsWhenBroken?: boolean;
   readonly onViolation?: (line: string) => void;
@@ -23,9 +25,12 @@ export interface TrialOptions {
 export interface TrialReport {
   readonly runs: number;
   readonly violations: readonly string[];
-  /** The number of runs by their end, such as `completed` or `node_error, not submitted`. */
+  /** The number of runs for each end, such as `completed` or `node_error, not submitted`. */
   readonly ends: ReadonlyMap<string, number>;
-  /** The number of runs whose application arrived. */
+  /**
+   * The number of runs whose application had arrived when the run was checked. A later arrival is a
+   * violation.
+   */
   readonly received: number;
 }
 

@@ -10,7 +10,10 @@ import { selfSigned } from '../../../packages/testkit/src/self-signed.ts';
 export const protocols = ['http1', 'http1-tls', 'http2-tls'] as const;
 export type Protocol = (typeof protocols)[number];
 
-/** The relay cuts a connection after `bytes` in one direction. */
+/**
+ * How the relay cuts connections. After `bytes` in one direction, the next byte makes the relay end
+ * the connection.
+ */
 export type Cut =
   | { readonly kind: 'none' }
   /** Cuts the answer. `bytes` counts from the arrival of a submission request on the connection. */
@@ -21,7 +24,7 @@ export type Cut =
    */
   | { readonly kind: 'request'; readonly bytes: number };
 
-/** An employer behind a relay that cuts its connections. */
+/** An employer behind a relay. The relay cuts connections as `setCut` says. */
 export interface CuttingServer {
   readonly port: number;
   /** The requests that arrived, except GET and OPTIONS, each as `METHOD path`. */
@@ -29,7 +32,7 @@ export interface CuttingServer {
   /** Resolves at the next submission request, or after `timeoutMs` without one. */
   arrivedWithin(timeoutMs: number): Promise<void>;
   setCut(cut: Cut): void;
-  /** The number of cuts so far. 0 if the relay has passed every byte. */
+  /** The number of chunks that exceeded the limit of a `Cut`. 0 if the relay has cut nothing. */
   cuts(): number;
   close(): Promise<void>;
 }

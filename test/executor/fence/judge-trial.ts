@@ -3,7 +3,8 @@ import type { Trial, TrialEnd } from './trials.ts';
 
 export function faultsOf(trial: Trial, { sent, received, isCut }: TrialEnd): string[] {
   const faults: string[] = [];
-  if (received.length > 1) faults.push(`${received.length} submission requests arrived`);
+  if (received.length > 1)
+    faults.push(`${received.length} submission requests arrived, but at most one may`);
   if (trial.isJournalBroken === true) {
     if (received.length > 0)
       faults.push('a request arrived although the journal could not be written');

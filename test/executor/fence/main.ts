@@ -62,7 +62,7 @@ async function runAll(): Promise<void> {
 
 const named = Object.entries(namedTrials).filter(([name]) => positionals.includes(name));
 if (named.length !== positionals.length)
-  throw new Error('name trials of test/executor/fence/named-trials.ts, each at most once');
+  throw new Error('arguments must be different trials of test/executor/fence/named-trials.ts');
 for (const [, trial] of named) await run(trial);
 if (named.length === 0) await runAll();
 await browser.close();

@@ -15,7 +15,10 @@ export interface TestBrowser {
   close(): Promise<void>;
 }
 
-/** With this flag, the browser accepts the certificate whose public key has this hash. */
+/**
+ * Returns the flag with which the browser accepts a certificate. `hash` is the SHA-256 of the
+ * certificate's public key, in base64.
+ */
 export function acceptCertificate(hash: string): string {
   return `--ignore-certificate-errors-spki-list=${hash}`;
 }

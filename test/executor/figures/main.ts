@@ -43,5 +43,5 @@ const checks = [
 ];
 for (const { text, isHeld } of checks) say(`${text}: ${isHeld ? 'held' : 'NOT HELD'}`);
 const broken = checks.filter(({ isHeld }) => !isHeld).length;
-say(`${measured.length} jobs: ${broken === 0 ? 'all limits hold' : `${broken} limits NOT HELD`}`);
+say(`${measured.length} jobs: ${broken === 0 ? 'all limits hold' : `limits NOT HELD: ${broken}`}`);
 process.exitCode = broken === 0 ? 0 : 1;

@@ -8,7 +8,7 @@ import { payloadTextOf, runJobInAgent, withStateDir } from '../run-job.ts';
 export interface Figures {
   readonly seconds: number;
   readonly cpuSeconds: number;
-  /** The highest sample of the memory. 0 if the memory was not sampled. */
+  /** The highest sample of `pssOfChildren`. 0 if the memory was not sampled. */
   readonly peakPssBytes: number;
   /**
    * The bytes that the agent reported, divided by the bytes that the employer's sockets counted.
@@ -56,7 +56,7 @@ function pssOf(pid: number): number {
   }
 }
 
-/** The proportional memory (PSS) of all descendants of this process, in bytes. */
+/** The proportional set size (PSS) of all descendants of this process together, in bytes. */
 function pssOfChildren(): number {
   const all = parents();
   const below = new Set([process.pid]);

@@ -30,7 +30,7 @@ export const notShown: readonly (Cell & { readonly reason: string })[] = atsName
 
 const maxNodeSeconds = 100;
 
-/** The adapter of a system. The three Greenhouse systems share one. */
+/** Returns the name of the adapter for an ATS. The variants of Greenhouse share an adapter. */
 function adapterOf(ats: Ats): string {
   return ats.startsWith('greenhouse') ? 'greenhouse' : ats;
 }
@@ -85,7 +85,7 @@ function faultsOfPrivacy({ canaries }: Applicant, sent: string): string[] {
     .map((canary) => `the outcome or the log contains ${canary}`);
 }
 
-/** Each run has an employer, a browser and a state directory for itself. */
+/** Runs one cell with a new employer, browser and state directory. */
 export async function runCell(cell: Cell, binary: string): Promise<CellReport> {
   const startedMs = performance.now();
   const { ats, behaviour } = cell;

@@ -35,7 +35,10 @@ export async function audit(world: World, tenants: readonly LoadTenant[]): Promi
   return findings;
 }
 
-/** Reads the node of each submission from Postgres, because the tenants' API does not show it. */
+/**
+ * Reads from Postgres which node each assigned submission has, because the tenants' API does not
+ * show the node.
+ */
 async function dispatchedNodes({ pool, nodes }: World): Promise<ReadonlyMap<string, string>> {
   const names = new Map(nodes.map(({ nodeId, process }) => [nodeId, process.name]));
   const { rows } = await pool.query<{ id: string; node_id: string }>(

@@ -37,7 +37,7 @@ function auditBalance(
     'a balance is the grants less the charges',
     own.every(({ isAnswered }) => isAnswered) && microsOf(balance['balance']) === granted - charged,
     tenant.name,
-    () => `it is ${String(balance['balance'])} credits, but must be ${granted - charged} micros`,
+    () => `it is ${String(balance['balance'])} credits; expected in micros: ${granted - charged}`,
   );
 }
 
@@ -63,7 +63,7 @@ function auditStatement(findings: Findings, { tenant, balance, statement }: Tena
       'a statement adds up line by line',
       after === expected && held !== undefined && held >= 0n && after - held === available,
       `${tenant.name}, ${String(line['id'])}`,
-      () => `it reads ${JSON.stringify(line)}, but its balance must be ${expected} micros`,
+      () => `it reads ${JSON.stringify(line)}; the lines up to it add up to ${expected} micros`,
     );
   }
   findings.expect(
@@ -122,7 +122,7 @@ function auditCharge(findings: Findings, record: FinalRecord): void {
   const { id, status, chargedMicros, maxMicros, startedAt } = record;
   const limit = (what: string, holds: boolean) =>
     findings.expect(
-      'each end costs the price of the rate card',
+      'each submission costs what its end and the rate card say',
       holds,
       id,
       () =>

@@ -48,7 +48,7 @@ function auditApplication(
       record?.id === submissionIdOf(application) &&
       canonical(record?.quote) === canonical(created['quote']);
     findings.expect(
-      'every submission answered with 201 exists',
+      'every submission answered with 201 exists, with the same quote',
       isThere,
       key,
       () => `the answer was ${canonical(created)}, but the record is ${inWords(record)}`,
@@ -70,7 +70,7 @@ function auditApplication(
       isSame,
       key,
       () =>
-        `${end.from} reported ${end.status}, charged ${end.chargedMicros}; but the record reads ${record?.status}, charged ${record?.chargedMicros}`,
+        `${end.from} reported ${end.status}, ${end.chargedMicros} micros charged; the record reads ${record?.status}, ${record?.chargedMicros} micros charged`,
     );
   }
 }

@@ -36,7 +36,7 @@ function expectDispatched(
     dispatchedTo === node && record !== undefined && record.dispatchedAt !== null,
     submissionId,
     () =>
-      `${node} got it, but it was dispatched to ${dispatchedTo ?? 'nobody'}; its record reads ${inWords(record)}`,
+      `${node} got the submission, which was dispatched to ${dispatchedTo ?? 'nobody'}; its record reads ${inWords(record)}`,
   );
 }
 
@@ -89,7 +89,6 @@ function expectKept(findings: Findings, line: OutcomeLine, record: FinalRecord |
     'an acknowledged outcome is stored',
     record !== undefined && (isOwn || record.lateStatus === reported),
     line.submissionId,
-    () =>
-      `${line.outcome} ${line.code ?? ''} was acknowledged, but its record reads ${inWords(record)}`,
+    () => `record: ${inWords(record)}; acknowledged outcome: ${line.outcome} ${line.code ?? ''}`,
   );
 }

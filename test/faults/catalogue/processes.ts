@@ -60,7 +60,7 @@ const pause: FaultKind = {
  * A clock that is 4 min wrong. This is less than the signature window (300 s), so signed requests
  * stay valid. The fault finds code that trusts the clock of its process.
  */
-const wrongClock = lastingKind('a clock that is off', 6, (random, { services }) => {
+const wrongClock = lastingKind('a wrong clock', 6, (random, { services }) => {
   const name = random.pick(services)?.name;
   if (name === undefined) return undefined;
   const offsetMs = random.chance(0.5) ? clockOffMs : -clockOffMs;

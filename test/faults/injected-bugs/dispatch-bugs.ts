@@ -71,7 +71,7 @@ export const dispatchBugs: readonly InjectedBug[] = [
   },
   {
     name: 'reply-taken-for-truth',
-    what: 'a gateway answers 201 after any reply or at its deadline, without a check of the state',
+    what: 'a gateway answers 201 after any reply or after 1 s, without a check of the state',
     edits: [
       {
         file: 'services/gateway/src/submissions/dispatch-held.ts',
@@ -82,7 +82,7 @@ export const dispatchBugs: readonly InjectedBug[] = [
   },
   {
     name: 'node-begins-again',
-    what: 'a node that has begun a job and restarts begins the job again',
+    what: 'after a restart, a node begins a job again that it had begun before',
     edits: [
       {
         file: 'packages/node-agent/src/run-entry.ts',

@@ -48,7 +48,7 @@ export const eventBugs: readonly InjectedBug[] = [
   },
   {
     name: 'event-outside-its-transaction',
-    what: 'the event of an end is written on another connection than the end',
+    what: 'the event of an end is written outside the transaction of the end',
     edits: [
       {
         file: 'packages/store/src/endings/end-submissions.ts',

@@ -78,7 +78,7 @@ export const fenceBugs: readonly InjectedBug[] = [
   },
   {
     name: 'fence-believes-cut-answers',
-    what: 'an answer whose body was cut counts as an answer',
+    what: 'an answer whose body was cut counts as a complete answer',
     caughtBy,
     edits: [{ file: fence, from: 'if (await isWhole)', to: 'if ((await isWhole) || bodyText)' }],
   },

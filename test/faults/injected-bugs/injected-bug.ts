@@ -3,14 +3,14 @@ export interface InjectedBug {
   readonly name: string;
   readonly what: string;
   readonly edits: readonly SourceEdit[];
-  /** The test that catches the bug, if the faults run cannot catch it. */
+  /** The test file or the command that catches the bug. Undefined if the faults run catches it. */
   readonly caughtBy?: string;
   /** SQL that removes the constraints and indexes that would refuse the bug's writes. */
   readonly sql?: readonly string[];
 }
 
 export interface SourceEdit {
-  /** Relative to the checkout. */
+  /** The path of the file, relative to the checkout. */
   readonly file: string;
   /** The text to replace. It must occur exactly once in the file. */
   readonly from: string;

@@ -66,7 +66,7 @@ async function tryUntilCaught(bug: InjectedBug): Promise<boolean> {
       process.stderr.write(`${violation}\n`);
     return true;
   }
-  row([bug.name, bug.what, `not caught in ${faultCounts.at(-1)}`, '']);
+  row([bug.name, bug.what, `not caught in ${faultCounts.at(-1)} faults`, '']);
   return false;
 }
 

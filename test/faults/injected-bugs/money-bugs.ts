@@ -44,7 +44,7 @@ export const moneyBugs: readonly InjectedBug[] = [
   },
   {
     name: 'settlement-without-state',
-    what: 'a settlement does not check whether the submission was settled (and no unique index refuses the second one)',
+    what: 'a settlement does not check whether the submission was settled (and no unique index refuses a second settlement)',
     edits: [
       {
         file: ending,
@@ -90,7 +90,7 @@ export const moneyBugs: readonly InjectedBug[] = [
   },
   {
     name: 'nobody-looks-for-pending',
-    what: 'a hold whose gateway died is not rejected after its deadline',
+    what: 'a creation whose gateway died is not rejected after its deadline',
     edits: [
       {
         file: reconcile,

@@ -11,7 +11,7 @@ const reconcile = 'services/settlement/src/reconcile.ts';
 export const waitBugs: readonly InjectedBug[] = [
   {
     name: 'settings-from-before-the-wait',
-    what: 'an ending uses the URL and the rebate rate from before it waited for the account',
+    what: 'an ending uses the URL and the rebate rate that it read before it locked the account',
     caughtBy: 'packages/store/src/endings/settings-races.test.ts',
     edits: [
       {
@@ -46,7 +46,7 @@ export const waitBugs: readonly InjectedBug[] = [
   },
   {
     name: 'own-hold-not-recognised',
-    what: 'a hold whose answer was lost finds its own key taken, and no job is enqueued',
+    what: 'the repeat of a hold finds its own idempotency key taken, and no job is enqueued',
     caughtBy: 'packages/store/src/connection/lost-answers.test.ts',
     edits: [
       {

@@ -37,7 +37,10 @@ export function isDecisive(answer: Answer | undefined): answer is Answer {
   );
 }
 
-/** The timeout of a request. It exceeds `dispatchDeadlineMs` plus `dispatchGraceMs` (6 s). */
+/**
+ * The timeout of a request without `timeoutMs`. It exceeds `dispatchDeadlineMs` plus
+ * `dispatchGraceMs` (6 s).
+ */
 const timeoutMsDefault = 12_000;
 
 export interface Http {

@@ -8,7 +8,10 @@ import type { LoadTenant } from './tenant.ts';
 
 export interface Load {
   begun(): number;
-  /** Begins no more applications. Resolves when the tenants have finished the begun ones. */
+  /**
+   * Begins no more work. Resolves when all begun work has ended: applications, grants, reads of a
+   * balance and `observe`. A second call resolves at once.
+   */
   stop(): Promise<void>;
 }
 
@@ -105,7 +108,10 @@ function newApplication(
   return seen.add(application(tenant, `load-${number}`, behaviour, random.pick(tiers)));
 }
 
-/** Builds the request for an application. The employer recognizes it by `jobContext.key`. */
+/**
+ * Builds the request for an application. The employer recognises the application by
+ * `jobContext.key`.
+ */
 export function application(
   tenant: LoadTenant,
   key: string,

@@ -25,7 +25,10 @@ export async function observe(world: LoadWorld, number: number, random: Random):
   world.seen.count('move endpoint', await world.http.ask(gateway, question));
 }
 
-/** Posts a used key with a different body. The answer must be a conflict (CONTRACT 3). */
+/**
+ * Posts the key of a created submission with a different body. A decisive answer (`isDecisive`)
+ * must be a conflict (CONTRACT 3).
+ */
 async function postAnotherBody(world: LoadWorld, gateway: string, random: Random): Promise<void> {
   const recent = [...world.seen.applications.values()].slice(-100);
   const wanted = random.pick(recent.filter(({ created }) => created !== undefined));
@@ -38,6 +41,6 @@ async function postAnotherBody(world: LoadWorld, gateway: string, random: Random
   if (isDecisive(answer) && answer.code !== 'idempotency_key_conflict')
     world.seen.complain(
       wanted.key,
-      `the same key with another body was answered ${answer.status}, not with a conflict`,
+      `the same key with another body was answered ${answer.status}, not idempotency_key_conflict`,
     );
 }

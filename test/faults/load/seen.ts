@@ -13,9 +13,15 @@ export interface Application {
   /** The body of the first `201` or `200`, without the member `idempotent`. */
   created: Json | undefined;
   isFirstAnswered: boolean;
-  /** The error code of the last refusal. A later `201` or `200` clears it. */
+  /**
+   * The error code of the last `402`, or of the last `503` except `unavailable`. A later `201` or
+   * `200` clears it.
+   */
   refusedWith: string | undefined;
-  /** The ends of the submission, as answers have shown them. All of them must be the same. */
+  /**
+   * The ends of the submission that answers have reported. All must have the same status. All
+   * charges that are not null must be equal.
+   */
   readonly ends: SeenEnd[];
 }
 
@@ -146,7 +152,8 @@ export class Seen {
     status: string,
     chargedMicros: bigint | null,
   ): void {
-    if (!ended.has(status)) this.complain(application.key, `${from} reported the end "${status}"`);
+    if (!ended.has(status))
+      this.complain(application.key, `${from} reported "${status}", which is no final status`);
     application.ends.push({ from, status, chargedMicros });
   }
 }

@@ -6,7 +6,7 @@ export interface LoadTenant {
   readonly tenantId: string;
   readonly signer: Signer;
   readonly webhookSecret: string;
-  /** Undefined if the tenant has no URL. It must then get no webhook. */
+  /** Undefined if the tenant has no URL. The tenant must then get no webhook. */
   readonly receiver: WebhookReceiver | undefined;
   /**
    * The first URL of the tenant's endpoint. The tenant may move the endpoint to any path below this
@@ -14,7 +14,8 @@ export interface LoadTenant {
    */
   readonly webhookUrl: string | undefined;
   /**
-   * True if the tenant has credit for a few submissions only. The load sometimes grants it more.
+   * True if the tenant has credit for a few submissions only. The load sometimes grants the tenant
+   * more credits.
    */
   readonly isPoor: boolean;
 }

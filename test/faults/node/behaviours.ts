@@ -7,12 +7,16 @@ interface Work {
   readonly actionsPerStep: number;
 }
 
-/** The work for each `atsType` of the payload. A job of another type ends quickly. */
+/**
+ * The work of a job, by the `atsType` of the payload. `behave` handles `faults.lost` and
+ * `faults.fail` without this table. Any other type gets one step of 30 ms.
+ */
 const works: Readonly<Record<string, Work>> = {
   'faults.quick': { steps: 1, stepMs: 30, actionsPerStep: 2 },
   'faults.work': { steps: 4, stepMs: 120, actionsPerStep: 5 },
   'faults.slow': { steps: 5, stepMs: 600, actionsPerStep: 7 },
-  // This usage costs more than the hold. The charge must not exceed the hold.
+  // The reported 800 actions would cost more than the hold. The service cuts the actions to the
+  // cap of the short run, so the charge is usually lower than the hold.
   'faults.costly': { steps: 2, stepMs: 80, actionsPerStep: 400 },
 };
 

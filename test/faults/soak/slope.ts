@@ -9,7 +9,7 @@ export interface Trend {
   readonly unit: 'MB' | '';
   readonly first: number;
   readonly last: number;
-  /** The slope of the least-squares line through all points, in the unit of the figure per hour. */
+  /** The slope of the least-squares line through all points, in `unit` per hour. */
   readonly perHour: number;
   /** The rise of the least-squares line from the first to the last point, in the figure's unit. */
   readonly growth: number;
@@ -25,7 +25,7 @@ const secondsPerHour = 3_600;
 const toleranceShare = 0.1;
 const tolerance = { MB: 12, '': 6 } as const;
 
-/** Computes the trend of a series. Its points must all be later than the warm-up. */
+/** Computes the trend of a series. The series must have no points of the warm-up. */
 export function trendOf({ name, unit, points }: Series): Trend {
   const count = Math.max(1, points.length);
   const meanAt = points.reduce((sum, { atSeconds }) => sum + atSeconds, 0) / count;

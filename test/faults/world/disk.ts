@@ -3,7 +3,7 @@ import { mkdirSync, statfsSync } from 'node:fs';
 
 export interface Disk {
   readonly dir: string;
-  /** False if this machine does not allow the mount. Then the disk cannot be filled. */
+  /** False if no `tmpfs` could be mounted at `dir`. The disk then cannot be filled. */
   readonly canBeFull: boolean;
   fill(): void;
   free(): void;

@@ -8,7 +8,7 @@ interface Host {
 export interface Hosts {
   /** The host of a service or a node, by the name of its process, such as `gateway 0`. */
   of(processName: string): Host;
-  /** The address at which the services reach this process. They send webhooks to it. */
+  /** The address of this process to which the services send webhooks. */
   readonly tenantsAddress: string;
   /**
    * Present if tenants connect to gateways, and nodes to dispatchers, without a TCP proxy in this

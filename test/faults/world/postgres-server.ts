@@ -50,7 +50,7 @@ export async function openPostgres(dir: string): Promise<PostgresUnderTest> {
       try {
         process.kill(stopped.pid, 'SIGQUIT');
       } catch {
-        // The server has already ended. It ends by itself when its disk is full.
+        // The server has already ended, for example because its disk is full.
       }
       await stopped.stop();
     },

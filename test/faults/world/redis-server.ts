@@ -3,12 +3,18 @@ import path from 'node:path';
 import { dieWithParent, freePort, redisBinary, startServer } from '@svc/local';
 import { redisCommand } from '../../support/redis-command.ts';
 
-/** A Redis server that is configured like that of `npm start`, but without a password. */
+/**
+ * The Redis of a world. `openRedis` opens one server that is configured like that of `npm start`,
+ * but without a password.
+ */
 export interface RedisUnderTest {
   readonly port: () => number;
   readonly pid: () => number;
   isUp(): boolean;
-  /** The URL of a cluster, as services get it. Services then reach Redis without a wire. */
+  /**
+   * The URL that services get if Redis has several servers: a cluster, or sentinels. Services then
+   * reach Redis without a wire (`TcpProxy`).
+   */
   clusterUrl?(): string;
   /** Ends Redis with `kill -9`. Writes that are not in its file yet are lost. */
   kill(): Promise<void>;
@@ -17,7 +23,10 @@ export interface RedisUnderTest {
    * nothing if Redis is up.
    */
   start(options?: { readonly empty?: boolean }): Promise<void>;
-  /** Sends one command. Resolves with the raw answer. Throws if no answer comes. */
+  /**
+   * Sends one command. Resolves with the raw answer. Throws if the connection fails, or if the
+   * server sends nothing for 5 s.
+   */
   command(line: string): Promise<string>;
   stop(): Promise<void>;
 }
@@ -59,7 +68,8 @@ export async function openRedis(dir: string): Promise<RedisUnderTest> {
     }
   };
   let starting: Promise<void> | undefined;
-  // Two faults may both start Redis again. The second one waits for the start of the first.
+  // The ends of two faults may start Redis at the same time. The later call then only waits for the
+  // start that has begun, and its `empty` has no effect.
   const start = async ({ empty = false } = {}): Promise<void> => {
     if (server !== undefined) return;
     starting ??= launchAtAnyRate(empty).finally(() => (starting = undefined));

@@ -11,9 +11,12 @@ export interface TcpProxy {
   connections(): number;
   /** Resets every open connection, even in the middle of a message. */
   cut(): void;
-  /** Resets open connections and refuses new ones until `heal`. */
+  /** Resets every open connection, and each new one until `heal`. */
   sever(): void;
-  /** Passes nothing in either direction and closes nothing. The bytes sent arrive after `heal`. */
+  /**
+   * Holds all bytes of both directions until `heal`, and closes no connection. The held bytes of a
+   * connection are lost if one of its ends breaks.
+   */
   stall(): void;
   /** Delays each packet by this time, in order, until `heal`. */
   delay(ms: number): void;
@@ -34,7 +37,10 @@ interface Fault {
 }
 
 const loopback = '127.0.0.1';
-/** How many bytes one direction may buffer before it applies backpressure to the sender. */
+/**
+ * The proxy stops reading from a sender when the proxy holds this many bytes of that sender, or
+ * when the receiver has this many bytes left to take.
+ */
 const heldBytesMax = 1024 * 1024;
 
 /**
@@ -96,7 +102,10 @@ export async function startTcpProxy(
 
 interface Wire {
   cut(): void;
-  /** Applies a changed fault to the bytes that wait in this wire. */
+  /**
+   * Passes on the waiting bytes whose delay has passed, or all of them if the delay is 0. Passes on
+   * nothing while the wire is stalled. Called after each change of the fault.
+   */
   look(): void;
 }
 

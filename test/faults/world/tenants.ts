@@ -54,7 +54,7 @@ export async function populate(world: World, random: Random): Promise<Population
   await world.pool.query(
     `UPDATE tenants SET rate_limit_per_second = ${wantedLimit}, rate_limit_burst = ${wantedLimit}`,
   );
-  // Tenants from signup have an hourly limit of webhooks. Remove it: it is too low for a long run.
+  // Tenants from signup have a limit of webhook attempts per hour, which is too low for a long run.
   await world.pool.query('DELETE FROM webhook_caps');
   const receivers = [...tenants, probeTenant].flatMap(({ receiver }) => receiver ?? []);
   return {

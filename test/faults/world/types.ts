@@ -21,14 +21,18 @@ export interface WorldOptions {
   readonly entryOf?: ((service: ServiceName) => string) | undefined;
   /** True if each process can be asked how much memory it uses (soak/collected.ts). */
   readonly reportsMemory?: boolean;
-  /** Opens clusters in place of single servers. Each cluster gets a directory for its files. */
+  /** Opens other servers than the default ones, for example a cluster. */
   readonly servers?: Servers | undefined;
   /** The hosts of the processes. By default everything runs on this host. */
   readonly hosts?: Hosts | undefined;
-  /** Records the history of the run. Undefined if the run has none. */
+  /** Records the history of the run. Undefined if no history is recorded. */
   readonly recorder?: Recorder;
 }
 
+/**
+ * `dir` is the directory for the files of the servers. If a function is missing, the default server
+ * is opened.
+ */
 export interface Servers {
   readonly openPostgres?: (dir: string) => Promise<PostgresUnderTest>;
   readonly openRedis?: (dir: string) => Promise<RedisUnderTest>;

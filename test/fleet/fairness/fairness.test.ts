@@ -32,7 +32,7 @@ const unmeasuredPartMax = 0.02;
 interface Tally {
   asked: number;
   accepted: number;
-  /** Answers that are neither 201 nor a refusal for want of a slot, or that came late. */
+  /** Late answers, and answers other than 201 and 503 `dispatch_unavailable` (no free slot). */
   unmeasured: number;
   readonly others: Map<string, number>;
 }

@@ -38,7 +38,7 @@ const floodPerSecond = slowPerSecond * timesAsFast;
 const shared = { seed: Number(values.seed), seconds: Number(values.seconds), slowPerSecond };
 
 say(
-  'percentages: accepted of all requests; load: slots needed / slots that standard jobs may take; kept: slow tenant with shared slots and flood / slow tenant alone; work: all accepted with shared slots / all accepted with first come',
+  '%: accepted requests of the tenant; load: slots needed / slots for standard jobs; kept: slow tenant with shared slots / slow tenant alone; work: all accepted with shared slots / all accepted with first come',
 );
 say('slots  load  slow alone  first come: slow  flood  shared: slow  flood  kept   work');
 let asks = 0;

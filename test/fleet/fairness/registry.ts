@@ -88,7 +88,7 @@ export async function tryRegistry(
       excludeNodeIds: [],
       submissionId: `${tenant}-${index}`,
       tenantId: trial.isFair ? tenant : undefined,
-      // The reservation simulates the run: when it expires, the slot is free again.
+      // The reservation takes the place of a run. When the reservation expires, the slot is free.
       ttlMs: runMs * (0.5 + fractionOf(random)),
     });
     if (atMs < warmUpMs) continue;

@@ -85,7 +85,7 @@ export class Auditor {
     assignedTo.add(nodeId);
   }
 
-  /** Records a `begin`. It may be repeated, but only to the assigned node. */
+  /** Records a `begin`. The service may repeat `begin`, but only to the assigned node. */
   sentBegin(nodeId: string, submissionId: string): void {
     const { assignedTo, beginSentTo } = this.of(submissionId);
     if (!assignedTo.has(nodeId))
@@ -93,7 +93,7 @@ export class Auditor {
     beginSentTo.add(nodeId);
   }
 
-  /** Records that a node acts. This must happen at most once for each submission. */
+  /** Records that a node acts on a submission. A second act on a submission is a violation. */
   acted(nodeId: string, submissionId: string): void {
     const { actedBy } = this.of(submissionId);
     actedBy.push(nodeId);

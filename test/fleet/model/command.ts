@@ -47,7 +47,7 @@ type Step<World> = (world: World, n: number) => Promise<void> | void;
 const any = fc.nat(1_000);
 const isAwaited = fc.integer({ min: 0, max: 9 }).map((n) => n < 6);
 
-/** The command, repeated `weight` times. fast-check draws it more often if the weight is higher. */
+/** Returns the command `weight` times. fast-check draws a command with more weight more often. */
 export function by<World extends Playground>(
   weight: number,
   name: string,

@@ -134,7 +134,10 @@ export class ModelDispatcher {
     return this.#jobs.size;
   }
 
-  /** Accepts a node's upgrade, which needs one statement. The node then sends hello. */
+  /**
+   * Accepts the upgrade of a node with one statement. If the dispatcher is still alive after the
+   * statement, the node sends `hello`.
+   */
   connect(node: ModelNode): void {
     const { activity, rig } = this.#ground;
     void activity.during(async () => {

@@ -50,7 +50,7 @@ export class ModelLink implements LinkTransport, NodeLinkEnd {
     if (this.#state === 'open') this.#service?.receive(JSON.stringify(frame));
   }
 
-  /** Closes the link. Both sides notice it. */
+  /** Closes the link, and notifies each side that still has the link. */
   cut(): void {
     const wasOpen = this.#state === 'open';
     if (this.#state === 'closed') return;
@@ -59,7 +59,7 @@ export class ModelLink implements LinkTransport, NodeLinkEnd {
     this.#service?.closed();
   }
 
-  /** Closes the link at the node. The service notices it only after `linkSilentMs`. */
+  /** Closes the link at the node. The service notices the end only after `linkSilentMs`. */
   cutUnnoticed(): void {
     if (this.#state !== 'open') return;
     this.#state = 'swallowing';

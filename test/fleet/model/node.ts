@@ -37,7 +37,10 @@ export class ModelNode {
   readonly journal = new Map<string, JournalRun>();
   readonly offers = new Map<string, ReceivedOffer>();
   readonly pastOffers: ReceivedOffer[] = [];
-  /** The submissions that the node was ordered to stop and has not reported as `stopped`. */
+  /**
+   * The submissions that the node was ordered to stop on the current link and has not reported as
+   * `stopped`. A new assignment of a submission cancels the order.
+   */
   readonly stopping = new Set<string>();
   link: NodeLinkEnd | undefined;
   /** The submissions that were offered on the current link. */
@@ -195,7 +198,7 @@ export class ModelNode {
     const accepted = this.#accepted.get(offerId);
     this.#accepted.delete(offerId);
     if (accepted === undefined) {
-      this.#auditor.complain(submissionId, `was assigned to ${this.id}, which had not accepted it`);
+      this.#auditor.complain(submissionId, `was assigned to ${this.id} without an accepted offer`);
       return;
     }
     if (this.#nowMs() - accepted.atMs > acceptedOfferVoidAfterMs) return;

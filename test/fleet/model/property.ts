@@ -8,7 +8,10 @@ export interface PropertyOptions {
   readonly rig: Rig;
   readonly runs: number;
   readonly seed: number;
-  /** fast-check's path to one run. With it, only that run is repeated. */
+  /**
+   * fast-check's path to one run, as `fault` shows it. The check begins with that run. If the run
+   * passes, further runs may follow.
+   */
   readonly path?: string;
   /** True to shrink a counterexample, which takes time. By default, it is reported unchanged. */
   readonly shrinks?: boolean;

@@ -18,7 +18,7 @@ export interface Row {
   readonly in_time: boolean | null;
   readonly ran_ms: number | null;
   readonly actions: number | null;
-  /** True if the node reported more than the cap for the run time. */
+  /** True if a report of the node exceeded the cap of a unit other than node-seconds. */
   readonly is_capped: boolean;
   /**
    * The price of the usage by the default rate card, in micros. It leaves out the base price, the
@@ -57,7 +57,7 @@ export function compareRow(auditor: Auditor, wireId: string, row: Row): void {
   const seen = auditor.of(wireId);
   const complain = (what: string): void => auditor.complain(wireId, what);
   if (!ended.has(row.state)) return complain(`has not ended: its state is ${row.state}`);
-  if (row.in_time === false) complain('was dispatched after its deadline');
+  if (row.in_time === false) complain('was not dispatched before its deadline');
   for (const nodeId of [...seen.assignedTo, ...seen.beginSentTo, ...seen.actedBy]) {
     if (nodeId !== row.node_id) complain(`${nodeId} had it, but its row names ${row.node_id}`);
   }
@@ -119,7 +119,7 @@ function compareCharge(row: Row, complain: (what: string) => void): void {
   const { hold = 0, charge = 0, release = 0 } = row.movements ?? {};
   if (hold !== Number(row.max) || charge !== charged || release !== hold - charged)
     complain(
-      `held ${hold}, charged ${charge}, released ${release}; its quote has the maximum ${row.max}`,
+      `its entries hold ${hold}, charge ${charge}, release ${release}; its quote.max is ${row.max}`,
     );
 }
 

@@ -16,7 +16,7 @@ const rig = await useRig();
 interface Cast {
   readonly world: World;
   readonly node: ModelNode;
-  /** Links to this dispatcher become stale. */
+  /** The dispatcher that a test stalls, or whose link ends during the `hello`. */
   readonly stalled: ModelDispatcher;
   readonly other: ModelDispatcher;
 }

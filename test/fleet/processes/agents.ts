@@ -27,7 +27,10 @@ export function watchAgents(stack: TestStack, count: number): Agents {
     for (const [index, last] of lastRead.entries()) {
       const lines = stack.logs('node', index);
       const lastAt = last === undefined ? -1 : lines.lastIndexOf(last);
-      assertInvariant(last === undefined || lastAt >= 0, 'the log of an agent is read in time');
+      assertInvariant(
+        last === undefined || lastAt >= 0,
+        'the log of an agent keeps each line until it is read',
+      );
       for (const line of lines.slice(lastAt + 1)) {
         const { msg, nodeId, submissionId }: LogLine = JSON.parse(line);
         if (msg !== 'begun' || nodeId === undefined || submissionId === undefined) continue;

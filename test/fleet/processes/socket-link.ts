@@ -52,7 +52,7 @@ export class SocketLink implements NodeLinkEnd {
       else this.fromNode(this.#node.hello());
       await closed;
     } catch {
-      // The dispatcher is down. The node is not linked and may try again.
+      // The dispatcher is down or refuses the link. The node is not linked and may try again.
     } finally {
       this.#leaveNode();
     }

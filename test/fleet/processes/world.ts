@@ -108,7 +108,7 @@ export class ProcessWorld implements Fleet, Playground {
 
   async killDispatcher(index: number): Promise<void> {
     this.#isUp[index] = false;
-    // Cut the links before the kill, because a real kill may also lose the last frames.
+    // The links are cut before the kill. Their last frames may be lost, as in a real crash.
     for (const link of this.#links) if (link.dispatcher === index) link.cut();
     await this.stack.kill('dispatcher', index);
   }

@@ -38,7 +38,7 @@ export class Auditor {
     }
     const live = rows.filter(({ state }) => state !== 'rejected');
     const keys = new Set(live.map(({ key }) => key));
-    if (keys.size < live.length) this.complain('keys', 'one key has two submissions');
+    if (keys.size < live.length) this.complain('keys', 'a key has more than one submission');
     for (const account of accounts) this.#lookAtAccount(account, rows);
     this.rows = new Map(rows.map((row) => [row.id, row]));
   }
@@ -104,7 +104,7 @@ function sumOf(values: readonly (string | null)[]): bigint {
 
 const closures = new Map<SubmissionState, ReadonlySet<SubmissionState>>();
 
-/** The states that can follow `from` by the rules of the domain, and `from` itself. */
+/** The state `from`, and every state to which transitions of the domain can lead from there. */
 function reachable(from: SubmissionState): ReadonlySet<SubmissionState> {
   const known = closures.get(from);
   if (known !== undefined) return known;

@@ -1,7 +1,10 @@
 import { randomUUID as realUuid, type UUID } from 'node:crypto';
 import { hosts } from './host.ts';
 
-/** `node:crypto` for the product's modules in a simulation: ids come from the seed. */
+/**
+ * `node:crypto` for the product's modules in a simulation. Only `randomUUID` is replaced: in a
+ * simulated process it draws from the seed.
+ */
 export * from 'node:crypto';
 
 const digits = 32;

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
 export interface Host {
-  /** Unix time by the clock of this host, which may be wrong. */
+  /** Unix time in milliseconds by the host's clock. This clock may be wrong. */
   nowMs(): number;
   /** Monotonic time. Only differences are meaningful. */
   monotonicMs(): number;
@@ -11,7 +11,7 @@ export interface Host {
   nat(below: number): number;
 }
 
-/** The simulated process that the current code belongs to. Undefined outside a simulation. */
+/** Contains the simulated process that runs the current code. Empty outside such a process. */
 export const hosts = new AsyncLocalStorage<Host>();
 
 let waitingImmediates = 0;

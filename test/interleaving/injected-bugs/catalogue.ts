@@ -1,6 +1,6 @@
 import type { InjectedBug } from '../../faults/injected-bugs/injected-bug.ts';
 
-/** A bug that shows only in some orders of events, with a seed whose run has found it. */
+/** A bug that only some interleavings of the processes show. The run with `seed` found the bug. */
 export interface OrderBug extends InjectedBug {
   readonly seed: number;
   /**
@@ -71,7 +71,7 @@ export const orderBugs: readonly OrderBug[] = [
   },
   {
     name: 'settings-from-before-the-wait',
-    what: 'an ending reads the webhook URL in a snapshot from before it waited for the account',
+    what: 'an ending waits for the account, then uses the webhook URL as it was before the wait',
     edits: [
       {
         file: endingLocks,
@@ -105,7 +105,7 @@ export const orderBugs: readonly OrderBug[] = [
   },
   {
     name: 'own-hold-not-recognised',
-    what: 'a hold whose answer was lost finds its own key in use, and waits for a job that nobody enqueued',
+    what: 'the repeat of a hold finds its own idempotency key taken, and waits for a job that nobody enqueued',
     edits: [
       {
         file: 'packages/store/src/submissions/hold.ts',

@@ -139,7 +139,7 @@ export class GatedStore {
             ticket = this.#scheduler.ticket('hears COMMIT');
             return result;
           } finally {
-            // The calls inside the transaction are done, and Postgres commits or rolls back.
+            // Counts the COMMIT or ROLLBACK as a call until Postgres has answered.
             quiet.begin(session);
           }
         }),

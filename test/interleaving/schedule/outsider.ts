@@ -17,7 +17,7 @@ export function gatedOutsider<T extends object>(
     readonly scheduler: Scheduler;
     readonly process: SimulatedProcess;
     readonly name: string;
-    /** Creates the error of a failed call. Without it, no call fails. */
+    /** Creates the error of a call that the scheduler fails. Undefined: it fails no call. */
     readonly failure?: () => Error;
   },
 ): T {

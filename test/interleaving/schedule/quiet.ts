@@ -1,6 +1,9 @@
 import { immediatesWaiting } from '../host/host.ts';
 
-/** The origin of real calls: a statement, a transaction, a call to Redis or a write to disk. */
+/**
+ * An operation that makes real calls: a transaction, a statement outside a transaction, a call to
+ * Redis or a write to disk. A transaction makes several calls: BEGIN, its statements and COMMIT.
+ */
 export interface Asking {
   readonly isStatement: boolean;
 }

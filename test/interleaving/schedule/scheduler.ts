@@ -13,7 +13,10 @@ interface Held {
   readonly name: string;
   readonly sinceMs: number;
   readonly canFail: boolean;
-  /** True if the event sends a statement that may wait for a lock. */
+  /**
+   * True if the event sends a write outside a transaction, or the first statement of a transaction.
+   * Such a statement may wait for a lock.
+   */
   readonly mayWait: boolean;
   frozenUntilStep: number;
   readonly release: (fate: Fate) => void;
@@ -59,7 +62,9 @@ export interface Rates {
  * silence, a real connection would break.
  */
 const transitMsMax = 3_000;
-/** The longest stall of a process. The product ends a transaction only after 10 s. */
+/**
+ * The longest stall of a process. It is shorter than 10 s, the store's time limit of a transaction.
+ */
 const stalledMsMax = 9_000;
 
 const treatedChance = 0.4;

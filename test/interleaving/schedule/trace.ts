@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** The events of a run, in order. Two runs of one seed have the same trace. */
+/** The events of a run, in order. Two runs with the same seed and options have the same trace. */
 export class Trace {
   readonly lines: string[] = [];
   #beganAtMs: number | undefined;

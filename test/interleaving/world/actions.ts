@@ -7,7 +7,7 @@ import type { SimulatedAgent } from './agent.ts';
 import type { Ask } from './gateway.ts';
 import { alive, type World } from './world.ts';
 
-/** Acts on the system from outside. Returns false if it did nothing that the trace should name. */
+/** Acts on the system from outside. The trace names the action only if it returns true. */
 type Action = (world: World) => boolean;
 
 const keysMax = 12;
@@ -84,7 +84,10 @@ const changeUrl: Action = (world) => {
   return true;
 };
 
-/** Cuts an open link: half of the time the newest one, whose hello may not be answered yet. */
+/**
+ * Cuts an open link. Some cuts are unnoticed: the service sees them only after `linkSilentMs`. With
+ * a probability of one half, takes the newest link, whose hello may not be answered yet.
+ */
 const cut: Action = (world) => {
   const { live } = world.network;
   const connection = world.random.chance(0.5) ? live.at(-1) : world.random.pick(live);
@@ -156,7 +159,7 @@ function startOnCopy(world: World, { place }: SimulatedAgent): void {
   try {
     cpSync(place.stateDir, stateDir, { recursive: true, filter: isOfState });
   } catch {
-    // The agent has not created its directory yet.
+    // If the state directory cannot be copied, no second agent starts.
     return;
   }
   world.startAgent({ ...place, stateDir, tmpDir: world.newTmpDir() });

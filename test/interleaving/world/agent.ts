@@ -24,7 +24,10 @@ export interface Acts {
 export interface AgentPlace {
   readonly nodeId: string;
   readonly stateDir: string;
-  /** The process's own temporary directory, as a service manager or a container gives it. */
+  /**
+   * The temporary directory of the process. Processes that run at the same time never share one, as
+   * under a service manager or in containers.
+   */
   readonly tmpDir: string;
   readonly slots: number;
 }
@@ -32,14 +35,17 @@ export interface AgentPlace {
 const stepsMax = 8;
 const stepMs = 700;
 
-/** An agent process: all of the agent's code, with a real journal and a WebSocket in memory. */
+/**
+ * An agent process. It runs the product's `startAgent` with a real journal, a WebSocket in memory
+ * and an executor of the test.
+ */
 export class SimulatedAgent {
   readonly process: SimulatedProcess;
   readonly place: AgentPlace;
   readonly #ground: Ground;
   readonly #acts: Acts;
   #journal: Journal | undefined;
-  /** True if another process holds the lock of the state directory. */
+  /** True if another process had the lock of the state directory when this agent started. */
   isRefused = false;
 
   constructor(ground: Ground, acts: Acts, name: string, place: AgentPlace) {
@@ -165,7 +171,7 @@ export class SimulatedAgent {
   }
 }
 
-/** The idempotency key of a submission. Its tenant wrote it into the payload's `applicationUrl`. */
+/** The idempotency key of a submission, which is the last part of its `applicationUrl`. */
 function keyOf(payloadText: string): string {
   const { applicationUrl }: { applicationUrl?: unknown } = JSON.parse(payloadText);
   return String(applicationUrl).split('/').at(-1) ?? '';

@@ -94,7 +94,7 @@ export class SimulatedDispatcher implements Listener {
       if (decision.kind === 'refused') return 401;
       if (this.isDraining) return unavailable;
       const { socket: webSocket, connection } = accept();
-      if (!hasInterfaceOfLinks(webSocket)) throw new Error('the socket of the network is not open');
+      if (!hasInterfaceOfLinks(webSocket)) throw new Error('the simulated socket is not open');
       const transport = transportOf(webSocket, connection, logger);
       const link = openLink(this.#logic, transport, decision);
       attachSocket(webSocket, link, { clock, logger });
@@ -104,7 +104,10 @@ export class SimulatedDispatcher implements Listener {
     }
   }
 
-  /** Stops the dispatcher as SIGTERM does: refuses new links, hands back its links, then ends. */
+  /**
+   * Refuses new links, hands back all links, then ends. A real dispatcher that gets SIGTERM first
+   * stops taking dispatch jobs, and waits for those in progress. This one does neither.
+   */
   drain(): void {
     this.isDraining = true;
     start(this.#ground, this.process, async () => {

@@ -52,7 +52,7 @@ export class SimulatedGateway {
     };
   }
 
-  /** Handles a request. `onAnswer` is never called if the process is killed first. */
+  /** Handles a request. If the process is killed before the answer, `onAnswer` is never called. */
   ask({ tenant, what, submissionId, body }: Ask, onAnswer: (replied: Replied) => void): void {
     const request = {
       requestId: this.process.run(() => newId()),

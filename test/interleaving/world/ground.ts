@@ -13,7 +13,10 @@ export interface Ground {
   readonly network: Network;
   readonly messaging: Messaging;
   readonly logger: Logger;
-  /** Called after each commit. The auditor reads the rows before the next step. */
+  /**
+   * Called after each transaction that commits, and after each write outside a transaction to a
+   * table that the auditor reads. The auditor then reads the rows before the next step.
+   */
   readonly onCommit: () => void;
   readonly complain: (subject: string, what: string) => void;
 }
@@ -39,7 +42,10 @@ export function redisOf(ground: Ground, process: SimulatedProcess): Rig['redis']
   });
 }
 
-/** Starts background work of a process. An unexpected error is a violation. */
+/**
+ * Starts background work of a process. An error of the work is a violation, unless the process was
+ * killed.
+ */
 export function start(
   ground: Ground,
   process: SimulatedProcess,

@@ -127,10 +127,10 @@ export class Messaging {
     if (isStrange && this.#scheduler.random.chance(0.5)) return;
     if (isStrange) this.#enqueue(key, job, attempt);
     const workers = (this.#workers.get(key) ?? []).filter(({ process }) => !process.isDead);
-    // A stalled process takes a job only if all workers are stalled.
+    // A stalled process takes a job only if all live workers of the queue are stalled.
     const able = workers.filter(({ process }) => !this.#scheduler.isStalled(process));
     const worker = this.#scheduler.random.pick(able.length > 0 ? able : workers);
-    // No worker is alive. Half of the time the job waits, otherwise it is lost.
+    // If no worker is alive, the job is enqueued again or lost, with equal chances.
     if (worker === undefined) {
       if (this.#scheduler.random.chance(0.5)) this.#enqueue(key, job, attempt);
       return;

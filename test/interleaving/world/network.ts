@@ -105,7 +105,10 @@ export class Network implements Dialer {
    * list.
    */
   readonly #upgraded: Connection[] = [];
-  /** Called once, when the next hello has reached its dispatcher. Then it is undefined again. */
+  /**
+   * Called for the next hello only, when this hello has reached its dispatcher. The network sets
+   * the property to undefined before the call.
+   */
   atNextHello: ((connection: Connection) => void) | undefined;
   onError: (error: unknown) => void = () => {};
 
@@ -224,7 +227,10 @@ export class Network implements Dialer {
     );
   }
 
-  /** The agent among `agents` that has the newest link. Undefined if this link is not open. */
+  /**
+   * The agent among `agents` that has the newest link. Undefined if none has had a link, or if the
+   * newest link is not in `live`.
+   */
   currentOf(agents: ReadonlySet<SimulatedProcess>): SimulatedProcess | undefined {
     const newest = this.#upgraded.findLast(({ agent }) => agents.has(agent));
     return newest !== undefined && this.live.includes(newest) ? newest.agent : undefined;

@@ -68,7 +68,7 @@ const connectionsMax = 60;
 const betweenRunsMs = 1_000;
 const hourMs = 3_600_000;
 
-/** Opens the rig on a migrated database and a Redis that no other process uses. */
+/** Opens the rig on a migrated database and a Redis. No other process may use these two. */
 export async function openRig({
   databaseUrl,
   ownerUrl,
@@ -77,7 +77,7 @@ export async function openRig({
 }: {
   /** The URL for the services' role. */
   readonly databaseUrl: string;
-  /** The URL for the owner, who advances the time and reads the rows. */
+  /** The URL for the owner of the database. The owner advances the time and reads the rows. */
   readonly ownerUrl: string;
   readonly redisUrl: string;
   readonly masterKey: string;

@@ -1,11 +1,14 @@
 /** A token of SQL. Comments and white space are not tokens. */
 export interface SqlToken {
   readonly text: string;
-  /** The token in capitals if it is a word. Otherwise it equals `text`. */
+  /** `text` in capitals if the token begins with a letter or `_`. Otherwise the same as `text`. */
   readonly word: string;
   readonly start: number;
   readonly end: number;
-  /** The number of parentheses, brackets and CASEs that are open at this token. */
+  /**
+   * The number of parentheses, brackets and CASEs around this token. A bracket, CASE or END does
+   * not count itself.
+   */
   readonly depth: number;
 }
 

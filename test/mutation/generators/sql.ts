@@ -196,7 +196,10 @@ const columns: Generator = (tokens, at) => {
 
 const generators = [conditions, checks, bounds, uniques, locks, orders, conflicts, columns];
 
-/** Lists the edits of an SQL text. `isFragment`: other code appends the text to a WHERE. */
+/**
+ * Lists the edits that mutate an SQL text. `isFragment`: the text is a condition that other code
+ * appends to a WHERE.
+ */
 export function sqlEdits(text: string, isFragment = false): SqlEdit[] {
   const tokens = readSql(text);
   const edits = tokens.flatMap((_, at) => generators.flatMap((generate) => generate(tokens, at)));

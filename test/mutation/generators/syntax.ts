@@ -11,11 +11,17 @@ export interface SyntaxNode {
 export interface Visit {
   readonly node: SyntaxNode;
   readonly parent: SyntaxNode | undefined;
-  /** The names of the functions and constants around the node, the outermost first. */
+  /**
+   * The names of the classes, functions, methods, variables and object members around the node,
+   * joined by dots. The outermost is first.
+   */
   readonly scope: string;
   /** The number of the innermost function around the node. 0 means the module. */
   readonly reach: number;
-  /** True if the node is in a `try` of the same function. */
+  /**
+   * True if the node is inside a `try` statement of the same function. The blocks of `catch` and
+   * `finally` count too.
+   */
   readonly isTried: boolean;
 }
 
@@ -24,7 +30,7 @@ const functionTypes = new Set([
   'FunctionExpression',
   'ArrowFunctionExpression',
 ]);
-/** TypeScript nodes that contain code. All other TypeScript nodes are skipped. */
+/** The TypeScript nodes around code that runs. `walk` skips all other TypeScript nodes. */
 const runningTypes = new Set(['TSAsExpression', 'TSNonNullExpression', 'TSSatisfiesExpression']);
 
 /** Parses TypeScript. Throws if the syntax is invalid. */
@@ -49,7 +55,10 @@ export function nodesIn(value: unknown): SyntaxNode[] {
   return isNode(value) ? [value] : [];
 }
 
-/** Visits the syntax nodes in the order of the text. Skips nodes that are only types. */
+/**
+ * Visits each syntax node before its children. Skips TypeScript nodes that are not in
+ * `runningTypes`, such as types.
+ */
 export function walk(program: SyntaxNode, visit: (visited: Visit) => void): void {
   let functionsCount = 0;
   const go = (visited: Visit) => {

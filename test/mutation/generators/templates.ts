@@ -31,7 +31,10 @@ function moved(edits: readonly SqlEdit[], by: number): SqlEdit[] {
   return edits.map((edit) => ({ ...edit, start: edit.start + by, end: edit.end + by }));
 }
 
-/** The text between the quotes. Each `${…}` is replaced by a name of the same length. */
+/**
+ * The text between the quotes, and its offset `at` in the file. In a template, each `${…}` becomes
+ * a name of the same length. Undefined if the node is neither a string nor a template.
+ */
 function literalOf(node: SyntaxNode, text: string): { masked: string; at: number } | undefined {
   const at = node.start + 1;
   if (node.type === 'Literal' && typeof node['value'] === 'string')
@@ -54,7 +57,10 @@ function isSql(masked: string, parent: SyntaxNode | undefined, text: string): bo
   return isNode(tag) && sqlTags.test(text.slice(tag.start, tag.end).replace(/<.*$/s, ''));
 }
 
-/** The literal text around an offset, without its quotes and placeholders. */
+/**
+ * Returns the text of a string without its quotes. For a template, returns only the literal part at
+ * the offset `at`, without backticks and placeholders.
+ */
 function literalPart(node: SyntaxNode, text: string, at: number): string {
   if (node.type === 'Literal') return text.slice(node.start + 1, node.end - 1);
   const part = nodesIn(node['quasis']).find(({ start, end }) => start <= at && at <= end);

@@ -5,7 +5,7 @@ import { filesOf } from '../generate.ts';
 import type { Reach } from './reach.ts';
 import { checkout } from './test-files.ts';
 
-/** The result of a test file without a mutant. */
+/** The result of one run of a test file without a mutant. */
 export interface Baseline {
   readonly testFile: string;
   readonly passed: boolean;

@@ -8,7 +8,10 @@ export const mutatedText = 'MUTATION_TEXT_FILE';
 
 const preload = pathToFileURL(path.join(import.meta.dirname, 'mutant-preload.ts')).href;
 
-/** The environment that makes a process load a replacement for the text of one file. */
+/**
+ * The variables that make a process load the text of `textFile` in place of one source file.
+ * `file` is the path of the source file, relative to the checkout.
+ */
 export function childEnvironment(file: string, textFile: string): NodeJS.ProcessEnv {
   return {
     NODE_OPTIONS: `--import=${preload}`,

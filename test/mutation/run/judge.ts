@@ -8,14 +8,15 @@ import { type Worker, WorkerLost } from './workers.ts';
 export type Verdict =
   /** `testFile` is empty if the database refused the mutant of a migration. */
   | { readonly kind: 'killed'; readonly by: string; readonly testFile: string }
-  /** A test timed out. The mutant counts as killed. */
+  /** A test timed out, or its worker was lost. The mutant counts as killed. */
   | { readonly kind: 'timeout'; readonly by: string; readonly testFile: string }
   | { readonly kind: 'survived'; readonly testFilesCount: number }
   /**
-   * The machine may be the cause: a second try did not confirm a failure, or the worker was lost.
+   * The machine may be the cause: `judge` could not confirm a failure, or the worker was lost while
+   * it applied the mutant.
    */
   | { readonly kind: 'unclear'; readonly by: string }
-  /** Only for a migration: the final schema is the same as without the mutant. */
+  /** Only for a migration: `schemaSql` finds no difference in the final schema. */
   | { readonly kind: 'same_schema' };
 
 export interface TestPlan {
@@ -26,7 +27,7 @@ export interface TestPlan {
 /** The texts of errors that not only a mutant but also an overloaded machine can cause. */
 const mayBeTheMachine = /timed? ?out|no answer|has ended|connection|ECONN|too many clients/i;
 const migrateMsMax = 60_000;
-/** A test file gets this many times the duration that it has without a mutant, plus `spareMs`. */
+/** The time limit of a test file: this many times its duration without a mutant, plus `spareMs`. */
 const slowFactorMax = 5;
 const spareMs = 30_000;
 

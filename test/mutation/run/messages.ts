@@ -1,7 +1,10 @@
 import type { Reach } from './reach.ts';
 import type { FileEnd, OtherText } from './test-files.ts';
 
-/** An order to a worker. Orders are sent one at a time, and each gets one answer. */
+/**
+ * An order to a worker. Orders are sent one at a time. Each order gets one answer, unless the
+ * worker is lost.
+ */
 export type Order =
   | { readonly kind: 'baseline'; readonly testFile: string }
   /** Sets the replacement of one file for the next runs. Undefined: no replacement. */

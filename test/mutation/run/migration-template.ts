@@ -9,7 +9,7 @@ import { checkout, type OtherText } from './test-files.ts';
 
 export type MigrationTemplate =
   | { readonly kind: 'made'; readonly servers: TestServers; readonly drop: () => Promise<void> }
-  /** The final schema is the same, because a later migration replaces the mutant's change. */
+  /** `schemaSql` finds no change, for example because a later migration replaces the mutant's. */
   | { readonly kind: 'same_schema' }
   | { readonly kind: 'refused'; readonly reason: string };
 

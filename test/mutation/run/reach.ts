@@ -4,7 +4,7 @@ import { functionBodies } from '../generators/typescript.ts';
 export interface Reach {
   /** `file#n` of each function that was entered (see `Edit.reach`). */
   readonly functions: readonly string[];
-  /** The texts that were sent to Postgres, except very long ones. `setup.ts` has the limits. */
+  /** The statements that were sent to Postgres. `setup.ts` limits their length and their number. */
   readonly statements: readonly string[];
 }
 
@@ -12,7 +12,10 @@ export function functionKey(file: string, reach: number): string {
   return `${file}#${reach}`;
 }
 
-/** The text with a recorder at the start of each function. `setup.ts` collects the records. */
+/**
+ * Returns the text with added code at the start of each function. The code adds the key of the
+ * function to `svcMutationReach`, which `setup.ts` writes to a file.
+ */
 export function withNotes(file: string, text: string): string {
   const note = (index: number) =>
     `globalThis.svcMutationReach?.add(${JSON.stringify(functionKey(file, index + 1))})`;

@@ -4,7 +4,7 @@ import type { TestServers } from '@svc/testkit';
 import type { Answer, Order } from './messages.ts';
 import { serversVariable } from './test-files.ts';
 
-/** A worker timed out or exited. It is gone, and the next order starts another one. */
+/** A worker exited or did not answer in time. The next order starts another worker. */
 export class WorkerLost extends Error {
   override readonly name = 'WorkerLost';
 }

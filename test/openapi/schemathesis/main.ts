@@ -42,7 +42,10 @@ if ('missing' in tools) {
   process.exitCode = failures === 0 ? 0 : 1;
 }
 
-/** A run that ends without a report counts as a failure. */
+/**
+ * A round without a report counts as one failure. A round that fails without a failure in its
+ * report also counts as one.
+ */
 function runRound(program: string, roundSeed: number): { cases: number; failures: number } {
   const dir = path.resolve(import.meta.dirname, '../../../.local/cache/schemathesis-report');
   const report = path.join(dir, 'report.json');

@@ -169,7 +169,7 @@ export class LocalChain {
     return signature;
   }
 
-  /** Adds `count` failed transactions of a stranger that name an address, as spam does. */
+  /** Adds `count` failed transactions that name the address `key`, like spam from a stranger. */
   spam(key: string, count: number): void {
     for (let number = 0; number < count; number += 1) {
       this.#slot += 1;

@@ -73,7 +73,7 @@ export async function tokenAccountOf(
   return account;
 }
 
-/** The memo program that the VM has. */
+/** The address at which LiteSVM, the VM of the local chain, has the memo program. */
 const memoProgram = address('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr');
 let nonce = 0;
 
@@ -110,7 +110,10 @@ export function transfer(
 
 export interface SendOptions {
   readonly version?: 'legacy' | 0;
-  /** A lookup table and its addresses. The transaction names them by their place in the table. */
+  /**
+   * An address lookup table. A transaction of version 0 names an address of the table by its index.
+   * A legacy transaction does not use the table.
+   */
   readonly table?: { readonly address: Address; readonly addresses: readonly Address[] };
 }
 

@@ -4,11 +4,11 @@ import type { ChainTransaction, LocalChain, TokenBalance } from './local-chain.t
 
 /** A test may change the faults while the server runs. */
 interface RpcFaults {
-  /** If not null, the server answers every call with this HTTP status. */
+  /** If not null, the server answers every call with this HTTP status, unless `hangs` is true. */
   status: number | null;
   /** The number of newest transactions that the server does not have yet. */
   lag: number;
-  /** The most entries of a list, even if the call asks for more. Null for no limit. */
+  /** The most entries of a list, even if the call asks for more. Null: only the call's limit. */
   listMax: number | null;
   readonly hidden: Set<string>;
   readonly notFound: Set<string>;
@@ -28,7 +28,7 @@ interface RpcCall {
 
 export type RpcServer = Awaited<ReturnType<typeof startRpcServer>>;
 
-/** The server has only the JSON-RPC methods that the tests need. */
+/** The server has only the JSON-RPC methods that the tests and the demo need. */
 export async function startRpcServer(chain: LocalChain) {
   const faults: RpcFaults = {
     status: null,

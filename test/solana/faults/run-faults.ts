@@ -2,7 +2,7 @@ import { newReference } from '@svc/solana';
 import { auditLedger, type PurchaseIntent } from '@svc/store';
 import type { SolanaWorld } from '../world.ts';
 
-/** Gives numbers of at least 0 and less than 1. The same seed gives the same numbers. */
+/** Returns a source of numbers from 0 to less than 1. Equal seeds give equal numbers. */
 function randomOf(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -180,7 +180,7 @@ async function audit(
   const seen = await recorded(world);
   for (const { signature, intent } of paid) {
     if (seen.get(signature) !== (intent?.reference ?? null))
-      violations.push(`payment ${signature} is not recorded for its intent`);
+      violations.push(`the record of payment ${signature} is missing or has a wrong intent`);
   }
   if (seen.size !== paid.length)
     violations.push(`${seen.size} payments are recorded, but ${paid.length} were made`);

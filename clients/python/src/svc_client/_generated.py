@@ -966,4 +966,4 @@ WebhookEvent = Union[
     SettingsChangedEvent,
     WebhookTestEvent,
 ]
-"""Every known event. The service may add types: acknowledge and ignore those you do not know."""
+"""Every known event. The service may add event types: acknowledge and ignore those you do not know."""

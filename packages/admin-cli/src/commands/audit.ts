@@ -32,7 +32,7 @@ interface ListOptions extends CommandOptions {
 /** `svc audit …` (CONTRACT 9). */
 export function addAuditCommands(audit: Command): void {
   addCommand(audit, 'list', {
-    does: 'list who changed or read what, newest first',
+    does: 'list the entries of the audit log (who changed or read what), newest first',
     examples: [
       'svc audit list --since 24h',
       'svc audit list --subject tnt_…',
@@ -47,7 +47,7 @@ export function addAuditCommands(audit: Command): void {
     )
     .option(
       '--since <time>',
-      'only entries since this time, or since a duration ago (24h)',
+      'only entries since this time or date; 24h means since 24 hours ago',
       timeArgument,
     )
     .option('--until <time>', 'only entries before this time', timeArgument)
@@ -59,7 +59,7 @@ export function addAuditCommands(audit: Command): void {
     )
     .action((options: ListOptions) => withContext((context) => list(context, options)));
   addCommand(audit, 'verify', {
-    does: 'verify the hash chain of the log; exit code 1 if an entry was changed or removed',
+    does: 'verify the hash chain of the log; exit code 1 if there is a fault',
     examples: ['svc audit verify', 'svc audit verify --head 412:9f86d0…'],
   })
     .option(

@@ -92,7 +92,9 @@ async function grant(
       );
       return;
     case 'reference_conflict':
-      throw new Refusal('This reference belongs to another grant. Use a different reference.');
+      throw new Refusal(
+        'This reference belongs to a grant with other values. Use a new reference for a new grant.',
+      );
     case 'unknown_tenant':
       throw new Refusal('There is no such tenant. Run `svc tenant list` to see the ids.');
     case 'balance_too_large':
@@ -127,9 +129,7 @@ async function reverse(
       );
       return;
     case 'unknown_purchase':
-      throw new Refusal(
-        'There is no such purchase. Check the id that `svc credits grant` printed.',
-      );
+      throw new Refusal('There is no such purchase. Check the id, pur_…, that the grant returned.');
     case 'not_available':
       throw new Refusal(
         `Only ${formatCredits(outcome.availableMicros)} of the ${formatCredits(outcome.creditsMicros)} credits are available. The rest is spent or held.`,
@@ -155,7 +155,7 @@ async function rebate(
       );
       return;
     case 'nothing_accrued':
-      throw new Refusal('The tenant has accrued no rebate.');
+      throw new Refusal('The tenant has no accrued rebate to pay.');
     case 'unknown_tenant':
       throw new Refusal('There is no such tenant. Run `svc tenant list` to see the ids.');
     case 'balance_too_large':

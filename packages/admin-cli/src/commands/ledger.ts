@@ -19,7 +19,7 @@ async function verify({ store }: Context, options: OutputOptions): Promise<void>
   if (options.json === true) return printJson(audit);
   process.stdout.write(
     `Verified ${audit.tenants} tenants and ${audit.submissions} submissions: ${
-      audit.faults.length === 0 ? 'every entry is correct.' : `${audit.faults.length} faults.`
+      audit.faults.length === 0 ? 'no faults.' : `${audit.faults.length} faults.`
     }\n`,
   );
   if (audit.faults.length > 0) {

@@ -21,7 +21,7 @@ import { Refusal } from '../refusal.ts';
 /** `svc master-key …` (CONTRACT 9). */
 export function addMasterKeyCommands(masterKey: Command): void {
   addCommand(masterKey, 'rotate', {
-    does: 'reseal all sealed data under the first key of SVC_MASTER_KEY, page by page',
+    does: 'reseal all sealed data in Postgres under the first key of SVC_MASTER_KEY, page by page',
     examples: ['SVC_MASTER_KEY=2027:…,2026:… svc master-key rotate'],
   })
     .addHelpText(
@@ -32,10 +32,10 @@ export function addMasterKeyCommands(masterKey: Command): void {
         '   Every service can then read data sealed under either key.',
         '2. Put the new key first in every service and here: `2027:…,2026:…`. Run this command.',
         '   You can interrupt it and run it again at any time.',
-        '3. When it reports that everything is sealed under the new key, remove the old key.',
+        '3. When it reports that all data is sealed under the new key, remove the old key.',
         '',
-        'Also run it, with an unchanged key, after an upgrade if `svc migrate` asks for it. Wait until',
-        'every service runs the new version.',
+        'Also run this command after an upgrade if `svc migrate` asks for it. First wait until',
+        'every service runs the new version. Leave SVC_MASTER_KEY unchanged.',
       ].join('\n'),
     )
     .option('--alone', 'do not wait for services; use it only if no service is running')
@@ -66,7 +66,7 @@ async function rotate(context: Context, options: RotateOptions): Promise<void> {
     ['column', 'checked', 'resealed'],
     resealed.map(({ column, looked, resealed: count }) => [column, `${looked}`, `${count}`]),
   );
-  print(`Everything is sealed under ${keyId}.`);
+  print(`All sealed data in Postgres is now sealed under the key ${keyId}.`);
   if (keys.size === 1) {
     print(
       'SVC_MASTER_KEY has only this key. To replace it, follow the steps in `svc master-key rotate --help`.',
@@ -149,6 +149,6 @@ async function resealPass(
 function explainSealError(error: unknown): never {
   if (!(error instanceof Error) || error.name !== 'SealError') throw error;
   throw new Refusal(
-    `${error.message} SVC_MASTER_KEY must contain every key under which data is still sealed.`,
+    `${error.message} Check that SVC_MASTER_KEY has every key under which data is still sealed.`,
   );
 }

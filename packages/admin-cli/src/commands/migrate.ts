@@ -48,7 +48,7 @@ async function showPlan(ownerUrl: string, options: MigrateOptions): Promise<void
       planColumns,
       options,
     );
-  if (newer.length > 0) print(`a later build applied: ${newer.join(', ')}`);
+  if (newer.length > 0) print(`a later build applied these migrations: ${newer.join(', ')}`);
 }
 
 async function applyAll(
@@ -59,7 +59,7 @@ async function applyAll(
   const raisesFloor = options.raiseFloor === true;
   const result = await migrate(ownerUrl, serviceUrl, { raisesFloor });
   if (result.kind === 'refused')
-    throw new Refusal(`The database was not migrated: ${result.reason}.`);
+    throw new Refusal(`The migration is not complete: ${result.reason}.`);
   const { applied, waiting, newer, isResealDue } = result;
   const next = isResealDue
     ? 'run `svc master-key rotate` when every service runs this version'

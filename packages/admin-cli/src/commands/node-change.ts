@@ -75,7 +75,7 @@ export function addNodeChangeCommands(node: Command): void {
       withContext((context) => disable(context, id, options)),
     );
   const rotation = addCommand(node, 'rotate-secret', {
-    does: 'give a node a new secret, shown this once; the old one stays valid for the overlap',
+    does: 'give a node a new secret and show it once; the old one stays valid for the overlap',
     examples: ['svc node rotate-secret nod_…', 'svc node rotate-secret nod_… --overlap 0 --force'],
   });
   addYesOption(rotation)
@@ -126,7 +126,10 @@ async function rotate(context: Context, nodeId: string, options: RotateOptions):
   const { force = false, overlap: overlapMs = overlapMsDefault } = options;
   const wireId = toWireId('nod', nodeId);
   if (force || overlapMs === 0) {
-    await confirm(`Cut off ${wireId} if it still uses an older secret?`, options);
+    await confirm(
+      `Drop an older secret of ${wireId} now? If the node still uses it, its link ends.`,
+      options,
+    );
   }
   const secret = newSecret('nsk', randomBytes);
   const rotation = { nodeId, secret, overlapMs, force };

@@ -13,7 +13,10 @@ export const nodeArgument = ['<node>', 'its id, nod_…', idArgument('nod')] as 
 export const unknownNode = (): Refusal =>
   new Refusal('There is no such node. Run `svc node list` to see the ids.');
 
-/** Null if `REDIS_URL` is not set or Redis cannot be reached. */
+/**
+ * Reads the links of these nodes. Null if `REDIS_URL` is not set or Redis cannot be reached. Throws
+ * Refusal if Redis belongs to the other environment.
+ */
 export async function linksOf(
   context: Context,
   nodeIds: readonly string[],

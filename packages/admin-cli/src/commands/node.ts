@@ -21,7 +21,7 @@ interface CreateOptions extends CommandOptions {
 /** `svc node …` (CONTRACT 9). */
 export function addNodeCommands(node: Command): void {
   addCommand(node, 'create', {
-    does: 'create a node and show its secret, this once',
+    does: 'create a node and show its secret; it is not shown again',
     examples: ['svc node create --name "Ana, attic"', 'svc node create --name shed --slots-max 8'],
   })
     .requiredOption('--name <name>', 'a display name', nameArgument)

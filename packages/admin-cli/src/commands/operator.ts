@@ -22,7 +22,7 @@ const listedOperatorsMax = 1_000;
 /** `svc operator …` (CONTRACT 9). */
 export function addOperatorCommands(operator: Command): void {
   addCommand(operator, 'create', {
-    does: 'create an operator and show its secret, this once',
+    does: 'create an operator and show its secret; it is not shown again',
     examples: ['svc operator create --name "Ana, billing"'],
   })
     .requiredOption('--name <name>', 'a unique display name', nameArgument)
@@ -43,7 +43,7 @@ export function addOperatorCommands(operator: Command): void {
       withContext((context) => disable(context, id, options)),
     );
   const rotation = addCommand(operator, 'rotate-secret', {
-    does: 'give an operator a new secret, shown this once; the old one stops working at once',
+    does: 'give an operator a new secret and show it once; the old one stops working within 5 s',
     examples: ['svc operator rotate-secret op_…'],
   });
   addYesOption(rotation)
@@ -87,7 +87,7 @@ async function rotateSecret(
   options: OutputOptions,
 ): Promise<void> {
   await confirm(
-    `Replace the secret of ${toWireId('op', operatorId)}? The current one stops working at once.`,
+    `Replace the secret of ${toWireId('op', operatorId)}? The old one stops working within 5 s.`,
     options,
   );
   const secret = newSecret('osk', randomBytes);

@@ -38,7 +38,7 @@ const unreadable = {
 export function addRateCardCommands(rateCard: Command): void {
   const forTenant = [
     '--tenant <tenant>',
-    'the card of this tenant, tnt_… (default: the card of tenants without their own)',
+    'the card of this tenant, tnt_… (default: the card for tenants without a separate one)',
     idArgument('tnt'),
   ] as const;
   addCommand(rateCard, 'show', {

@@ -41,10 +41,16 @@ interface LiveStatus {
   readonly surge: number | null;
 }
 
-/** The most dead letters that are listed, oldest first. The count includes all dead letters. */
+/**
+ * The most dead letters in `listed`. Those with the earliest first failure come first. `count` also
+ * includes the dead letters that are not listed.
+ */
 const deadLettersListedMax = 20;
 
-/** Each query has a limit or counts by an index, and therefore stays cheap in a large database. */
+/**
+ * The queries read small tables, and the submissions and deliveries that have not ended. The
+ * queries therefore stay cheap in a database with a long history.
+ */
 export async function readServiceStatus(context: Context): Promise<ServiceStatus> {
   const { configuration, store } = context;
   const [databaseTime, inFlight, nodes, ledger, deadLetters, live] = await Promise.all([

@@ -89,7 +89,7 @@ async function assign(
       return;
     case 'unknown_payment':
       throw new Refusal(
-        'The watcher has seen no such payment. Run `svc solana status` to see the payments.',
+        'The watcher read no such payment. `svc solana status` lists unread and unexplained ones.',
       );
     case 'intent_open':
       throw new Refusal(

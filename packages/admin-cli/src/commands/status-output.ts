@@ -32,7 +32,7 @@ export function statusRecord(status: ServiceStatus): object {
   };
 }
 
-/** `widthMax` is in columns. If it is undefined, the width is not limited. */
+/** `widthMax` limits the width of the tables, in terminal columns. Undefined: no limit. */
 export function statusLines(status: ServiceStatus, widthMax?: number): string[] {
   return [
     headLine(status),

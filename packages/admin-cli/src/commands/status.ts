@@ -19,11 +19,15 @@ const refreshMsMin = 500;
 /** `svc status [--watch]` (CONTRACT 9). */
 export function addStatusCommand(command: Command): void {
   describeCommand(command, {
-    does: 'show services, queues, fleet, submissions in flight and the last ledger audit',
+    does: 'show services, queues, work in flight, fleet, the last ledger audit and dead letters',
     examples: ['svc status', 'svc status --watch'],
   })
     .option('--watch', 'refresh until Ctrl-C')
-    .option('--every <duration>', 'the interval between refreshes (default: 2s)', durationArgument)
+    .option(
+      '--every <duration>',
+      'with --watch, the interval between refreshes (default: 2s)',
+      durationArgument,
+    )
     .action((options: StatusOptions) => withContext((context) => showStatus(context, options)));
 }
 
@@ -64,7 +68,10 @@ const home = '\u001B[H';
 const clearLineRest = '\u001B[K';
 const clearBelow = '\u001B[J';
 
-/** With `onScreen`, overwrites the lines in place, which avoids flicker. */
+/**
+ * With `onScreen`, overwrites the lines in place to avoid flicker, and leaves out the lines that do
+ * not fit on the screen.
+ */
 function draw(lines: readonly string[], onScreen: boolean): void {
   if (!onScreen) {
     for (const line of [...lines, '']) print(line);

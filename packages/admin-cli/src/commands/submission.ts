@@ -60,7 +60,7 @@ export function addSubmissionCommands(submission: Command): void {
     )
     .option(
       '--since <time>',
-      'only submissions created since this time, or since a duration ago (24h)',
+      'only submissions created since this time or date; 24h means since 24 hours ago',
       timeArgument,
     )
     .option(
@@ -103,7 +103,7 @@ async function list({ store, by }: Context, options: ListOptions): Promise<void>
     beforeId: before ?? null,
     limit: limit ?? listLimitDefault,
   });
-  // The table shows no personal data, so only JSON is audited.
+  // The table shows no personal data. The audit log therefore records only a list in JSON.
   const count = submissions.filter(hasPersonalData).length;
   if (options.json === true && count > 0)
     await auditReading(store, { list: 'submissions', count }, by);
@@ -128,7 +128,7 @@ async function cancel(context: Context, id: string, options: CommandOptions): Pr
   switch (outcome.kind) {
     case 'terminal':
       throw new Refusal(
-        `The submission has ended already: it is ${outcome.state}. It was not cancelled.`,
+        `The submission has ended already: it is ${outcome.state}. This command did not cancel it.`,
       );
     case 'cancelled':
       if (!isNotified) {

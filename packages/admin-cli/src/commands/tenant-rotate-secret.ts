@@ -24,7 +24,7 @@ const overlapMsDefault = 24 * 3_600_000;
 /** `svc tenant rotate-secret` (CONTRACT 1, 6 and 9). */
 export function addRotateSecretCommand(tenant: Command): void {
   const command = addCommand(tenant, 'rotate-secret', {
-    does: 'give a tenant a new secret, shown this once; the old one stays valid for the overlap',
+    does: 'give a tenant a new secret and show it once; the old one stays valid for the overlap',
     examples: [
       'svc tenant rotate-secret tnt_… --hmac',
       'svc tenant rotate-secret tnt_… --webhook --overlap 1h',
@@ -33,8 +33,8 @@ export function addRotateSecretCommand(tenant: Command): void {
   });
   addYesOption(command)
     .argument('<tenant>', 'its id, tnt_…', idArgument('tnt'))
-    .option('--hmac', 'the secret that signs its requests')
-    .option('--webhook', 'the secret that signs its webhooks')
+    .option('--hmac', 'rotate the secret that signs requests of the tenant')
+    .option('--webhook', 'rotate the secret that signs webhooks to the URL of its settings')
     .option(
       '--overlap <duration>',
       'how long the old secret stays valid (default: 24h)',
@@ -53,7 +53,10 @@ async function rotate(context: Context, tenantId: string, options: RotateOptions
     throw new WrongUsage('Choose the secret to rotate: either --hmac or --webhook.');
   const wireId = toWireId('tnt', tenantId);
   if (force || overlapMs === 0) {
-    await confirm(`Cut off clients of ${wireId} that still use an older secret?`, options);
+    await confirm(
+      `Drop an older secret of ${wireId} now? Programs that still use it will fail.`,
+      options,
+    );
   }
   const isSandbox = configuration.SVC_ENVIRONMENT === 'sandbox';
   const prefix: SecretPrefix = webhook ? 'whsec' : isSandbox ? 'hsk_test' : 'hsk_live';
@@ -73,7 +76,7 @@ async function rotate(context: Context, tenantId: string, options: RotateOptions
       );
     case 'two_valid':
       throw new Refusal(
-        'Two secrets are valid already. A third would cut off clients that still use the oldest. ' +
+        'Two secrets are valid already. A third would end the oldest, which may still be in use. ' +
           'Wait until the overlap ends, or drop the oldest secret with --force.',
       );
     case 'unknown_tenant':

@@ -47,12 +47,12 @@ export function addUpdateCommand(tenant: Command): void {
     .argument('<tenant>', 'its id, tnt_…', idArgument('tnt'))
     .option(
       '--allow <jobType>',
-      'a job type that the tenant may submit, or none (repeatable)',
+      'a job type that the tenant may submit (repeatable); the word none allows no type',
       collect,
     )
     .option(
       '--webhook-url <url>',
-      'the URL for its webhooks; this also enables a disabled URL again; none clears the URL',
+      'the URL for its webhooks; setting it enables a disabled URL; the word none clears it',
     )
     .option(
       '--rate <perSecond>',
@@ -61,7 +61,7 @@ export function addUpdateCommand(tenant: Command): void {
     )
     .option(
       '--burst <requests>',
-      'the maximum number of requests at once',
+      'the maximum number of requests in one burst',
       integerArgument(1, burstMax),
     )
     .option(
@@ -71,17 +71,17 @@ export function addUpdateCommand(tenant: Command): void {
     )
     .option(
       '--in-flight <submissions>',
-      'the most submissions in flight; none removes the limit',
+      'the most submissions in flight; the word none removes the limit',
       limitOrNone(inFlightLimitMax),
     )
     .option(
       '--webhook-cap <attempts>',
-      'the most webhook attempts in each clock hour; none removes the limit',
+      'the most webhook attempts in each clock hour; the word none removes the limit',
       limitOrNone(webhookCapMax),
     )
     .option(
       '--low-balance <credits>',
-      'notify the tenant when its balance falls below this amount',
+      'notify the tenant when its balance is below this amount',
       creditsArgument,
     )
     .action((id: string, options: UpdateOptions) =>

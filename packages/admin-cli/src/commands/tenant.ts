@@ -26,13 +26,13 @@ interface CreateOptions extends CommandOptions {
 /** `svc tenant …` (CONTRACT 9). */
 export function addTenantCommands(tenant: Command): void {
   addCommand(tenant, 'create', {
-    does: 'create a tenant and show its secrets, this once',
+    does: 'create a tenant and show its secrets; they are not shown again',
     examples: ['svc tenant create --name "Example Works" --grant 500'],
   })
     .requiredOption('--name <name>', 'a display name', nameArgument)
     .option(
       '--allow <jobType>',
-      'a job type that the tenant may submit, or none (repeatable)',
+      'a job type that the tenant may submit (repeatable; default: all); the word none allows no type',
       collect,
     )
     .option('--webhook-url <url>', 'the URL for its webhooks')

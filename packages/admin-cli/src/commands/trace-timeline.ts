@@ -137,7 +137,7 @@ function deliveryLines(delivery: TracedDelivery): TimelineEntry[] {
   const name = toWireId('dlv', id);
   const lines: TimelineEntry[] = [{ at: createdAt, what: 'delivery', detail: name }];
   for (const { round, number, at, statusCode, durationMs, error } of attempts) {
-    const answer = statusCode === null ? (error ?? 'no answer yet') : `answered ${statusCode}`;
+    const answer = statusCode === null ? (error ?? 'no answer recorded') : `answered ${statusCode}`;
     const took = durationMs === null ? '' : ` in ${durationMs} ms`;
     const again = round === 1 ? '' : `, round ${round}`;
     lines.push({ at, what: 'attempt', detail: `${number}${again}: ${answer}${took}` });

@@ -81,7 +81,7 @@ export function addWebhookCommands(webhook: Command): void {
   addYesOption(recovery)
     .requiredOption(
       '--since <time>',
-      'only deliveries created since this time: RFC 3339, or a duration ago (90m, 24h, 7d)',
+      'only deliveries created since this time or date; 24h means since 24 hours ago',
       timeArgument,
     )
     .option('--tenant <tenant>', 'only deliveries of this tenant, tnt_…', idArgument('tnt'))
@@ -109,7 +109,8 @@ async function list(
     ...deliveryRow(one),
     attemptCount: one.attempts.length,
   }));
-  // The table shows no personal data, so only JSON is audited.
+  // Only the JSON output shows answers of endpoints, which may repeat personal data. Reading the
+  // table is therefore not audited.
   const count = deliveries.filter(hasResponse).length;
   if (options.json === true && count > 0)
     await auditReading(store, { list: 'deliveries', count }, by);
@@ -145,7 +146,7 @@ async function sendAgain(
       throw new Refusal('There is no such delivery. Run `svc webhook list` to see the ids.');
     case 'url_missing':
       throw new Refusal(
-        'The URL of this delivery is missing or disabled. Set it with `svc tenant update --webhook-url`. If it is the URL of a webhook endpoint, the tenant must set it.',
+        'The URL of this delivery is missing, disabled or replaced. Set the URL of the settings with `svc tenant update --webhook-url`. Only the tenant can set the URL of a webhook endpoint.',
       );
     case 'in_progress':
       throw new Refusal('An attempt of this delivery is in progress. Try again in 30 s.');

@@ -16,7 +16,7 @@ export function checkPostgres(deployment: Deployment): Finding[] {
 function version({ database, build }: Deployment): Finding {
   const name = `Postgres ${Math.floor(database.version / 10_000)}.${database.version % 10_000}`;
   if (database.version >= versionMin) {
-    return ok('postgres', `${name}, schema ${build.schema}; no extension is needed`);
+    return ok('postgres', `${name}; svc has the schema ${build.schema}; no extension is needed`);
   }
   return fault('postgres', name, `Upgrade Postgres to ${versionMin / 10_000} or later.`);
 }
@@ -27,7 +27,7 @@ function role({ database, environment }: Deployment): Finding {
     return fault(
       'role',
       `the role of DATABASE_URL lacks ${missing.join(', ')}`,
-      'Run `svc migrate`, which grants the privileges.',
+      'Set MIGRATION_DATABASE_URL to a URL of the owner of the tables. Then run `svc migrate`.',
     );
   }
   if (excess.length === 0)
@@ -44,7 +44,7 @@ function durability({ database: { settings } }: Deployment): Finding {
   if (off.length > 0) {
     return fault(
       'durability',
-      `${off.join(' and ')} is off, so a crash of the machine may destroy the ledger`,
+      `without ${off.join(' and ')}, a crash of the machine may destroy the ledger`,
       'Switch on fsync and full_page_writes in postgresql.conf, and restart Postgres.',
     );
   }
@@ -81,7 +81,7 @@ function partitions({ partitionsMissing, database }: Deployment): Finding {
     return ok('partitions', 'all partitions of the next three months exist');
   return warning(
     'partitions',
-    `${defaultPartitions.join(', ')} has rows whose month has no partition`,
+    `there are rows whose month has no partition, in ${defaultPartitions.join(', ')}`,
     'Settlement moves these rows when it creates the partition of their month. Check the clocks of the services.',
   );
 }
@@ -91,8 +91,8 @@ function replication({ database, environment }: Deployment): Finding {
   if (idleSlots.length > 0) {
     return fault(
       'replication',
-      `no standby reads the replication slots ${idleSlots.join(', ')}, so WAL fills the disk`,
-      'Start the standbys of these slots, or drop the slots with pg_drop_replication_slot.',
+      `nothing reads the replication slots ${idleSlots.join(', ')}, so WAL may fill the disk`,
+      'Start the standby or reader of each slot, or drop the slot with pg_drop_replication_slot.',
     );
   }
   const synchronous = settings['synchronous_standby_names'] ?? '';
@@ -106,7 +106,7 @@ function replication({ database, environment }: Deployment): Finding {
   if (synchronous === '' && standbys > 0 && environment === 'production') {
     return warning(
       'replication',
-      `all ${standbys} standbys are asynchronous, so a failover may lose the last commits`,
+      `no standby is synchronous (connected: ${standbys}), so a failover may lose the last commits`,
       'Name the standbys in synchronous_standby_names.',
     );
   }

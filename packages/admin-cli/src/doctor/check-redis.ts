@@ -1,14 +1,14 @@
 import { clusterSlotCount } from '@svc/queue';
 import { type Deployment, fault, type Finding, isLocal, ok, warning } from './finding.ts';
 
-/** BullMQ needs Redis 6.2 or later. */
+/** The fleet registry needs `ZMSCORE`, which Redis has since 6.2. BullMQ recommends 6.2, too. */
 const versionMin = 6.2;
 const memoryWarningPart = 0.8;
 
 export function checkRedis({ redis, redisUrl, environment }: Deployment): Finding[] {
   if (redis === null) {
     const found = redisUrl === undefined ? 'REDIS_URL is not set' : 'Redis cannot be reached';
-    return [fault('redis', found, 'Start Redis, or correct REDIS_URL.')];
+    return [fault('redis', found, 'Start Redis, and set REDIS_URL to its address.')];
   }
   const { health, cluster } = redis;
   return [
@@ -30,8 +30,8 @@ function ofCluster({ masters, slotsOwned }: Cluster): Finding[] {
       ? [
           fault(
             'redis',
-            `the master ${name} does not answer`,
-            'Start this master, or let its replica take over.',
+            `the master ${name} does not answer, or refuses INFO or TIME`,
+            'Start it, or let its replica take over. If it runs, check the user in REDIS_URL.',
           ),
         ]
       : ofServer(health).map((finding) => ({ ...finding, found: `${name}: ${finding.found}` })),
@@ -44,7 +44,7 @@ function coverage(masterCount: number, slotsOwned: number): Finding {
   if (slotsOwned >= clusterSlotCount) return ok(name, `${masterCount} masters own all slots`);
   return fault(
     name,
-    `no master owns ${clusterSlotCount - slotsOwned} of ${clusterSlotCount} slots`,
+    `${clusterSlotCount - slotsOwned} of ${clusterSlotCount} slots have no master`,
     'Assign these slots with redis-cli --cluster fix.',
   );
 }
@@ -68,7 +68,7 @@ function policy({ maxmemoryPolicy, usedBytes, maxBytes }: Health): Finding {
   if (maxmemoryPolicy !== 'noeviction') {
     return fault(
       name,
-      `maxmemory-policy is ${maxmemoryPolicy}, so Redis drops keys of queues when its memory is full`,
+      `maxmemory-policy is ${maxmemoryPolicy}, so Redis may drop keys when its memory is full`,
       'Set maxmemory-policy to noeviction.',
     );
   }
@@ -94,13 +94,13 @@ function persistence({ isAppendOnly, isWritten }: Health): Finding {
     return fault(
       name,
       'Redis failed when it last wrote its data to disk',
-      'Check the disk of Redis and its log.',
+      'Check the disk and the log of Redis.',
     );
   }
   if (isAppendOnly !== false) return ok(name, 'the append-only file is on');
   return warning(
     name,
-    'the append-only file is off, so a restart of Redis loses the pause of a queue and delays work by seconds',
+    'the append-only file is off: after a restart of Redis, paused queues run again and work is late by seconds',
     'Set appendonly to yes.',
   );
 }

@@ -23,7 +23,7 @@ function running({ redis }: Deployment): Finding {
     return warning(
       'services',
       'without Redis, svc does not know which services run',
-      'Make Redis reachable and repeat the command.',
+      'Start Redis, or correct REDIS_URL. Then repeat the command.',
     );
   }
   const missing = services.filter(
@@ -33,7 +33,7 @@ function running({ redis }: Deployment): Finding {
   return fault(
     'services',
     `not running: ${missing.join(', ')}`,
-    'Start these services and read their logs.',
+    'Start these services. If they run, check their REDIS_URL and their logs.',
   );
 }
 
@@ -72,13 +72,13 @@ function pools({ redis, database }: Deployment): Finding {
     return fault(
       'pools',
       found,
-      'Lower DATABASE_POOL_MAX, run fewer processes, or raise max_connections of Postgres.',
+      'Lower DATABASE_POOL_MAX, run fewer processes, or raise the connection limit in Postgres.',
     );
   }
   if (redis === null || unknown > 0) {
     const which =
       redis === null
-        ? 'all processes (Redis cannot be reached)'
+        ? 'all processes (there is no connection to Redis)'
         : `${unknown} processes of an earlier version`;
     return warning(
       'pools',
@@ -124,7 +124,7 @@ function certificates({ redis, databaseClock }: Deployment): Finding[] {
     const expiresAt = facts?.certificateExpiresAt;
     if (expiresAt === undefined) return [];
     const days = Math.floor((Date.parse(expiresAt) - databaseClock.now.getTime()) / dayMs);
-    const found = `the certificate of ${service} ${host}/${pid} expires at ${expiresAt}`;
+    const found = `the certificate of ${service} ${host}/${pid} has the expiry time ${expiresAt}`;
     if (days >= certificateWarningDays) return [ok('certificates', found)];
     const state = days < 0 ? fault : warning;
     return [state('certificates', found, 'Renew the certificate and restart the service.')];

@@ -11,7 +11,7 @@ export function checkWork(deployment: Deployment): Finding[] {
 function ledger({ ledger: audit, databaseTime }: Deployment): Finding {
   const name = 'ledger audit';
   const start = 'Check that settlement runs, and read its log. `svc ledger verify` audits at once.';
-  if (audit === null || audit.at === null) return warning(name, 'no audit has ended', start);
+  if (audit === null || audit.at === null) return warning(name, 'no audit is complete yet', start);
   const ageOf = (at: Date) => Math.max(0, databaseTime.getTime() - at.getTime());
   const found = `the audit ${shortDuration(ageOf(audit.at))} ago found ${audit.faults.length} faults`;
   if (audit.faults.length > 0) {
@@ -54,8 +54,8 @@ function retention({ isPurgeLate, partitionsOverdue }: Deployment): Finding {
     return warning(
       name,
       `these partitions are older than the retention: ${partitionsOverdue.join(', ')}`,
-      'A delivery or a run of that month is not finished, or a dump keeps the tables locked. Read the log of settlement for `partitions`.',
+      'A delivery or a run of these months has not ended, or a dump locks the tables. Search the log of settlement for `partitions`.',
     );
   }
-  return ok(name, 'nothing is older than its retention');
+  return ok(name, 'no personal data or partition is more than a day over its retention');
 }

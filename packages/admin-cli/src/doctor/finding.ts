@@ -20,7 +20,10 @@ export interface Deployment {
   /** The clock of Postgres, and this machine's time halfway through the query that read it. */
   readonly databaseClock: { readonly now: Date; readonly askedMs: number };
   readonly database: DatabaseHealth;
-  /** Partitions of the coming months that do not exist, such as `deliveries 2027-01`. */
+  /**
+   * The partitions from last month to three months ahead that do not exist, such as
+   * `deliveries 2027-01`.
+   */
   readonly partitionsMissing: readonly string[];
   readonly ledger: LedgerAuditStatus | null;
   readonly databaseTime: Date;
@@ -39,7 +42,7 @@ export interface Deployment {
     readonly cluster: ClusterHealth | null;
     /** This machine's time halfway through the request that read `health`. */
     readonly askedMs: number;
-    /** The processes that announce themselves. Silent ones are left out. */
+    /** The processes whose last heartbeat is less than `presenceSilentMs` old. */
     readonly services: readonly HeardInstance[];
   } | null;
 }

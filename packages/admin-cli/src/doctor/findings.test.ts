@@ -230,7 +230,7 @@ test.each<[string, Partial<Deployment>, string[]]>([
   ['slots of a cluster have no owner', withCluster(health, 16_383), ['fault redis cluster']],
   ['Redis cannot write its file', withRedis({ isWritten: false }), ['fault redis file']],
   ['Redis is reached without TLS', { redisUrl: 'redis://redis.example.com' }, ['fault redis tls']],
-  ['no audit has ended', withLedger({ at: null }), ['warning ledger audit']],
+  ['no audit is complete yet', withLedger({ at: null }), ['warning ledger audit']],
   [
     'the last audit is too old',
     withLedger({ at: new Date(nowMs - 901_000) }),

@@ -18,7 +18,7 @@ export interface CommandSpec {
   /** Example command lines, without the name of the program. */
   readonly examples: readonly string[];
   readonly argument?: { readonly name: string; readonly does: string };
-  /** The options in addition to `--json` and `--help`, which every command has. */
+  /** The options, without `--json` and `--help`. Every command has these two. */
   readonly options: readonly OptionSpec[];
 }
 
@@ -46,7 +46,7 @@ export const listenCommand: CommandSpec = {
 
 export const triggerCommand: CommandSpec = {
   name: 'trigger',
-  does: 'cause an event in the sandbox by a real submission or change',
+  does: 'cause an event in the sandbox: with a submission, a change of settings or a test',
   examples: ['trigger submission.completed', 'trigger --list'],
   argument: { name: 'event', does: 'the type of the event' },
   options: [{ name: 'list', does: 'list the events that can be caused, and how' }],

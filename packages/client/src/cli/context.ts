@@ -32,15 +32,12 @@ export async function readCredentials(
     (name) => {
       const value = environment[name];
       if (value) return value;
-      throw new CommandError(
-        `${name} is not set. Set it to the value of your tenant (see --help).`,
-        2,
-      );
+      throw new CommandError(`${name} is not set. Set this environment variable (see --help).`, 2);
     },
   );
   if (!baseUrl || !tenantId || !secret) throw new CommandError('A credential is missing.', 2);
   if (!/^https?:$/.test(urlOf(baseUrl)?.protocol ?? '')) {
-    throw new CommandError('SVC_BASE_URL is not an address like https://api.example.com.', 2);
+    throw new CommandError('SVC_BASE_URL must be an address like https://api.example.com.', 2);
   }
   const keyId = environment['SVC_KEY_ID'];
   const webhookSecret = environment['SVC_WEBHOOK_SECRET'] || (await derivedSecret(secret));

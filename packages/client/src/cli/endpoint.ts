@@ -67,7 +67,7 @@ async function readCursor(file: string): Promise<string | undefined> {
   try {
     return (await readFile(file, 'utf8')).trim() || undefined;
   } catch {
-    // Without the file the listener reads from the oldest event.
+    // If the file is missing or cannot be read, the listener begins at the oldest event.
     return undefined;
   }
 }
@@ -78,7 +78,7 @@ async function writeCursor(file: string, cursor: string): Promise<void> {
     await writeFile(`${file}.new`, cursor, { mode: 0o600 });
     await rename(`${file}.new`, file);
   } catch (error) {
-    const hint = 'Set XDG_STATE_HOME to a folder that you may write.';
+    const hint = 'Set XDG_STATE_HOME to a folder that you can write to.';
     throw new CommandError(
       `The position in the list of events could not be stored: ${reasonOf(error)}. ${hint}`,
     );

@@ -1,7 +1,7 @@
 import { ApiConnectionError, ApiError, type SvcError } from '../errors.ts';
 import { temporaryStatuses } from '../retry.ts';
 
-/** The command cannot do its work. The message says what is wrong and what to do. */
+/** The command cannot do its work. The message says why, and usually what the user can do. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
   /** 1 if the work failed. 2 if an argument or an environment variable is wrong. */
@@ -23,7 +23,7 @@ const advice: Readonly<Record<string, string>> = {
   unauthenticated: 'Check SVC_TENANT_ID, SVC_HMAC_SECRET and SVC_KEY_ID.',
   scope_missing: 'Use a key with the scopes read, spend and settings.',
   endpoint_limit:
-    'Delete an endpoint that nobody uses, or listen with the --name of an existing one.',
+    'Delete an endpoint that nobody uses, or listen with a --name that you used before.',
   insufficient_credits:
     'Ask an operator for sandbox credits, or cancel submissions that hold credits.',
 };
@@ -37,7 +37,7 @@ export function explain(error: unknown): string {
     return [`${error.message}${request}`, ...violations, advice[error.code] ?? ''].join(' ').trim();
   }
   if (error instanceof ApiConnectionError) {
-    return `The service does not answer: ${reasonOf(error)}. Check SVC_BASE_URL, and that the service runs.`;
+    return `The service does not answer (${reasonOf(error)}). Check SVC_BASE_URL, and whether the service runs.`;
   }
   return error instanceof Error ? error.message : String(error);
 }

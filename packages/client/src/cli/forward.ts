@@ -11,7 +11,7 @@ const shownLengthMax = 200;
 
 export interface Forwarded {
   readonly isOk: boolean;
-  /** Undefined if the address did not answer. */
+  /** Undefined if no complete answer arrived. */
   readonly status?: number;
   /** The first `shownLengthMax` characters of the answer, or the reason why there is no answer. */
   readonly text: string;

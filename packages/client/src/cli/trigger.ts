@@ -27,11 +27,11 @@ const triggers: Readonly<Record<string, Trigger>> = {
     run: (context) => submitAndCancel(context, {}),
   },
   'submission.late_outcome': {
-    does: 'a sandbox.slow that ignores its cancel: the event follows within two minutes',
+    does: 'a submission with sandbox.slow that ignores its cancel (event within two minutes)',
     run: (context) => submitAndCancel(context, { ignoresCancel: true }),
   },
   'credits.low_balance': {
-    does: 'a lowBalanceThreshold above the balance, then the old one again (two settings.changed follow)',
+    does: 'a lowBalanceThreshold above the balance, then the old one again (and two settings.changed)',
     run: async ({ client }) => {
       const { balance } = await client.balance();
       return changeThreshold(client, () => balance + 1);
@@ -42,7 +42,10 @@ const triggers: Readonly<Record<string, Trigger>> = {
     run: ({ client }) =>
       changeThreshold(client, (threshold) => Number((threshold + 0.000_001).toFixed(6))),
   },
-  'webhook.test': { does: 'a test of each webhook endpoint', run: ({ client }) => testAll(client) },
+  'webhook.test': {
+    does: 'a test of each enabled webhook endpoint, and of the URL of the settings if it is set',
+    run: ({ client }) => testAll(client),
+  },
 };
 
 export function listTriggers({ write, isJson }: Pick<CommandContext, 'isJson' | 'write'>): void {
@@ -65,7 +68,7 @@ export async function trigger(context: CommandContext, event: string | undefined
   const { environment } = await context.client.getSettings();
   if (environment !== 'sandbox') {
     throw new CommandError(
-      `The environment is ${environment}. Events can be caused only in a sandbox.`,
+      `The environment is ${environment}. \`trigger\` works only in a sandbox.`,
     );
   }
   const facts = await chosen.run(context);
@@ -124,7 +127,9 @@ async function testAll(client: Client): Promise<Facts> {
   const { webhookUrl } = await client.getSettings();
   const enabled = data.filter(({ disabled }) => disabled === null);
   if (enabled.length === 0 && webhookUrl === null) {
-    throw new CommandError('The tenant has no webhook endpoint. Start `listen` first.');
+    throw new CommandError(
+      'The tenant has no webhook URL and no enabled endpoint. Start `listen` first.',
+    );
   }
   const queued = [];
   for (const { id } of enabled) queued.push(await client.testWebhookEndpoint(id));

@@ -817,7 +817,7 @@ export interface WebhookTestEvent {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** Every known event. The service may add types: acknowledge and ignore those you do not know. */
+/** Every known event. The service may add event types: acknowledge and ignore those you do not know. */
 export type WebhookEvent =
   | SubmissionCompletedEvent
   | SubmissionFailedEvent

@@ -22,7 +22,7 @@ export const ChangeAuthor = Type.Object({
  */
 const ChangedMembers = Nullable(Type.Object({}));
 
-/** One change of the settings, webhook endpoints or keys of a tenant (CONTRACT 12). */
+/** One change of the settings, secrets, webhook endpoints or keys of a tenant (CONTRACT 12). */
 export const AuditEntry = Type.Object({
   what: Type.Enum(Object.values(tenantChangeNames)),
   by: ChangeAuthor,

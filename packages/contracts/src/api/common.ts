@@ -61,7 +61,7 @@ export const QueryTime = Type.String({ format: queryTimeFormat });
 
 const cursorLengthMax = 128;
 
-/** The query parameters of lists that have pages with a `cursor` (CONTRACT 5). */
+/** The query parameters `limit` and `cursor` of a list that has pages (CONTRACT 5, "Pages"). */
 export const pageParameters = {
   limit: Type.Optional(
     Type.Integer({ minimum: 1, maximum: pageLimitMax, default: pageLimitDefault }),

@@ -11,7 +11,7 @@ const keyMembers = {
   addresses: Type.Array(Type.String()),
   createdAt: Time,
   expiresAt: Nullable(Time),
-  /** The minute of the last use. Null before the first use. */
+  /** The last use, rounded down to the minute. Null if no use is known. */
   lastUsedAt: Nullable(Time),
 };
 

@@ -41,7 +41,10 @@ export const PurchaseIntentRequest = Type.Object({
 });
 export type PurchaseIntentRequest = Static<typeof PurchaseIntentRequest>;
 
-/** A transaction that paid a purchase intent, in full or in part. */
+/**
+ * A transaction that counts for a purchase intent, even after the confirmation. `at` is the time
+ * when the service recorded the transaction.
+ */
 export const PurchasePayment = Type.Object({ signature: Type.String(), amount: Usdc, at: Time });
 
 /** A purchase intent (CONTRACT 8). All members are always present. */

@@ -70,7 +70,7 @@ describe('ats.application', () => {
     };
     expect(errorsOf(validatePayload(wrong)).toSorted()).toEqual([
       '/payload/applicantProfile: is required (required)',
-      '/payload/applicationUrl: must be an http or https URL whose host is public (format)',
+      '/payload/applicationUrl: must be an http or https URL with a public host and without a user or password (format)',
       '/payload/atsType: must have 1 character or more (minLength)',
       '/payload/extra~1~0: is not a known member (additionalProperties)',
       '/payload/jobContext/company: is required (required)',
@@ -145,7 +145,7 @@ describe('applicationUrl', () => {
     'http://0/',
   ])('%j is refused', (applicationUrl) => {
     expect(errorsOf(validatePayload({ ...payload, applicationUrl }))).toEqual([
-      '/payload/applicationUrl: must be an http or https URL whose host is public (format)',
+      '/payload/applicationUrl: must be an http or https URL with a public host and without a user or password (format)',
     ]);
   });
 

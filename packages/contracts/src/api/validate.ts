@@ -6,7 +6,10 @@ import { cidrFormat } from './keys.ts';
 
 /** One violation, as `errors[]` of a 422 shows it (CONTRACT 2). */
 export interface FieldError {
-  /** A JSON Pointer to the wrong, missing or unknown member of the body. */
+  /**
+   * A JSON Pointer to the wrong, missing or unknown member of the body. Empty for the body itself.
+   * A long path is cut (`pathLengthMax`).
+   */
   readonly path: string;
   /**
    * The rule that the member breaks, such as `must be a string`. It continues a sentence that
@@ -21,7 +24,10 @@ export type Validation<Value> =
   | { readonly kind: 'invalid'; readonly errors: readonly FieldError[] };
 
 export const fieldErrorsMax = 20;
-/** The most characters of a `FieldError` path. A member's name may be as long as the body. */
+/**
+ * A longer path of a `FieldError` is cut to this many characters, and `…` is added. A member's name
+ * may be as long as the body.
+ */
 const pathLengthMax = 256;
 
 export const publicHttpUrlFormat = 'public-http-url';
@@ -29,11 +35,11 @@ export const publicHttpUrlFormat = 'public-http-url';
 const formats: Readonly<Record<string, { test: (text: string) => boolean; message: string }>> = {
   [publicHttpUrlFormat]: {
     test: isPublicHttpUrl,
-    message: 'must be an http or https URL whose host is public',
+    message: 'must be an http or https URL with a public host and without a user or password',
   },
   'date-time': {
     test: (text) => /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(text),
-    message: 'must be an RFC 3339 time in UTC with milliseconds',
+    message: 'must be an RFC 3339 time with milliseconds and Z, like 2026-11-20T09:30:00.000Z',
   },
   [cidrFormat]: {
     test: (text) => canonicalCidr(text) !== undefined,

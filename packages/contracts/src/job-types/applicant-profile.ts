@@ -64,8 +64,8 @@ const Education = Type.Object({
   institution: optionalText('The school.'),
   studyType: optionalText('The degree.'),
   area: optionalText('The field of study.'),
-  startDate: optionalText('A date in the same notation as in `work`.'),
-  endDate: optionalText('A date in the same notation as in `work`.'),
+  startDate: optionalText('The start, in the notation of `work`.'),
+  endDate: optionalText('The end, in the notation of `work`.'),
 });
 
 /**
@@ -112,7 +112,7 @@ const File = Type.Object(
     contentType: Type.String({
       maxLength: 127,
       pattern: '^[A-Za-z0-9!#$&^_.+-]+/[A-Za-z0-9!#$&^_.+-]+$',
-      description: 'The media type: `application/pdf`.',
+      description: 'The media type, such as `application/pdf`.',
     }),
     base64: Type.Optional(
       Type.String({
@@ -159,7 +159,7 @@ export const ApplicantProfile = Type.Object({
   coverLetter: optionalText('The cover letter as text.', proseLengthMax),
   answers: optionalList(
     Answer,
-    'Answers to the questions of the form. An answer is used before any other member.',
+    'Answers to the questions of the form. They come before other members, but not for files.',
   ),
   eeo: Type.Optional(Eeo),
   consents: optionalList(
@@ -175,12 +175,12 @@ export type ApplicantFile = Static<typeof File>;
 
 export const applicantProfileSchemaPath = '/schemas/ats-application-profile.json';
 
-/** The schema refers to no other document. */
+/** The schema contains no `$ref`, so a validator needs only this document. */
 export function applicantProfileSchema(): object {
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: 'applicantProfile of ats.application',
-    description: `A JSON Resume 1.x with additional members, at most ${payloadMemberDepthMax} levels deep. Members that are not listed here have no effect.`,
+    description: `A JSON Resume 1.x with additional members. The whole document may nest at most ${payloadMemberDepthMax} levels deep. Members that are not listed here have no effect.`,
     ...ApplicantProfile,
   };
 }

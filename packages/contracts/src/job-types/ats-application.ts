@@ -8,11 +8,14 @@ import { Type, type Static } from 'typebox';
 import { publicHttpUrlFormat } from '../api/validate.ts';
 import { profileGuidePath } from './profile-guide.ts';
 
-/** `ats.application`: fill in one job application (CONTRACT 3 and 5). */
+/** The payload of the job type `ats.application`: one job application (CONTRACT 3 and 5). */
 
 const ContextText = Type.String({ minLength: 1, maxLength: jobContextTextLengthMax });
 
-/** `applicantProfile` is opaque here: it is passed on as sent. Nodes check its members. */
+/**
+ * The schema leaves the members of `applicantProfile` open, because the service passes the profile
+ * on as sent. The browser executor of a node checks these members.
+ */
 export const AtsApplicationPayload = Type.Object(
   {
     applicationUrl: Type.String({

@@ -15,7 +15,10 @@ export interface OfferedPayload {
 export interface JobTypeDefinition {
   readonly jobType: string;
   readonly payloadSchema: TSchema;
-  /** The members of the payload that are passed on untouched and unchecked. */
+  /**
+   * The members of the payload whose content the service does not interpret. Duplicate names inside
+   * these members are allowed.
+   */
   readonly opaqueMembers: readonly string[];
   readonly validatePayload: (payload: unknown, basePath: string) => Validation<OfferedPayload>;
 }

@@ -34,7 +34,7 @@ export const profileExamples: readonly ProfileExample[] = [
   },
   {
     title: 'Answers to the questions of a form',
-    text: 'Copy each question and each option as the page shows it. An array answers a group of checkboxes, and a date is `YYYY-MM-DD`.',
+    text: 'Copy each question and each option as the page shows it. An array answers a question that takes several options, and a date is `YYYY-MM-DD`.',
     profile: {
       basics: person,
       answers: [
@@ -104,7 +104,7 @@ export const profileMistakes: readonly ProfileMistake[] = [
     message:
       'The profile does not answer these required fields: “Phone” (basics.phone), “Do you need a visa?”.',
     remedy:
-      'Set the member in parentheses, or add the label to `answers`. An answer to a choice must equal the label of an option, and a text must fit into its field. A checkbox needs its label in `consents`.',
+      'Set the member in parentheses. For a field that takes no file, you can also add its label to `answers`. An answer to a choice must equal the label of an option, a text must fit into its field, and a date is `YYYY-MM-DD`. For a lone checkbox, add its label to `consents`, and remove any answer to it.',
   },
   {
     message: 'The page refused the values of these fields: “Phone”.',
@@ -174,27 +174,27 @@ export const profileFieldKinds: readonly { readonly field: string; readonly answ
     answer: 'The label of one option, such as `"Yes"`. The value `true` is not a label.',
   },
   {
-    field: 'group of checkboxes, select of several',
+    field: 'group of checkboxes, select that allows several options',
     answer:
-      'An array of labels. If one of them is not an option, the field is not answered. If the options must be chosen one by one, the job fails with `invalid_payload` instead.',
+      'An array of labels. If one of them is not an option, the field is not answered. If the node has already chosen another of them, the job fails with `invalid_payload`.',
   },
-  { field: 'lone checkbox', answer: 'The label of the checkbox, in `consents`.' },
+  { field: 'lone checkbox', answer: 'The label of the checkbox, in `consents` or in `answers`.' },
   { field: 'date', answer: '`YYYY-MM-DD`, a day that exists. Other notations are not converted.' },
   {
     field: 'file',
-    answer: '`files.resume` and `files.coverLetter`. Other files cannot be attached.',
+    answer: '`files.resume` or `files.coverLetter`. Other files cannot be attached.',
   },
 ];
 
 export const profileRules: readonly string[] = [
-  'An entry of `answers` whose `question` equals the label of the field is used before the profile. An empty answer leaves the field empty.',
-  'Otherwise a standard field is filled from its member of the profile. The hosted forms of Greenhouse, Lever, Ashby and Workable mark their standard fields. On other pages, the node finds them by the labels in the table below and by the HTML attribute `autocomplete`.',
+  'If the `question` of an entry of `answers` equals the label of the field, its answer is used. An empty answer leaves the field empty.',
+  'Otherwise a standard field is filled from its member of the profile. The hosted forms of Greenhouse, Lever, Ashby and Workable mark their standard fields. On all pages, the node also finds standard fields by the labels in the table below and by the HTML attribute `autocomplete`.',
   'A lone checkbox is checked only if its label is in `consents`, or if the answer to its question is its label.',
   '`files.resume` is attached to the field for the resume, and `files.coverLetter` to the field for the cover letter.',
   'Labels, questions and options are compared by equality after normalisation: NFKC, without case, without marks such as `*` or `(required)`, and each run of characters other than letters and digits is one blank. A part of a label never matches. Two fields with equal labels get the same answer.',
   'Nothing is guessed. The first option is not chosen by default, no answer on equal opportunity is inferred, no consent is assumed, and no text is cut. If several options are equal after normalisation, only the one that is written exactly like the answer is chosen.',
-  'A field that is not answered stays empty. If it is required, the submission fails with `invalid_payload`, and the form is not submitted.',
-  'The current company and job title are those of the entry of `work` that has no `endDate`. If several entries have no `endDate`, the entry with the latest `startDate` is used, or the first of these if the dates are equal. School and degree are those of the entry of `education` that ends last.',
-  'A location is entered as city, region and country code, as far as the profile has them. In a list of places, the option that equals this text is chosen. If there is none, an option without the country code, without the region or with only the city is chosen.',
+  'A field that is not answered keeps what the page has set, but a lone checkbox is unchecked. If the field is required, the form is not submitted. The submission then fails with `invalid_payload`, or with `form_unsupported` if the node cannot fill in this kind of field.',
+  'Company and job title come from the current entry of `work`: its `endDate` is absent, empty or `Present`. If several entries are current, the one with the latest `startDate` is used, or the first of these if the dates are equal. School, degree and field of study come from the entry of `education` that ends last.',
+  'A location is entered as city, region and country code. A missing region or country code is left out. Without a city, the location is not entered. In a list of places, the option that equals this text is chosen. If there is none, an option without the country code, without the region or with only the city is chosen.',
   'A number is entered with the digits that you sent. A member that is null counts as absent.',
 ];

@@ -5,7 +5,7 @@
 
 export interface StandardField {
   readonly role: string;
-  /** The member of `applicantProfile` that fills the field. */
+  /** The path of the field's member in `applicantProfile`. `[]` stands for an item of a list. */
   readonly member: string;
   /** A label of the page must equal one of these labels. Both are normalised first. */
   readonly labels: readonly string[];

@@ -160,7 +160,10 @@ test.each(closedLists)('a closed list of an answer may become open: %s', (at, va
   expect(breakingChanges(changed(at, value), present())).toEqual([]);
 });
 
-/** The document with the value at this pointer replaced, or removed if the value is undefined. */
+/**
+ * Returns a copy of the document with `value` at `pointer`. If `value` is undefined, the member or
+ * item at `pointer` is removed. An index past the end of an array appends `value`.
+ */
 function changed(pointer: string, value: unknown): unknown {
   const copy = present();
   const names = pointer

@@ -80,7 +80,7 @@ function compareResponses(context: Comparison, at: string, was: unknown, now: un
       context.found.push(`${at}: answer ${status} is gone`);
       continue;
     }
-    // Both refer to the same shared answer. `breakingChanges` compares the shared answers once.
+    // Both documents refer to the same shared response, which `breakingChanges` compares once.
     if (refName(response) !== '' && refName(response) === refName(other)) continue;
     const before = resolveRef(context.frozen, response);
     const after = resolveRef(context.present, other);
@@ -94,7 +94,7 @@ function compareResponses(context: Comparison, at: string, was: unknown, now: un
   }
 }
 
-/** The error codes of a response are the names of the examples of its problem. */
+/** Returns the error codes of a response: the names of its examples of `problemMediaType`. */
 function codesOf(response: unknown): string[] {
   const problem = memberOf(memberOf(response, 'content'), problemMediaType);
   return membersOf(memberOf(problem, 'examples')).map(([code]) => code);

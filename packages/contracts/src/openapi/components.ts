@@ -35,7 +35,10 @@ import { JobResult } from '../node-link.ts';
 import { annotated } from './annotations/annotate.ts';
 import { codesByStatus, problemResponse } from './problems.ts';
 
-/** The schemas with a name in the document. Any other schema is written inline. */
+/**
+ * The schemas with a name in the document. `components` adds the schemas of the payloads. Any other
+ * schema is written inline.
+ */
 const named: Readonly<Record<string, TSchema>> = {
   Problem,
   ProblemError,
@@ -187,7 +190,7 @@ const text = { type: 'string' };
 const headers = {
   'x-request-id': {
     description:
-      'The id of this request. Quote it when you contact support. An id that you send is kept if it has 1 to 128 characters of `[A-Za-z0-9._-]`.',
+      'The id of this request. Quote it when you contact support. An id that you send in this header is kept if it has 1 to 128 characters of `[A-Za-z0-9._-]`.',
     schema: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,128}$' },
     required: true,
   },

@@ -79,7 +79,7 @@ const info = {
 };
 
 const tags = [
-  { name: 'Submissions', description: 'Create, read and cancel jobs.' },
+  { name: 'Submissions', description: 'Quote, create, read and cancel submissions.' },
   { name: 'Credits', description: 'Read the balance, the prices and the statement.' },
   { name: 'Settings', description: 'Read and change the settings of the tenant.' },
   {
@@ -88,7 +88,7 @@ const tags = [
   },
   {
     name: 'Keys',
-    description: 'Create, list and delete keys, and list the changes of the tenant.',
+    description: 'Create, list and delete keys. List the changes to settings, endpoints and keys.',
   },
   { name: 'Purchases', description: 'Add credits.' },
   { name: 'Service', description: 'Check readiness, read the documentation and sign up.' },
@@ -219,7 +219,8 @@ function webhookObject(type: keyof typeof webhookEvents): object {
     post: {
       operationId: `on.${type}`,
       tags: ['Webhooks'],
-      // A webhook is signed by other headers than a request. `parameters` describes these headers.
+      // The security schemes are for requests to the API. `parameters` has the headers of a
+      // webhook, including its signature.
       security: [],
       summary: webhookSummaries[type],
       description:
@@ -235,7 +236,7 @@ function webhookObject(type: keyof typeof webhookEvents): object {
         },
       },
       responses: {
-        '2XX': { description: 'The event was received. It is not sent again.' },
+        '2XX': { description: 'The event was received. The delivery ends.' },
         '410': { description: 'The service disables your URL until you set it again.' },
         default: { description: 'The event is sent again: at most 8 attempts in about 8 hours.' },
       },
@@ -250,7 +251,7 @@ const webhookSummaries: Readonly<Record<keyof typeof webhookEvents, string>> = {
   'submission.late_outcome': 'A node reported an outcome after its submission ended in another way',
   'credits.low_balance': 'The balance is below its threshold',
   'credits.purchased': 'A purchase intent was paid and its credits were granted',
-  'settings.changed': 'The settings, endpoints or keys of the tenant were changed',
+  'settings.changed': 'The settings, endpoints, keys or secrets of the tenant were changed',
   'webhook.test': 'The tenant requested a test event',
 };
 
@@ -269,7 +270,7 @@ const webhookHeaders = [
     'The id of the delivery. It is the same for every attempt and redelivery, and equal to `webhook-id`.',
     'dlv_01jd5r0w6mfqsbx41c7thp2n8e',
   ),
-  webhookHeader('X-SVC-Attempt', 'The number of the attempt, starting at 1.', '1'),
+  webhookHeader('X-SVC-Attempt', 'The number of the attempt in its round, starting at 1.', '1'),
   webhookHeader('webhook-id', 'The id of the delivery.', 'dlv_01jd5r0w6mfqsbx41c7thp2n8e'),
   webhookHeader('webhook-timestamp', 'The time of this attempt in Unix seconds.', '1772442962'),
   webhookHeader(

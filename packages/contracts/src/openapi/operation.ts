@@ -1,7 +1,7 @@
 import type { ErrorCode } from '@svc/domain';
 import type { TObject, TSchema } from 'typebox';
 
-/** One endpoint of the tenant API as the OpenAPI document describes it (CONTRACT 5). */
+/** One endpoint of the gateway as the OpenAPI document describes it (CONTRACT 5). */
 export interface OperationDefinition {
   readonly operationId: string;
   readonly method: 'get' | 'post' | 'patch' | 'delete';
@@ -33,7 +33,7 @@ export interface RequestDefinition {
   readonly schema: TSchema;
   readonly isOptional?: true;
   readonly examples: Readonly<Record<string, unknown>>;
-  /** Other media types that the endpoint accepts, with the same members. */
+  /** Media types that the endpoint accepts besides `application/json`, with the same members. */
   readonly mediaTypes?: readonly string[];
   /** If an HTML form sent the request, problems with these statuses are answered as a page. */
   readonly problemPages?: readonly number[];
@@ -57,7 +57,7 @@ export interface AnswerDefinition {
   readonly schema?: TSchema;
   readonly example?: unknown;
   readonly links?: Readonly<Record<string, OperationLink>>;
-  /** Media types of answers without a schema: pages for people and whole documents. */
+  /** Media types in which the answer has no schema: pages, images and whole documents. */
   readonly texts?: readonly string[];
 }
 

@@ -28,7 +28,7 @@ export const creditOperations: readonly OperationDefinition[] = [
     tag: 'Credits',
     summary: 'Read the prices',
     description:
-      '`charge = clamp(base + Σ weight × usage, min, max) × tierMultiplier × surge`, rounded half up once to six decimals. A submission keeps the surge and the version of the rate card that its quote used.',
+      '`charge = clamp(base + Σ weight × usage, min, max) × tierMultiplier × surge` for a completed job, rounded half up once to six decimals. A submission keeps the surge and the version of the rate card that its quote used.',
     access: 'tenant',
     answers: {
       200: {
@@ -46,7 +46,7 @@ export const creditOperations: readonly OperationDefinition[] = [
     tag: 'Credits',
     summary: 'Read the statement',
     description:
-      'Every movement of credits, newest first. `amount` is always positive. `balanceAfter`, `heldAfter` and `availableAfter` are the figures after the movement.',
+      'The movements of credits, newest first. Rebate accruals are not listed. `amount` is always positive. `balanceAfter`, `heldAfter` and `availableAfter` are the figures after the movement.',
     access: 'tenant',
     query: TransactionsQuery,
     answers: {

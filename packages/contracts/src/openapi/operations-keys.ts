@@ -12,7 +12,7 @@ export const keyOperations: readonly OperationDefinition[] = [
     tag: 'Keys',
     summary: 'List the keys',
     description:
-      'The valid keys of the tenant, newest first. The first keys are listed too: those from the creation of the tenant and from rotations. `lastUsedAt` is exact to the minute.',
+      'The valid keys of the tenant, newest first. Keys from the creation of the tenant and from rotations are listed too. `lastUsedAt` is exact to the minute.',
     access: 'tenant',
     answers: {
       200: { description: 'All keys.', schema: KeyList, example: { data: [examples.key] } },
@@ -73,9 +73,9 @@ export const keyOperations: readonly OperationDefinition[] = [
     method: 'get',
     path: '/v1/audit',
     tag: 'Keys',
-    summary: 'List the changes',
+    summary: 'List the changes to settings, endpoints and keys',
     description:
-      'Every change of the settings, webhook endpoints and keys of the tenant, newest first, and who made it. Secrets and the queries of URLs are left out.',
+      'The changes that the tenant or an operator made to the settings, webhook endpoints and keys of the tenant, newest first, and who made each. Secrets and the queries of URLs are left out.',
     access: 'tenant',
     query: AuditQuery,
     answers: {

@@ -63,7 +63,7 @@ export const purchaseOperations: readonly OperationDefinition[] = [
     method: 'post',
     path: '/v1/credits/purchase-intents',
     tag: 'Purchases',
-    summary: 'Create a purchase intent to pay for credits in USDC',
+    summary: 'Create a purchase intent to buy credits with USDC',
     description: `\`solanaPayUrl\` is the URL for a wallet. The credits are granted when finalized transactions that name \`reference\` have paid \`amount\`. ${off}`,
     access: 'tenant',
     request: {
@@ -103,7 +103,7 @@ export const purchaseOperations: readonly OperationDefinition[] = [
     path: '/v1/credits/purchase-intents/:reference/await',
     tag: 'Purchases',
     summary: 'Wait for the payment of a purchase intent',
-    description: `Answers once the payment is confirmed, or after \`timeoutSeconds\` (default 30) if the intent is still pending. An expired intent can still be paid in the grace time after its expiry. ${off}`,
+    description: `Answers \`200\` once the payment is confirmed, or after \`timeoutSeconds\` (default 30) if the intent is still pending. Answers \`409\` once the intent is expired or failed. An expired intent can still be paid in the grace time after its expiry. ${off}`,
     access: 'tenant',
     pathParameters: { reference },
     query: AwaitIntentQuery,
@@ -117,7 +117,7 @@ export const purchaseOperations: readonly OperationDefinition[] = [
     tag: 'Purchases',
     summary: 'Show the payment page of a purchase intent',
     description:
-      'A page for the person who pays: amount, address, QR code, status and expiry. `404` if the Solana rail is not enabled.',
+      'A page for the person who pays: amount, address, QR code, status and expiry. `404` if the reference is unknown or the Solana rail is not enabled.',
     access: 'open',
     pathParameters: { reference },
     answers: { 200: { description: 'The page.', texts: ['text/html'] } },

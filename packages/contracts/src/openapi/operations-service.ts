@@ -38,7 +38,7 @@ export const serviceOperations: readonly OperationDefinition[] = [
     tag: 'Service',
     summary: 'Sign up for the sandbox',
     description:
-      'Available only in the sandbox; in production the route does not exist. The secrets are shown only in this answer. The answer to a form is a page with the same status code. One address may sign up at most five tenants an hour.',
+      'Available only in the sandbox; in production the route does not exist. The secrets are shown only in this answer. If the request is a form, the answer is a page with the same status code. One address may sign up at most five tenants an hour.',
     access: 'open',
     request: {
       schema: SignupRequest,
@@ -85,7 +85,7 @@ export const serviceOperations: readonly OperationDefinition[] = [
     path: '/ready',
     tag: 'Service',
     summary: 'Check if the service is ready',
-    description: 'For load balancers and monitoring. Needs no signature.',
+    description: 'This check is for load balancers and monitoring. It needs no signature.',
     access: 'open',
     answers: {
       200: { description: 'Ready.', schema: Ready, example: { status: 'ready' } },
@@ -114,7 +114,7 @@ export const serviceOperations: readonly OperationDefinition[] = [
     operationId: 'getReference',
     path: '/docs',
     summary: 'Open this document as a page',
-    description: 'A page without scripts that lists every endpoint, error and event.',
+    description: 'The page lists every endpoint, error and event. It has no scripts.',
   }),
   ...pageOperations({
     operationId: 'getErrorReference',

@@ -37,7 +37,7 @@ export const settingsOperations: readonly OperationDefinition[] = [
     path: '/v1/settings',
     tag: 'Settings',
     summary: 'Read the settings',
-    description: 'The settings of the tenant that signs.',
+    description: 'The settings of the tenant that signs the request.',
     access: 'tenant',
     answers: { 200: settings },
     errors: [],
@@ -49,7 +49,7 @@ export const settingsOperations: readonly OperationDefinition[] = [
     tag: 'Settings',
     summary: 'Change the settings',
     description:
-      'Omitted members stay unchanged. Setting `webhookUrl` enables a disabled URL again. `null` clears the URL and drops its pending deliveries.',
+      'Omitted members stay unchanged. Setting `webhookUrl` enables a disabled URL again. A `webhookUrl` of `null` clears the URL and drops its pending deliveries.',
     access: 'tenant',
     request: {
       schema: SettingsChange,
@@ -115,7 +115,7 @@ export const webhookOperations: readonly OperationDefinition[] = [
     tag: 'Webhooks',
     summary: 'Send a delivery again',
     description:
-      'Starts a new round of attempts with the same `X-SVC-Delivery`. A pending delivery stays in its round and is sent now. Any body is ignored.',
+      'Starts a new round of attempts with the same `X-SVC-Delivery`. A pending delivery stays in its round and is sent now. The event of an endpoint without a URL can be read again. Any body is ignored.',
     access: 'tenant',
     pathParameters: { id },
     answers: { 202: queued },

@@ -155,7 +155,7 @@ export const webhookEndpointOperations: readonly OperationDefinition[] = [
     tag,
     summary: 'Send a test event to one endpoint',
     description:
-      'The endpoint gets the event even if `events` does not list its type. You can send at most one a minute. Any body is ignored.',
+      'The endpoint gets the event even if `events` does not list its type. You can test each endpoint once a minute. Any body is ignored.',
     access: 'tenant',
     pathParameters: { id },
     answers: {

@@ -3,7 +3,7 @@ import type { Problem } from '../api/problem.ts';
 import { problemMediaType } from '../api/problem.ts';
 import * as examples from './annotations/examples.ts';
 
-/** The error responses of the document, from the error catalogue (CONTRACT 2). */
+/** The error responses of the OpenAPI document, made from the error catalogue (CONTRACT 2). */
 
 /** The path of the page of errors. Each code is an anchor on it. */
 export const errorsPagePath = '/docs/errors';
@@ -23,7 +23,7 @@ const extras: Partial<Record<ErrorCode, Partial<Problem>>> = {
     errors: [
       {
         path: '/payload/applicationUrl',
-        message: 'must be an http or https URL whose host is public',
+        message: 'must be an http or https URL with a public host and without a user or password',
         keyword: 'format',
       },
     ],
@@ -98,7 +98,8 @@ function problemSchema(codes: readonly ErrorCode[]): object {
     return required.length === 0 ? [] : [conditionFor(code, required)];
   });
   if (shared.length === 0 && conditions.length === 0) return problemRef;
-  // `openapi-typescript` reads `required` only next to `allOf`.
+  // `required` must stand next to `allOf`. `openapi-typescript` would not apply a `required` inside
+  // `allOf` to the members of `Problem`.
   const required = shared.length === 0 ? {} : { required: shared };
   return { allOf: [problemRef, ...conditions], ...required };
 }
@@ -135,7 +136,7 @@ export function problemResponse(
   };
 }
 
-/** An error response with two media types: a problem, and a page for an HTML form. */
+/** An error response with two media types: a problem, and an HTML page that answers a form. */
 export function problemPage(status: number, codes: readonly ErrorCode[]): { content: object } {
   const problem = problemResponse(status, codes);
   return { ...problem, content: { ...problem.content, 'text/html': { schema: {} } } };

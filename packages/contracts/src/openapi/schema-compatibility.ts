@@ -206,7 +206,8 @@ function compareVariants(
     for (const variant of before) compareSchemas(context, direction, at, variant, now);
     return;
   }
-  // A member of `growingMembers` distinguishes these variants. `compareConditions` compares them.
+  // In each of these variants, a member of `growingMembers` has one fixed value. For `code`,
+  // `compareConditions` compares the members that each value requires.
   if (direction === 'response' && after.length === 0 && before.every(isGrowing)) return;
   for (const variant of before) findLike(context, direction, at, variant, after);
   if (direction === 'request' || before.every(isGrowing)) return;

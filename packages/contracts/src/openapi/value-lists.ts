@@ -1,6 +1,6 @@
 import { itemsOf, memberOf } from './reading/read-json.ts';
 
-/** A list of values: an `enum`, a `const`, or a union of constants. */
+/** A list of values: an `enum`, a `const`, or an `anyOf` of such lists. */
 export interface ValueList {
   readonly values: readonly unknown[];
   /**

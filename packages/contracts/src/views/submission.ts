@@ -11,7 +11,10 @@ import {
 } from '@svc/domain';
 import type { SubmissionDetail } from '../api/submissions.ts';
 
-/** A submission as the store has it: amounts in micro-credits, ids as UUIDs. */
+/**
+ * A submission as the store returns it. Amounts of credits are in micro-credits. `surgeMicros` is
+ * in millionths. `id` is a UUID.
+ */
 export interface KnownSubmission {
   readonly id: string;
   readonly state: SubmissionState;

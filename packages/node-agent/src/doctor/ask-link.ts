@@ -5,7 +5,10 @@ import { type LinkRefusal, refusalBytesMax } from '../link-refusal.ts';
 
 export interface LinkQuestion {
   readonly link: string;
-  /** If `id` or `secret` is undefined, the request is unsigned, and the service answers 401. */
+  /**
+   * If `id` or `secret` is undefined, the request is unsigned. The service then answers 401, unless
+   * it refuses the request earlier for another reason.
+   */
   readonly id: string | undefined;
   readonly secret: string | undefined;
   readonly nowMs: () => number;
@@ -20,7 +23,10 @@ export type LinkAnswer =
        */
       readonly aheadSeconds: number | undefined;
     })
-  /** `code` is the code of the network error, such as `ENOTFOUND`; `unknown` if it has none. */
+  /**
+   * `code` is the code of the network error, such as `ENOTFOUND`. For an error without a code it is
+   * `unknown`.
+   */
   | { readonly kind: 'unreachable'; readonly code: string };
 
 const timeoutMs = 10_000;

@@ -10,10 +10,10 @@ const signedStatus = 400;
 const clockSecondsMax = 300;
 
 const unreachable: Readonly<Record<string, string>> = {
-  ENOTFOUND: 'The name of the service has no address. Check --link and the name server.',
+  ENOTFOUND: 'The host name in --link has no address. Check --link and the name server.',
   EAI_AGAIN: 'The name server does not answer. Check the network.',
-  ECONNREFUSED: 'Nothing listens at this address. Check the port of --link.',
-  ETIMEDOUT: 'The service does not answer within 10 s. Check the network and the firewall.',
+  ECONNREFUSED: 'Nothing listens at this address. Check --link. If it is right, ask the operator.',
+  ETIMEDOUT: 'No answer came within 10 s. Check --link, the network and the firewall.',
   ERR_TLS_CERT_ALTNAME_INVALID: 'The certificate is for another name. Check --link.',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'The certificate is not from a known authority. Check --link.',
   EPROTO: 'The service does not speak TLS at this address. Check --link.',
@@ -48,11 +48,11 @@ function clockFinding(answer: LinkAnswer): Finding {
       'clock',
       answer.kind === 'unreachable'
         ? notReached
-        : 'Not checked, because the answer of the service does not contain its time.',
+        : 'Not checked, because the answer of the service has no date. Check the clock yourself.',
     );
   const off = `${Math.abs(aheadSeconds)} s ${aheadSeconds < 0 ? 'behind' : 'ahead of'} the service`;
   return Math.abs(aheadSeconds) > clockSecondsMax
-    ? fail('clock', `The clock is ${off}. Set it (sudo timedatectl set-ntp true).`)
+    ? fail('clock', `The clock is ${off}. Set it (on Linux: sudo timedatectl set-ntp true).`)
     : pass('clock', `The clock is ${off}.`);
 }
 
@@ -76,7 +76,7 @@ export async function checkLink(options: NodeOptions, nowMs: () => number): Prom
   const answer = await askLink({ link, id, secret, nowMs });
   const credentials =
     id === undefined || secret === undefined
-      ? fail('secret', 'Give --id and set SVC_NODE_SECRET.')
+      ? fail('secret', 'The id or the secret is missing. Give --id, and set SVC_NODE_SECRET.')
       : secretFinding(answer);
   return [linkFinding(link, answer), credentials, clockFinding(answer)];
 }

@@ -81,7 +81,7 @@ describe('the link', () => {
       `clock false: ${unchecked}`,
     ]);
     const [first] = await linesOf({ link, isInsecure: true });
-    expect(first).toContain('The name of the service has no address.');
+    expect(first).toContain('The host name in --link has no address.');
   });
 
   test('passes with the right secret, and no link is opened', async () => {
@@ -109,7 +109,9 @@ describe('the link', () => {
 
   test('is not there', async () => {
     const [first] = await linesOf({ link: 'ws://127.0.0.1:1' });
-    expect(first).toBe('link false: Nothing listens at this address. Check the port of --link.');
+    expect(first).toBe(
+      'link false: Nothing listens at this address. Check --link. If it is right, ask the operator.',
+    );
   });
 
   test('is missing', async () => {

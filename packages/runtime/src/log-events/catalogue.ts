@@ -6,7 +6,9 @@ import { queueEvents } from './queue-events.ts';
 import { settlementEvents, solanaEvents } from './settlement-events.ts';
 import { webhooksEvents } from './webhooks-events.ts';
 
-/** Every event that a service logs, by name. docs/LOGS.md is generated from it. */
+/**
+ * Every event that a service logs, by name. `pnpm logs:docs` writes these events to docs/LOGS.md.
+ */
 export const logCatalogue: Readonly<Record<string, LogEvent>> = {
   ...processEvents,
   ...queueEvents,

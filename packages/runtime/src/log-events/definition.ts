@@ -18,7 +18,7 @@ export interface LogEvent {
   readonly members: readonly LogMember[];
   /** The step that an operator takes after a warning or worse. */
   readonly action?: string;
-  /** A description of a message without a fixed text. Only the documentation shows it. */
+  /** Describes the message if `message` is null. Only the documentation shows this description. */
   readonly says?: string;
 }
 
@@ -53,9 +53,9 @@ const repairs = 'Nothing at first';
 
 export const actions = {
   redis: `${repairs}: no work is lost, because Postgres has it. If the line repeats, run \`svc doctor\` and check Redis.`,
-  postgres: `${repairs}: a later call makes up for it. If the line repeats, run \`svc doctor\` and check Postgres.`,
+  postgres: `${repairs}: the next call to Postgres may succeed. If the line repeats, run \`svc doctor\` and check Postgres.`,
   either: `${repairs}. If the line repeats, run \`svc doctor\` and check Postgres and Redis.`,
   defect:
     'Report the line with its stack: it is a defect, or a dependency failed in an unknown way.',
-  retried: `${repairs}: the operation is retried with backoff. If the line repeats for the same id, read \`err\` and run \`svc trace\` with the id.`,
+  retried: `${repairs}: the operation is retried with backoff. If the line repeats for the same id, read \`err\` and run \`svc trace sub_…\` or \`svc webhook show dlv_…\`.`,
 } as const;

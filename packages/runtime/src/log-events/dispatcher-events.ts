@@ -12,17 +12,17 @@ export const dispatcherEvents = {
   'dispatcher.submission_lost': warn(
     'a node does not have a submission that was assigned to it',
     ['submissionId'],
-    'Nothing at first: the submission fails and its hold is settled. The link may have ended, or the node was disabled. If the same node (see `svc trace`) repeats it, ask its owner to check network and disk.',
+    'Nothing at first: the submission fails, and its hold is released. The link ended, the node was disabled, or the node lost its state directory. `svc trace` shows the node. If it is often the same node, ask its owner to check network and disk.',
   ),
   'dispatcher.dispatch_failed': error(
     'could not dispatch a submission',
     ['err', 'requestId'],
-    'Read `err`. The hold is released, and the tenant gets `503`. If the line repeats, run `svc doctor`.',
+    'Read `err`. If no node got the submission, its hold is released and the tenant gets `503`. If the line repeats, run `svc doctor`.',
   ),
   'dispatcher.reply_failed': warn(
     'could not reply to a gateway',
     ['err'],
-    'Check Redis. The gateway reads the state from Postgres within a second.',
+    'Check Redis. The gateway reads the state of the submission from Postgres within a second.',
   ),
   'dispatcher.offer_not_sent': warn('could not send an offer', ['err'], actions.redis),
   'dispatcher.reservation_failed': warn('could not reserve a slot', ['err'], actions.redis),
@@ -50,9 +50,9 @@ export const dispatcherEvents = {
   'dispatcher.node_linked': info('node linked', ['nodeId', 'slots', 'running']),
   'dispatcher.link_refused': info('node link refused', ['requestId', 'code', 'detail']),
   'dispatcher.link_failed': info('node link failed', ['nodeId', 'err']),
-  'dispatcher.node_silent': info('dropped a silent node', ['nodeId']),
+  'dispatcher.node_silent': info('dropped a silent node link', ['nodeId']),
   'dispatcher.node_not_reading': warn(
-    'dropped a node that does not read its frames',
+    'dropped the link of a node that does not read its frames',
     ['nodeId', 'unreadBytes'],
     'Ask the owner of the node to check its connection and its load. The node connects again by itself.',
   ),
@@ -69,12 +69,12 @@ export const dispatcherEvents = {
   'dispatcher.frame_failed': error(
     'could not handle a frame',
     ['nodeId', 'err'],
-    'Report the line with its stack: it is a defect. The frame counts as a bad frame, and the third one closes the link.',
+    'Report the line with its stack: it is a defect. The frame counts as a bad frame. The third bad frame closes the link.',
   ),
   'dispatcher.dependency_unavailable': warn(
     'a frame was not handled, because a dependency is unavailable',
     ['nodeId', 'err', 'frame'],
-    'Run `svc doctor`, and check Postgres and Redis. The node repeats the frame.',
+    'Run `svc doctor`, and check Postgres and Redis. The node repeats only `start`, `report` and outcomes.',
   ),
   'dispatcher.hello_failed': error(
     'could not handle the hello of a node',

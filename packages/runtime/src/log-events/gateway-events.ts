@@ -16,19 +16,23 @@ const requestMembers = [
 export const gatewayEvents = {
   'gateway.request_answered': info('request', requestMembers),
   'gateway.request_abandoned': info('request abandoned', requestMembers),
-  'gateway.request_malformed': info('malformed request refused', ['requestId', 'code', 'reason']),
+  'gateway.request_malformed': info('malformed, too large or too slow request refused', [
+    'requestId',
+    'code',
+    'reason',
+  ]),
   'gateway.request_lines_left_out': info('some request lines were left out of the log', [
     'leftOut',
   ]),
   'gateway.request_failed': error(
     'request failed',
     ['err', 'requestId', 'route'],
-    'Report the line with its stack: it is a defect. The tenant got `500` with this `requestId`.',
+    'Report the line with its stack: it is a defect. The client got `500` with this `requestId`.',
   ),
   'gateway.dependency_unavailable': warn(
     'a dependency is unavailable',
     ['err', 'requestId', 'route'],
-    'Run `svc doctor`, and check Postgres and Redis. The tenant got `503` and repeats the request.',
+    'Run `svc doctor`, and check Postgres and Redis. The client got `503` and can try again.',
   ),
   'gateway.drain_timed_out': warn(
     'requests were still in flight at the drain timeout; their connections were closed',

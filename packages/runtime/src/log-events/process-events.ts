@@ -15,7 +15,8 @@ export const processEvents = {
     level: 'fatal',
     message: 'fatal error',
     members: ['err'],
-    action: 'Check that the process was restarted. Report the line with its stack: it is a defect.',
+    action:
+      'If `err` says EADDRINUSE, free the port. Otherwise report the line and its stack: a defect.',
   },
   'process.drain_timed_out': warn(
     'could not drain in time',

@@ -11,7 +11,7 @@ export const queueEvents = {
     'error',
     'that this Redis belongs to the other environment',
     ['found'],
-    'Stop the services of the environment that must not use this Redis, and correct its `REDIS_URL`.',
+    'Stop the services of the environment that must not use this Redis. Correct their `REDIS_URL`.',
   ),
   'redis.heartbeat_failed': warn(
     'could not send the heartbeat of the service',
@@ -36,12 +36,12 @@ export const queueEvents = {
   'redis.reply_subscription_failed': warn(
     'could not subscribe to the replies of dispatchers',
     ['err', 'channel'],
-    'Check Redis. Until it answers, gateways read outcomes from Postgres, up to 1 s later.',
+    'Check Redis. Until it answers, gateways may answer creations up to 1 s later.',
   ),
   'redis.bus_messages_malformed': warn(
-    'dropped malformed messages between dispatchers',
+    'dropped malformed bus messages',
     ['channel', 'malformed'],
-    'Check that nothing else publishes to this Redis and that all dispatchers have a supported version.',
+    'Check that only this service publishes to this Redis, and that all its processes have a supported version.',
   ),
   'redis.bus_message_failed': error(
     'could not handle a bus message',
@@ -49,7 +49,7 @@ export const queueEvents = {
     actions.defect,
   ),
   'redis.bus_subscription_failed': warn(
-    'could not subscribe to messages of dispatchers',
+    'could not subscribe to bus messages',
     ['err'],
     actions.redis,
   ),
@@ -63,12 +63,12 @@ export const queueEvents = {
   'queue.job_failed': error(
     'job failed',
     ['err', 'queue', 'jobId', 'attempt'],
-    'Read `err`. The job is retried with backoff, and the reconciler finds its work. `svc queue status` shows failed jobs.',
+    'Read `err`. A reconciler finds the work of the job in Postgres. `svc queue status` counts failed jobs.',
   ),
   'queue.job_stalled': warn(
     'job stalled',
     ['queue', 'jobId'],
-    'Check whether a process died or was paused. The job is delivered again.',
+    'Check whether a process died or paused. The job runs again, or a reconciler finds its work.',
   ),
   'queue.closed_with_jobs': warn(
     'the consumer closed before its jobs ended; the jobs will be delivered again',

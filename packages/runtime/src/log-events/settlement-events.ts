@@ -30,17 +30,17 @@ export const settlementEvents = {
   'settlement.cancel_not_announced': warn(
     'could not notify the dispatchers of an ended submission',
     ['err', 'submissionId'],
-    'Nothing: the node stops at its next frame. If the line repeats, check Redis.',
+    'Nothing: the node gets the cancel later. If the line repeats, check Redis.',
   ),
   'settlement.figures_read_failed': warn(
     'could not read the figures for the shared metrics',
     ['err'],
-    'Check Postgres and Redis. Until they answer, the shared metrics keep their last values.',
+    'Check Postgres and Redis. This process lacks some shared metrics until a later read succeeds.',
   ),
   'settlement.housekeeping_failed': error(
     'could not check the partitions or the ledger audit at the start; the checks are repeated',
     ['err'],
-    'Read `err`, and check Postgres. If the line repeats, partitions may be missing soon.',
+    'Read `err`, and check Postgres. Then run `svc doctor`: it shows missing partitions.',
   ),
   'settlement.partitions_created': info('partitions created', ['made']),
   'settlement.partition_not_created': warn(
@@ -74,13 +74,13 @@ export const settlementEvents = {
   'settlement.ledger_faults_gone': warn(
     'the ledger audit no longer finds faults that it found before',
     ['faults'],
-    'Find out who corrected them: `svc audit list`.',
+    'Find out who corrected them. `svc audit list` does not show changes by SQL.',
   ),
   'settlement.audit_head_sealed': info('audit head', ['position', 'hash']),
   'settlement.audit_log_faulty': error(
     'the audit log has faults',
     ['position', 'faults'],
-    'Somebody changed the audit log in the database. Follow the section on the audit log in docs/OPERATIONS.md.',
+    'Somebody may have changed the audit log in the database. Follow the section on the audit log in docs/OPERATIONS.md.',
   ),
 } as const satisfies Record<string, LogEvent>;
 
@@ -88,7 +88,7 @@ export const settlementEvents = {
 export const solanaEvents = {
   'solana.watching': info('this process watches the Solana payments', ['epoch']),
   'solana.rpc_unreachable_at_start': warn(
-    'the Solana RPC server cannot be reached; trying again',
+    'the Solana RPC server gave no usable answer; settlement tries again',
     ['reason'],
     'Check the RPC server and `SOLANA_RPC_URL`. Payments are credited when it answers.',
   ),
@@ -101,15 +101,15 @@ export const solanaEvents = {
     'error',
     'why no payment is credited',
     ['variable'],
-    'Correct the variable, or the RPC server. Payments are credited after that.',
+    'Correct what the line names. A changed variable needs a restart. Then payments are credited.',
   ),
   'solana.lease_not_returned': warn(
     'could not give back the lease of the Solana watcher',
     ['err'],
-    'Nothing: another process takes the lease when it expires.',
+    'Nothing: the lease expires, and then a settlement process takes it.',
   ),
   'solana.transaction_unread': warn(
-    'a Solana transaction could not be read and will be retried',
+    'could not read a Solana transaction; it will be read again',
     ['transaction', 'error'],
     'If the line repeats for the same transaction, look it up in a Solana explorer.',
   ),
@@ -122,7 +122,7 @@ export const solanaEvents = {
     'reference',
   ]),
   'solana.payment_unassigned': warn(
-    'no open purchase intent can use an incoming payment',
+    'an incoming payment was not added to any purchase intent',
     ['transaction', 'reference'],
     'Find the payer of the transaction on the chain. Then refund the payment, or grant credits with `svc solana assign`.',
   ),

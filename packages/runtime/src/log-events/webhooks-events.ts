@@ -20,15 +20,13 @@ export const webhooksEvents = {
   'webhooks.attempt_not_recorded': error(
     'could not record an attempt',
     ['err', 'deliveryId'],
-    'Nothing at first: the delivery is attempted again. If the line repeats, check Postgres.',
+    'Nothing at first: the attempt counts, and the next one follows if one is left. If the line repeats, check Postgres.',
   ),
   'webhooks.endpoints_tidied': info(
-    'dropped old events of endpoints without a URL, and deleted retired endpoints',
+    'dropped old events of endpoints without a URL, or deleted retired endpoints',
     ['dropped', 'deleted'],
   ),
-  'webhooks.deliveries_exhausted': info('ended deliveries whose round began 72 hours ago', [
-    'count',
-  ]),
+  'webhooks.deliveries_exhausted': info('gave up on deliveries after 72 hours', ['count']),
   'webhooks.exhaustion_failed': warn(
     'could not end a delivery after 72 hours',
     ['err', 'deliveryId'],

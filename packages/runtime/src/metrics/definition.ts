@@ -16,10 +16,10 @@ export interface MetricDefinition {
    * shows a value of the whole service, and a query takes the largest.
    */
   readonly scope: 'process' | 'shared';
-  /** The values of each label, for the documentation. They are few and known in advance. */
+  /** For the documentation: the values of each label, which are few and known in advance. */
   readonly labels: Readonly<Record<string, string>>;
   readonly help: string;
-  /** The upper bounds of a histogram, in its unit. */
+  /** The upper bounds of a histogram's buckets, in the unit of the metric. */
   readonly buckets?: readonly number[];
   /** The condition under which the metric exists. Omitted if it always exists. */
   readonly onlyIf?: string;

@@ -27,7 +27,7 @@ export const figureMetrics = {
   svc_submissions_in_flight: {
     ...shared,
     labels: { state: inFlightState },
-    help: 'Submissions that have not ended, among the 20,000 oldest',
+    help: 'Submissions that have not ended; only the 20,000 oldest of them are counted',
   },
   svc_submissions_oldest_age_seconds: {
     ...shared,
@@ -37,12 +37,12 @@ export const figureMetrics = {
   svc_held_credits: {
     ...shared,
     labels: {},
-    help: 'Credits in holds of submissions that have not ended, among the 20,000 oldest',
+    help: 'Credits in holds of submissions that have not ended; only the 20,000 oldest count',
   },
   svc_deliveries_due: {
     ...shared,
     labels: {},
-    help: 'Webhook deliveries that are due and not sent, among the 20,000 oldest of each status',
+    help: 'Due webhook deliveries, of the oldest 20,000 to settings URLs and 20,000 to endpoints',
   },
   svc_deliveries_oldest_due_age_seconds: {
     ...shared,

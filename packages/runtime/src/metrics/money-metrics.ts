@@ -27,14 +27,14 @@ export const moneyMetrics = {
   svc_submissions_reconciled_total: {
     ...own,
     type: 'counter',
-    labels: { kind: 'the kind of fault' },
-    help: 'Submissions that the reconciler repaired',
+    labels: { kind: 'why the submission was overdue' },
+    help: 'Overdue submissions that the reconciler handled',
   },
   svc_submissions_purged_total: {
     ...own,
     type: 'counter',
     labels: { cause: '`age`' },
-    help: 'Submissions whose personal data was deleted',
+    help: 'Submissions whose personal data was deleted because of its age',
   },
   svc_dead_letters: {
     type: 'gauge',
@@ -47,13 +47,13 @@ export const moneyMetrics = {
     ...shared,
     type: 'gauge',
     labels: {},
-    help: 'Known faults of the ledger, NaN if none is known and the last audit failed: alert on any',
+    help: 'Faults of the ledger that an audit has found, NaN if unknown: alert on any',
   },
   svc_ledger_audited_timestamp_seconds: {
     ...shared,
     type: 'gauge',
     labels: {},
-    help: 'Unix time of the end of the last audit of the ledger, 0 if there was none: alert if older than 15 minutes',
+    help: 'Unix time of the end of the last audit of the ledger that did not fail, 0 if there was none: alert if older than 15 minutes',
   },
   svc_ledger_full_audited_timestamp_seconds: {
     ...shared,
@@ -77,13 +77,13 @@ export const moneyMetrics = {
     ...shared,
     type: 'gauge',
     labels: {},
-    help: 'Partitions of the coming months that could not be created, NaN if the last check failed: alert on any',
+    help: 'Partitions from last month to three months ahead that are missing, NaN if unknown: alert if above 0 for a day',
   },
   svc_partitions_overdue: {
     ...shared,
     type: 'gauge',
     labels: {},
-    help: 'Partitions older than the retention that could not be dropped, NaN if the last pass failed: alert if above 0 for a day',
+    help: 'Partitions older than the retention that could not be dropped, NaN if unknown: alert if above 0 for a day',
   },
   svc_events_deleted_total: {
     ...own,
@@ -108,14 +108,14 @@ export const moneyMetrics = {
     ...own,
     type: 'counter',
     labels: { kind: 'the outcome of the reading' },
-    help: 'Readings of Solana transactions, without those that found no payment',
+    help: 'Readings of Solana transactions that failed or found a new payment',
     onlyIf: rail.onlyIf,
   },
   svc_solana_lag_seconds: {
     ...rail,
     type: 'gauge',
     labels: {},
-    help: 'Seconds since the payments to the token accounts of open intents were last listed completely, 0 if none is open: alert above 60',
+    help: 'Seconds since the last complete list of the payments to a token account with open intents (the longest time counts), 0 if no intent is open: alert above 60',
   },
   svc_solana_unexplained_payments: {
     ...rail,

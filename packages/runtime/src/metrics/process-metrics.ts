@@ -30,14 +30,14 @@ export const processMetrics = {
     services: allServices,
     scope: 'process',
     labels: {},
-    help: 'Statements that answered several calls together',
+    help: 'Batches of database calls. A call that runs alone is a batch of one',
   },
   svc_store_batched_calls_total: {
     type: 'counter',
     services: allServices,
     scope: 'process',
     labels: {},
-    help: 'Calls that shared a statement. Divide by svc_store_batches_total to get the mean size of a batch',
+    help: 'Database calls that ran in batches. Divide by svc_store_batches_total to get the mean size of a batch',
   },
   svc_queue_jobs_in_progress: {
     type: 'gauge',

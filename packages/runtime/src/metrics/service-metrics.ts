@@ -48,7 +48,7 @@ export const serviceMetrics = {
     services: ['dispatcher'],
     scope: 'process',
     labels: { answer: '`accepted`, `declined`, `expired`, `revoked`, `disconnected`' },
-    help: 'Time from an offer to its answer. Its count is the number of offers',
+    help: 'Time from an offer to its answer or other end. Its count is the number of ended offers',
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 2.5],
   },
   svc_dispatcher_frame_duration_seconds: {
@@ -56,7 +56,7 @@ export const serviceMetrics = {
     services: ['dispatcher'],
     scope: 'process',
     labels: { type: 'the type of the frame' },
-    help: 'Time from a frame of a node to the end of its handling. Its count is the number of frames',
+    help: 'Time to handle a valid frame, with its wait. Its count is the number of valid frames',
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 10],
   },
   svc_dispatcher_bad_frames_total: {
@@ -71,7 +71,7 @@ export const serviceMetrics = {
     services: ['dispatcher'],
     scope: 'shared',
     labels: {},
-    help: 'The surge multiplier that this dispatcher last computed',
+    help: 'The last surge multiplier of this dispatcher, computed or pinned',
   },
   svc_webhook_attempts_total: {
     type: 'counter',

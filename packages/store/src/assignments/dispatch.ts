@@ -23,7 +23,7 @@ export interface DispatchableSubmission {
   jobType: string;
   payloadText: string;
   requestId: string;
-  /** Milliseconds until the dispatch deadline, `dispatchDeadlineMs` at most. */
+  /** Milliseconds from `loadedAt` to the dispatch deadline, `dispatchDeadlineMs` at most. */
   remainingMs: number;
   /** The database's time when the submission was loaded. */
   loadedAt: Date;
@@ -99,7 +99,7 @@ async function loadAll(
 }
 
 export type DispatchCommit =
-  /** `receipt`: the node keeps it and returns it after a restore (`recovery/receipts.ts`). */
+  /** The node keeps `receipt`, and returns it after a restore (`recovery/receipts.ts`). */
   | { kind: 'dispatched'; payloadText: string; requestId: string; receipt: string }
   | { kind: 'not_pending' };
 

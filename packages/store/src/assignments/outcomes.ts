@@ -49,7 +49,10 @@ const storeInBatch = batched<OutcomeReport, { isQuarantined: boolean } | null>({
 });
 
 export type StoreOutcomeResult =
-  /** `isQuarantined`: this outcome quarantined the node, which gets no offers for a while. */
+  /**
+   * `isQuarantined`: the batch with this outcome has quarantined the node. The node gets no offers
+   * for a while.
+   */
   | { kind: 'stored'; isQuarantined: boolean }
   | { kind: 'repeated' }
   | { kind: 'late'; tenantId: string; deliveryIds: string[] }

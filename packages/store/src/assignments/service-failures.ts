@@ -7,7 +7,7 @@ import { type OutcomeText } from '../submissions/submissions.ts';
 import { nodeEndingsSql } from './node-endings.ts';
 
 const serviceFailureMessages: Record<ServiceFailureCode, string> = {
-  node_lost: 'The node of the submission was lost.',
+  node_lost: 'The node was lost: it no longer reports on this submission.',
   not_started: 'The node did not start the submission in time.',
   deadline_exceeded: 'The submission ran longer than its tier allows.',
 };

@@ -156,7 +156,10 @@ async function updateUsage(
   return new Map(rows.map(({ id }) => [id, true]));
 }
 
-/** The amounts as exact decimal texts. Null for a unit that was not reported. */
+/**
+ * The values of `usageParameters`. An amount is an exact decimal text, or null for a unit that was
+ * not reported.
+ */
 export function usageValues(
   store: Store,
   usages: readonly Usage[],

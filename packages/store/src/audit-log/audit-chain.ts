@@ -20,10 +20,13 @@ export interface AuditHead {
 }
 
 export type AuditFault =
-  /** The text of the entry is not the one that was hashed, or the entry is at another position. */
+  /**
+   * The hash of the entry does not match its text and the previous hash. One of these three was
+   * changed, or the entry was moved to another position.
+   */
   | { kind: 'changed'; position: bigint; entryId: bigint }
   | { kind: 'removed'; position: bigint; entryId: bigint }
-  /** Positions are missing before an existing one. `position` is the first missing one. */
+  /** The chain lacks positions before a later entry. `position` is the first missing position. */
   | { kind: 'place_removed'; position: bigint }
   /** The entry is in the log, but not in the chain. */
   | { kind: 'inserted'; entryId: bigint }
@@ -37,9 +40,9 @@ export type AuditFault =
   | { kind: 'head_missing' };
 
 export interface AuditVerdict {
-  /** The number of positions that were checked. */
+  /** The number of rows of the chain that were checked. */
   readonly entries: number;
-  /** The end of the chain. Null if the chain is empty or was not read. */
+  /** The last entry that was read: the end of the chain. Null if no entry was read. */
   readonly head: AuditHead | null;
   readonly faults: readonly AuditFault[];
 }
@@ -67,7 +70,10 @@ interface ChainEntry {
   readonly text: string | null;
 }
 
-/** Verifies the whole log. `noted`: a head that was written down elsewhere, to compare with. */
+/**
+ * Verifies the whole log. `noted` is a head that was written down elsewhere. The chain must contain
+ * `noted` and the sealed head.
+ */
 export async function verifyAudit(store: Store, noted?: AuditHead): Promise<AuditVerdict> {
   const sealed = await readHead(store);
   const known = [noted, sealed.head].filter((head) => head !== undefined && head !== null);

@@ -24,7 +24,7 @@ export interface Author {
  * The record contains no secrets and no personal data of applicants.
  */
 export interface AuditedChange {
-  /** A noun, a dot and the change, such as `tenant.disable` or `audit.head_missing`. */
+  /** A noun, a dot, and the act or finding, such as `tenant.disable` or `audit.head_missing`. */
   readonly action: string;
   readonly subject: {
     readonly kind:
@@ -82,12 +82,12 @@ function jsonOf(value: object | null): string | null {
   return value === null ? null : JSON.stringify(value);
 }
 
-/** The author's operator id, for rows that name an operator. Null for other authors. */
+/** The id of the operator who is the author. Null if the author is not an operator. */
 export function operatorIdOf({ actor }: Author): string | null {
   return actor.kind === 'operator' ? actor.id : null;
 }
 
-/** A URL as the audit log shows it: without its query, which may contain a token of the tenant. */
+/** Replaces the query of a URL by `?…` for the audit log. A query may contain a tenant's token. */
 export function withoutQuery(url: string): string {
   return url.replace(/\?.*$/, '?…');
 }

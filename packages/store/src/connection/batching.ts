@@ -35,7 +35,7 @@ interface BatchOptions {
   readonly answerMsMax?: number;
 }
 
-/** Calls that wait at the same time for the same store form one batch (`createBatcher`). */
+/** Makes a function whose concurrent calls for one store run in batches (`createBatcher`). */
 export function batched<Input, Output>(
   options: BatchOptions & {
     readonly run: (

@@ -20,7 +20,10 @@ beforeEach(async () => {
   onTestFinished(() => store.close());
 });
 
-/** Ends a session of Postgres, as a restart or `idle_in_transaction_session_timeout` does. */
+/**
+ * Ends a session of Postgres, as a restart or `idle_in_transaction_session_timeout` does. Waits
+ * until the client has noticed.
+ */
 async function breakConnection(pid: number): Promise<void> {
   await fixture.database.query('SELECT pg_terminate_backend($1)', [pid]);
   await waitUntil(async () => broken > 0, { what: 'the client to notice the broken connection' });

@@ -36,7 +36,8 @@ test('a store follows its server from one host of its URL to the next', async ()
   expect(await other.query(one, [])).toEqual([{ one: 1 }]);
   expect(gates.map((gate) => gate.roundTrips() > 0)).toEqual([true, false]);
   await gates[0]?.close();
-  // The next statement on a connection that was idle may still fail.
+  // The first statement may fail, because its idle connection goes through the closed gate.
+  // `waitUntil` then tries again.
   const isBack = () =>
     other.query(one, []).then(
       () => true,

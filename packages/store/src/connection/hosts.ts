@@ -104,7 +104,7 @@ class FailoverPool extends Pool {
       try {
         return await super.connect();
       } catch (error) {
-        // If all connections of the pool are in use, the error says nothing about the host.
+        // If no connection of the pool became free in time, the error says nothing about the host.
         if (isPoolExhausted(error) || !isUnavailable(error)) throw error;
         // Another caller may have chosen the next host in the meantime.
         if (turn.at === tried) turn.at = (tried + 1) % turn.urls.length;

@@ -1,10 +1,15 @@
-/** The age at which a reading of the database's clock is replaced by a new one. */
+/**
+ * If the last reading of the database's clock is older than this, the next id begins a new reading.
+ */
 const readingMsMax = 60_000;
-/** The shortest time from the start of a reading that failed to the start of the next one. */
+/** If a reading has no answer this long after its start, the next id begins another reading. */
 const retryMs = 1_000;
 
 export interface IdClock {
-  /** Unix time for a new id. Begins a reading in the background if the last one is too old. */
+  /**
+   * Unix time for a new id. Begins a reading in the background if one is due (`readingMsMax`,
+   * `retryMs`).
+   */
   nowMs(): number;
   /** Reads the database's clock and waits for the answer. Throws if there is no answer. */
   read(): Promise<void>;

@@ -15,7 +15,10 @@ export interface TransactionOptions {
    * transaction if BEGIN fails. `work` gets their answers only if the transaction has begun.
    */
   readonly opensWithReads?: boolean;
-  /** The time from the start after which no statement of `work` begins; default 10 s. */
+  /**
+   * Milliseconds from the start of the transaction. After this time, a new statement of `work`
+   * throws TransactionExpired. The default is 10 s.
+   */
   readonly timeoutMs?: number;
 }
 

@@ -18,7 +18,8 @@ export const roleSettings: Readonly<Record<string, string>> = {
   // Every session uses UTC. The typed client ignores the offset of a time, and arithmetic with days
   // uses the time zone of the session.
   TimeZone: 'UTC',
-  // The service answers after a commit. The commit must then be on disk.
+  // A commit must be on disk before the service answers, also on a synchronous standby if there is
+  // one.
   synchronous_commit: 'on',
   // Compiling a statement costs more than running it.
   jit: 'off',

@@ -42,7 +42,7 @@ export type SealingPhase = 'previous' | 'resealing' | 'bound';
  * key or was modified. In the phase `bound`, `unseal` also throws for a value in the old format.
  */
 export interface Sealer {
-  /** The first bytes of a value sealed under the current key, except in the phase `previous`. */
+  /** The first bytes of each value that is sealed under the current key for its complete place. */
   readonly prefix: Uint8Array;
   phase: SealingPhase;
   seal(place: Place, plaintext: Uint8Array | string): Uint8Array;
@@ -52,7 +52,7 @@ export interface Sealer {
 export interface StoreOptions {
   databaseUrl: string;
   sealer: Sealer;
-  /** Returns a new UUIDv7 of this time, in lower case. */
+  /** Returns a new UUIDv7 for the Unix time `nowMs`, in lower case. */
   newId: (nowMs: number) => string;
   /** Multiplies the caps of reported usage. A decimal text; default 1. */
   usageCapFactor?: string;
@@ -69,7 +69,7 @@ export interface StoreOptions {
   batchMax?: number;
   /** Shown in `pg_stat_activity`; default `svc`. */
   applicationName?: string;
-  /** Called when a connection breaks. The pool opens another one when a call needs it. */
+  /** Called when a connection breaks. The pool opens a new connection when a call needs one. */
   onConnectionError?: (error: Error) => void;
 }
 
@@ -85,11 +85,14 @@ export interface Store {
   /** Typed calls, for plain reads off the hot path (decision 24). */
   readonly db: Models;
   readonly sealer: Sealer;
-  /** Returns a new UUIDv7 of the database's time. */
+  /** Returns a new UUIDv7 with the database's time, or the host's before the first reading. */
   readonly newId: () => string;
   readonly usageCapFactor: string;
   readonly batchMax: number;
-  /** Reads the database's clock for new ids. A process calls it before it creates its first id. */
+  /**
+   * Reads the database's clock for new ids. Rejects if the database does not answer. Until a
+   * reading succeeds, new ids get the host's time. `assertReady` therefore calls `readClock`.
+   */
   readonly readClock: () => Promise<void>;
   /**
    * Runs one named statement through `pg`, without the typed client. Values and rows have the types
@@ -107,13 +110,16 @@ export interface Store {
     options?: TransactionOptions,
   ): Promise<Result>;
   readonly poolFigures: (this: void) => PoolFigures;
-  /** The number of batches (`batched`) since the store was opened, and that of their calls. */
+  /**
+   * `count`: the batches that `batched` functions ran since the store was opened. `calls`: the
+   * calls in these batches. A batch or a call that runs again counts again.
+   */
   readonly batches: { count: number; calls: number };
   readonly checkSession: () => Promise<SessionCheck>;
   close(): Promise<void>;
 }
 
-/** The models of the typed client, without raw queries and transactions. */
+/** The typed client, without raw queries, transactions and other methods of the whole client. */
 type Models = Omit<PrismaClient, `$${string}`>;
 
 const poolConnectionsMax = 10;
@@ -138,7 +144,7 @@ export function openStore(options: StoreOptions): Store {
   const pool = createPool(options.databaseUrl, {
     types: rowTypes,
     max: limit,
-    // A statement does not wait for the answer to the one before it.
+    // On one connection, a statement does not wait for the answer to the statement before it.
     pipeline: true,
     connectionTimeoutMillis: options.connectTimeoutMs ?? databaseConnectTimeoutMsDefault,
     query_timeout: options.answerTimeoutMs ?? databaseAnswerTimeoutMsDefault,

@@ -15,13 +15,13 @@ export type AttemptVerdict =
   | { kind: 'delivered' }
   | { kind: 'retry'; delayMs: number }
   | { kind: 'exhausted' }
-  /** The endpoint answered 410 Gone. Its URL must get no more requests. */
+  /** The endpoint answered 410 Gone. `recordAttempt` describes the consequences. */
   | { kind: 'gone' };
 
 export interface AttemptRecord {
   deliveryId: string;
   tenantId: string;
-  /** The id of the endpoint's row. Null for the URL of the settings. */
+  /** The id of the row in `webhook_endpoints`. Null if the URL is that of the tenant's settings. */
   targetId: string | null;
   round: number;
   attemptNumber: number;

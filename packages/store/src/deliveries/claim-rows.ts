@@ -17,12 +17,18 @@ export interface ClaimedRow {
   asked: number;
   room: number;
   picked: number;
-  /** True if the tenant's attempts of this clock hour are used up after this claim. */
+  /**
+   * True if the tenant has no attempts left in this clock hour after this claim. False if the
+   * tenant has no cap.
+   */
   spent: boolean;
   hour_left_ms: number;
   url: string | null;
   due_target_ids: string[] | null;
-  /** The valid secrets, newest first; `sealed` in base64. */
+  /**
+   * The valid secrets, newest first. `sealed` is in base64. For the URL of the settings, `version`
+   * is missing, and `secrets` is null if there are none.
+   */
   secrets: { id: string; version: number; sealed: string }[] | null;
   id: string | null;
   event_id: string;

@@ -16,7 +16,7 @@ export interface ClaimedAttempt {
   eventId: string;
   type: string;
   round: number;
-  /** Starts at 1. */
+  /** Counts from 1 in each round. */
   attemptNumber: number;
   url: string;
   /** The valid secrets, newest first. A secret that cannot be unsealed is missing. */
@@ -47,7 +47,10 @@ export interface EndpointClaim {
   attempts: ClaimedAttempt[];
   /** True if more deliveries may be due at this destination. */
   more: boolean;
-  /** Milliseconds until the next clock hour if the tenant's cap reduced this claim. Otherwise 0. */
+  /**
+   * Milliseconds until the next clock hour if the tenant's cap reduced this claim and is used up.
+   * Otherwise 0.
+   */
   postponedMs: number;
 }
 

@@ -166,7 +166,7 @@ export async function exhaustAgedRounds(
   return ended.length;
 }
 
-/** Ends the pending deliveries to the URL of a tenant's settings, without an attempt. */
+/** Marks the pending deliveries to the URL of a tenant's settings as `dropped`. */
 export async function dropPendingDeliveries(query: Query, tenantId: string): Promise<void> {
   // This statement and that of `recordAttempt` both lock deliveries in the order of their ids. The
   // two statements therefore do not deadlock with each other.
@@ -181,7 +181,7 @@ export async function dropPendingDeliveries(query: Query, tenantId: string): Pro
   );
 }
 
-/** Ends the pending deliveries of an endpoint, without an attempt. */
+/** Marks the pending deliveries of an endpoint as `dropped`. */
 export async function dropQueuedDeliveries(query: Query, targetId: string): Promise<void> {
   await query(
     `WITH pending AS MATERIALIZED (

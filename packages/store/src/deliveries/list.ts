@@ -4,7 +4,10 @@ import { Prisma } from '../generated/client.ts';
 import { responsePlace, unsealText } from '../sealing/sealed.ts';
 import { deliveryStatusOf, type StoredDeliveryStatus } from './deliveries.ts';
 
-/** One attempt of the current round. All nullable fields are null until the attempt is recorded. */
+/**
+ * One attempt of the current round. All nullable fields are null until the result of the attempt is
+ * recorded.
+ */
 export interface AttemptLine {
   number: number;
   at: Date;
@@ -18,7 +21,7 @@ export interface AttemptLine {
 export interface DeliveryRecord {
   id: string;
   tenantId: string;
-  /** Null for the URL of the settings. */
+  /** Null for the present or a former URL of the settings. */
   endpointId: string | null;
   eventId: string;
   type: EventType;
@@ -30,7 +33,7 @@ export interface DeliveryRecord {
 
 export interface DeliveryFilter {
   status: DeliveryStatus | null;
-  /** The last delivery of the previous page. Null for the first page. */
+  /** The id of the last delivery of the previous page. Null for the first page. */
   afterId: string | null;
   limit: number;
 }
@@ -55,7 +58,8 @@ const deliveryColumns = `d.id, d.tenant_id, d.endpoint_id, d.event_id, d.type, d
     FROM delivery_attempts a WHERE a.delivery_id = d.id AND a.round = d.round
   ) AS attempts`;
 
-// The statuses are literals, so that the planner recognises the partial index of each status.
+// The statuses are literals. With a parameter, a generic plan could not use the partial index
+// `deliveries_undelivered_idx`, which leaves out delivered rows.
 const statusConditions: Record<DeliveryStatus, readonly Prisma.Sql[]> = {
   pending: [
     Prisma.sql`d.status = 'pending'`,

@@ -4,10 +4,10 @@ import type { Store } from '../connection/store.ts';
 import { Prisma } from '../generated/client.ts';
 import { attemptInFlight } from './redelivery.ts';
 
-/** Bulk redelivery for operators. It sends stored events again and moves no money. */
+/** `svc webhook recover`: makes exhausted or dropped deliveries due again. Moves no money. */
 
 export interface Recovery {
-  /** The earliest creation time of a delivery, inclusive. */
+  /** Only deliveries that were created at this time or later are made due. */
   since: Date;
   /** Null: all tenants. */
   tenantId: string | null;
@@ -19,7 +19,7 @@ export interface RecoveryPlace {
   id: string;
 }
 
-// The statuses are literals, so that the planner recognises the partial index of each status.
+// The statuses are literals, because the planner then recognises `deliveries_recoverable_idx`.
 const statusCondition = {
   exhausted: Prisma.sql`d.status = 'exhausted'`,
   dropped: Prisma.sql`d.status = 'dropped'`,

@@ -117,7 +117,7 @@ async function readLocked(query: Query, deliveryId: string): Promise<RedeliveryR
 export type WebhookTestOutcome =
   | { kind: 'queued'; deliveryId: string }
   | { kind: 'url_missing' }
-  /** A test was sent less than a minute ago, or the tenant's attempts of this hour are used up. */
+  /** A test was queued less than a minute ago, or the tenant has no attempts left in this hour. */
   | { kind: 'too_soon'; retryInMs: number };
 
 /**

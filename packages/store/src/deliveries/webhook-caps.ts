@@ -12,7 +12,10 @@ import type { Query } from '../connection/query.ts';
  */
 const noCap = 2_147_483_647;
 
-/** Sets the cap of a tenant. Null removes it. The attempts of this hour stay counted. */
+/**
+ * Sets the cap of a tenant. Null removes the cap. Attempts that were counted in this hour stay
+ * counted. For the first cap of a tenant, the count begins at 0.
+ */
 export async function writeWebhookCap(
   query: Query,
   tenantId: string,

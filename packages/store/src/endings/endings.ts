@@ -20,7 +20,8 @@ const settleInBatch = batched<string, Ended | null>({
     const byId = new Map(ended.map((one) => [one.submissionId, one]));
     return submissionIds.map((id, index) => {
       const one = byId.get(id) ?? null;
-      // If an id occurs twice in one batch, only its first call gets `moved` and the deliveries.
+      // If an id occurs more than once in a batch, only its first call may get `moved` and delivery
+      // ids. Each further call gets `kept`.
       const isRepeated = one !== null && submissionIds.indexOf(id) < index;
       return isRepeated ? { ...one, kind: 'kept', deliveryIds: [] } : one;
     });

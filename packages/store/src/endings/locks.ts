@@ -18,7 +18,7 @@ export interface LockedSubmission {
   surgeMicros: bigint;
   rateCardVersion: number;
   nodeId: string | null;
-  /** Milliseconds since `begin`, never negative. Null before `begin`. */
+  /** Milliseconds since the state became `running`, never negative. Null before this change. */
   runningMs: bigint | null;
   dispatchOverdueMs: bigint;
   /** Milliseconds since the submission's outcome was stored. Null without an outcome. */
@@ -27,7 +27,10 @@ export interface LockedSubmission {
   usage: Record<UsageUnit, string | null>;
   outcomeKind: 'completed' | 'failed' | null;
   failureCode: FailureCode | null;
-  /** Null if the failure code alone decides (`statedRetriable` of the domain). */
+  /**
+   * The result of `statedRetriable` of the domain. Null if the failure code alone decides whether
+   * the failure is retriable, and without a failure.
+   */
   statedRetriable: boolean | null;
   outcomeSealed: Uint8Array | null;
   chargedMicros: bigint | null;

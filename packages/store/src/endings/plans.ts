@@ -19,7 +19,7 @@ import type { LockedAccount, LockedSubmission } from './locks.ts';
 export interface Ended {
   submissionId: string;
   tenantId: string;
-  /** `moved`: this call ended the submission. `kept`: the request did not change its state. */
+  /** `moved`: this call ended the submission. `kept`: the request did not change the state. */
   kind: 'moved' | 'kept';
   state: SubmissionState;
   nodeId: string | null;
@@ -30,10 +30,14 @@ export interface Ended {
   requestId: string;
   chargedMicros: bigint | null;
   refundedMicros: bigint | null;
-  /** True if the node reported more than a cap allows. The usage was then cut to the cap. */
+  /**
+   * True if the node reported more of any unit, except node-seconds, than the unit's cap allows.
+   * The service has cut the reported amount to the cap.
+   */
   usageCapped: boolean;
   /**
-   * Milliseconds between the commit of the outcome and this call. Null without an outcome.
+   * Milliseconds from the stored outcome until this call locked the submission. Null without an
+   * outcome.
    */
   outcomeAgeMs: number | null;
   deliveryIds: string[];
@@ -60,7 +64,7 @@ export function planOne(
 ): EndingPlan | null {
   const { id: submissionId, tenantId } = submission;
   const account = accounts.get(tenantId);
-  assertInvariant(account !== undefined, 'every submission has an account');
+  assertInvariant(account !== undefined, 'every tenant has an account');
   const ending = decideEnding(factsOf(submission, card), request);
   if (ending === null) return null;
   const { movements, after } = planEnding(account, {

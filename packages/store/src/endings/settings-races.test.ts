@@ -35,7 +35,10 @@ async function running(tenantId: string): Promise<{ id: string; nodeId: string }
   return { id, nodeId };
 }
 
-/** Returns a submission with a stored outcome. Its settlement will charge 25 credits. */
+/**
+ * Creates a submission with a stored outcome and returns the id. The settlement of the submission
+ * charges 25 credits.
+ */
 async function settling(tenantId: string): Promise<string> {
   const { id, nodeId } = await running(tenantId);
   await report(id, nodeId);
@@ -126,7 +129,8 @@ test('an event that was written while a 410 disabled the URL is not sent to the 
   await queueWebhookTest(fixture.store, { tenantId, requestId: 'req-1' });
   const [attempt] = await claimFor(fixture.store, tenantId);
   if (attempt === undefined) throw new Error('nothing to claim');
-  // Another transaction writes a delivery before the 410 is recorded, and commits after that.
+  // Another transaction writes a delivery before `recordAttempt` records the 410, and commits after
+  // that call.
   const other = await beginOther(fixture);
   await other.query(
     `INSERT INTO deliveries (id, tenant_id, event_id, type, status, next_attempt_at, created_at, round_started_at)

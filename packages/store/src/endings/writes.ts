@@ -115,7 +115,10 @@ interface Written {
   deliveries: number;
 }
 
-/** Writes the planned endings in one statement. Throws if it wrote more or fewer rows than that. */
+/**
+ * Writes the planned endings in one statement. Throws InvariantError if the statement wrote more or
+ * fewer rows than planned.
+ */
 export async function writeEndings(
   store: Store,
   query: Query,

@@ -4,24 +4,33 @@ import type { Store } from '../connection/store.ts';
 import { type AuditState, openState, sealState, type StateRow } from './audit-state.ts';
 import { type SealedCheckpoint, writeCheckpoints } from './checkpoints.ts';
 
-/** The duration of the lease. It is longer than a step, and each step renews it. */
+/** The duration of the lease. Each step renews the lease, and usually takes far less time. */
 const leaseMs = 60_000;
 const errorLengthMax = 300;
 
-/** Another process audits, or has replaced the state. Nothing was written. */
+/**
+ * Another process has taken the lease or replaced the state. The call that throws this error writes
+ * nothing.
+ */
 export class AuditLeaseLost extends Error {
   override readonly name = 'AuditLeaseLost';
 
   constructor() {
-    super('another process audits the ledger now');
+    super('another process audits the ledger, or has replaced the state of the audit');
   }
 }
 
-/** The right to audit. `state` is the last one that was written. */
+/**
+ * The right to audit. `state` is the state that the last step of this lease wrote. Before the first
+ * step, `state` is the state that was read with the lease.
+ */
 export interface AuditLease {
   readonly epoch: bigint;
   state: AuditState;
-  /** The database's time of the last write. Before a first write, the time of taking the lease. */
+  /**
+   * The database's time of the last step of this lease. Before the first step, the time at which
+   * the lease was taken.
+   */
   at: Date;
 }
 

@@ -18,7 +18,7 @@ export type AuditPass = 'recent' | 'full';
 
 interface FoundFault extends LedgerFault {
   readonly by: AuditPass;
-  /** The number of the pass that found it last. */
+  /** The number of the pass of the kind `by` during which the fault was last found. */
   readonly pass: number;
 }
 
@@ -134,7 +134,7 @@ export function openState(sealer: Sealer, row: StateRow, notedStep: bigint | nul
       ? state
       : forged('the stored state of the audit is not that of the last step');
   } catch {
-    return forged('the stored state of the audit was not sealed by this service');
+    return forged('the stored state of the audit cannot be unsealed or read');
   }
 }
 
@@ -145,7 +145,7 @@ export function sealState(sealer: Sealer, state: AuditState): Uint8Array {
 const bigintText = /^-?\d+n$/;
 const dateText = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
 
-/** A replacer for `JSON.stringify`. It writes bigints like `12n`. Dates are already RFC 3339. */
+/** A replacer for `JSON.stringify`. Writes bigints like `12n`. Dates arrive as RFC 3339 texts. */
 export function shown(_name: string, value: unknown): unknown {
   return typeof value === 'bigint' ? `${value}n` : value;
 }

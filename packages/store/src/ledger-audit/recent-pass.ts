@@ -19,7 +19,7 @@ import { readStarts, sealCheckpoint } from './checkpoints.ts';
 
 export interface RecentLimits {
   readonly accountsPerPage: number;
-  /** The most entries in a page. The accounts of a page share this number in equal parts. */
+  /** The accounts of a page share this number of entries in equal parts, at least one each. */
   readonly entriesPerPage: number;
 }
 
@@ -56,7 +56,7 @@ interface Verified {
    * has ended.
    */
   readonly forged: readonly LedgerFault[];
-  /** The new checkpoints of the accounts that have new entries and no fault. */
+  /** The new checkpoints of the accounts that have new entries and no fault on this page. */
   readonly moved: readonly LedgerPlace[];
   /** Places of accounts that may have more entries. */
   readonly unread: readonly LedgerPlace[];
@@ -80,7 +80,7 @@ async function auditAccountsAfter(
   const forged = starts
     .filter(({ isForged }) => isForged)
     .map(({ place: { tenantId } }): LedgerFault => {
-      const detail = 'the checkpoint was not sealed by this service';
+      const detail = 'the checkpoint cannot be unsealed: it was changed, or its key is missing';
       return { kind: 'checkpoint_forged', subject: tenantId, tenantId, detail };
     });
   const last = starts.length < accountsPerPage ? null : (places.at(-1)?.tenantId ?? null);

@@ -24,7 +24,7 @@ const tinyPages = {
   submissionsPerPage: 2,
 };
 
-/** A database that tests share if they leave no fault behind. */
+/** The tests that leave no fault behind share this database. */
 let shared: Awaited<ReturnType<typeof openFixture>>;
 beforeAll(async () => {
   shared = await openFixture();
@@ -327,7 +327,7 @@ test('a failed audit is shown to every process until one has ended', async () =>
     failedAt: expect.any(Date),
     error: expect.stringContaining('ledger_entries'),
   });
-  // The next audit is due at once.
+  // After a failure, the next audit is due at once.
   expect(await auditOnce(fixture, { isDueOnly: true })).toMatchObject({
     isDone: true,
     failedAt: null,

@@ -85,7 +85,10 @@ export interface LedgerAuditStatus {
    */
   readonly at: Date | null;
   readonly tenants: number;
-  /** How many submissions the last pass over the whole ledger verified. 0 before the first pass. */
+  /**
+   * The number of submissions that the pass or audit that ended at `fullAt` has verified. 0 if
+   * `fullAt` is null.
+   */
   readonly submissions: number;
   /**
    * The known faults, at most 100. A fault stays until a later pass of the kind that found it
@@ -95,13 +98,19 @@ export interface LedgerAuditStatus {
   /** The time of the failure if the last audit failed, otherwise null. */
   readonly failedAt: Date | null;
   readonly error: string | null;
-  /** The end of the last pass over the whole ledger. Null if none has ended. */
+  /**
+   * The end of the last pass of the kind `full`, or of a later whole audit (`saveWholeAudit`). Null
+   * before the first of either.
+   */
   readonly fullAt: Date | null;
-  /** The share of the ledger that the current pass over the whole ledger has read, from 0 to 1. */
+  /**
+   * The estimated share of the entries and submissions that the current pass over the whole ledger
+   * has read, from 0 to 1.
+   */
   readonly fullRatio: number;
 }
 
-/** Reads the state of the ledger audit. Null if its row is missing. */
+/** Reads the state of the ledger audit. Null if the row of `ledger_audit` is missing. */
 export async function readLedgerAudit(
   store: Store,
   notedStep: bigint | null = null,

@@ -6,7 +6,7 @@ import { lockAccount, postMovements } from './account.ts';
 export type ReversalOutcome =
   | { kind: 'reversed' | 'repeated'; tenantId: string; creditsMicros: bigint }
   | { kind: 'unknown_purchase' }
-  /** The available credits are less than the purchase, because some are spent or held. */
+  /** Fewer credits are available than the purchase added, because some are spent or held. */
   | { kind: 'not_available'; availableMicros: bigint; creditsMicros: bigint };
 
 /**

@@ -45,7 +45,7 @@ export interface EntryPage {
   readonly tenants: number;
   readonly entries: number;
   readonly faults: LedgerFault[];
-  /** Null at the end of the ledger. */
+  /** The place after which the next page begins. Null if this page is the last one. */
   readonly next: LedgerPlace | null;
 }
 
@@ -75,7 +75,7 @@ export async function auditEntryPage(
     [from.tenantId, from.sequence, limits.entries - 1, limits.accounts - 1, firstSequence],
   );
   const entries = entriesBetween(from, end ?? { tenantId: lastId, sequence: lastSequence });
-  // The tenant of the page's last entry may have more entries, so a later page checks its account.
+  // The tenant of `end` may have entries after this page, so a later page checks its account.
   const accounts = Prisma.sql`a.tenant_id >= ${from.tenantId}::uuid AND ${
     end === undefined ? Prisma.sql`true` : Prisma.sql`a.tenant_id < ${end.tenantId}::uuid`
   }`;
@@ -247,7 +247,10 @@ function auditHolds(query: Query, accounts: Prisma.Sql): Promise<LedgerFault[]> 
   );
 }
 
-/** Checks each entry alone, and its balances against the running sum of the tenant's entries. */
+/**
+ * Checks that each entry is an allowed movement with a positive amount. Compares the balances that
+ * the entry records with the running sums of the tenant's entries.
+ */
 function auditFigures(query: Query, entries: Prisma.Sql): Promise<LedgerFault[]> {
   return send<LedgerFault>(
     query,

@@ -7,7 +7,7 @@ import { faultsMax, type LedgerFault } from './ledger-fault.ts';
 export interface LedgerAudit {
   tenants: number;
   submissions: number;
-  /** At most `faultsMax`. There may be more faults. */
+  /** At most `faultsMax` faults. If there are that many, the ledger may have more. */
   faults: LedgerFault[];
 }
 

@@ -17,7 +17,7 @@ export type LedgerFaultKind =
 
 export interface LedgerFault {
   kind: LedgerFaultKind;
-  /** The tenant's, submission's or entry's UUID. */
+  /** The UUID of the tenant, submission or entry. For `audit_state_forged`, the nil UUID. */
   subject: string;
   tenantId: string | null;
   detail: string;

@@ -18,7 +18,7 @@ export interface LockPatience {
    */
   readonly lockTimeoutMs: number;
   readonly attemptsMax: number;
-  /** The pause after the first try. It doubles up to `pauseMsMax`. */
+  /** The pause after the first try. Each later pause is twice as long, but at most `pauseMsMax`. */
   readonly pauseMs: number;
 }
 
@@ -57,7 +57,7 @@ function failureText({ name, sql }: Migration, isLocked: boolean): string {
   const what = isOutside
     ? `migration ${name} failed. Its finished part stays; run \`svc migrate\` again to continue`
     : `migration ${name} failed and was rolled back`;
-  return isLocked ? `${what}. Other sessions keep a lock that it needs` : what;
+  return isLocked ? `${what}. Other sessions hold a lock that the migration needs` : what;
 }
 
 async function applyOnce(

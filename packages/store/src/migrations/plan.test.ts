@@ -88,9 +88,9 @@ test('the plan of each migration agrees with the locks and the rewrites that Pos
   expect(wrong).toEqual([]);
 });
 
-/** Only migrations after this one follow the rules below. */
+/** The rules below apply only to the migrations after this one. */
 const rulesBegin = '20261122230000_schema_floors';
-/** Statements after which earlier builds do not work. */
+/** Matches statements that remove or rename something that earlier builds may use. */
 const takesAway = /^(?:DROP (?:TABLE|VIEW|FUNCTION)|ALTER TABLE .*(?:DROP COLUMN|RENAME)) /i;
 
 function isContract(sql: string): boolean {

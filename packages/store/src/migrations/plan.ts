@@ -65,7 +65,7 @@ const alterRules: readonly Rule[] = [
   {
     pattern: /^ALTER (?:COLUMN )?\S+ SET NOT NULL/i,
     blocks: 'until_done',
-    why: 'SET NOT NULL reads the table',
+    why: 'SET NOT NULL may read the whole table',
   },
   {
     pattern: /^SET (?:LOGGED|UNLOGGED|TABLESPACE)\b/i,
@@ -85,7 +85,7 @@ const alterRules: readonly Rule[] = [
   {
     pattern: /^ADD (?:CONSTRAINT|CHECK|UNIQUE|PRIMARY|FOREIGN|EXCLUDE)/i,
     blocks: 'until_done',
-    why: 'a constraint without NOT VALID reads the table',
+    why: 'a constraint without NOT VALID or USING INDEX reads the table',
   },
 ];
 

@@ -35,7 +35,10 @@ test('a service starts on a later schema that adds, and is refused once the sche
   const raising = { directory, raisesFloor: true };
   const raised = await migrate(database.ownerUrl, database.databaseUrl, raising);
   expect(raised).toMatchObject({ applied: [contract], waiting: [] });
-  const refusal = { kind: 'schema_unknown', reason: expect.stringContaining(`knows ${expand}`) };
+  const refusal = {
+    kind: 'schema_unknown',
+    reason: expect.stringContaining(`knows migration ${expand}`),
+  };
   expect(await assertReady(store, 'sandbox')).toMatchObject(refusal);
   expect((await migrate(database.ownerUrl, database.databaseUrl)).kind).toBe('refused');
 });
@@ -110,7 +113,7 @@ test('a migration whose lock stays taken is rolled back, and says so', async () 
   const patience = { lockTimeoutMs: 5, attemptsMax: 2, pauseMs: 1 };
   await expect(
     migrate(database.ownerUrl, database.databaseUrl, { directory, patience }),
-  ).rejects.toThrow('was rolled back. Other sessions keep a lock');
+  ).rejects.toThrow('was rolled back. Other sessions hold a lock');
   await unlock();
 });
 
@@ -123,7 +126,8 @@ test('an index is built concurrently, and one that a kill left invalid is built 
      SELECT gen_random_uuid(), 'same', '\\x00', svc_now(), svc_now() FROM generate_series(1, 2)`,
   );
   const migrated = () => migrate(database.ownerUrl, database.databaseUrl, { directory });
-  // Two equal names make the creation of the index fail, as a kill would. An invalid index stays.
+  // Two equal names make the creation of the unique index fail. As after a kill, an invalid index
+  // stays.
   await expect(migrated()).rejects.toThrow('Its finished part stays');
   const validSql = `SELECT indisvalid AS valid FROM pg_index WHERE indexrelid = 'later_idx'::regclass`;
   expect(await database.query(validSql)).toEqual([{ valid: false }]);
@@ -136,7 +140,8 @@ test('an index is built concurrently, and one that a kill left invalid is built 
       `SELECT checksum, applied_steps_count AS steps FROM _prisma_migrations WHERE migration_name = '${expand}'`,
     ),
   ).toEqual([{ checksum: known?.checksum, steps: 1 }]);
-  // This simulates a kill after the index was created and before the migration was recorded.
+  // Deletes the record of the migration, as if a kill came after the creation of the index and
+  // before the record.
   const indexSql = `SELECT 'later_idx'::regclass::oid AS oid`;
   const built = await database.query(indexSql);
   await database.query(`DELETE FROM _prisma_migrations WHERE migration_name = '${expand}'`);

@@ -32,12 +32,15 @@ const outsideTransaction = [
   /^CALL svc_backfill\s*\(/i,
 ];
 
-/** True if the statement may not run in a transaction, because it commits on its own. */
+/** True if the statement cannot run in a transaction, because the statement itself commits. */
 export function isOutsideTransaction(statement: string): boolean {
   return outsideTransaction.some((pattern) => pattern.test(statement));
 }
 
-/** The index that a `CREATE INDEX CONCURRENTLY` creates. Undefined for any other statement. */
+/**
+ * The name of the index that a `CREATE INDEX CONCURRENTLY` creates, with quotes if it has any.
+ * Undefined if the statement names no such index.
+ */
 export function concurrentIndex(statement: string): string | undefined {
   const pattern = /^CREATE (?:UNIQUE )?INDEX CONCURRENTLY (?:IF NOT EXISTS )?("?\w+"?) ON /i;
   return pattern.exec(statement)?.[1];

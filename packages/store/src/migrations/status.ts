@@ -60,7 +60,7 @@ export function compareSchema(
   }
   for (const floor of floors ?? []) {
     if (knownByName.has(floor.needs_migration)) continue;
-    const reason = `migration ${floor.migration_name} needs a build that knows ${floor.needs_migration}. Run such a build, or a later one`;
+    const reason = `migration ${floor.migration_name} needs a build that knows migration ${floor.needs_migration}. Run such a build`;
     return { kind: 'unknown', reason };
   }
   const done = new Set(applied.map((row) => row.migration_name));
@@ -79,7 +79,8 @@ export function compareSchema(
 }
 
 function faultOf({ name, checksum }: Migration, row: AppliedMigration): string | undefined {
-  if (row.finished_at === null) return `migration ${name} was not applied completely`;
+  if (row.finished_at === null)
+    return `migration ${name} is incomplete. Complete or undo it and note that in _prisma_migrations`;
   if (checksum !== row.checksum)
     return `migration ${name} was changed after it was applied. Run a build with the file that was applied`;
   return undefined;

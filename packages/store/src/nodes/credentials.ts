@@ -10,7 +10,7 @@ interface NodeSecret {
   readonly secret: string;
 }
 
-/** The credentials that authenticate a node's link (CONTRACT 7). */
+/** The secrets that authenticate a node's link (CONTRACT 7), and settings of the node. */
 export interface NodeCredentials {
   readonly nodeId: string;
   readonly disabled: boolean;
@@ -51,7 +51,7 @@ export async function findNodeCredentials(
   return { nodeId, disabled, draining, slotsMax, secrets };
 }
 
-/** A dispatcher applies the settings to the link of the node. */
+/** The settings of a node that a dispatcher applies to the node's link. */
 export interface NodeSettings {
   readonly nodeId: string;
   readonly disabled: boolean;
@@ -79,7 +79,8 @@ const changesMax = 10_000;
 
 /**
  * The nodes whose `changed_at` is later than `since` minus `commitDelayMsMax`, and the database's
- * time. Returns at most `changesMax` nodes. If `since` is null, the database's time is used instead.
+ * time. Returns at most `changesMax` nodes. If `since` is null, the database's time is used
+ * instead.
  */
 export async function findChangedNodes(
   store: Store,
@@ -111,7 +112,7 @@ const settingsColumns = `id, disabled_at IS NOT NULL AS disabled, draining, secr
   CASE WHEN quarantined_until > svc_now() THEN quarantined_until END AS quarantined_until`;
 
 interface NodeSettingsRow {
-  /** If no node changed, there is one row, which has only the time. Its `id` is null. */
+  /** Null only if `findChangedNodes` found no node. Its one row then has no node, only `now`. */
   id: string | null;
   disabled: boolean;
   draining: boolean;

@@ -24,7 +24,10 @@ export interface HelloState {
   readonly quarantinedUntil: Date | null;
 }
 
-/** Records the hello of a link. If the node has a newer link, records nothing and returns null. */
+/**
+ * Records the hello of a link. If the link is not the node's current one, records nothing and
+ * returns null.
+ */
 export async function recordHello(
   store: Store,
   hello: { nodeId: string; agentVersion: string; linkEpoch: number },

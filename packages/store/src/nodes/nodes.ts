@@ -9,7 +9,7 @@ import { nodeSecretPlace } from '../sealing/sealed.ts';
 export interface NodeRecord {
   id: string;
   name: string;
-  /** The most slots of the node that the service uses, also if the node reports more. */
+  /** The service uses at most this many slots of the node, even if the node reports more. */
   slotsMax: number;
   draining: boolean;
   agentVersion: string | null;
@@ -77,7 +77,10 @@ const nodeFields = {
 
 type NodeRow = Prisma.NodeGetPayload<{ select: typeof nodeFields }>;
 
-/** A page of nodes, newest first, older than `before` if it is given. */
+/**
+ * A page of nodes, newest first. All are older than the node `before`. With null, the page begins
+ * at the newest node.
+ */
 export async function listNodes(
   store: Store,
   { before, limit }: { before: string | null; limit: number },
@@ -92,7 +95,7 @@ export async function listNodes(
   return rows.map((row) => nodeOf(row, now));
 }
 
-/** Null for an unknown node. */
+/** Returns the node with this id. Null for an unknown node. */
 export async function findNode(store: Store, nodeId: string): Promise<NodeRecord | null> {
   const row = await store.db.node.findUnique({ where: { id: nodeId }, select: nodeFields });
   return row === null ? null : nodeOf(row, await databaseNow(store));

@@ -65,7 +65,7 @@ export async function findOperatorCredentials(
   return { operatorId, disabled: row.disabled, secret };
 }
 
-/** A page of operators, newest first, older than `before` if it is given. */
+/** A page of operators, newest first. If `before` is given, the page has only older operators. */
 export function listOperators(
   { db }: Store,
   { before, limit }: { before: string | null; limit: number },
@@ -78,7 +78,7 @@ export function listOperators(
   });
 }
 
-/** True if an enabled operator exists. Without one, an operator can be created without a key. */
+/** True if an enabled operator exists. If none exists, `svc operator create` needs no key. */
 export async function hasOperators({ db }: Store): Promise<boolean> {
   const enabled = await db.operator.findFirst({
     where: { disabledAt: null },

@@ -20,7 +20,7 @@ export interface ServiceFigures {
   }[];
   readonly heldCredits: number;
   readonly deliveriesDue: number;
-  /** 0 if none is due. */
+  /** 0 if no delivery is due. */
   readonly oldestDueAgeSeconds: number;
   readonly nodes: {
     /** Nodes that were seen in the last day. */

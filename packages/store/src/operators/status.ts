@@ -3,9 +3,12 @@ import type { Store } from '../connection/store.ts';
 import { inFlightIds } from '../schema/submission-states.ts';
 
 export interface InFlightCounts {
-  /** The number of submissions by state. States without submissions are left out. */
+  /** The number of submissions in flight by state. States without submissions are left out. */
   submissions: Partial<Record<SubmissionState, number>>;
-  /** Deliveries that have not ended. Events that a tenant reads itself are not counted. */
+  /**
+   * Deliveries by webhook that have not ended. Deliveries that wait until a tenant polls them are
+   * not counted.
+   */
   deliveriesPending: number;
   deliveriesDue: number;
 }
@@ -31,7 +34,7 @@ export async function countInFlight(store: Store): Promise<InFlightCounts> {
 
 export interface NodeCounts {
   known: number;
-  /** Nodes that were seen in the last day. */
+  /** The number of nodes that were seen in the last 24 hours. */
   seenLately: number;
   draining: number;
   disabled: number;

@@ -16,14 +16,17 @@ export interface CursorPosition {
 export interface WatchedAccount {
   readonly tokenAccount: string;
   readonly mint: string;
-  /** True if an open intent is paid to this account. */
+  /** True if this is the token account of an open intent. */
   readonly isOpen: boolean;
   /** Null until the cursor of the account is created. */
   readonly cursor: {
-    /** The signature at which the cursor is. Null while the account has no signature. */
+    /**
+     * The signature at which the cursor is. Null if the cursor is before the first signature of the
+     * account.
+     */
     readonly signature: string | null;
     readonly slot: number;
-    /** Signatures of earlier slots are not read. */
+    /** The lists of the account leave out signatures of earlier slots. */
     readonly floorSlot: number;
   } | null;
 }
@@ -98,7 +101,10 @@ export async function openCursor(
   });
 }
 
-/** Moves the cursor past signatures of failed transactions. */
+/**
+ * Moves the cursor to `to`, past signatures of failed transactions. Throws `LeaseLost` if the lease
+ * has another epoch.
+ */
 export async function moveCursor(store: Store, epoch: bigint, to: CursorPosition): Promise<void> {
   await store.transaction(async (query) => {
     await holdFence(query, epoch);

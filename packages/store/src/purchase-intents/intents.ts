@@ -42,7 +42,7 @@ export interface PurchaseIntent {
   readonly confirmedAt: Date | null;
   /** True after the intent was confirmed, or was closed after its grace. */
   readonly isClosed: boolean;
-  /** At most `paymentsShownMax`, in the order in which they were recorded. */
+  /** The first `paymentsShownMax` payments, in the order in which they were recorded. */
   readonly payments: readonly IntentPayment[];
 }
 
@@ -53,7 +53,10 @@ export type IntentCreation =
    */
   | { readonly kind: 'too_many'; readonly retryInMs: number };
 
-/** Creates an intent. The tenant's pending intents are counted under the lock of its account. */
+/**
+ * Creates an intent, unless the tenant has `pendingIntentsMax` pending intents. The lock of the
+ * tenant's account keeps concurrent creations within this limit.
+ */
 export function createPurchaseIntent(store: Store, intent: NewIntent): Promise<IntentCreation> {
   return store.transaction(async (query): Promise<IntentCreation> => {
     await lockAccount(query, intent.tenantId);

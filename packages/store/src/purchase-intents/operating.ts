@@ -53,7 +53,10 @@ export interface UnexplainedPayment {
   readonly signature: string;
   readonly tokenAccount: string;
   readonly amountUsdcMicros: bigint;
-  /** The failed or expired intent that the payment was added to, if any. */
+  /**
+   * The reference of the failed or expired intent to which the payment was added. Null if the
+   * payment was added to no intent.
+   */
   readonly reference: string | null;
   readonly at: Date;
 }
@@ -76,7 +79,10 @@ export interface WatcherStatus {
     readonly signature: string | null;
     readonly slot: number;
     readonly listedAt: Date | null;
-    /** Seconds since all signatures were last listed. Null before the first time. */
+    /**
+     * Seconds since the last complete listing of the account's signatures began. Null before the
+     * first complete listing.
+     */
     readonly lagSeconds: number | null;
   }[];
   readonly openIntents: number;
@@ -154,7 +160,7 @@ export async function readWatcherFigures(store: Store): Promise<WatcherFigures> 
            WHERE i.closed_at IS NULL AND i.token_account = c.token_account)), 0)::float8 AS "lagSeconds"`,
     [],
   );
-  if (row === undefined) throw new Error('the figures of the watcher returned no row');
+  if (row === undefined) throw new Error('the query of the watcher figures returned no row');
   return row;
 }
 
@@ -210,7 +216,8 @@ async function assign(
   );
   if (payments.length === 0) return { kind: 'unknown_payment' };
   if (payments.some(({ is_open }) => is_open)) return { kind: 'intent_open' };
-  // Several payments may confirm an intent, but its purchase names only the last one.
+  // Several payments can confirm an intent together. Its purchase names only the last of them, so
+  // `insertGrant` would not refuse a grant for the others.
   if (payments.some(({ is_part }) => is_part)) return { kind: 'already_granted' };
   const reference = solanaGrantReference(signature);
   const usdMicros = payments.reduce((sum, one) => sum + one.amount_usdc_micros, 0n);

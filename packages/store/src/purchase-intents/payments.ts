@@ -43,7 +43,7 @@ export type RecordOutcome =
    * them.
    */
   | { readonly kind: 'unexplained' }
-  /** The payment was added to an intent and granted nothing. */
+  /** The payment was added to an intent but does not complete it. Nothing was granted. */
   | { readonly kind: 'added'; readonly reference: string }
   | { readonly kind: 'granted'; readonly reference: string; readonly tenantId: string }
   /**

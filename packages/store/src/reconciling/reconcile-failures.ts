@@ -13,7 +13,7 @@ export type ReconcilerName = 'settlement' | 'webhook' | 'purge';
 export interface ReconcileFailure {
   /** The id of the submission or the delivery. */
   subjectId: string;
-  /** The kind of fault, one word. */
+  /** The kind of work that failed, such as `unsettled`, `aged_delivery` or `expired`. */
   kind: string;
   error: unknown;
 }
@@ -135,11 +135,14 @@ export interface DeadLetter {
 }
 
 export interface DeadLetters {
-  /** The number of rows that failed and are not yet dead letters. */
+  /**
+   * The number of rows that a reconciler failed at fewer than `deadLetterFailures` times and that
+   * may still need work.
+   */
   retrying: number;
-  /** The number of all dead letters, listed or not. */
+  /** The number of all dead letters that may still need work, listed or not. */
   count: number;
-  /** The oldest first, at most `limit`. */
+  /** At most `limit` dead letters, by the time of their first failure, the earliest first. */
   listed: DeadLetter[];
 }
 

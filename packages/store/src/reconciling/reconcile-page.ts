@@ -23,7 +23,7 @@ export interface CandidateCursor {
   subjectId: string;
 }
 
-/** `next` is null at the end. */
+/** `next` is null if the page has fewer rows than its limit. No page follows then. */
 export interface CandidatePage<Candidate extends ReconcileCandidate> {
   candidates: Candidate[];
   next: CandidateCursor | null;

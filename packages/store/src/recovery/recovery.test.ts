@@ -102,7 +102,7 @@ test('a submission that the backup lacks is inserted from its receipt, with its 
   const before = await rows();
   await forget(fixture, lost.submissionId);
   await begin(fixture);
-  // Only the node that was given the receipt can use it, and only for its submission.
+  // A receipt is bound to the node that got the receipt. Another node cannot use the receipt.
   const thief = { ...lost, nodeId: await fixture.node() };
   expect(await applyReport(store, thief)).toBe('unreadable');
   expect(await rows()).toEqual([]);

@@ -13,7 +13,7 @@ import { type PartitionRange, readPartitions } from '../schema/partitions.ts';
 
 export interface Retention {
   readonly usageDays: number;
-  /** Days that deliveries, attempts and events are kept. */
+  /** Deliveries, attempts and events are kept for at least this many days. */
   readonly deliveryDays: number;
 }
 

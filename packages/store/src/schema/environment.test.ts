@@ -104,7 +104,7 @@ test('a cut connection fails its own call, but neither the process nor the next 
     await expect(inTransaction).rejects.toThrow(/./);
     await concurrent;
     await cutAll();
-    // Postgres answers before the sockets of the ended sessions are closed.
+    // The pool may notice the cut only after `cutAll` has resolved.
     await expect.poll(() => store.poolFigures().idle).toBe(0);
     expect(await hasOperators(store)).toBe(false);
   }

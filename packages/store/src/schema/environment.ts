@@ -16,15 +16,18 @@ export type Readiness =
   | { kind: 'other_environment'; found: string }
   /** Only in production: the role has privileges that bypass the database's guards. */
   | { kind: 'too_privileged'; excess: string[] }
-  /** Postgres has a standby, but commits do not wait for it. A failover may lose such commits. */
+  /**
+   * Only with `refusesAsyncStandby`: Postgres has a standby, but commits do not wait for it. A
+   * failover may lose such commits.
+   */
   | { kind: 'async_standby' }
-  /** The role, or a pooler in front of Postgres, is not set up for services. */
+  /** The sessions have wrong settings, or the pooler does not keep prepared statements. */
   | { kind: 'wrong_session'; faults: string[] }
-  /** The sealed values of the database cannot be opened with this master key. */
+  /** The master key of this process cannot open the sealed value in the environment row. */
   | { kind: 'other_key' };
 
 export interface ReadinessOptions {
-  /** True: refuses a database with a standby for which commits do not wait. Default false. */
+  /** If true, a database whose commits do not wait for its standby is refused. Default false. */
   readonly refusesAsyncStandby?: boolean;
   /**
    * True if DATABASE_URL lists several hosts. All hosts except the primary are then standbys.
@@ -94,7 +97,7 @@ async function hasAsyncStandby(store: Store, listsStandby: boolean): Promise<boo
 
 export type OpenedStore =
   | { kind: 'ready'; store: Store; requestHashKey: Uint8Array }
-  /** The fault and the remedy, in sentences for an operator. */
+  /** `reason` describes the fault, and the remedy if one is known, in sentences for an operator. */
   | { kind: 'refused'; reason: string };
 
 /**
@@ -116,7 +119,7 @@ export async function openReadyStore(
     if (!isUnavailable(error)) throw error;
     return {
       kind: 'refused',
-      reason: 'Postgres does not answer at DATABASE_URL. Start it, or correct DATABASE_URL.',
+      reason: 'Postgres at DATABASE_URL is down, busy or a standby. Check it and DATABASE_URL.',
     };
   }
 }
@@ -139,7 +142,7 @@ function whyNot(readiness: Exclude<Readiness, { kind: 'ready' }>, wanted: Enviro
     case 'schema_unknown':
       return `The database schema does not match this build: ${readiness.reason}.`;
     case 'other_environment':
-      return `The database belongs to ${readiness.found}, but SVC_ENVIRONMENT is ${wanted}. Set DATABASE_URL to the database of ${wanted}.`;
+      return `The database belongs to ${readiness.found}, but SVC_ENVIRONMENT is ${wanted}. Correct SVC_ENVIRONMENT, or set DATABASE_URL to the database of ${wanted}.`;
     case 'too_privileged':
       return `The role of DATABASE_URL ${readiness.excess.join(' and ')}. In production it must not have such rights. Use another role in DATABASE_URL. Set MIGRATION_DATABASE_URL to a URL with the role that owns the tables, and run \`svc migrate\`.`;
     case 'async_standby':
@@ -155,7 +158,7 @@ function sessionFaults({ wrongSettings, isPooled, keepsStatements }: SessionChec
   const faults: string[] = [];
   if (wrongSettings.length > 0)
     faults.push(
-      `The sessions of DATABASE_URL have wrong settings: ${wrongSettings.join(', ')}. Run \`svc migrate\`, and remove other values of these settings from DATABASE_URL and from its role.${isPooled ? ' Then run RECONNECT in the console of PgBouncer.' : ''}`,
+      `The sessions of DATABASE_URL have wrong settings: ${wrongSettings.join(', ')}. Run \`svc migrate\`, which sets them. If DATABASE_URL or its role sets other values, remove these values.${isPooled ? ' Then run RECONNECT in the console of PgBouncer.' : ''}`,
     );
   if (!keepsStatements)
     faults.push(

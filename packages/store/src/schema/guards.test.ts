@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { commitDispatched } from '../assignments/dispatch.ts';
 import { createFixture } from '../store.fixture.ts';
 
-/** The database refuses changes that the code never makes. */
+/** Most of these tests try changes that the code never makes. The database must refuse them. */
 
 test.each([
   ['ledger_entries', 'amount_micros = 1'],

@@ -8,11 +8,11 @@ import { excessPrivileges, missingPrivileges } from './roles.ts';
 export interface DatabaseHealth {
   /** The server's version, such as 180001. */
   readonly version: number;
-  /** Settings of the server that the service depends on, as Postgres prints them. */
+  /** The settings of `settingNames`, with their values as `pg_settings` shows them. */
   readonly settings: Readonly<Record<string, string>>;
-  /** Why the role is unsuitable, such as `may create roles`. Empty if the role is suitable. */
+  /** The powers of the role that a service must not have, such as `may create roles`. */
   readonly excess: readonly string[];
-  /** Privileges that the role lacks, such as `INSERT on ledger_entries`. */
+  /** Privileges that services need and the role lacks, such as `INSERT on ledger_entries`. */
   readonly missing: readonly string[];
   /**
    * The most sessions that the role may open: the lowest limit of the server, the database and the
@@ -21,11 +21,11 @@ export interface DatabaseHealth {
   readonly sessionsMax: number;
   readonly sessions: number;
   readonly isEncrypted: boolean;
-  /** Connections that stream WAL from this server: standbys, and backups while they run. */
+  /** The connections that stream WAL from this server, such as standbys and running backups. */
   readonly standbys: number;
-  /** Replication slots that keep WAL while nobody reads them. */
+  /** The inactive replication slots. Such a slot can keep WAL that nobody reads. */
   readonly idleSlots: readonly string[];
-  /** Default partitions that have got rows, because the partition of their month was missing. */
+  /** Default partitions that have received rows, because the partition of a month was missing. */
   readonly defaultPartitions: readonly string[];
 }
 

@@ -33,7 +33,10 @@ export type MigrationResult =
        * nothing.
        */
       newer: string[];
-      /** True if values are still sealed without their complete place (`sealing-phase.ts`). */
+      /**
+       * True if some values are still sealed for their row only (`sealing-phase.ts`). Always false
+       * if `newer` is not empty.
+       */
       isResealDue: boolean;
     }
   | { kind: 'refused'; reason: string };
@@ -83,7 +86,8 @@ export async function migrate(
     const status = compareSchema(known, record);
     if (status.kind === 'unknown') return { kind: 'refused', reason: status.reason };
     const newer = status.kind === 'usable' ? status.newer : [];
-    // A later build has migrated this database. Its privileges and rate card stay as they are.
+    // A later build has migrated this database. This build changes nothing there, not even the
+    // privileges or the rate card.
     if (newer.length > 0)
       return { kind: 'migrated', applied: [], waiting: [], newer, isResealDue: false };
     const raisesFloor = options.raisesFloor === true || record.applied.length === 0;
@@ -112,7 +116,10 @@ export async function migrate(
   }
 }
 
-/** Returns the migrations that are pending, with their effects. Changes nothing. */
+/**
+ * Returns the pending migrations with their effects. Returns `refused` if this build must not
+ * migrate the database (`migrations/status.ts`). Changes nothing.
+ */
 export async function planMigrations(
   ownerUrl: string,
   directory = migrationsDirectory,
@@ -159,7 +166,7 @@ function raisesFloorItself(migration: Migration): boolean {
   return planMigration(migration).raisesFloorTo !== null;
 }
 
-/** If this process is killed, Postgres ends its statement within two seconds. */
+/** If this process is killed, Postgres ends the running statement within two seconds. */
 const ownersSettings = '-c client_connection_check_interval=2s';
 
 async function connectOwner(ownerUrl: string): Promise<Client> {

@@ -16,7 +16,7 @@ export interface PartitionRange {
 }
 
 export interface PartitionRound {
-  /** `movedRows`: the rows that were moved from the default partition. */
+  /** `movedRows` is the number of rows that were moved from the default partition. */
   readonly made: readonly (PartitionRange & { readonly movedRows: number })[];
   /** Partitions that are still missing. Rows of these ranges go to the default partition. */
   readonly missing: readonly PartitionRange[];
@@ -54,7 +54,7 @@ async function makeOne(store: Store, { table, from, to }: PartitionRange): Promi
   return row?.moved ?? null;
 }
 
-/** The partitions from last month to three months ahead that do not exist. */
+/** The missing partitions, from last month to three months ahead by the database's clock. */
 export async function findMissing(store: Store): Promise<PartitionRange[]> {
   const now = await databaseNow(store);
   const existing = await readPartitions(store);

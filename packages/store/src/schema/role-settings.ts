@@ -17,7 +17,10 @@ export interface SettingsTarget {
   readonly scope: 'role' | 'database';
 }
 
-/** The SQLSTATE of the error when two sessions change the settings of a role at the same time. */
+/**
+ * The SQLSTATE of the error if two sessions change existing settings of a role at the same time.
+ * Other internal errors of Postgres have the same SQLSTATE.
+ */
 const concurrentlyUpdated = 'XX000';
 const attemptsMax = 5;
 const pauseMs = 50;
@@ -80,7 +83,7 @@ async function asRole(
     return { kind: 'granted' };
   } catch (error) {
     if (!isUnavailable(error) && sqlState(error) === undefined) throw error;
-    const reason = `neither the role that migrates nor the role ${role} of DATABASE_URL may change the settings of ${role}. Run as an administrator: ${statements.replaceAll(';\n', '; ')}`;
+    const reason = `the settings of the role ${role} of DATABASE_URL could not be changed, neither by the role that migrates nor by ${role} itself. Run as an administrator: ${statements.replaceAll(';\n', '; ')}`;
     return { kind: 'refused', reason };
   }
 }

@@ -18,7 +18,7 @@ const change = ['SELECT', 'INSERT', 'UPDATE'] as const;
 /** The privileges of the services' role on each table. A test compares the list with the schema. */
 export const servicePrivileges: Readonly<Record<string, readonly string[]>> = {
   _prisma_migrations: ['SELECT'],
-  // Written by a trigger that runs with the owner's rights.
+  // A trigger writes the next table, with the owner's rights.
   audit_chain: ['SELECT'],
   audit_head: change,
   audit_log: append,
@@ -41,7 +41,8 @@ export const servicePrivileges: Readonly<Record<string, readonly string[]>> = {
   ledger_audit: change,
   ledger_checkpoints: change,
   ledger_verdict: change,
-  // A row is locked and deleted when its signature was accepted over an hour ago.
+  // Rows older than an hour are locked and deleted when another signature arrives. The lock needs
+  // the privilege to update.
   node_link_signatures: [...change, 'DELETE'],
   nodes: change,
   operators: change,
@@ -50,7 +51,7 @@ export const servicePrivileges: Readonly<Record<string, readonly string[]>> = {
   recoveries: change,
   recovery_nodes: append,
   recovery_reports: change,
-  // A row is deleted when its subject is reconciled.
+  // A row is deleted when its subject is reconciled, or needs no more work of the reconciler.
   reconcile_failures: [...change, 'DELETE'],
   solana_cursors: change,
   solana_payments: append,
@@ -58,7 +59,7 @@ export const servicePrivileges: Readonly<Record<string, readonly string[]>> = {
   solana_unread_signatures: [...change, 'DELETE'],
   solana_watcher: change,
   submissions: change,
-  // Written by a trigger that runs with the owner's rights.
+  // A trigger writes the next table, with the owner's rights.
   submissions_in_flight: ['SELECT'],
   surge_pin: change,
   // A key is deleted when it is revoked. An expired named key is deleted when its tenant creates
@@ -68,10 +69,10 @@ export const servicePrivileges: Readonly<Record<string, readonly string[]>> = {
   // An expired row is deleted. No row is ever changed, but the lock on a row needs the privilege to
   // update.
   trace_contexts: [...change, 'DELETE'],
-  // A second report in the same millisecond updates the row of the first.
+  // A second report of a submission in the same millisecond updates the row of the first report.
   usage_reports: change,
   webhook_caps: change,
-  // A retired endpoint is deleted when its deliveries have ended.
+  // A retired endpoint is deleted after an hour or more, when its deliveries have ended.
   webhook_endpoints: [...change, 'DELETE'],
 };
 

@@ -21,14 +21,17 @@ export const inFlightStates: readonly SubmissionState[] = submissionStates.filte
 );
 /** The states in which no outcome is stored and a cancel is possible. */
 export const openStates: readonly SubmissionState[] = transitions.cancel.from;
-/** The states of a submission that is assigned to a node and has no outcome. */
+/** The states of a submission in flight that is assigned to a node and has no outcome. */
 export const assignedStates: readonly SubmissionState[] = transitions.store_outcome.from;
 export const assignedOrSettlingStates: readonly SubmissionState[] = [
   ...assignedStates,
   transitions.store_outcome.to,
 ];
 
-/** SQL for an array of the ids of all submissions in flight. A trigger writes their table. */
+/**
+ * SQL for an array of the ids of all submissions in flight. Triggers keep the table
+ * `submissions_in_flight`.
+ */
 export const inFlightIds = 'ARRAY(SELECT submission_id FROM submissions_in_flight)';
 
 /**

@@ -4,12 +4,13 @@ import { Prisma } from '../generated/client.ts';
 export interface SealedColumn {
   readonly table: string;
   readonly column: string;
-  /** The column that the values are bound to, if it is another one than `column`. */
+  /** The name of the column to which the values are bound. Default: `column`. */
   readonly boundTo?: string;
   /** The row's key columns with their types. Default: `id`, a UUID. */
   readonly key?: readonly (readonly [name: string, type: string])[];
-  /** SQL for the tenant and the kind of the place (`sealed.ts`). Default: null. */
+  /** SQL for the tenant's id in the place of a value (`sealed.ts`). Default: null. */
   readonly tenant?: string;
+  /** SQL for the kind in the place of a value. Default: null. */
   readonly kind?: string;
 }
 
@@ -72,7 +73,10 @@ export const sealedColumns: readonly SealedColumn[] = [
   },
 ];
 
-/** `next` is the `after` of the following page, or null if this page is the last one. */
+/**
+ * `next` is the `after` of the following page. Null if this page has fewer than `rowsPerPage` rows,
+ * and is therefore the last one.
+ */
 export interface ResealedPage {
   looked: number;
   /**
@@ -166,7 +170,10 @@ async function writePage(
   return (await query(text, values)).length;
 }
 
-/** The approximate number of rows to process, for a progress bar. */
+/**
+ * The approximate number of rows to process, for a progress bar. A row counts once for each sealed
+ * column of its table.
+ */
 export async function countSealedRows(store: Store): Promise<number> {
   const tables = sealedColumns.map(({ table }) => table);
   const [row] = await store.query<{ rows: number }>(

@@ -23,7 +23,7 @@ export const ledgerCheckpointPlace = ({ tenantId }: Tenants): Place => ({
 
 export const operatorSecretPlace = (id: string): Place => rowOf('operators', 'secret_sealed', id);
 
-/** The kind is the secret's version, so that a rotated secret does not open as the current one. */
+/** The kind is the secret's version. An earlier secret does not open as the current one. */
 export const nodeSecretPlace = ({ id, version }: { id: string; version: number }): Place => ({
   ...rowOf('nodes', 'secret_sealed', id),
   kind: `${version}`,
@@ -60,7 +60,7 @@ export const eventPlace = (at: Tenants & { id: string; type: string }): Place =>
   kind: at.type,
 });
 
-/** The place of a receipt. Its node keeps the receipt; the database does not. */
+/** The place of a receipt. The node `nodeId` keeps the receipt. The database does not store it. */
 export const receiptPlace = (at: { submissionId: string; nodeId: string }): Place => ({
   ...rowOf('assignments', 'receipt', at.submissionId),
   kind: at.nodeId,

@@ -107,7 +107,8 @@ async function placeAsPlanned(
   const seen = new Set<string>();
   for (const [index, { request, tenant: owner }] of places.entries()) {
     const name = `${request.tenant} ${request.key}`;
-    // The second of two equal keys in a batch gets `key_taken`, also if the first hold was refused.
+    // If a batch repeats a key of a tenant, only the first request can get the hold. The others get
+    // `key_taken`, even if the first hold was refused.
     const planned = seen.has(name) ? { kind: 'key_taken' } : owner.planned.hold(request);
     seen.add(name);
     expect(outcomes[index]).toMatchObject(planned);

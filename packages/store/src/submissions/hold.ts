@@ -118,7 +118,7 @@ function firstOfEachKey(submissions: readonly NewSubmission[]): NewSubmission[] 
 }
 
 interface HoldRow {
-  /** The position in the input, from 1. */
+  /** The position among the holds that are sent to the statement, from 1. */
   position: number;
   is_stale: boolean;
   key_taken: boolean;

@@ -20,13 +20,16 @@ export interface OperatorSubmission extends SubmissionRecord {
   requestId: string;
 }
 
-/** A null field does not filter. */
+/**
+ * A null field does not filter, with one exception: if `tenantId` is given and `states` is null,
+ * rejected submissions are left out.
+ */
 export interface EverySubmissionFilter {
   tenantId: string | null;
   states: readonly SubmissionState[] | null;
   /** Inclusive. */
   createdAfter: Date | null;
-  /** Only submissions with a smaller id. They are older. */
+  /** Only submissions with a smaller id than this one. */
   beforeId: string | null;
   limit: number;
 }

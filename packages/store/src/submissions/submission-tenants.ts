@@ -33,7 +33,7 @@ export function rememberTenants(store: Store, rows: readonly TenantRow[]): void 
 
 const tenantsSql = 'SELECT id, tenant_id FROM submissions WHERE id = ANY($1::uuid[])';
 
-/** The tenant of each submission that exists, by its id. */
+/** Returns the tenant's id of each submission that exists, by the submission's id. */
 export async function tenantsOf(
   store: Store,
   submissionIds: readonly string[],

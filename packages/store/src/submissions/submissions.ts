@@ -21,7 +21,10 @@ export interface StoredQuote {
   surgeMicros: bigint;
 }
 
-/** A submission as idempotency needs it: the request, the answer and the current state. */
+/**
+ * The facts of a submission from which the gateway answers the request that created it. Repeated
+ * requests with the same idempotency key are answered from the same facts.
+ */
 export interface KeyedSubmission {
   id: string;
   tenantId: string;
@@ -35,7 +38,10 @@ export interface KeyedSubmission {
   quote: StoredQuote;
   /** The tenant's available credits after the hold, as in the first response. */
   availableAfterMicros: bigint;
-  /** Milliseconds until the dispatch deadline, at most `dispatchDeadlineMs`. Negative after it. */
+  /**
+   * Milliseconds until the dispatch deadline, at most `dispatchDeadlineMs`. Negative after the
+   * deadline.
+   */
   remainingMs: number;
   /**
    * True if the submission is still pending after its deadline and grace. The reader must reject
@@ -177,7 +183,10 @@ export interface SubmissionRecord {
   refundedMicros: bigint | null;
   usage: Usage;
   failure: (FailureFacts & { message: string }) | null;
-  /** The JSON value that the node reported with its success. Null if it reported none. */
+  /**
+   * The JSON value that the node reported with `completed`. Null before the submission has ended,
+   * after a purge, and if the node reported no result.
+   */
   result: unknown;
   cancelledBy: 'tenant' | 'operator' | null;
   lateOutcome: { status: 'submitted' | 'failed'; at: Date } | null;

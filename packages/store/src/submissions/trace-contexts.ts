@@ -8,7 +8,10 @@ export interface StoredTraceContext {
   readonly tracestate?: string;
 }
 
-/** Contexts are kept for this long, which is longer than the retries of a delivery. */
+/**
+ * A context is kept for at least this long after its submission was created. This exceeds the run
+ * limit plus `webhookAgeMaxMs`.
+ */
 const keptDays = 7;
 /** Each insert deletes up to this many expired rows, so that the table needs no other clean-up. */
 const deletedMax = 16;

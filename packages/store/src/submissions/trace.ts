@@ -17,7 +17,7 @@ export interface SubmissionTrace {
   /** The offers of the submission. Null if they were not recorded. */
   offers: OfferRecord[] | null;
   usage: { at: Date; usage: Usage }[];
-  /** The number of all usage reports. `usage` has at most `usageEndsMax` from each end. */
+  /** The number of all usage reports. `usage` has only the first and the last `usageEndsMax`. */
   usageCount: number;
   usageCapped: boolean;
   entries: { at: Date; type: string; amountMicros: bigint; balanceAfterMicros: bigint }[];

@@ -4,7 +4,8 @@ import type { Store } from '../connection/store.ts';
 import { tenantSecretPlace, unsealText } from '../sealing/sealed.ts';
 
 /**
- * The credentials that authenticate a tenant's request (CONTRACT 1 and 12), and its rate card.
+ * The data of a tenant that the gateway needs to check a signed request (CONTRACT 1 and 12).
+ * Examples are secrets, scopes, limits and the version of the rate card.
  */
 export interface TenantCredentials {
   tenantId: string;
@@ -18,7 +19,10 @@ export interface TenantCredentials {
   hmacSecrets: string[];
   /** The ids of the keys in `hmacSecrets`, in the same order. They are UUIDs. */
   keyIds: string[];
-  /** The scopes of the key that the request names. If it names none: all scopes. */
+  /**
+   * The scopes of the key that the request names. These are all scopes if that key is a first key
+   * (`KeyRecord`), or if the request names no key.
+   */
   scopes: readonly KeyScope[];
   /** The CIDR blocks that requests must come from. Empty for any address. */
   addresses: string[];

@@ -21,7 +21,7 @@ import { lockEpochSql } from './tenants.ts';
 export interface KeyRecord {
   id: string;
   scopes: readonly KeyScope[];
-  /** The CIDR blocks from which the key may be used. Empty if it may be used from any address. */
+  /** CIDR blocks from which the key may be used. Empty if the key may be used from any address. */
   addresses: string[];
   createdAt: Date;
   expiresAt: Date | null;
@@ -36,16 +36,16 @@ export interface NewKey {
   readonly tenantId: string;
   readonly secret: string;
   readonly scopes: readonly KeyScope[];
-  /** Canonical CIDR blocks. */
+  /** CIDR blocks in canonical form. Empty if the key may be used from any address. */
   readonly addresses: readonly string[];
   /** Null for a key that does not expire. */
   readonly expiresInDays: number | null;
 }
 
 export type KeyCreation =
-  /** `deliveryIds`: the caller announces these deliveries of `settings.changed`. */
+  /** `deliveryIds`: the new deliveries of `settings.changed`, which the caller announces. */
   | { kind: 'created'; key: KeyRecord; deliveryIds: string[] }
-  /** The tenant has `tenantKeysMax` valid keys. */
+  /** The tenant has at least `tenantKeysMax` valid keys. */
   | { kind: 'key_limit' };
 
 export type KeyDeletion =

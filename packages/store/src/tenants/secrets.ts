@@ -11,7 +11,7 @@ import { insertSecret, lockEpochSql, type TenantSecretKind } from './tenants.ts'
 export const validSecretsMax = 2;
 
 export type RotationOutcome =
-  /** The end of the previous secret's validity. Null if there was no previous secret. */
+  /** The end of the previous secret's validity. Null if no secret of this kind was valid before. */
   | { kind: 'rotated'; previousValidUntil: Date | null }
   /**
    * Two secrets of this kind are valid already. A third one would end the oldest, which a client or

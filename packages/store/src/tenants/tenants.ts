@@ -100,7 +100,10 @@ export async function findTenant({ db }: Store, tenantId: string): Promise<Tenan
   return row === null ? null : tenantOf(row);
 }
 
-/** A page of tenants, newest first. Only tenants older than the tenant `before`, if it is given. */
+/**
+ * Returns a page of tenants, newest first. If `before` is the id of a tenant, returns only older
+ * tenants.
+ */
 export async function listTenants(
   { db }: Store,
   { before, limit }: { before: string | null; limit: number },

@@ -30,7 +30,10 @@ export interface NewEndpoint {
   secret: string;
 }
 
-/** An endpoint after its change, and the deliveries to announce. Both are committed. */
+/**
+ * A created or changed endpoint. `deliveryIds` are the deliveries of the event about the change,
+ * which the caller announces. Endpoint and deliveries are committed.
+ */
 export interface ChangedEndpoint {
   endpoint: EndpointRecord;
   deliveryIds: string[];

@@ -17,7 +17,7 @@ export async function readDestinations(query: Query, tenantId: string): Promise<
 
 export interface SettingsChanged {
   readonly tenantId: string;
-  /** The change, such as `key.created`. It contains no secrets and no URL. */
+  /** The name of the change, such as `key.created`. The event contains no secrets and no URLs. */
   readonly what: string;
   readonly by: Author;
   /**

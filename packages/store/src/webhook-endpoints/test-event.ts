@@ -6,9 +6,12 @@ import { untilWebhooksAllowedMs } from '../deliveries/webhook-caps.ts';
 export type EndpointTestOutcome =
   | { kind: 'queued'; deliveryId: string; announced: boolean }
   | { kind: 'not_found' }
-  /** A 410 has disabled the URL. */
+  /** The endpoint is disabled, because its URL answered 410 Gone. */
   | { kind: 'disabled' }
-  /** A test was sent less than a minute ago, or the tenant's attempts of this hour are used up. */
+  /**
+   * The endpoint's last test was less than a minute ago, or the tenant has used up its webhook
+   * attempts of this hour. The second reason applies only to an endpoint with a URL.
+   */
   | { kind: 'too_soon'; retryInMs: number };
 
 /**

@@ -45,7 +45,7 @@ function follow(dispatcher: Dispatcher, link: NodeLink, node: NodeSettings): voi
     return;
   }
   if (link.secretVersion !== node.secretVersion) {
-    // The previous secret is valid until its expiry time. Older secrets have expired.
+    // The previous secret is valid until its expiry time. An older secret is not valid.
     const isPrevious = link.secretVersion === node.secretVersion - 1;
     link.secretExpiresAt = (isPrevious ? node.previousSecretExpiresAt : null) ?? new Date(0);
   }
@@ -79,7 +79,7 @@ function followLimits(
   if (link.state !== 'open') return;
   inBackground(
     dispatcher,
-    'update the limits of a link in the fleet',
+    'update the limits of a node link in the fleet registry',
     enterFleet(dispatcher, link),
   );
 }

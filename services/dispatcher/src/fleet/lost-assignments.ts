@@ -42,7 +42,10 @@ export async function giveUpUnsent(
   if (isLost) settleLost(dispatcher, link, [submissionId]);
 }
 
-/** Ends the submissions that were committed to the node while an operator disabled it. */
+/**
+ * Stores `node_lost` for the submissions that were committed to the node while an operator disabled
+ * the node. Does nothing if the node is enabled again.
+ */
 export async function giveUpLeftBehind(dispatcher: Dispatcher, link: LostBy): Promise<void> {
   settleLost(dispatcher, link, await endAfterDisable(dispatcher.store, link.nodeId));
 }

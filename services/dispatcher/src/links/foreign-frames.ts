@@ -1,7 +1,7 @@
 import { foreignFramesMax, foreignFramesWindowMs } from '@svc/domain';
 import type { Clock } from '@svc/runtime';
 
-/** Counts the frames of a link about submissions that its node does not have (CONTRACT 7). */
+/** Counts a link's frames that name submissions which its node does not have (CONTRACT 7). */
 export interface ForeignFrames {
   /**
    * Counts one more frame. Returns true if there were more than `foreignFramesMax` in the last

@@ -19,7 +19,9 @@ const burstPerRunning = 4;
 const bytesPerToken = 4_096;
 
 export interface FrameRate {
-  /** Takes the tokens for a frame of this size. False if the limit is reached. */
+  /**
+   * Takes the tokens for a frame of this size. If too few are left, takes none and returns false.
+   */
   take(bytes: number): boolean;
   /** Computes the limit from the node's slots and runs. The full burst is then available again. */
   allowFor(node: { readonly slots: number; readonly running: number }): void;

@@ -9,7 +9,7 @@ import type { OrderedWork } from './ordered-work.ts';
 export interface LinkTransport {
   send(text: string): void;
   close(code: number, reason: string): void;
-  /** `pause` stops reading from the socket. This limits the frames of one node in memory. */
+  /** Stops reading from the socket, to limit how many frames of one node are in memory. */
   pause(): void;
   resume(): void;
 }
@@ -96,7 +96,10 @@ export interface NodeLink {
   isDrainOrdered: boolean;
   /** The version of the secret that signed the upgrade. */
   readonly secretVersion: number;
-  /** Database time at which the secret expires; null while no newer secret replaces it. */
+  /**
+   * The database time at which this secret expires, in the past if the secret is not valid. Null
+   * while the secret is the node's newest one.
+   */
   secretExpiresAt: Date | null;
   readonly offers: Map<string, UnansweredOffer>;
   readonly runs: Map<string, LinkRun>;

@@ -66,7 +66,7 @@ export async function coordinate(
   }
 }
 
-/** Records a span for each offer. Its times are by the database's clock. */
+/** Records a span for each offer of a traced submission, with times by the database's clock. */
 function recordOfferSpans(
   { tracing }: Dispatcher,
   subjectId: string,
@@ -208,7 +208,7 @@ async function askNext(
     offerId,
     expiresInMs: expiresInMs(offering, nowMs),
     offeredAt: databaseTime(offering, nowMs),
-    // Leaves room for the record of this offer within `offerRecordsMax`.
+    // `before` has at most `offerRecordsMax - 1` records, because the record of this offer follows.
     before: offering.records.slice(1 - offerRecordsMax),
     submissionId,
     maxNodeSeconds: runLimitMs[facts.tier] / 1000,

@@ -33,7 +33,7 @@ export interface OfferEnd {
 
 export interface Offering {
   readonly beganAtMs: number;
-  /** The database's clock at `beganAtMs`. */
+  /** The approximate time at `beganAtMs`, by the clock of the database. */
   readonly beganAt: Date;
   /** The dispatch deadline. Offers that are open at this time expire. */
   readonly deadlineMs: number;
@@ -62,9 +62,15 @@ const silentDispatcherAfterMs = 250;
  * could not answer and would count as silent.
  */
 export const answerMsMin = 100;
-/** The delay before the next search if an offer is open and no other node is free. */
+/**
+ * The delay before the next search if an offer is open and `reserve` returned `no_headroom` or
+ * `none_left`.
+ */
 export const searchAgainAfterMs = 300;
-/** The delay before the next search while the fleet registry is rebuilt or Redis is unreachable. */
+/**
+ * The delay before the next search if `reserve` returned `rebuilding` or `lost`: the fleet registry
+ * may lack nodes, or Redis did not answer.
+ */
 export const searchAgainSoonMs = 100;
 
 export function beginOffering(
@@ -140,7 +146,7 @@ export function withoutOffers(offering: Offering, end: OfferEnd): Offering {
   return rest;
 }
 
-/** Converts a time of the offering to the database's clock, as RFC 3339. */
+/** Converts `atMs` from the dispatcher's monotonic clock to the database's clock, as RFC 3339. */
 export function databaseTime({ beganAt, beganAtMs }: Offering, atMs: number): string {
   return new Date(beganAt.getTime() + Math.round(atMs - beganAtMs)).toISOString();
 }

@@ -19,7 +19,10 @@ export interface Offerable {
  * Postgres. The age is the time of this dispatcher minus the sending time by the gateway's clock.
  */
 const ageMsMax = 1_000;
-/** The facts are also not trusted if the clock of the gateway is ahead by more than this. */
+/**
+ * The facts are also not trusted if the sending time, by the gateway's clock, is ahead of this
+ * dispatcher's clock by more than this.
+ */
 const aheadMsMax = 100;
 
 /**

@@ -46,7 +46,8 @@ async function dispatchOne(
       (result) => ({ 'svc.dispatch.result': result }),
     );
   } catch (error) {
-    // The submission stays pending. The reconciler rejects it one second after its deadline.
+    // If the submission is still pending one second after its deadline, the waiting gateway or the
+    // reconciler rejects it.
     const { requestId } = submission.facts;
     dispatcher.logger.error({ err: error, requestId }, 'could not dispatch a submission');
   }
@@ -63,7 +64,7 @@ async function reply(
   try {
     await dispatcher.reply(replyTo, { submissionId, news });
   } catch (error) {
-    // The gateway reads Postgres itself when its waiting time is over.
+    // Without a reply, the waiting gateway reads Postgres within one second.
     dispatcher.logger.warn({ err: error }, 'could not reply to a gateway');
   }
 }

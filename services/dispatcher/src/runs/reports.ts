@@ -24,7 +24,7 @@ export async function onReport(
   const { nodeId, instanceId } = link;
   const finding = await applyReport(store, { submissionId, nodeId, receipt, isBegun, instanceId });
   if (finding === null)
-    return { kind: 'unexpected', message: 'send `report` only after a `welcome` with `recovery`' };
+    return { kind: 'unexpected', message: 'send `report` only while a recovery is in force' };
   link.logger.info(
     { submissionId: wireId, finding },
     'the node has reported a submission after a restore',

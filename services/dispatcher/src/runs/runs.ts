@@ -203,7 +203,8 @@ export async function onOutcome(
         await failpoint('outcome.stored');
         const enqueued = enqueueSettlements(producer, [submissionId]);
         inBackground(dispatcher, 'enqueue a settlement', enqueued);
-        // Applies the quarantine before the slot is free, so that the node gets no further offer.
+        // The quarantine is applied before the slot is freed. Otherwise the free slot could get an
+        // offer.
         if (stored.isQuarantined) await followNode(dispatcher, nodeId);
         break;
       }

@@ -73,7 +73,7 @@ async function enter(dispatcher: Dispatcher, link: NodeLink): Promise<void> {
     const { epoch, linkEpoch } = link;
     await dispatcher.bus.broadcast({ kind: 'node_linked', nodeId, linkId, epoch, linkEpoch });
   } catch (error) {
-    // The node's runs must go on without Redis. The next refresh adds the link to the registry.
+    // The node's runs must go on without Redis. A later refresh adds the link to the registry.
     link.logger.warn({ err: error }, 'could not add a node link to the fleet registry');
   }
 }

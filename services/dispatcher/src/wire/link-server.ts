@@ -50,7 +50,7 @@ const closing: UpgradeRefusal = {
 const fault: UpgradeRefusal = {
   kind: 'refused',
   code: 'unavailable',
-  detail: 'A part of the service cannot be reached. Connect again.',
+  detail: 'The service could not check this connection. Connect again.',
 };
 
 function createHttp(options: LinkServerOptions, listener: RequestListener): Server {
@@ -62,7 +62,7 @@ function createHttp(options: LinkServerOptions, listener: RequestListener): Serv
 
 function portOf(server: Server): number {
   const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('no port to listen on');
+  if (address === null || typeof address === 'string') throw new Error('the server has no port');
   return address.port;
 }
 

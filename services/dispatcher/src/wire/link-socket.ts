@@ -38,7 +38,10 @@ function createTurnCork(connection: Duplex): () => void {
   };
 }
 
-/** `send` does nothing on a closed socket, and drops a node that does not read its frames. */
+/**
+ * `send` does nothing unless the socket is open. If more than `unreadBytesMax` bytes then wait for
+ * the node, `send` cuts the link.
+ */
 export function transportOf(socket: WebSocket, connection: Duplex, logger: Logger): LinkTransport {
   const cork = createTurnCork(connection);
   return {
@@ -49,7 +52,7 @@ export function transportOf(socket: WebSocket, connection: Duplex, logger: Logge
       if (socket.bufferedAmount <= unreadBytesMax) return;
       logger.warn(
         { unreadBytes: socket.bufferedAmount },
-        'dropped a node that does not read its frames',
+        'dropped the link of a node that does not read its frames',
       );
       socket.terminate();
     },
@@ -64,7 +67,10 @@ function textOf(data: RawData): string {
   return (data instanceof ArrayBuffer ? Buffer.from(data) : data).toString('utf8');
 }
 
-/** Passes frames from the socket to its link, and checks the heartbeat (CONTRACT 7). */
+/**
+ * Passes frames from the socket to its link. The returned `checkHeartbeat` pings the node, and
+ * drops a silent node (CONTRACT 7).
+ */
 export function attachSocket(
   socket: WebSocket,
   link: OpenLink,
@@ -89,7 +95,7 @@ export function attachSocket(
     checkHeartbeat() {
       const nowMs = clock.monotonicMs();
       if (nowMs - receivedAtMs > linkSilentMs - heartbeatCheckMs) {
-        logger.info('dropped a silent node');
+        logger.info('dropped a silent node link');
         socket.terminate();
       } else if (nowMs - pingedAtMs >= heartbeatSeconds * 1000) {
         pingedAtMs = nowMs;

@@ -30,7 +30,7 @@ import type { AcceptedNode } from './upgrade.ts';
 
 /** The handlers of the events of one link (CONTRACT 7). The link's socket calls the handlers. */
 export interface OpenLink {
-  /** A text frame, or undefined for a binary one. */
+  /** Handles one frame. `text` is undefined if the frame is binary. */
   receive(text: string | undefined): void;
   closed(): void;
 }
@@ -104,7 +104,7 @@ function receive(dispatcher: Dispatcher, link: NodeLink, text: string | undefine
   if (!link.rate.take(Buffer.byteLength(text))) {
     answerBad(dispatcher, link, {
       code: 'rate_limited',
-      message: 'the node sends frames too fast',
+      message: 'the node sends too many frames or bytes a second',
     });
     return;
   }
@@ -154,7 +154,8 @@ function refusalInProduction({
   if (executors.some(({ name }) => name === simulatedExecutorName)) {
     return 'simulated executors are allowed only in the sandbox';
   }
-  if (sandboxOnly === true) return 'this node has options that are allowed only in the sandbox';
+  if (sandboxOnly === true)
+    return 'this node has options only for the sandbox, such as --map-host or --debug-dir';
   return undefined;
 }
 

@@ -15,7 +15,7 @@ async function refuse(): Promise<Response> {
 test('an address with too many refused upgrades gets 429 without a query of Postgres', async () => {
   (await openLinkSocket(linkRequest({ link, ...credentials }))).terminate();
   for (let count = 0; count < 3; count += 1) expect((await refuse()).status).toBe(401);
-  // The table is renamed, so a decision that queries it would answer 503.
+  // Without the table `nodes`, an upgrade that queries Postgres would get 503.
   await service.database.query('ALTER TABLE nodes RENAME TO nodes_away');
   const limited = await refuse();
   await service.database.query('ALTER TABLE nodes_away RENAME TO nodes');

@@ -77,7 +77,7 @@ const identityHeaders = ['x-svc-tenant', 'x-svc-operator', 'x-svc-node'];
 function checkRoute(request: IncomingMessage): UpgradeRefusal | undefined {
   const [path] = (request.url ?? '').split('?');
   if (path !== nodeLinkPath) {
-    return refused('not_found', 'There is no such route or resource.');
+    return refused('not_found', 'This route does not exist. Check the path.');
   }
   if (request.method !== 'GET') {
     return refused('method_not_allowed', 'Open the node link with GET.');
@@ -98,7 +98,7 @@ async function authenticate(
   if (identities.length > 1) {
     return refused(
       'unauthenticated',
-      'The request has more than one identity header. Send only X-SVC-Node.',
+      'The request has more than one identity header. Send only X-SVC-Node, once.',
     );
   }
   const wireId = headerOf(request, 'x-svc-node');
@@ -192,7 +192,7 @@ async function checkUpgrade(
   }
   const { nodeId, draining, slotsMax, secretVersion, signatureHash } = decision;
   if (!(await acceptLinkSignature(context.store, signatureHash))) {
-    return refused('unauthenticated', 'This signature has already opened a link. Sign again.');
+    return refused('unauthenticated', 'This signature was used before. Sign a later timestamp.');
   }
   const linkEpoch = await takeLinkEpoch(context.store, nodeId);
   return { kind: 'accepted', nodeId, draining, slotsMax, secretVersion, linkEpoch };

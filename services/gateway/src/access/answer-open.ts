@@ -10,7 +10,7 @@ import { payloadTooLarge, receiveBody } from '../http/receive-body.ts';
 
 const noBody = Buffer.alloc(0);
 
-/** Undefined if the client disconnected. */
+/** Undefined if the connection closed before the end of the request's body. */
 export async function answerOpen(
   endpoint: OpenEndpoint,
   request: Request,

@@ -19,7 +19,7 @@ export type Principal =
   | {
       readonly kind: 'tenant';
       readonly tenant: TenantCredentials;
-      /** The key that signed the request, a UUID. */
+      /** The UUID of the key that signed the request. */
       readonly keyId: string;
       /**
        * True if the credentials were loaded less than `keysTtlMs` ago. If false, the epoch of the
@@ -128,7 +128,7 @@ function missing(header: string): { kind: 'malformed'; detail: string } {
 
 interface FoundKey {
   readonly principalOf: (secretIndex: number) => Principal;
-  /** Empty if there is no key or it may not be used. Then no signature matches. */
+  /** Empty if the key is unknown or may not be used. Then no signature matches. */
   readonly secrets: readonly string[];
 }
 

@@ -17,7 +17,7 @@ export interface KeyUses {
  * so it writes each row at most once a minute.
  */
 const flushAfterMs = 20_000;
-/** When uses of this many keys wait to be stored, they are stored at once. */
+/** If uses of this many keys wait to be stored, the next write does not wait for `flushAfterMs`. */
 const keysMax = 10_000;
 
 export function createKeyUses({
@@ -29,11 +29,11 @@ export function createKeyUses({
   readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly logger: Logger;
 }): KeyUses {
-  /** The monotonic time of the last use in milliseconds, by key. */
+  /** By key id: the monotonic time, in milliseconds, of the last use that waits to be stored. */
   let pending = new Map<string, number>();
   let timer: NodeJS.Timeout | undefined;
 
-  /** Resolves when all writes so far have ended. It never rejects. */
+  /** Resolves when all writes so far have ended. Never rejects. */
   let written = Promise.resolve();
 
   function flush(): Promise<void> {

@@ -1,6 +1,6 @@
 /** The headers that say who signed a request, and how (CONTRACT 1). */
 export interface SigningHeaders {
-  /** Every identity header of the request. More than one is malformed. */
+  /** Every identity header of the request. A request with more than one is malformed. */
   readonly identities: readonly { readonly name: IdentityHeader; readonly id: string }[];
   /**
    * `X-SVC-Timestamp`. Undefined if the header is missing. The values of a repeated timestamp,

@@ -66,7 +66,7 @@ export function documentationEndpoints(): readonly OpenEndpoint[] {
 }
 
 interface Reference extends IndexEntry {
-  /** `source` is set if the page is rendered from Markdown. */
+  /** `source` is the Markdown of the page. Undefined if the page is not made from Markdown. */
   readonly show: () => PageContent & { readonly source?: string };
 }
 

@@ -59,7 +59,9 @@ export interface IndexEntry {
   readonly summary: string;
 }
 
-/** The index for language models (llmstxt.org): one line for each page. */
+/**
+ * The index for language models (llmstxt.org): one line for each guide and each page in `pages`.
+ */
 export function indexEndpoint(pages: readonly IndexEntry[]): OpenEndpoint {
   const index = once(() => {
     const entries = guides.map((guide) => ({

@@ -6,7 +6,7 @@ export interface Guide {
   readonly slug: string;
   readonly path: string;
   readonly title: string;
-  /** Markdown. */
+  /** The text of the guide, in Markdown. */
   readonly source: string;
 }
 

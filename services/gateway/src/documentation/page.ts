@@ -55,7 +55,7 @@ export interface PersonalPage {
   readonly navigation?: Html;
   readonly content: Html;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Runs after the browser has parsed the content. The page works without it. */
+  /** The script runs after the browser has parsed the content. The page works without it too. */
   readonly script?: string;
   readonly hasForm?: boolean;
 }

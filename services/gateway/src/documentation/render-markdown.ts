@@ -157,7 +157,10 @@ const inlinePattern = /`([^`]+)`|\*\*([^*]+)\*\*|\[([^\]]+)\]\(([^)\s]+)\)/g;
 /** Matches the target of a link if this service or another public site serves it. */
 const servedTarget = /^(?:\/(?!\/)|#|https:\/\/)/;
 
-/** Renders the text of a block. A link to a file of the repository becomes its label. */
+/**
+ * Renders the text of a block. A link whose target does not match `servedTarget` becomes its label,
+ * for example a link to a file of the repository.
+ */
 function inline(text: string): Html {
   const parts: (Html | string)[] = [];
   let end = 0;

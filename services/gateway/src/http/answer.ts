@@ -7,7 +7,9 @@ export interface JsonAnswer {
   readonly kind: 'json';
   readonly status: number;
   readonly body: object;
-  /** Added to the log line of the request; not sent to the client. */
+  /**
+   * Added to the log line of the request, `submissionId` also to its trace. Not sent to the client.
+   */
   readonly logFields?: AnswerLogFields;
 }
 

@@ -22,7 +22,10 @@ const kindBytes: Readonly<Record<CursorKind, number>> = {
 const idOffset = 7;
 const cursorBytes = idOffset + 16;
 
-/** Encodes a cursor as opaque text that is safe in a query. It contains only kind and position. */
+/**
+ * Encodes a cursor as opaque text that is safe in the query of a URL. The text contains only the
+ * kind and the position.
+ */
 export function encodeCursor(kind: CursorKind, { id, atMs }: CursorPosition): string {
   const bytes = Buffer.alloc(cursorBytes);
   bytes.writeUInt8(kindBytes[kind], 0);

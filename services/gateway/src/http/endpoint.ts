@@ -7,7 +7,7 @@ import type { SignedRequest } from './signed-request.ts';
 
 export interface TenantRequest extends SignedRequest {
   readonly tenant: TenantCredentials;
-  /** The key that signed the request, a UUID. */
+  /** The id of the key that signed the request: a UUID, not a wire id. */
   readonly keyId: string;
 }
 
@@ -103,7 +103,7 @@ interface Definition<Request, Query extends TObject, Reply = Answer> extends Rou
   handle(request: Request, query: Static<Query>): Promise<Reply>;
 }
 
-/** Makes a tenant's endpoint. Its query is checked before `handle` runs (CONTRACT 3). */
+/** Makes an endpoint for tenants. A request's query is checked before `handle` (CONTRACT 3). */
 export function tenantEndpoint<Query extends TObject>(
   definition: Definition<TenantRequest, Query>,
 ): TenantEndpoint {

@@ -14,7 +14,7 @@ export interface Exchange {
   route?: string;
   tenantId?: string;
   operatorId?: string;
-  /** The state of the tenant's rate limit. Undefined before it is known. */
+  /** The state of the tenant's rate limit. Undefined unless a tenant's request is authenticated. */
   rateLimit?: RateLimitState;
   answer?: Answer;
   readonly trace: RequestTrace;
@@ -96,7 +96,7 @@ export function beginExchange(
 
 const knownMethods = new Set(['GET', 'HEAD', 'POST', 'PATCH', 'DELETE', 'PUT', 'OPTIONS']);
 
-/** The method that a span shows. A client may send any word, so unknown ones become `_OTHER`. */
+/** The HTTP method that a span shows. A method outside `knownMethods` becomes `_OTHER`. */
 function methodOf({ method = '' }: IncomingMessage): string {
   return knownMethods.has(method) ? method : '_OTHER';
 }

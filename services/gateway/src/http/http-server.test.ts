@@ -98,7 +98,8 @@ test('a request that is on its way when the server closes gets its answer', asyn
   socket.write(request);
   await waitUntil(() => text.includes('{"open":true}'));
   text = '';
-  // `write` is asynchronous: these bytes reach the server after its decision to close.
+  // `write` and `close` are called in one turn of the event loop. The server therefore reads these
+  // bytes after its decision to close.
   socket.write(request);
   const closed = closing.close();
   await once(socket, 'close');

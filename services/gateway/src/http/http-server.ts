@@ -93,7 +93,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
     async close() {
       closing = true;
       const closed = once(server, 'close');
-      // Only stops listening. `close` of an HTTP server would close idle connections at once.
+      // This call only stops listening. `server.close()` would also close idle connections at once.
       NetServer.prototype.close.call(server);
       // Without this header a keep-alive connection would outlive its answer and delay the close.
       for (const response of unanswered) {
@@ -107,7 +107,8 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
         server.closeAllConnections();
       }, drainTimeoutMs);
       await Promise.race([closed, sleep(idleCloseDelayMs)]);
-      // Closes idle connections at once, and every other connection after its answer.
+      // Closes the idle connections at once. Each other connection closes after an answer with
+      // `connection: close`.
       server.close();
       await closed;
       clearTimeout(timer);
@@ -142,7 +143,10 @@ function portOf(server: Server | TlsServer): number {
   return address.port;
 }
 
-/** Answers malformed, oversized or slow requests for which Node raises `clientError`. */
+/**
+ * Handles an error of a connection for which Node raises `clientError`: a malformed, oversized or
+ * slow request, or a broken connection. Answers the request if an answer is still possible.
+ */
 function answerBroken(
   error: NodeJS.ErrnoException,
   socket: Duplex,
@@ -166,7 +170,10 @@ function answerBroken(
   const code = codeOf(error);
   const requestId = options.newId();
   if (options.requestLines.admits({ status: errorCatalogue[code].status, durationMs: 0 })) {
-    options.logger.info({ requestId, code, reason: error.code }, 'malformed request refused');
+    options.logger.info(
+      { requestId, code, reason: error.code },
+      'malformed, too large or too slow request refused',
+    );
   }
   refuseRaw(socket, problem(code, errorCatalogue[code].description), requestId);
 }

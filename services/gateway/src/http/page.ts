@@ -10,7 +10,7 @@ export interface PageRequest {
   readonly after: CursorPosition | null;
 }
 
-/** A text that is not a cursor of this kind of list gets `422` as an invalid query parameter. */
+/** Returns a `422` problem if `cursor` is not a cursor of this kind of list. */
 export function readPage(
   kind: CursorKind,
   { limit = pageLimitDefault, cursor }: { limit?: number; cursor?: string },

@@ -3,7 +3,10 @@ import type { IncomingMessage } from 'node:http';
 export type BodyReading =
   | { readonly kind: 'read'; readonly bytes: Buffer }
   | { readonly kind: 'too_large' }
-  /** The client disconnected or sent malformed HTTP. The caller must send no answer. */
+  /**
+   * The connection closed before the end of the body: the client disconnected, sent malformed HTTP
+   * or was too slow. The caller must send no answer.
+   */
   | { readonly kind: 'aborted' };
 
 const drainedBytesMax = 4 * 1024 * 1024;

@@ -8,8 +8,9 @@ export type JsonReading =
   | { readonly kind: 'json'; readonly document: JsonDocument }
   | ProblemAnswer;
 
-/** `application/json`, with any parameters. The only accepted charset is UTF-8. */
+/** Matches `application/json` with any parameters. */
 const jsonMediaType = /^application\/json\s*(?:;|$)/i;
+/** Matches a parameter `charset` with a value other than UTF-8. */
 const foreignCharset = /;\s*charset\s*=\s*(?!"?utf-8"?\s*(?:;|$))/i;
 
 /**
@@ -50,7 +51,7 @@ export function readJson({
 
 export function validationProblem(
   errors: readonly ProblemError[],
-  detail = 'The body does not match its schema. `errors` lists what to correct.',
+  detail = 'The body is not valid. `errors` lists what to correct.',
 ): ProblemAnswer {
   return problem('validation_error', detail, { errors: [...errors] });
 }

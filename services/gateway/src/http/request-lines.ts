@@ -2,7 +2,7 @@ import { type Clock, type Logger, writesLogLevel } from '@svc/runtime';
 
 /** Beyond `perSecondMax` lines in a second, one in this many lines is written. */
 export const sampledOneIn = 100;
-/** A request that takes longer than this always has its line. */
+/** The line of a request that takes longer than this is never left out. */
 export const slowRequestMs = 1_000;
 const secondMs = 1_000;
 
@@ -15,7 +15,7 @@ interface EndedRequest {
 export interface RequestLines {
   /** True if the line must be written. Otherwise the line is counted as left out. */
   admits(request: EndedRequest): boolean;
-  /** Logs how many lines were left out since the last report. */
+  /** Logs how many lines were left out since the last report, unless there were none. */
   close(): Promise<void>;
 }
 

@@ -31,7 +31,8 @@ export async function sendAnswer(
     return;
   }
   response.write(body);
-  // A client that sent `Expect` may still wait for `100 Continue`. It then sends no body to drain.
+  // A client that sent `Expect` may still wait for `100 Continue`. Such a client sends no body, so
+  // there is nothing to drain.
   if (request.headers.expect === undefined) await drainBody(request);
   response.end();
 }

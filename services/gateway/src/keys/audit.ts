@@ -5,7 +5,10 @@ import { json } from '../http/answer.ts';
 import { tenantEndpoint, type TenantEndpoint } from '../http/endpoint.ts';
 import { pageOf, readPage } from '../http/page.ts';
 
-/** `GET /v1/audit` (CONTRACT 12): changes of settings, endpoints and keys, newest first. */
+/**
+ * `GET /v1/audit` (CONTRACT 12): the changes of the tenant's settings, secrets, endpoints and keys,
+ * newest first.
+ */
 export function auditEndpoint({ store }: GatewayDeps): TenantEndpoint {
   return tenantEndpoint({
     method: 'get',

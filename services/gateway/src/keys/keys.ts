@@ -44,7 +44,7 @@ export function listKeysEndpoint({ store, keyUses }: GatewayDeps): TenantEndpoin
   });
 }
 
-/** `POST /v1/keys`. An empty body is the same as `{}`: a key with all scopes. */
+/** `POST /v1/keys`. An empty body counts as `{}`, which asks for a key with all scopes. */
 export function createKeyEndpoint(deps: GatewayDeps): TenantEndpoint {
   const checkBody = compileBody(KeyRequest, []);
   return tenantEndpoint({
@@ -88,7 +88,7 @@ const lastKey = problem('last_key', errorCatalogue.last_key.description);
 const keyLimit = problem('key_limit', errorCatalogue.key_limit.description);
 const scopeNotHeld = problem(
   'scope_missing',
-  'A key cannot create a key with a scope that it does not have itself. Name fewer `scopes`, or sign with another key.',
+  'A key cannot create a key with a scope that it does not have itself. Set `scopes` to scopes of the signing key, or sign with another key.',
 );
 
 async function create(

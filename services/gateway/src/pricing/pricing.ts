@@ -15,7 +15,10 @@ export interface Pricing {
   rateCard(version: number | null): Promise<RateCard>;
   /** The surge multiplier in force, in millionths. */
   surgeMicros(): Promise<bigint>;
-  /** Prices one job (CONTRACT 4). Returns `quote_failed` if the job has no price. */
+  /**
+   * Prices one job (CONTRACT 4). Returns `quote_failed` if no rate is in force for the job, or if
+   * the maximum price is above `creditsMicrosMax`.
+   */
   quote(
     rateCardVersion: number | null,
     job: { jobType: string; tier: Tier },

@@ -50,7 +50,7 @@ export function intentCreation(
 const badAmount = validationProblem([
   {
     path: '/credits',
-    message: `must cost more than 0 and at most ${formatCredits(intentAmountUsdcMicrosMax)} USDC, with at most six decimals`,
+    message: `must have a USDC price above 0, of at most ${formatCredits(intentAmountUsdcMicrosMax)}, and with at most six decimals`,
     keyword: 'multipleOf',
   },
 ]);

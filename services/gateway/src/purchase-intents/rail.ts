@@ -36,7 +36,7 @@ export async function openRail(
   const addresses = { SOLANA_RECIPIENT: rail.recipient, SOLANA_USDC_MINT: rail.mint };
   for (const [name, address] of Object.entries(addresses)) {
     if (!isSolanaAddress(address)) {
-      cannotStart(`${name} is not a Solana address.`, railRefusedStatus);
+      cannotStart(`${name} is not a Solana address. Correct it.`, railRefusedStatus);
     }
   }
   const waiters = createIntentWaiters({

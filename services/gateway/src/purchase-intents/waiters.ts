@@ -3,7 +3,7 @@ import type { Logger } from '@svc/runtime';
 
 /** The most requests of one gateway that wait for payments at the same time. */
 const waitersMax = 5_000;
-/** The interval at which one statement reads the statuses of all awaited intents. */
+/** The pause before each look. A look is one statement for the statuses of all awaited intents. */
 const lookMs = 250;
 
 type WaitEnd =

@@ -1,6 +1,9 @@
 import type { SignupAnswer } from '@svc/contracts';
 
-/** Examples that a new tenant can paste. They need only a shell with curl and openssl, and Node. */
+/**
+ * Examples that a new tenant can paste. The first submission needs only a shell with curl and
+ * openssl. The webhook endpoint needs only Node.
+ */
 
 const target = '/v1/submissions';
 

@@ -14,7 +14,10 @@ const validate = compileSchema(SignupRequest);
 const formMediaType = /^application\/x-www-form-urlencoded\s*(?:;|$)/i;
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** True if the body is a form, as the sign-up page sends it. The answer is then a page. */
+/**
+ * True if the media type is that of a form, as the sign-up page sends it. The sign-up endpoint then
+ * answers with a page.
+ */
 export function isForm({ contentType = '' }: Pick<OpenRequest, 'contentType'>): boolean {
   return formMediaType.test(contentType);
 }

@@ -97,7 +97,7 @@ async function createSandboxTenant(
     webhookUrl: webhookUrl ?? null,
     hmacSecret: newSecret('hsk_test', randomBytes),
     webhookSecret: newSecret('whsec', randomBytes),
-    // Anyone can sign up with any URL, so the webhook attempts are limited.
+    // Anyone can sign up with the URL of somebody else, so the webhook attempts are limited.
     webhookAttemptsPerHour: signupWebhookAttemptsPerHour,
     inFlightMax: signupInFlightMax,
   };

@@ -2,13 +2,16 @@ import { dispatchDeadlineMs, dispatchGraceMs } from '@svc/domain';
 
 /** The longest interval between two reads of Postgres. It limits the delay if a reply was lost. */
 export const lookEveryMs = 1_000;
-/** The longest wait, by this host's monotonic clock. After it the outcome counts as unknown. */
+/**
+ * If a creation is still pending after this time, its outcome counts as unknown. This host's
+ * monotonic clock measures the time.
+ */
 const waitMsMax = dispatchDeadlineMs + dispatchGraceMs + 2_000;
 
 export interface PendingCreation {
   readonly state: string;
   readonly overdue: boolean;
-  /** Time until the dispatch deadline. Negative after it. */
+  /** The time until the dispatch deadline. Negative after the deadline. */
   readonly remainingMs: number;
 }
 

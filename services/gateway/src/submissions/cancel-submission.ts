@@ -9,7 +9,7 @@ import { type Answer, json, notFound } from '../http/answer.ts';
 import { tenantEndpoint, type TenantEndpoint } from '../http/endpoint.ts';
 import { endedAnswer, refundFigures } from './creation-answer.ts';
 
-/** `POST /v1/submissions/:id/cancel` (CONTRACT 5). Any body is ignored. */
+/** `POST /v1/submissions/:id/cancel` (CONTRACT 5). The content of the body is ignored. */
 export function cancelSubmissionEndpoint(deps: GatewayDeps): TenantEndpoint {
   return tenantEndpoint({
     method: 'post',

@@ -42,7 +42,7 @@ export function creationAnswer(
   const { state } = creation;
   if (state === 'pending') return undefined;
   if (state === 'rejected') return dispatchUnavailable;
-  // A submission cancelled while pending never was `dispatched`, so there is no 201 to repeat.
+  // A submission that was cancelled while `pending` was never `dispatched`, so it has no 201.
   if (state === 'cancelled' && !creation.dispatched) return endedAnswer(creation);
   const body = createdBody(creation);
   const logFields = { submissionId: body.submissionId };
@@ -53,7 +53,7 @@ export function creationAnswer(
 
 const dispatchUnavailable = unavailable(
   'dispatch_unavailable',
-  'No node can take the submission at present. Its hold is released. Repeat the request after the seconds in `Retry-After`.',
+  'No node took the submission. Its hold is released. Repeat the request after the seconds in `Retry-After`.',
 );
 
 export const keyConflict = problem(

@@ -16,7 +16,7 @@ export const outcomeUnknown = unavailable(
   'The outcome of this creation is unknown. Repeat the request with the same idempotency key.',
 );
 
-/** A submission whose hold is committed, with the figures for the answer and for the offers. */
+/** A submission whose hold is committed, with the facts for its offers and for the answer. */
 export interface HeldSubmission {
   readonly kind: 'held';
   readonly submission: NewSubmission;

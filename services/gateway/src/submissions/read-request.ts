@@ -29,7 +29,7 @@ import { problem, type ProblemAnswer } from '../http/answer.ts';
 import { validationProblem } from '../http/read-json.ts';
 import { duplicatesProblem, type JsonBody } from '../http/read-object.ts';
 
-/** Checks a submission's body, in the order of CONTRACT 3. No I/O. */
+/** Checks the body of a submission or a quote, in the order of CONTRACT 3. No I/O. */
 
 const validateKey = compileSchema(Type.Object({ idempotencyKey: IdempotencyKey }));
 
@@ -42,7 +42,10 @@ export function readIdempotencyKey(
   return { kind: 'key', key: validation.value.idempotencyKey };
 }
 
-/** The canonical text of the body: bodies of equal meaning have the same text (CONTRACT 3). */
+/**
+ * The canonical text of the body. Bodies of equal meaning have the same text (CONTRACT 3), except
+ * in the case that `canonicalText` names. A missing `tier` counts as the default tier.
+ */
 export function canonicalRequest(body: JsonBody): string {
   return canonicalText(withDefaultString(body.root, 'tier', tierDefault));
 }
@@ -70,7 +73,10 @@ function tooDeepMembers({ document }: JsonBody, payload: JsonNode): FieldError[]
     .map(({ name }) => fieldErrorAt(`/payload${jsonPointer([name])}`, message, 'maxDepth'));
 }
 
-/** Checks envelope, job type, allowlist, tier and payload, in this order. The first error wins. */
+/**
+ * Checks envelope, job type, allowlist, tier and payload, in this order. The first check that fails
+ * decides the answer.
+ */
 export function checkJob(
   body: JsonBody,
   use: 'submission' | 'quote',

@@ -1,10 +1,10 @@
 import type { Logger } from '@svc/runtime';
 
-/** The most requests of all tenants that wait for events at one gateway. */
+/** The most requests that wait for events at one gateway, over all tenants. */
 const waitersMax = 1_000;
 /** The most requests of one tenant that wait for events at one gateway. */
 const tenantWaitersMax = 10;
-/** The interval at which one statement looks for events of all awaited endpoints. */
+/** The pause before each look. A look is one statement for the events of all awaited endpoints. */
 const lookMs = 250;
 
 export interface AwaitedEvents {

@@ -5,7 +5,7 @@ import { json, notFound } from '../http/answer.ts';
 import { tenantEndpoint, type TenantEndpoint } from '../http/endpoint.ts';
 import { endpointAt, endpointShown, endpointsPath } from './record.ts';
 
-/** `GET /v1/webhook-endpoints`: all endpoints of the tenant, oldest first. */
+/** `GET /v1/webhook-endpoints`: the endpoints of the tenant except deleted ones, oldest first. */
 export function listEndpointsEndpoint({ store }: GatewayDeps): TenantEndpoint {
   return tenantEndpoint({
     method: 'get',
@@ -19,7 +19,10 @@ export function listEndpointsEndpoint({ store }: GatewayDeps): TenantEndpoint {
   });
 }
 
-/** `GET /v1/webhook-endpoints/:id`. A malformed, unknown or foreign id gets the same answer. */
+/**
+ * `GET /v1/webhook-endpoints/:id`. The answer is `404` if the id is malformed or unknown, or if the
+ * endpoint is deleted or belongs to another tenant.
+ */
 export function getEndpointEndpoint({ store }: GatewayDeps): TenantEndpoint {
   return tenantEndpoint({
     method: 'get',

@@ -30,8 +30,8 @@ export interface WatcherDeps {
 
 export interface Lease {
   readonly epoch: bigint;
-  /** The time of the last renewal, by the clock of the database. */
+  /** The database's time at which the lease was taken or last renewed. */
   at(): Date;
-  /** Renews the lease if a renewal is due. Throws `LeaseLost` if another process has it. */
+  /** Renews the lease if a renewal is due. Throws `LeaseLost` if another process has taken it. */
   keep(): Promise<void>;
 }

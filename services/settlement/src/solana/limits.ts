@@ -5,11 +5,11 @@
 
 /** The interval at which the watcher looks in Postgres for work. */
 export const tickMs = 500;
-/** The interval of polls of a token account with an open intent. CONTRACT 8 allows 2 s. */
+/** The interval of polls of a token account with an open intent. CONTRACT 8 allows at most 2 s. */
 export const pollMs = 1_000;
 /** The interval of calls to the RPC server while no intent is open. */
 export const idleCallMs = 60_000;
-/** The lease ends this long after its last renewal. Another process may then take it. */
+/** The lease ends this long after it is taken or renewed. Another process may then take it. */
 export const leaseMs = 10_000;
 export const leaseRenewMs = 2_000;
 export const genesisCheckMs = 600_000;
@@ -20,7 +20,10 @@ export const backoffMsMax = 5_000;
  * `signaturesPerPageMax`.
  */
 export const firstPageMax = 100;
-/** A list stops after this many pages, which is about a million signatures. */
+/**
+ * The most pages of a list while an intent is open: about a million signatures. While no intent is
+ * open, a list has one page.
+ */
 export const pagesMax = 1_000;
 /**
  * A list also covers this many Solana slots before the cursor. They last about two minutes. If the

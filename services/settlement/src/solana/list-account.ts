@@ -70,7 +70,7 @@ export async function listAccount(
       if (fresh.length === 0) return done(true);
     } else {
       if (known.has(cursor.signature)) return done(true);
-      // Also ends the list after a page without new signatures: `every` is true for an empty array.
+      // A page without new signatures also ends the list: `every` is true for an empty array.
       if (fresh.every(({ slot }) => slot < floor)) return done(false);
     }
     before = list.at(-1)?.signature;

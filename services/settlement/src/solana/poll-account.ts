@@ -24,7 +24,10 @@ export interface AccountMemory {
   backlog: ListedSignature[];
   isComplete: boolean;
   isCut: boolean;
-  /** The time of the last lease renewal before the last list, by the clock of the database. */
+  /**
+   * The database's time at which the lease was taken or last renewed before the last list of the
+   * account began.
+   */
   listedAt: Date;
   nextPollMs: number;
   /**

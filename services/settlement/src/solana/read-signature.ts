@@ -44,7 +44,7 @@ export async function readSignature(
     await noteUnread(store, lease.epoch, { ...one, error }, cursor);
     logger.warn(
       { transaction: signature, error },
-      'a Solana transaction could not be read and will be retried',
+      'could not read a Solana transaction; it will be read again',
     );
     deps.countPayment('unread');
     return false;
@@ -86,7 +86,7 @@ async function report(deps: WatcherDeps, signature: string, outcome: RecordOutco
       logger.info(fields, 'a payment was added to a purchase intent');
       return;
     case 'unexplained':
-      logger.warn(fields, 'no open purchase intent can use an incoming payment');
+      logger.warn(fields, 'an incoming payment was not added to any purchase intent');
       return;
     case 'balance_too_large':
       logger.error(

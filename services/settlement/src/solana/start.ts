@@ -56,7 +56,10 @@ export async function startSolana(
   const check = await solana.checkRail(metrics.counted(rpc), { environment, recipient, mint });
   if (check.kind === 'refused') return cannotStart(check.sentence, railRefusedStatus);
   if (check.kind === 'unreachable') {
-    logger.warn({ reason: check.reason }, 'the Solana RPC server cannot be reached; trying again');
+    logger.warn(
+      { reason: check.reason },
+      'the Solana RPC server gave no usable answer; settlement tries again',
+    );
   }
   const watcher = createWatcher(
     {
@@ -93,7 +96,7 @@ export async function startSolana(
 type Loaded = Solana &
   Pick<typeof import('@svc/solana'), 'createCallBudget' | 'createRpc' | 'tokenAccountOf'>;
 
-/** Loads the client library, which takes a quarter of a second of CPU. */
+/** Loads `@svc/solana` with its Solana libraries. This takes a quarter of a second of CPU. */
 async function loadSolana(): Promise<Loaded> {
   const {
     checkGenesis,

@@ -33,7 +33,10 @@ import { askForReference } from './questions.ts';
 import { readSignature } from './read-signature.ts';
 
 export interface Watcher {
-  /** Looks for work once. If the RPC server does not answer, it backs off and does not throw. */
+  /**
+   * Looks for work once. Does nothing while another process has the lease. If the RPC server does
+   * not answer, the watcher backs off, and the call resolves. Rejects if Postgres fails.
+   */
   tick(): Promise<void>;
   /** The reason why no payment is credited. Null if none is known. */
   problem(): string | null;
@@ -126,7 +129,7 @@ async function takeLease(
   };
 }
 
-/** Pauses all calls to the server. After the pause, `checkTerms` runs before any other call. */
+/** Pauses all calls to the RPC server. After the pause, `checkTerms` makes the first call. */
 function backOff({ logger, clock }: WatcherDeps, state: State, error: RpcUnavailable): void {
   const pauseMs = Math.max(state.backoffMs, error.retryAfterMs);
   state.nextCallMs = clock.monotonicMs() + pauseMs;
@@ -152,7 +155,8 @@ async function work(deps: WatcherDeps, lease: Lease, state: State): Promise<bool
   const isChecked = state.checkedMs !== null && nowMs - state.checkedMs < genesisCheckMs;
   if (!isChecked) {
     if (!(await checkTerms(deps, state))) return true;
-    // While no intent is open, the check replaces the idle call of this interval.
+    // If no intent is open and every account has a cursor, the check replaces the idle call of this
+    // interval.
     if (!isOpen && !isNew) return true;
   }
   const asked = isOpen
@@ -234,7 +238,10 @@ async function workOpen(
   return asked;
 }
 
-/** Makes at most one call to the server. Returns false if there is no account. */
+/**
+ * Makes at most one call to the RPC server. Returns false if no unread signature is due and no
+ * account is watched.
+ */
 async function workIdle(
   deps: WatcherDeps,
   lease: Lease,

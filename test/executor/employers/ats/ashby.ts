@@ -26,7 +26,10 @@ const combobox = comboboxScript({
   isMenuInBody: true,
 });
 
-/** The saved answers of each form of a server. The key of a form is the `formId` of its page. */
+/**
+ * For each employer server, the saved answers of its forms. The key of a form is the `formId` of
+ * its page.
+ */
 const savedByWorld = new WeakMap<World, Map<string, Record<string, unknown>>>();
 
 function savedIn(world: World, formId: string): Record<string, unknown> {

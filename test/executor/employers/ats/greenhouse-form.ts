@@ -15,7 +15,7 @@ import { escapeHtml } from '../pages/html.ts';
 
 const question = (n: number): string => `question_${4_000_100 + n}`;
 
-/** The questions of the new Greenhouse board. The name is also the `id` of the widget. */
+/** The fields of the new Greenhouse board. The name of a field is also the `id` of its widget. */
 export const greenhouseFields: readonly Field[] = [
   required('first_name', 'givenName', 'First Name', 'text'),
   required('last_name', 'familyName', 'Last Name', 'text'),

@@ -10,7 +10,10 @@ import { parseMultipart } from '../server/multipart.ts';
 import { type AtsFixture, keepUpload, receive, type World } from '../server/world.ts';
 import { workableFields, workableWidget } from './workable-form.ts';
 
-/** A hosted application form of Workable: a form element whose script sends JSON. */
+/**
+ * The application form on Workable's site. The page has a `<form>`, and a script sends the
+ * application as JSON. The script uploads the files before that.
+ */
 
 const shortcode = 'A1B2C3D4E5';
 const applyPath = `/acme/j/${shortcode}/apply/`;

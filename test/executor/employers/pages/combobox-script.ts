@@ -1,7 +1,7 @@
 export interface ComboboxLook {
   readonly shell: string;
   readonly menuClass: string;
-  /** If empty, the options are the items of a list without classes. */
+  /** The class of each option. If empty, each option is an `<li>` without a class. */
   readonly optionClass: string;
   /**
    * With `text`, an element next to the input shows the chosen option. With `input`, the input

@@ -13,7 +13,10 @@ export interface FormPage {
   readonly form: string;
   readonly after: string;
   readonly wrapper: string;
-  /** True if the page sends its state instead of the contents of the inputs. */
+  /**
+   * True if the page sends its state, and writes the state back into the text inputs
+   * (`baseScript`). False if it sends the contents of the inputs.
+   */
   readonly isControlled: boolean;
   readonly data: Readonly<Record<string, unknown>>;
   readonly scripts: readonly string[];

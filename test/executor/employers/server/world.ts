@@ -5,7 +5,7 @@ import type { Field } from '../fields.ts';
 import type { FixtureAnswer, FixtureRequest } from './listen.ts';
 import type { ReceivedFile, ReceivedForm } from './multipart.ts';
 
-/** An application that the server has received whole, whether it accepts or refuses it. */
+/** An application that the server has received whole, whatever the verdict is. */
 export interface Submission extends ReceivedForm {
   /** The number in the browser's `visit` cookie. Undefined without the cookie. */
   readonly visit: string | undefined;
@@ -35,7 +35,7 @@ export interface AtsFixture {
   readonly fields: readonly Field[];
   /** The name of the question that some behaviours add. */
   readonly extraName: string;
-  /** Behaviours that this system cannot show, each with the reason. */
+  /** Behaviours that this ATS cannot show, each with the reason. */
   readonly unshown: Partial<Record<Behaviour, string>>;
   respond(request: FixtureRequest, world: World): FixtureAnswer | undefined;
 }

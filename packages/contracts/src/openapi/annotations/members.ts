@@ -249,7 +249,10 @@ export const formats: Readonly<Record<string, object>> = {
   },
 };
 
-/** The standard formats that the document shows in place of those that only our validator knows. */
+/**
+ * The formats that only our validator knows. For each, the value is the standard format that the
+ * document shows in its place.
+ */
 export const standardFormats: Readonly<Record<string, string>> = {
   'public-http-url': 'uri',
   'query-time': 'date-time',

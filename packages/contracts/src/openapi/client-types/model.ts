@@ -13,9 +13,9 @@ export interface NamedType {
 }
 
 interface EventType {
-  /** The type on the wire: `submission.completed`. */
+  /** The type on the wire, such as `submission.completed`. */
   readonly type: string;
-  /** The name of the event's type in the client libraries: `SubmissionCompletedEvent`. */
+  /** The name of the type in the client libraries, such as `SubmissionCompletedEvent`. */
   readonly name: string;
 }
 

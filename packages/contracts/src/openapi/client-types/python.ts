@@ -25,7 +25,7 @@ export function pythonTypes({ types, events }: ClientTypes): string {
     // Python evaluates this union when the module loads, so the union follows all classes. An
     // annotation may name a later class, because the `__future__` import in `heading` keeps
     // annotations unevaluated.
-    `WebhookEvent = Union[\n${union}]\n"""Every known event. The service may add types: acknowledge and ignore those you do not know."""\n`,
+    `WebhookEvent = Union[\n${union}]\n"""Every known event. The service may add event types: acknowledge and ignore those you do not know."""\n`,
   ].join('\n');
 }
 
@@ -95,7 +95,10 @@ function literal(value: unknown): string {
   return value === null ? 'None' : JSON.stringify(value);
 }
 
-/** If a union has several objects without a name, each gets the name of its first member. */
+/**
+ * If a union has several objects without a name, the class name of each ends with the name of its
+ * first member.
+ */
 function unionText(declared: Declared, parts: readonly Shape[], name: string): string {
   const severalObjects = parts.filter(({ kind }) => kind === 'object').length > 1;
   const texts = parts.map((part) => {

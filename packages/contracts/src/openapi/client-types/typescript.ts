@@ -13,7 +13,7 @@ export function typescriptTypes({ types, events }: ClientTypes): string {
   return [
     heading,
     ...types.map(declaration),
-    `/** Every known event. The service may add types: acknowledge and ignore those you do not know. */\nexport type WebhookEvent =${union};\n`,
+    `/** Every known event. The service may add event types: acknowledge and ignore those you do not know. */\nexport type WebhookEvent =${union};\n`,
   ].join('\n');
 }
 

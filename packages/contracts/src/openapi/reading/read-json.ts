@@ -31,7 +31,7 @@ export function resolveRef(document: unknown, value: unknown): unknown {
   return ref.slice(pointerStart.length).split('/').reduce<unknown>(memberOf, document);
 }
 
-/** The name of a schema: the last part of its `$ref`. Empty without a `$ref`. */
+/** The name of a shared schema or response: the last part of its `$ref`. Empty without a `$ref`. */
 export function refName(value: unknown): string {
   return textOf(memberOf(value, '$ref')).split('/').at(-1) ?? '';
 }

@@ -10,7 +10,10 @@ export interface SandboxOptions {
   readonly failure: Failure['code'];
   /** The number of actions to meter. Undefined: the executor chooses a plausible number. */
   readonly actions: number | undefined;
-  /** True if the run completes although it was cancelled. This causes a late outcome. */
+  /**
+   * True if a cancelled run completes anyway, which causes a late outcome. `sandbox.fail` and
+   * `sandbox.lost` never complete, so this option does not affect them.
+   */
   readonly ignoresCancel: boolean;
 }
 

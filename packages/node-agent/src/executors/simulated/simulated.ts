@@ -19,7 +19,7 @@ const succeedStepsMin = 3;
 const succeedStepsMax = 7;
 const fail: Work = { steps: 2, stepMs };
 const slow: Work = { steps: 12, stepMs: 5_000 };
-/** The interval is short, because even a short run must report usage. */
+/** The interval of usage reports. The default of 5 s is longer than many runs. */
 const usageIntervalMs = 200;
 
 function usageAfter(seconds: number): MeteredUsage {

@@ -6,11 +6,17 @@ import type { FieldRole } from '../planner/form-model.ts';
  * selectors. The rules are sent to the page as plain data.
  */
 export interface ReadingRules {
-  /** The root of the form. Undefined: the reader looks for the page's only application form. */
+  /**
+   * The root of the form. Undefined: `findRoot` takes the only application form with an upload, or
+   * else the only application form.
+   */
   readonly root: string | undefined;
   /** The rules that give a control its role. The first rule that matches counts. */
   readonly roles: readonly { readonly control: string; readonly role: FieldRole }[];
-  /** Controls that belong to the form even if they are hidden, like an upload under a button. */
+  /**
+   * Controls that belong to the form even if they are hidden or out of the tab order. An example is
+   * a file input behind a button.
+   */
   readonly named?: string;
   /**
    * Controls that are no part of the application, like a second upload that only fills in other
@@ -26,17 +32,21 @@ export interface ReadingRules {
     readonly label: string;
     readonly required?: string;
   };
-  /** Buttons that act as radios. The chosen one has `aria-pressed` or `aria-checked`. */
+  /**
+   * Buttons that act as radios. On the chosen button, `aria-pressed`, `aria-checked` or
+   * `aria-selected` is `true`.
+   */
   readonly buttonGroup?: { readonly container: string; readonly option: string };
   /**
    * Text inputs that show suggestions but are no ARIA combobox. `options` selects the suggestions.
    */
   readonly typeaheads?: readonly { readonly control: string; readonly options: string }[];
   readonly fieldError: string;
-  /** True if a placeholder may serve as the label of a field that has no other. */
+  /** True if a placeholder may serve as the label of a field that has no other label. */
   readonly canUsePlaceholder: boolean;
   /**
-   * The control that sends the form. Undefined: the reader finds it by its type and its caption.
+   * The control that sends the form. Undefined: `findSubmit` finds the control by its type and its
+   * caption.
    */
   readonly submit: string | undefined;
 }
@@ -52,9 +62,12 @@ export interface UploadRules {
   readonly failed?: string;
 }
 
-/** The signs that the ATS has the application. Each of them is a proof. */
+/**
+ * The signs that the ATS has the application. One sign is enough, unless the answer contains a
+ * refusal or has a status of 400 or higher.
+ */
 interface SuccessRules {
-  /** Matches the path of the page or of one of its frames. */
+  /** Matches the path of the page's URL, or of the URL of one of its frames. */
   readonly path?: RegExp;
   readonly shown?: string;
   /**
@@ -70,7 +83,10 @@ interface ClosedRules {
   /** Matches the path and the query of the page's URL, or of the URL of one of its frames. */
   readonly address?: RegExp;
   readonly shown?: string;
-  /** Sentences that the ATS shows on a closed posting, compared by `normaliseLabel`. */
+  /**
+   * Sentences that the ATS shows for a closed posting. A sentence of the page must equal one of
+   * them after both are normalised (`says`).
+   */
   readonly sentences: readonly string[];
 }
 
@@ -95,20 +111,23 @@ export interface FormToSend {
   readonly values: readonly string[];
 }
 
-/** The rules for one ATS. Another ATS needs one more file of this shape and fixtures for it. */
+/**
+ * The rules for one ATS. A new ATS needs a file with an `Adapter`, an entry in `namedAdapters`, and
+ * fixtures.
+ */
 export interface Adapter {
   /** Reported in `details.adapter`. */
   readonly name: string;
   readonly reading: ReadingRules;
   /** The selector of the link or button that leads from the posting to the form. */
   readonly entry?: string;
-  /** The selector of an element on an employer's page that embeds a frame of this ATS. */
+  /** The selector of the element with which an employer's page embeds a frame of this ATS. */
   readonly embed?: string;
   readonly upload: UploadRules;
   /** Returns a function that recognises the submission request (CONTRACT 10, "At most once"). */
   submissionOf(form: FormToSend): SubmissionMatcher;
   readonly success: SuccessRules;
-  /** The selector of a refusal that the page shows. */
+  /** Selects the element by which the page shows that the ATS refused the application. */
   readonly refusalShown?: string;
   /** The refusal that the answer to the submission request contains; undefined if there is none. */
   refusalIn(answer: Answer): Refusal | undefined;

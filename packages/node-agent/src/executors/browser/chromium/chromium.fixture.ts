@@ -72,7 +72,7 @@ export function filesWith(text: string, directory: string): string[] {
     try {
       return statSync(file).isFile() && readFileSync(file).includes(text);
     } catch {
-      // The file was deleted meanwhile.
+      // A file that was deleted meanwhile, or that cannot be read, is left out.
       return false;
     }
   });

@@ -33,7 +33,10 @@ export interface FlagInput {
   readonly isSandboxed: boolean;
 }
 
-/** With this bypass list, requests to loopback addresses go through the proxy, too. */
+/**
+ * By default Chromium sends requests to loopback and link-local addresses directly. With this
+ * bypass list, these requests go through the proxy, too.
+ */
 export const proxyBypass = '<-loopback>';
 
 /**

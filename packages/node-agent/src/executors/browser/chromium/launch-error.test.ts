@@ -8,10 +8,10 @@ test.each([
   [noSandbox, 'The sandbox of the browser is not available. Allow user namespaces'],
   ['Running as root without --no-sandbox is not supported.', 'refuses to run as root'],
   ["ENOSPC: no space left on device, mkdir '/x'", 'The disk of the state directory is full.'],
-  ["executable doesn't exist at /a/b", 'There is no browser at /a/b. Check --browser.'],
+  ["executable doesn't exist at /a/b", 'There is no browser at /a/b. Correct or set --browser.'],
   [
     'spawn /a/b EACCES',
-    'This user may not run /a/b. Check --browser and the permissions of the file.',
+    'This user may not run /a/b, or may not write to the state directory. Check both.',
   ],
   ['/a/b: error while loading shared libraries: libnss3.so: cannot open', 'lacks a library'],
   ['something else', '/a/b does not start. Start it by hand to see why.'],

@@ -26,12 +26,12 @@ const causes: readonly Cause[] = [
   },
   {
     seen: /executable doesn't exist|ENOENT/u,
-    advice: (binary) => `There is no browser at ${binary}. Check --browser.`,
+    advice: (binary) => `There is no browser at ${binary}. Correct or set --browser.`,
   },
   {
     seen: /EACCES/u,
     advice: (binary) =>
-      `This user may not run ${binary}. Check --browser and the permissions of the file.`,
+      `This user may not run ${binary}, or may not write to the state directory. Check both.`,
   },
   {
     seen: /error while loading shared libraries: (\S+?):/u,

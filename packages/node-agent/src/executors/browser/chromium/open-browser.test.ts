@@ -36,7 +36,7 @@ function remember(text: string): string {
   return `document.cookie = 'a=${text}; max-age=1000'; localStorage.setItem('a', '${text}')`;
 }
 
-/** Runs in the page. */
+/** The page runs this function, which keeps the page busy for `ms`. */
 function burn(ms: number): void {
   const untilMs = performance.now() + ms;
   while (performance.now() < untilMs);
@@ -243,7 +243,7 @@ describe('a process that is killed', () => {
     child.kill('SIGKILL');
     await waitUntil(() => !report.pids.some((pid) => existsSync(`/proc/${pid}`)));
     expect(filesWith(canary, parent)).toEqual([]);
-    // An agent that is started again has the same temporary directory as the killed one.
+    // A restarted agent has the same TMPDIR as the killed one, so this process takes that TMPDIR.
     vi.stubEnv('TMPDIR', path.join(parent, 'home'));
     onTestFinished(() => void vi.unstubAllEnvs());
     expect(await deleteLeftoverProfiles(stateDir)).toBe(1);

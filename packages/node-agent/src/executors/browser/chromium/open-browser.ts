@@ -20,11 +20,17 @@ export interface BrowserOptions {
    * network in no other way.
    */
   readonly proxyUrl: string;
-  /** A path from `newProfileDirectory`. It must not exist yet, and is deleted by `close`. */
+  /**
+   * A path from `newProfileDirectory`. It must not exist yet. The directory is deleted when the
+   * browser ends or cannot start.
+   */
   readonly profileDirectory: string;
   /** The browser closes when this signal is aborted. */
   readonly signal: AbortSignal;
-  /** The most memory (PSS) of the browser's process tree. The default is 1.5 GiB. */
+  /**
+   * The most memory of the browser's process tree, as `memoryBytesOf` counts it. A browser with
+   * more memory is ended. The default is 1.5 GiB.
+   */
   readonly memoryBytesMax?: number;
 }
 
@@ -35,7 +41,7 @@ export interface OpenBrowser {
   /** Keeps cookies, storage and caches of pages in memory only. */
   readonly context: BrowserContext;
   readonly page: Page;
-  /** A private directory for files of the job. It is deleted with the browser. */
+  /** A private directory for files of the job. It is deleted after the browser has ended. */
   readonly directory: string;
   /** The usage until now, or until the end of the browser. */
   readonly usage: () => Promise<BrowserUsage>;
@@ -89,7 +95,7 @@ async function launch(
     handleSIGHUP: false,
   });
   const browser = persistent.browser();
-  if (browser === null) throw new Error('the browser has no handle');
+  if (browser === null) throw new Error('Playwright returned no browser handle');
   return browser;
 }
 
@@ -139,7 +145,7 @@ class RunningBrowser {
     await this.#closing;
   }
 
-  /** Calls `end` without waiting for it. If `end` fails, a later `close` throws the error. */
+  /** Calls `end` without waiting for it. If `end` fails, `close` rejects with the error. */
   endLater(reason: BrowserEnd): void {
     this.end(reason).catch(() => {});
   }

@@ -14,7 +14,10 @@ export interface ProcessReading {
   readonly cpuSeconds: number;
 }
 
-/** Linux counts times of processes in hundredths of a second on every architecture. */
+/**
+ * The unit of CPU times in /proc is a hundredth of a second, on each architecture that Node
+ * supports.
+ */
 const ticksPerSecond = 100;
 const bytesPerKib = 1024;
 
@@ -37,7 +40,7 @@ function parseStat(pid: number, text: string): ProcessReading | undefined {
   };
 }
 
-/** Undefined if the process has ended or belongs to somebody else. */
+/** Undefined if the file cannot be read, for example because the process has ended. */
 function readProcFile(pid: number, name: string): string | undefined {
   try {
     return readFileSync(`/proc/${pid}/${name}`, 'utf8');
@@ -62,7 +65,7 @@ function ps(columns: string): string[][] {
   return (stdout ?? '').split('\n').map((line) => line.trim().split(/\s+/));
 }
 
-/** Converts a time of ps(1) to seconds. Its format is `[[days-]hours:]minutes:seconds`. */
+/** Converts a time in the format of ps(1), `[[days-]hours:]minutes:seconds`, to seconds. */
 function secondsOf(time: string): number {
   const [rest = '', days = '0'] = time.split('-').toReversed();
   const seconds = rest.split(':').reduce((sum, part) => sum * 60 + Number(part), 0);

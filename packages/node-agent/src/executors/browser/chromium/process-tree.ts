@@ -31,7 +31,7 @@ function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // The process has ended.
+    // The process has ended, or this user may not kill it. `killTree` throws if it still runs.
   }
 }
 

@@ -73,7 +73,10 @@ export async function createProfileDirectory(root: string): Promise<ProfileDirec
   return { ...made, shortTemporary: await shorten(root, made.temporary) };
 }
 
-/** Deletes a directory that a browser may still write to for a moment. */
+/**
+ * Deletes a profile directory and its link. A browser may still write to the directory for a
+ * moment, so a failed deletion is repeated up to 10 times.
+ */
 export async function deleteProfileDirectory(root: string): Promise<void> {
   // The link exists only if `shorten` created it. Without a link, `unlink` fails.
   await unlink(linkOf(root)).catch(() => {});

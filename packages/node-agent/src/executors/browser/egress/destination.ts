@@ -16,7 +16,10 @@ interface MappedAddress {
 /** Keys are `name:port`, as `destinationKey` writes them. */
 export type HostMap = ReadonlyMap<string, MappedAddress>;
 
-/** How the proxy treats a destination. The proxy decides this before it looks up the name. */
+/**
+ * How the proxy treats a destination, judged by its text. A destination of the kind `name` can
+ * still be refused after the look-up of its name.
+ */
 export type Route =
   | { readonly kind: 'mapped'; readonly address: string; readonly port: number }
   | { readonly kind: 'address'; readonly address: string; readonly port: number }

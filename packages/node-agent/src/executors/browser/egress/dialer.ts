@@ -4,9 +4,9 @@ import type { LookUp } from './look-up.ts';
 
 export type Dialed =
   | { readonly kind: 'connected'; readonly socket: net.Socket }
-  /** The address rules do not allow the destination. Nothing was sent. */
+  /** The address rules do not allow the destination. No connection was opened. */
   | { readonly kind: 'refused' }
-  /** No address was found, no connection was made in time, or the dialer reached a limit. */
+  /** The look-up failed, no connection was made in time, or the dialer reached a limit. */
   | { readonly kind: 'failed' };
 
 export interface ByteCounts {
@@ -24,7 +24,7 @@ export interface Dialer {
 }
 
 const connectTimeoutMs = 10_000;
-/** The time after which the next address of the name is tried. */
+/** If an address has not connected after this time, the next address of the name is tried. */
 const attemptTimeoutMs = 1_500;
 const connectionsMax = 256;
 const refusalsMax = 100;

@@ -1,6 +1,9 @@
 import { Resolver } from 'node:dns/promises';
 
-/** Resolves a name to all of its addresses. Rejects if it has none. */
+/**
+ * Resolves a name to its IPv4 and IPv6 addresses. If the query for one family fails, the result has
+ * only the addresses of the other. Rejects if no address is found.
+ */
 export type LookUp = (name: string) => Promise<readonly string[]>;
 
 const queryTimeoutMs = 3_000;
@@ -16,7 +19,7 @@ export function createLookUp(): LookUp {
   return async (name) => {
     const answers = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
     const addresses = answers.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
-    if (addresses.length === 0) throw new Error(`${name} has no address`);
+    if (addresses.length === 0) throw new Error(`the name servers gave no address for ${name}`);
     return addresses;
   };
 }

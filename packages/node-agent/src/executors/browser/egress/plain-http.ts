@@ -2,7 +2,10 @@ import http from 'node:http';
 import type { Socket } from 'node:net';
 import { pipeline } from 'node:stream';
 
-/** Headers that belong to one connection (RFC 9110, section 7.6.1). */
+/**
+ * Headers that concern only one connection, so the proxy does not pass them on. They include the
+ * headers that RFC 9110, section 7.6.1, names.
+ */
 const hopHeaders = new Set([
   'connection',
   'keep-alive',

@@ -22,7 +22,7 @@ import { joinTunnel } from './tunnel.ts';
 export interface EgressProxy {
   /** The address of the proxy, `http://127.0.0.1:<port>`. */
   readonly url: string;
-  /** Bytes that passed to and from the sites, those of `fetchFile` included. */
+  /** The bytes sent to and received from the sites, including those of `fetchFile`. */
   counts(): ByteCounts;
   refusals(): readonly string[];
   /** Fetches a file of the profile. The address rules for the pages apply to the file, too. */

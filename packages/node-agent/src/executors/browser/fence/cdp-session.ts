@@ -6,7 +6,10 @@ type CdpParameters = Parameters<CDPSession['send']>[1];
 
 /** A session of the DevTools protocol with one target, such as a page, a frame or a worker. */
 export interface CdpSession {
-  /** Rejects if the target refuses or has gone. */
+  /**
+   * Rejects if the target refuses the command or has gone. In a nested session, the promise stays
+   * pending if the target goes before it answers.
+   */
   send(method: CdpMethod, params?: CdpParameters): Promise<unknown>;
 }
 

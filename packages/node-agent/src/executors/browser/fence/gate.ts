@@ -9,11 +9,14 @@ export type FencePhase = 'open' | 'armed' | 'activated' | 'sending' | 'closed';
 
 export type Verdict = 'continue' | 'abort' | 'hold' | 'submit';
 
-/** The safe methods of HTTP, which should change nothing at the site. */
+/** Methods that HTTP defines as safe: a request with such a method should change nothing. */
 const safeMethods: readonly string[] = ['GET', 'HEAD', 'OPTIONS'];
 /** Redirects after which the browser repeats the request, with its body, at another address. */
 const repeatingStatuses: readonly number[] = [307, 308];
-/** Redirects after which the browser repeats the request, unless its method is POST. */
+/**
+ * Redirects after which the browser sends a GET without the body instead of a POST. The browser
+ * repeats any other request.
+ */
 const postToGetStatuses: readonly number[] = [301, 302];
 const seeOther = 303;
 

@@ -29,7 +29,10 @@ export class InFlight {
     this.#onChange();
   }
 
-  /** Notes that this request waits at the gate. Until `resume`, `isEmpty` does not count it. */
+  /**
+   * Notes that the request waits at the request gate. Until `resume`, `isEmpty` does not count the
+   * request. Does nothing without a `networkId`.
+   */
   pause(networkId: string | undefined): void {
     if (networkId !== undefined) this.#paused.add(networkId);
   }

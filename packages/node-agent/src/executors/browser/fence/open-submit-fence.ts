@@ -23,7 +23,10 @@ export interface SubmitFenceOptions {
   /** A page that has not navigated yet. */
   readonly page: Page;
   readonly proxy: EgressProxy;
-  /** Resolves when the journal has `submitting` on disk. */
+  /**
+   * Marks the submission as `submitting` in the journal. Resolves when the mark is on disk. Rejects
+   * if the mark cannot be written, or if the run must stop.
+   */
   readonly submitting: () => Promise<void>;
   /** The fence closes when this signal is aborted. */
   readonly signal: AbortSignal;
@@ -33,7 +36,10 @@ type Answered = SubmissionSent & { readonly kind: 'answered' };
 
 /** The longest wait for a submission request after the activation. */
 const requestWaitMs = 60_000;
-/** If the page has no request in flight for this long after the activation, the fence closes. */
+/**
+ * In the phase `activated`, the fence closes after this long without a request of the page in
+ * flight.
+ */
 const quietMs = 5_000;
 /** The longest wait for the answer, its body included (CONTRACT 10). */
 const answerWaitMs = 60_000;
@@ -82,7 +88,7 @@ class Fence implements SubmitFence {
       this.stop();
       throw error;
     }
-    // The work may have been stopped meanwhile.
+    // The fence may have closed while the journal was written.
     if (this.#isSettled) return this.#sent.promise;
     this.#phase = 'activated';
     this.#deadline = setTimeout(() => this.stop(), requestWaitMs);
@@ -142,7 +148,10 @@ class Fence implements SubmitFence {
     return networkId !== undefined && networkId === this.#submission?.networkId;
   }
 
-  /** True for a match, and if the matcher throws: a request that cannot be judged must not pass. */
+  /**
+   * True for a match. Also true if the matcher throws: a request that cannot be judged counts as
+   * one that carries the application.
+   */
   #isMatch(request: PageRequest): boolean {
     try {
       return this.#matcher(request);
@@ -160,7 +169,10 @@ class Fence implements SubmitFence {
     session.send('Fetch.continueRequest', { requestId, interceptResponse }).catch(() => {});
   }
 
-  /** Lets the submission request out, alone and on a fresh connection. */
+  /**
+   * Lets the submission request out, alone and on a fresh connection. Aborts the request if the
+   * fence has closed meanwhile.
+   */
   async #send(session: CdpSession, paused: PausedRequest): Promise<void> {
     const { proxy } = this.#options;
     const { requestId, networkId, request } = paused;

@@ -2,15 +2,18 @@ import type { PageRequest } from './submit-fence.ts';
 
 export interface PausedRequest {
   readonly requestId: string;
-  /** The same in all events of one request, and of the redirects that follow it. */
+  /**
+   * The browser's id of the request. All events of the request and of its redirects have the same
+   * id. Undefined if the browser gives none.
+   */
   readonly networkId: string | undefined;
   readonly isRedirect: boolean;
   readonly request: PageRequest;
-  /** Present if the request is paused at its answer. */
+  /** Undefined if the request is paused before it is sent. */
   readonly answer: PausedAnswer | undefined;
 }
 
-/** `status` is undefined if no answer came. */
+/** `status` is undefined if the request failed without an answer. */
 export interface PausedAnswer {
   readonly status: number | undefined;
   readonly location: string | undefined;

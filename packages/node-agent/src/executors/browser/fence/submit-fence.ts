@@ -6,7 +6,7 @@ export interface PageRequest {
    * not report, such as a file from the disk. Undefined if the browser reports no part.
    */
   readonly bodyText: string | undefined;
-  /** True if the request replaces the document of a frame, as a form without a script does. */
+  /** True if the browser loads the answer as the document of a frame, as for a plain HTML form. */
   readonly isNavigation: boolean;
 }
 
@@ -24,9 +24,12 @@ export type SubmissionSent =
        */
       readonly bodyText: string | undefined;
     }
-  /** The request left, or may have left, and no answer came. */
+  /**
+   * The fence chose a submission request and got no whole answer to it. The request may have left
+   * or not. A redirect of kind `repeat` (`answerKind`) counts as no answer.
+   */
   | { readonly kind: 'unanswered' }
-  /** The page made no submission request before the fence closed. None can leave after this. */
+  /** The fence closed before it let a submission request out. None can leave after this. */
   | { readonly kind: 'nothing_sent' };
 
 /** Lets at most one submission request leave the machine. The page cannot change this limit. */

@@ -9,7 +9,7 @@ export type TargetListener = (session: CdpSession, method: string, params: unkno
  * A worker's requests are an exception: the page's own session pauses them.
  */
 const insiders = [{ type: 'iframe' }, { type: 'worker' }, { exclude: true }];
-/** Other pages, which would make requests without the gate. */
+/** All pages. The requests of any page but the watched one would not wait for the gate. */
 const outsiders = [{ type: 'page' }, { exclude: true }];
 
 function listenerOf(session: CdpSession, listener: TargetListener): CdpListener {
@@ -20,7 +20,7 @@ function listenerOf(session: CdpSession, listener: TargetListener): CdpListener 
     const sessionId = textOf(fieldsOf(params)['sessionId']);
     if (sessionId === undefined) return;
     const child = nested.open(sessionId, (opened) => listenerOf(opened, listener));
-    // Ignores the error: a worker has no Fetch domain, and a target that has gone makes no
+    // An error is ignored. A worker has no Fetch domain, and a target that has gone makes no
     // requests.
     gate(child).catch(() => {});
   };

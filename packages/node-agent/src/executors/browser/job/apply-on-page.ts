@@ -15,7 +15,7 @@ import {
 import { type Application, refuseChallenge } from './application.ts';
 import { submitForm } from './submit-form.ts';
 
-/** The limits of CONTRACT 10, "Limits". */
+/** Three of the limits in CONTRACT 10, "Limits". */
 const navigationMsMax = 30_000;
 const stepMsMax = 60_000;
 const stepsMax = 12;
@@ -54,7 +54,7 @@ export async function applyOnPage(application: Application): Promise<JobResult> 
       return { ...confirmation, details: { adapter: adapter.name, ...details } };
     }
     if (controls.next === undefined) {
-      throw new JobFailed('form_unsupported', 'The form has no submit button.');
+      throw new JobFailed('form_unsupported', 'The form has no submit button, or more than one.');
     }
     const { next } = controls;
     application.meter.action();
@@ -98,7 +98,7 @@ function unreachable(proxy: Application['proxy']): JobFailed {
   if (proxy.refusals().length === 0) {
     return new JobFailed('site_unreachable', messages.site_unreachable);
   }
-  const message = 'The network rules of the node refuse the address of the page.';
+  const message = 'The network rules of the node refuse an address that the page needs.';
   return new JobFailed('site_unreachable', message, { retriable: false });
 }
 

@@ -18,11 +18,14 @@ export interface MeterSources {
  * work advanced.
  */
 export interface JobMeter {
-  /** Counts one filled field, click, upload or navigation. */
+  /** Counts one filled field, click, upload or navigation, and reports usage. */
   action(): void;
-  /** Reports that the work advanced without an action, for example because a page has loaded. */
+  /** Reports usage without a new action, for example after a page has loaded. */
   advance(): void;
-  /** Reads and reports the whole usage. Call it when the work has ended. */
+  /**
+   * Reads and reports the usage of the whole job. If the process tree cannot be read, reports only
+   * bandwidth and actions. Call `finish` when the work has ended.
+   */
   finish(): Promise<void>;
 }
 

@@ -54,7 +54,7 @@ export async function runJob(
   try {
     return await runWithProxy(job, { ...context, signal }, options, reading);
   } catch (error) {
-    // Logs no other error, because its message may contain values of the form.
+    // Other errors are not logged, because their messages may contain values of the form.
     if (error instanceof CannotStartBrowser) {
       options.log('the browser did not start', { reason: error.message });
     }

@@ -22,13 +22,19 @@ import {
 import { refusedMessage } from '../planner/index.ts';
 import { type Application, refuseChallenge } from './application.ts';
 
-/** The longest wait for a proof after the site has answered the submission request. */
+/**
+ * The time limit of the proof after the site has answered the submission request. If a call to the
+ * page hangs, the wait ends after twice this time.
+ */
 const proofMsMax = 15_000;
 /** The time in which a page is expected to show its messages after the answer. */
 const settledMs = 1_000;
 const pollMs = 100;
 const quietMs = 100;
-/** Waiting for the answer counts as progress for at most this long (CONTRACT 10, "Metering"). */
+/**
+ * After the call of `fence.submit`, waiting counts as progress for at most this long
+ * (CONTRACT 10, "Metering").
+ */
 const waitMsMax = 60_000;
 const heartbeatMs = 1_000;
 const clickMsMax = 5_000;
@@ -71,7 +77,7 @@ export async function submitForm(
           notConfirmedAfter(proofMsMax * 2, ended.signal),
         ]);
       case 'unanswered':
-        throw new JobFailed('node_error', 'The node sent the form, and the site did not answer.');
+        throw new JobFailed('node_error', 'The node sent the form, but got no usable answer.');
       case 'nothing_sent':
         throw await notSent(application, target);
       default:
@@ -92,7 +98,10 @@ interface SubmitControl {
   readonly canClick: boolean;
 }
 
-/** Looks for the control again, because the page may have replaced it since an earlier look. */
+/**
+ * Finds the submit control of the form. Looks up to `attemptsMax` times, because the page may
+ * replace the control. Throws `JobFailed` if no control is found or if the control stays disabled.
+ */
 async function submitControl(target: FormTarget): Promise<SubmitControl> {
   for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
     const { submit: control } = await controlsOf(target);
@@ -106,7 +115,7 @@ async function submitControl(target: FormTarget): Promise<SubmitControl> {
     if (await control.isEnabled()) return { control, canClick: false };
     throw new JobFailed('form_unsupported', 'The submit button of the form stays disabled.');
   }
-  throw new JobFailed('form_unsupported', 'The submit button of the form keeps disappearing.');
+  throw new JobFailed('form_unsupported', 'The submit button is missing or keeps disappearing.');
 }
 
 function beat(advance: () => void): () => void {
@@ -217,7 +226,7 @@ function refusalOf(proof: Exclude<Proof, { kind: 'accepted' | 'open' }>): JobFai
   }
   switch (proof.refusal.kind) {
     case 'captcha':
-      return new JobFailed('captcha', 'The site answered that its captcha was not solved.');
+      return new JobFailed('captcha', 'The site refused the form: its captcha was not solved.');
     case 'closed':
       return new JobFailed('posting_closed', 'The site answered that the posting is closed.');
     case 'rejected':

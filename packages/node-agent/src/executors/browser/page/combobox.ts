@@ -6,9 +6,12 @@ import type { InFlight } from './in-flight.ts';
 import { awaitListboxOf, readListboxOf } from './in-page.ts';
 import type { ListboxReport } from './in-page/reports.ts';
 
-/** How long one call in the page waits for the options to change. */
+/** The longest wait of one call in the page for a change of the options. */
 const waitMs = 120;
-/** The longest wait for the wanted option after the combobox was opened. */
+/**
+ * The longest wait for the wanted option after a click or ArrowDown on the combobox. While a
+ * request of the page is in flight, `searchedMsMax` applies.
+ */
 const openedMsMax = 1_500;
 /**
  * The longest wait for the wanted option after typing, or while a request of the page is in flight.
@@ -27,9 +30,9 @@ const clickMsMax = 5_000;
 export type Choice = 'chosen' | 'part' | 'no_option';
 
 export interface ComboboxContext {
-  /** Selector of the options, if they are not those of a listbox. */
+  /** The selector of the options. Undefined if the options are in a listbox. */
   readonly suggestions: string | undefined;
-  /** Called once for each click, to count it. */
+  /** Called once for each wanted option, after the click that opens its list. */
   readonly onAction: () => void;
   readonly inFlight: Pick<InFlight, 'isAsking'>;
 }
@@ -94,11 +97,14 @@ interface Search {
   readonly control: ElementHandle<HTMLElement>;
   readonly wanted: Wanted;
   readonly selector: string | undefined;
-  /** True while the page waits for an answer to a request that it sent after the first touch. */
+  /**
+   * True while a `fetch` or `XMLHttpRequest` that the page has sent since the start of `chooseOne`
+   * has no answer.
+   */
   readonly isAsking: () => boolean;
 }
 
-/** Runs in the page. `isEditable` of Playwright would throw for an element that is no input. */
+/** Runs in the page. `isEditable` of Playwright would throw for an element such as a button. */
 function isEditable(element: HTMLElement): boolean {
   const isText = element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement;
   return isText ? !element.readOnly && !element.disabled : element.isContentEditable;

@@ -43,7 +43,10 @@ export async function readPage(
   return all.filter((facts) => facts !== undefined).reduce(join, emptyPage);
 }
 
-/** A frame that is being replaced counts as one without a captcha. */
+/**
+ * A frame that cannot be read counts as a frame without a captcha. For example, the frame is being
+ * replaced, or the page is closed.
+ */
 async function challengeIn(frame: Frame): Promise<FrameFacts['challenge']> {
   return await frame.evaluate(challengeInPage, undefined).catch(() => 'none');
 }

@@ -19,7 +19,7 @@ function formWith(widget: string): string {
     <div><label>Email <input name="m" type="email" required></label></div>${widget}<button>Apply</button></form>`;
 }
 
-/** With this third question the form counts as an application. */
+/** A third question, which makes the form count as an application form. */
 const note = '<div><label>Note <input name="o"></label></div>';
 
 const combobox = (script: string) =>

@@ -20,7 +20,7 @@ const attemptsMax = 3;
 
 export interface FillOptions extends FillContext {
   readonly profile: ApplicantProfile;
-  /** Called with the key of a field when the field was filled in for the first time. */
+  /** Called with the key of a field after the field is filled in for the first time. */
   readonly onFilled: (key: string) => void;
   readonly signal: AbortSignal;
 }
@@ -38,7 +38,7 @@ export type FillResult =
 
 interface Progress {
   readonly attempts: Map<string, number>;
-  /** The fields that cannot take their value. They are not tried again. */
+  /** The keys of the fields that cannot be filled in. These fields are not tried again. */
   readonly skipped: Set<string>;
 }
 
@@ -81,7 +81,7 @@ export async function fillForm(target: FormTarget, options: FillOptions): Promis
   }
   return {
     kind: 'form_unsupported',
-    message: 'The form does not keep the values that the node fills in.',
+    message: 'The form kept changing while the node filled it in.',
   };
 }
 
@@ -134,7 +134,7 @@ async function fillAll(
     attempts.set(key, earlier + 1);
     if (filled !== 'filled') {
       skipped.add(key);
-      // An optional field may stay empty, but a part of its answer is not sent.
+      // An optional field may stay empty. But a form with only a part of an answer is not sent.
       if (filled === 'part') return { kind: 'invalid_payload', message: refusedMessage([label]) };
       if (!isRequired) continue;
       return filled === 'no_option'

@@ -6,9 +6,11 @@ import { findEntryInPage, hasRootInPage, matchRootsInPage } from './in-page.ts';
 import { type FormTarget, isGone, waitForQuiet } from './read-form.ts';
 
 const pollMs = 100;
-/** The time for a form to appear after its page has loaded. */
+/**
+ * The time for a form to appear after its page has loaded, or after the button to it was clicked.
+ */
 const formMsMax = 15_000;
-/** The time for a form to appear on a page that the server answered with an error. */
+/** The time for a form to appear on a page with an error status other than 401, 404 and 410. */
 const errorPageMsMax = 2_000;
 /**
  * Before each try of the generic adapter, the search waits until the page was quiet for this long.
@@ -23,7 +25,7 @@ const quietMsMax = 2_000;
 const entryAfterMs = 1_000;
 
 export interface FindOptions {
-  /** The name of the adapter that the tenant expects. This adapter is tried first. */
+  /** The name of the adapter that the tenant expects. This adapter is tried first in each frame. */
   readonly hint: string;
   readonly status: number | undefined;
   readonly signal: AbortSignal;

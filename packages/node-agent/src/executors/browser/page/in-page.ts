@@ -28,7 +28,7 @@ function textOf(name: string, parameters: string): string {
 }
 
 function runsInPage(): never {
-  throw new Error('This function runs in a page.');
+  throw new Error('This function works only in a page.');
 }
 
 /**

@@ -15,7 +15,8 @@ export interface ReadForm extends FormReport {
   readonly model: FormModel;
   report(key: string): FieldReport | undefined;
   /**
-   * The control of a field, or the option of a group at `index`. Rejects if the element is gone.
+   * The control of a field, or the option of a group at `index`. Rejects if the form had no such
+   * element, or if the document was replaced. The page may have removed the element since.
    */
   element(key: string, index?: number): Promise<ElementHandle<HTMLElement>>;
   dispose(): Promise<void>;
@@ -64,7 +65,7 @@ export async function waitForQuiet(frame: Frame, quietMs: number, limitMs: numbe
   try {
     await frame.evaluate(waitForQuietInPage, { quietMs, limitMs });
   } catch (error) {
-    // A navigation ends the document that was watched. The next read sees the new one.
+    // A navigation replaces the watched document. The next read sees the new document.
     if (frame.isDetached() || !isGone(error)) throw error;
   }
 }

@@ -83,7 +83,7 @@ function isRefused({ isInvalid, hasMessage }: FieldReport): boolean {
   return isInvalid || hasMessage;
 }
 
-/** A text that identifies a step of a form. It has the address and the fields of the step. */
+/** Identifies a step of a form by its URL and by the key and label of each of its fields. */
 function identityOf({ url, fields }: ReadForm): string {
   return JSON.stringify([url, fields.map(({ field }) => [field.key, field.label])]);
 }

@@ -31,7 +31,8 @@ export async function waitForUpload(
       if (isGone(error)) return undefined;
       throw error;
     });
-    // The page has replaced the field. The next round of `fillForm` reads the new field.
+    // The page has replaced or hidden the field, or replaced the document. The next round of
+    // `fillForm` reads the form again.
     if (report === undefined) return 'taken';
     hasWorked ||= report.isWorking;
     if (report.isFailed && !report.isWorking) return 'refused';

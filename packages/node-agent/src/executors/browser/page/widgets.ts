@@ -23,7 +23,7 @@ export interface FileBytes {
 
 export interface FillContext {
   readonly files: ReadonlyMap<'resume' | 'coverLetter', FileBytes>;
-  /** Counts one click or upload. */
+  /** Counts one click. An upload counts only as a filled field (`FillOptions.onFilled`). */
   readonly onAction: () => void;
   readonly inFlight: InFlight;
 }
@@ -34,7 +34,10 @@ export interface FillContext {
  */
 export type Filled = 'filled' | 'part' | 'no_option' | 'not_operable';
 
-/** Enters one value. Rejects if the page replaces the widget meanwhile. */
+/**
+ * Enters one value. Rejects if the widget does not take the value in time, for example because the
+ * page has replaced the widget.
+ */
 export async function fillWidget(
   form: ReadForm,
   fill: Fill,
@@ -85,7 +88,7 @@ async function fillDate(
   { dateFormat }: FieldReport,
 ): Promise<void> {
   await control.fill(dateText(date, dateFormat), { timeout: actionMsMax });
-  // Closes the calendar that some pages open.
+  // Some pages open a calendar at a text field for dates. Escape closes the calendar.
   if (dateFormat !== undefined) await control.press('Escape');
 }
 
@@ -177,7 +180,7 @@ function isSameText(actual: string, wanted: string, isPhone = false): boolean {
   return short.length >= 7 && digits(wanted).endsWith(short);
 }
 
-/** If `canDiffer` is true, an option in another spelling of the value counts, too. */
+/** If `canDiffer` is true, an option that shows one of `spellings` also counts as the value. */
 function isSameChoice(
   actual: readonly string[],
   value: { readonly labels: readonly string[]; readonly spellings?: readonly string[] },

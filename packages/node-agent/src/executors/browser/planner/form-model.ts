@@ -53,10 +53,13 @@ export type FieldRole =
   | 'disability';
 
 export interface FormField {
-  /** Unique on the page. The reader assigns it. */
+  /** Unique in the form. The reader of the form assigns the key. */
   readonly key: string;
   readonly kind: WidgetKind;
-  /** The question as the page shows it, not normalised. Empty if the widget has no label. */
+  /**
+   * The question as the page has it, not normalised, but without `*` or `✱` at its ends. Empty if
+   * the page has no question for the widget.
+   */
   readonly label: string;
   readonly isRequired: boolean;
   /**
@@ -102,10 +105,19 @@ export interface Fill {
 /** The decision on every field of a form. The same form and profile give the same plan. */
 export interface Plan {
   readonly fills: readonly Fill[];
-  /** Optional fields that the profile does not answer. */
+  /**
+   * Optional fields that stay empty: the profile does not answer them, or the engine cannot operate
+   * the widget.
+   */
   readonly left: readonly FormField[];
-  /** Required fields that the profile does not answer: the job fails with `invalid_payload`. */
+  /**
+   * Required fields that the profile does not answer. If there are some and `unsupported` is empty,
+   * the job fails with `invalid_payload`.
+   */
   readonly missing: readonly FormField[];
-  /** Required widgets that the engine cannot operate: the job fails with `form_unsupported`. */
+  /**
+   * Required fields whose widget the engine cannot operate. If there are some, the job fails with
+   * `form_unsupported`.
+   */
   readonly unsupported: readonly FormField[];
 }

@@ -64,7 +64,10 @@ function standardValue(
   return byRole.get(role === 'coverLetterFile' ? 'coverLetterText' : role);
 }
 
-/** A list with one label counts as a text. A longer list has no meaning in a text field. */
+/**
+ * The text for a text field or a date field. A list with one label counts as a text. Any other list
+ * has no text.
+ */
 function oneText(value: ProfileValue | undefined): string | undefined {
   if (value?.kind === 'text') return value.text;
   const [only, ...others] = value?.labels ?? [];

@@ -14,7 +14,10 @@ import { fieldOf, payloadWith, profileFrom } from './planner.fixture.ts';
 import { readProfile } from './read-profile.ts';
 import { roleOfLabel } from './roles.ts';
 
-/** Checks that the guide for tenants and docs/PROFILE.md are true. */
+/**
+ * Checks that docs/PROFILE.md says the same as the guide for tenants (`profileGuidePath`). Also
+ * checks that the examples and the messages of the guide match what a node does.
+ */
 
 const guide = readFileSync(
   path.resolve(import.meta.dirname, '../../../../../../docs/PROFILE.md'),
@@ -91,7 +94,7 @@ describe('the examples do what the guide says', () => {
 
 const file = { name: 'cv.pdf', contentType: 'application/pdf' };
 
-/** The messages that the mistakes of the guide cause, in the order of the guide. */
+/** The messages for the mistakes that the guide lists, in the order of the guide. */
 const causes: readonly string[] = [
   missingMessage([fieldOf('Phone', { role: 'phone' }), fieldOf('Do you need a visa?')]),
   refusedMessage(['Phone']),

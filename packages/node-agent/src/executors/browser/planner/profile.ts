@@ -25,7 +25,7 @@ export interface ProfileFile {
   readonly contentType: string;
   readonly source:
     | { readonly kind: 'inline'; readonly bytes: Uint8Array }
-    /** The bytes must have this SHA-256, in lower-case hex. */
+    /** `sha256` is the SHA-256 that the bytes at `url` must have, in lower-case hex. */
     | { readonly kind: 'url'; readonly url: string; readonly sha256: string };
 }
 
@@ -40,5 +40,8 @@ export type ProfileReading =
        */
       readonly atsType: string;
     }
-  /** The message for `invalid_payload`. It names the member and never its value. */
+  /**
+   * The payload gives `invalid_payload` with this `message`. If a member is at fault, the message
+   * names the member. The message never contains the member's value.
+   */
   | { readonly kind: 'invalid'; readonly message: string };

@@ -91,7 +91,7 @@ describe('a malformed member is named, and its value is not', () => {
     [{ files: { resume: { ...file, name: undefined } } }, 'files.resume.name is required.'],
     [
       { files: { resume: { ...file, name: `../${secret}` } } },
-      'files.resume.name must be the name of a file without a path.',
+      'files.resume.name must be a file name without a path.',
     ],
     [
       { files: { resume: { ...file, contentType: secret } } },

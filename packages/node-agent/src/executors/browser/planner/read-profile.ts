@@ -56,17 +56,21 @@ function invalid(message: string): ProfileReading {
   return { kind: 'invalid', message: cutText(message, failureMessageLengthMax) };
 }
 
-/** The messages for rules whose own message would be a pattern or hard to understand. */
+/**
+ * Messages in place of the schema's own messages that show a pattern or are hard to understand. The
+ * key is the broken keyword, or the keyword and the name of the member.
+ */
 const rules: Readonly<Record<string, string>> = {
   oneOf: 'must have either base64, or url with sha256',
   dependentRequired: 'must have either base64, or url with sha256',
-  'pattern name': 'must be the name of a file without a path',
+  'pattern name': 'must be a file name without a path',
   'pattern contentType': 'must be a media type such as application/pdf',
   'pattern sha256': 'must be 64 hexadecimal digits',
 };
 
 function violationMessage(errors: readonly FieldError[]): string {
-  // Prefers the error of `oneOf` to the errors of its alternatives, which come first in the list.
+  // Prefers an error of `oneOf` to all others. The errors of its alternatives come before it in
+  // the list.
   const error = errors.find(({ keyword }) => keyword === 'oneOf') ?? errors[0];
   if (error === undefined) return 'applicantProfile is not valid.';
   const { keyword, path, message } = error;
@@ -93,7 +97,7 @@ function refusalOf(document: JsonDocument, profile: JsonObject): string | undefi
   return twice === undefined ? undefined : `${memberName(twice)} appears twice.`;
 }
 
-/** Converts a node to a value. A number becomes its exact text. Null members are left out. */
+/** Converts a node to a value. A number becomes its exact text. Objects lose their null members. */
 function exactValue(node: JsonNode): unknown {
   switch (node.kind) {
     case 'literal':

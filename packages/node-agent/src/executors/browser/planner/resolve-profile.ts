@@ -50,7 +50,10 @@ function invalid(message: string): Resolution & { readonly kind: 'invalid' } {
   return { kind: 'invalid', message };
 }
 
-/** An empty text counts as absent. */
+/**
+ * The values of the standard fields. A text of white space only counts as absent, and so does an
+ * empty list of labels.
+ */
 function rolesOf(document: ProfileDocument): ReadonlyMap<FieldRole, ProfileValue> {
   const byRole = new Map<FieldRole, ProfileValue>();
   for (const [role, texts] of standardTexts(document)) {

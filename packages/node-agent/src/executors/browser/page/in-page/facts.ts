@@ -32,7 +32,10 @@ export function challengeIn(frame: HTMLElement): FrameFacts['challenge'] {
     : 'none';
 }
 
-/** If the document has a captcha token, a captcha checkbox is solved and counts as `none`. */
+/**
+ * The visible captcha of the document. If a field of the document has a captcha token, a checkbox
+ * is solved and counts as `none`.
+ */
 export function challengeOf(): FrameFacts['challenge'] {
   const all = allBelow(document, 'iframe').map(challengeIn);
   const puzzles =

@@ -52,7 +52,10 @@ export function inputShapeOf(input: HTMLInputElement, rules: ReadingRules): Shap
   return 'unsupported';
 }
 
-/** The format of dates that a text input asks for, like `mm/dd/yyyy`. */
+/**
+ * The date format that a text input asks for, such as `mm/dd/yyyy`. Undefined if the input asks for
+ * no such format.
+ */
 export function dateFormatOf(control: HTMLElement): string | undefined {
   const hint = (control.getAttribute('placeholder') ?? '').trim().toLowerCase();
   if (/^(?:mm|dd|yyyy)([/.-])(?:mm|dd)\1(?:dd|mm|yyyy)$/u.test(hint)) return hint;

@@ -30,7 +30,10 @@ export function textOfIds(element: Element, attribute: string): string {
   return texts.filter((text) => text !== null && text !== '').join(' ');
 }
 
-/** The `<label>` elements of a control, including a label that encloses the control. */
+/**
+ * The `<label>` elements of an input, select, textarea or button, including a label that encloses
+ * the control. Empty for any other element.
+ */
 export function labelsFor(control: Element): HTMLLabelElement[] {
   const isLabelable =
     control instanceof HTMLInputElement ||
@@ -89,7 +92,11 @@ export function labelOf(control: HTMLElement, rules: ReadingRules): string {
   return '';
 }
 
-/** The legend or name of a group that has these controls and no others. Empty if there is none. */
+/**
+ * The legend or the ARIA name of the nearest group around the first control. Empty if the group has
+ * a control that is not in `controls`, or if there is no such group or text. Hidden inputs and
+ * buttons do not count as controls.
+ */
 export function legendOf(controls: readonly HTMLElement[]): string {
   const [first] = controls;
   const group = first && closestAcross(first, 'fieldset, [role="radiogroup"], [role="group"]');

@@ -32,7 +32,10 @@ export function isUsable(option: Element): boolean {
   return option.getAttribute('aria-disabled') !== 'true' && !option.hasAttribute('disabled');
 }
 
-/** `selector` finds the options of a list that is no listbox. */
+/**
+ * Reads the visible options of the control's listbox. With `selector`, the options are the elements
+ * of the page that match `selector`, for a list that is no listbox.
+ */
 export function readListbox(
   control: HTMLElement,
   selector: string | undefined,
@@ -58,7 +61,8 @@ export async function awaitListbox(
   asked: {
     readonly selector: string | undefined;
     /**
-     * The labels that the caller knows already, joined by line breaks. Other labels end the wait.
+     * The labels that the caller knows already, joined by line breaks. The wait ends when the page
+     * shows other labels. Undefined ends the wait at once.
      */
     readonly known: string | undefined;
     readonly limitMs: number;

@@ -3,7 +3,10 @@ import type { FormField } from '../../planner/form-model.ts';
 /** The present value of a widget. It may be personal data, so it is kept in memory only. */
 export type FieldState =
   | { readonly kind: 'text'; readonly text: string }
-  /** The labels of the chosen options; for a lone checkbox, its own label. */
+  /**
+   * The labels of the chosen options. A lone checkbox that is checked gives its own label. A
+   * combobox gives the texts that it shows as chosen.
+   */
   | { readonly kind: 'chosen'; readonly labels: readonly string[] }
   | { readonly kind: 'files'; readonly names: readonly string[] };
 
@@ -15,16 +18,16 @@ export interface FieldReport {
   /** The page marks the field as invalid. */
   readonly isMarked: boolean;
   readonly hasMessage: boolean;
-  /** The value of `autocomplete`, lower-case. */
+  /** The attribute `autocomplete` in lower case, without spaces at its ends. Empty if missing. */
   readonly autocomplete: string;
   /**
    * The format in which a text field expects a date, such as `mm/dd/yyyy`. Undefined for other
    * fields.
    */
   readonly dateFormat?: string;
-  /** Only for a text input that is not an ARIA combobox: the selector of its suggestions. */
+  /** The selector of the suggestions, if the field is one of the adapter's `typeaheads`. */
   readonly suggestions?: string;
-  /** The indexes in the `<select>` of the options in `field.options`, in the same order. */
+  /** For each option in `field.options`, its index in the `<select>`. Only for a `<select>`. */
   readonly optionIndexes?: readonly number[];
   /** The names by which an ATS may refer to the field in a refusal. */
   readonly names: readonly string[];
@@ -48,12 +51,15 @@ export interface ListboxReport {
 
 export interface FrameFacts {
   readonly url: string;
-  /** `checkbox`: a visible captcha without a puzzle. `challenge`: a visible puzzle. */
+  /** `checkbox`: a visible, unsolved captcha without a puzzle. `challenge`: a visible puzzle. */
   readonly challenge: 'none' | 'checkbox' | 'challenge';
   readonly hasPasswordField: boolean;
-  /** The selectors among `watched` that have a visible element. */
+  /** The selectors in `watched` (see `readFacts`) that match a visible element. */
   readonly shown: readonly string[];
-  /** Visible texts of at most 500 characters, such as headings, alerts and paragraphs. */
+  /**
+   * The texts of the first 400 visible elements such as headings, alerts and paragraphs. Empty
+   * texts, and texts of more than 500 characters, are left out.
+   */
   readonly sentences: readonly string[];
   readonly alerts: readonly string[];
 }

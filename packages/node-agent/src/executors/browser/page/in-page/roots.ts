@@ -38,7 +38,7 @@ export function looksLikeApplication(form: HTMLElement): boolean {
   return questions.length >= 3 || (hasUpload && questions.length >= 1);
 }
 
-/** The text of a button, in lower case without punctuation. */
+/** The text of a button, or else its `aria-label`, in lower case without punctuation. */
 export function captionOf(control: HTMLElement): string {
   const shown = control instanceof HTMLInputElement ? control.value : (control.textContent ?? '');
   const text = shown.trim() || (control.getAttribute('aria-label') ?? '');

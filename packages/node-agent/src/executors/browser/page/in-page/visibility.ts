@@ -2,7 +2,10 @@
 /// <reference lib="dom.iterable" />
 /* The functions of this folder run in the page. They use nothing but the page and each other. */
 
-/** True if the element and all its ancestors are rendered. Its size does not matter. */
+/**
+ * True if the browser renders the element, as `checkVisibility` finds. The size, the position and
+ * the opacity of the element do not matter.
+ */
 export function isRendered(element: Element): boolean {
   return element.checkVisibility({ visibilityProperty: true });
 }
@@ -30,7 +33,10 @@ export function isVisibleNear(element: Element, levels: number): boolean {
   return false;
 }
 
-/** Returns the elements in document order, and includes those in open shadow roots. */
+/**
+ * Returns the elements below `root` that match `selector`, in document order. Also searches the
+ * open shadow roots below `root`.
+ */
 export function allBelow(root: ParentNode, selector: string): HTMLElement[] {
   const elements = [...root.querySelectorAll<HTMLElement>('*')];
   const hasShadow = elements.some(({ shadowRoot }) => shadowRoot !== null);
@@ -43,7 +49,7 @@ export function allBelow(root: ParentNode, selector: string): HTMLElement[] {
   return found;
 }
 
-/** Like `closest`, but also searches outside the shadow roots that contain the element. */
+/** Like `closest`, but at the top of a shadow root the search continues at the host of the root. */
 export function closestAcross(element: Element, selector: string): HTMLElement | null {
   let at: Element | null = element;
   while (at !== null) {

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { createNode, samePorts, type ServiceName, serviceEntry } from '@svc/local';
-import { collecting, collectPreload } from '../soak/collected.ts';
+import { collecting, collectPreload, youngGenerationLimit } from '../soak/collected.ts';
 import { type ControlledProcess, startControlled } from './controlled-process.ts';
 import { throughProxy } from './postgres-server.ts';
 import type { NodeUnderTest, ServiceUnderTest, World, WorldOptions } from './types.ts';
@@ -20,8 +20,9 @@ function preloads(
     ...(bug === undefined ? [] : [pathToFileURL(bugPreload)]),
     ...(reportsMemory ? [collectPreload] : []),
   ];
+  const imports = files.map(({ href }) => `--import=${href}`);
   return {
-    NODE_OPTIONS: files.map(({ href }) => `--import=${href}`).join(' '),
+    NODE_OPTIONS: [...imports, ...(reportsMemory ? [youngGenerationLimit] : [])].join(' '),
     ...(bug === undefined ? {} : { FAULTS_BUG: bug.name }),
     ...(reportsMemory ? collecting(world.dir, name) : {}),
   };

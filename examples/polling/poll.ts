@@ -1,6 +1,6 @@
 /**
- * Brings your own records up to date without webhooks. It reads the submissions that your records show
- * as open, and stores how they ended. Run it every minute.
+ * Brings your own records up to date without webhooks. It reads the submissions that your records
+ * show as open, and stores how they ended. Run it every minute.
  */
 import { DatabaseSync } from 'node:sqlite';
 import { createClient } from '@svc/client';

@@ -81,8 +81,8 @@ try {
   const migrated = await migrate(ownerUrl, databaseUrl);
   if (migrated.kind === 'refused') throw new Error(migrated.reason);
   const pool = new Pool({ connectionString: ownerUrl, max: poolMax });
-  // At the end, Postgres stops while the pool's last connections are still closing. Their errors
-  // are ignored.
+  // `end` of the pool resolves before its sockets have closed. Postgres then stops, so a socket may
+  // report an error, which is ignored.
   pool.on('error', () => {});
   const store = openStore({ databaseUrl, sealer, newId, poolMax });
   try {

@@ -32,7 +32,7 @@ export interface TrialReport {
 
 /** The pause between the promotion of a server and `restore`. The load continues meanwhile. */
 const lastsMs = 6_000;
-/** If a recovery takes longer than this, the run counts as broken (`recoveriesMs`). */
+/** If one of `recoveriesMs` is longer than this, the run counts as broken. */
 export const recoveryMsMax = 10_000;
 
 export async function runTrial(cluster: Cluster, options: TrialOptions): Promise<TrialReport> {

@@ -11,11 +11,11 @@ import {
 } from './history.ts';
 import { lineTimes, type LineTimes } from './line-times.ts';
 
-// The ledger numbers the rows of an account in the order in which they are written. The checker
+// The ledger numbers the rows of an account in the order in which they are written, so the checker
 // tries no other order. Accounts share no figures, so the order of each account is checked alone.
 // The requests that wrote or read a row give an earliest and a latest moment of its writing. The
-// order contradicts real time if the earliest moment of a row is after the latest moment of a later
-// row.
+// order contradicts real time if the earliest moment of a row is after the latest moment of a row
+// that follows it.
 
 /**
  * Checks the order of the ledger's rows (CONTRACT 4). The order must agree with real time and

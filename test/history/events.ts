@@ -10,16 +10,19 @@ import {
 } from './history.ts';
 import { type EndingTimes, endingTimes } from './submissions.ts';
 
-// A URL can be in force from the start of the request that sets the URL. A later request is one
-// that starts after the end of this request. The URL is certainly replaced when a later request has
-// ended. An attempt uses the URL that is in force when the attempt is claimed. The claim is between
-// the cause of the event and the arrival of the attempt. An arrival is therefore wrong if its URL
-// cannot have been in force between the cause and the arrival.
+// An arrival is wrong if its URL cannot have been in force between the cause of the event and the
+// arrival. The reason: the attempt is claimed between these two, and uses the URL that is in force
+// at the claim.
+//
+// A URL can be in force from the start of the request that sets the URL. The URL is certainly
+// replaced when a later request has ended. A request is later if it starts after the end of the
+// request that set the URL.
 
 /**
- * Checks webhooks against the changes of the URL (CONTRACT 6). An event reaches only a URL that can
- * have been in force between the cause and the arrival. The end of a submission is one event. This
- * event arrives if the tenant had a URL from before the end until everything was at rest.
+ * Checks two guarantees of webhooks against the changes of the URL (CONTRACT 6). First, an event
+ * reaches only a URL that can have been in force between the cause and the arrival. Second, the end
+ * of a submission is one event. This event arrives if the tenant had a URL from before the end
+ * until everything was at rest.
  *
  * Overlapping attempts, redeliveries and changes cause no false violation, because each only widens
  * the intervals. The cost is linear in the length of the history if each tenant changes its URL

@@ -24,9 +24,9 @@ import {
  */
 export function checkKeys(history: History): Verdict {
   // Each reported violation is real, because the rules read an unknown outcome in favour of the
-  // service. The rules compare the records of a key in pairs. If no submission of a key is
-  // rejected, at most one submission has the key, and the rules find every violation. For a key
-  // with three or more rejected submissions, the rules may miss a violation.
+  // service. But the rules may miss a violation of a key with three or more rejected submissions,
+  // because they compare the records of a key only in pairs. If no submission of a key is rejected,
+  // the rules find every violation, because at most one submission has the key.
   const creates = recordsOf(history, 'create');
   const rejects = Map.groupBy(recordsOf(history, 'reject'), ({ submissionId }) => submissionId);
   const shown = recordsOf(history, 'status').filter(({ key }) => key !== undefined);

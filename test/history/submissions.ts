@@ -9,20 +9,23 @@ import {
 } from './history.ts';
 
 // Each status has a rank, and all ends have the highest rank. The rank of a submission never falls.
-// Two observations contradict each other in three cases. (1) They show different ends, or ends with
-// different charges. (2) One shows `rejected`, and the other a status between `pending` and the
-// ends. (3) The later one, which began after the earlier one had ended, shows a lower rank. A
-// `reached` observation may show a status that the submission has left, so it never counts as the
-// later one. If no two observations contradict each other, all are possible together.
+// Two observations contradict each other in three cases:
+// (1) They show different ends, or ends with different charges.
+// (2) One shows `rejected`, and the other a status between `pending` and the ends.
+// (3) Observation A ended before observation B began, and B shows a lower rank than A. This does
+// not apply if B is a `reached` observation, because B may then show a status that the submission
+// has left.
+// If no two observations contradict each other, all are possible together.
 
 /**
- * Checks that each submission takes one legal path of statuses, and that no observer sees the path
- * reversed (CONTRACT 5). A request that begins after another has ended never sees an earlier
+ * Checks that each submission takes one legal path of statuses, and that no observer sees a status
+ * go back (CONTRACT 5). A request that begins after another has ended never sees an earlier
  * status. An end stays the end, with its charge. `rejected` only follows `pending`. `cancelled` is
  * seen only after a cancel was requested.
  *
- * Reports a violation of the path only if no legal path explains the observations. Each illegal
- * path is reported, except `cancelled` after `settling`. Costs O(n log n).
+ * There are no false reports: a submission is reported only if no legal path fits all its
+ * observations. Such a submission is always reported, with one exception: the check does not notice
+ * `cancelled` after `settling`. Costs O(n log n).
  */
 export function checkSubmissions(history: History): Verdict {
   const seen = statusesOf(history);

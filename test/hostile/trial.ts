@@ -18,11 +18,9 @@ export interface TrialReport {
   readonly submitted: number;
   readonly rejected: number;
   readonly sunk: number;
-  /**
-   * The number of payloads that the hostile node got: before its first quarantine (infinite without
-   * a quarantine), and in total.
-   */
+  /** The payloads that the hostile node got before its first quarantine. Infinite without one. */
   readonly payloadsBeforeQuarantine: number;
+  /** All payloads that the hostile node got. */
   readonly payloads: number;
   /**
    * The highest published surge multiplier: first with honest nodes only, then with the hostile
@@ -142,8 +140,9 @@ async function rested({ database }: Dispatching): Promise<void> {
 
 /**
  * Returns the number of slots that are taken without an assignment in Postgres. Waits at most
- * `slotsSettleMs` until there are none. An open offer reserves a slot for up to 3.5 s, and a slot
- * is freed some milliseconds after its assignment has ended.
+ * `slotsSettleMs` until there are none, because such a slot is not always a fault. An open offer
+ * reserves a slot for up to 3.5 s, and a slot is freed some milliseconds after its assignment has
+ * ended.
  */
 async function takenByNobody({ database, redis, prefix }: Dispatching): Promise<number> {
   const registry = createFleetRegistry({ redis, prefix });

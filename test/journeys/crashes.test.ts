@@ -14,8 +14,8 @@ import {
 
 /**
  * Redis is emptied, or a service is killed, between a commit and the message about the commit, or
- * between a webhook and its record. The money is right afterwards. The submission ends once and its
- * event arrives. If the gateway is killed, the submission is rejected, and no event reports that.
+ * between a webhook and its record. Afterwards the money is right, the submission ends once, and
+ * its event arrives. Only if the gateway is killed, the submission is rejected and has no event.
  */
 
 const newJourney = shareStack({ gateways: 2, nodes: 1, failpoints: true });

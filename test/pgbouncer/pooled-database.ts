@@ -6,8 +6,8 @@ import { createTestDatabase, type TestDatabase } from '@svc/testkit';
 import { Client } from 'pg';
 
 /**
- * The most sessions that PgBouncer opens at Postgres. One service opens more connections than this
- * to PgBouncer, so its connections must share the sessions.
+ * The most connections from PgBouncer to Postgres. One service opens more connections than this to
+ * PgBouncer, so they must share those to Postgres.
  */
 export const sessionsMax = 4;
 

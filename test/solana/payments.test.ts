@@ -6,7 +6,9 @@ import { token2022Program } from './chain/local-chain.ts';
 import { createPayer, memo, send, tokenAccountOf, transfer } from './chain/payer.ts';
 import { openSolanaWorld, type SolanaWorld } from './world.ts';
 
-/** The service credits payments of finalized transactions on the Solana VM (CONTRACT 8, "Payments"). */
+/**
+ * The service credits payments of finalized transactions on the Solana VM (CONTRACT 8, "Payments").
+ */
 
 let world: SolanaWorld;
 let tenantId: string;

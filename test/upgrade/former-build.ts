@@ -113,8 +113,8 @@ function hasOnlyGrown(former: string, present: string): boolean {
 }
 
 /**
- * Gives the former build the npm packages of this checkout. They suffice, because packages have
- * only been added since the former commit.
+ * Gives the former build the npm packages of this checkout. Call it only if `hasOnlyGrown`: then
+ * the checkout has all packages that the former build needs.
  */
 function linkPackages(directory: string): void {
   symlinkSync(inCheckout('node_modules'), path.join(directory, 'node_modules'));

@@ -147,9 +147,9 @@ function keptPassword(file: string): string {
 }
 
 /**
- * True if the process `pid` is ready. Postgres writes its process id to the first line of
- * `postmaster.pid`, and its state to the eighth. An open port does not show the state. The id is
- * checked, because a crashed server may have left this file.
+ * True if the process `pid` is ready. Reads `postmaster.pid`, because an open port does not show
+ * that Postgres is ready. The first line of this file is a process id, and the eighth is the state.
+ * The id is compared with `pid`, because a crashed server may have left the file.
  */
 async function saysReady(dataDir: string, pid: number): Promise<boolean> {
   const text = await readFile(path.join(dataDir, 'postmaster.pid'), 'utf8').catch(() => '');

@@ -60,8 +60,8 @@ const logTailLines = 20;
  * in time, throws StartError with the end of its log.
  *
  * When this process ends, the kernel kills the started process. That is safe, because a service
- * loses nothing if it is killed at any point. On systems without this feature, the started process
- * stops when its IPC channel closes.
+ * loses nothing if it is killed at any point. On systems without `setpriv` (macOS), the started
+ * process stops when its IPC channel closes instead.
  */
 export async function startServiceProcess(command: ServiceCommand): Promise<ServiceProcess> {
   const { child, lines, output, drained } = spawnService(command);

@@ -11,7 +11,7 @@ import { Type, type Static } from 'typebox';
 /**
  * The frames of the node link in both directions (CONTRACT 7). Unknown members are allowed and
  * ignored, so services and nodes of different versions work together. The schema `Id` checks only
- * the length. A malformed id is handled as an unknown one.
+ * the length, so a malformed id is handled as an unknown one.
  */
 
 export const nodeLinkPath = '/node/v1';
@@ -203,9 +203,9 @@ const welcome = Type.Object({
   recovery: Type.Optional(Type.Object({ incarnation: Type.Integer() })),
 });
 /**
- * `sandboxBehaviour` is present only in the sandbox, and only if the payload's `atsType` begins
- * with `sandbox.`. The value is `atsType`. From `sandboxBehaviour`, a simulated node recognises a
- * submission with `sandbox.decline`, which the node must decline.
+ * `sandboxBehaviour` repeats the payload's `atsType` for simulated nodes, because an offer has no
+ * payload. It is present only in the sandbox, and only if `atsType` begins with `sandbox.`. A
+ * simulated node must decline an offer with `sandbox.decline`.
  */
 const offer = Type.Object({
   type: Type.Literal('offer'),

@@ -164,8 +164,8 @@ async function readEntries(directory: string): Promise<JournalEntry[]> {
 /**
  * Opens the node's journal, in which each submission has one file, or two during a change. The
  * files are private to the user, because an assignment contains personal data until the submission
- * begins. Throws `DirectoryInUse` if another process has the journal open. Throws `CannotLock` if
- * locking is not possible. On macOS, throws the system's error in that case.
+ * begins. Throws `DirectoryInUse` if another process has the journal open. If locking is not
+ * possible, throws `CannotLock`, or on macOS the system's error.
  */
 export async function openJournal(directory: string): Promise<Journal> {
   await mkdir(directory, { recursive: true, mode: privateDirectory });

@@ -65,10 +65,11 @@ async function within(ms: number, promises: readonly Promise<unknown>[]): Promis
 
 /**
  * The submissions of the node: assignments, begun or not, and outcomes that the service has not
- * acknowledged. Each change of a submission is on disk before the node acts on it. An outcome is
- * reported even if it cannot be written. An assignment that could not be written is not begun, and
- * its begin is answered with a failure. The changes are made one after another, so the last change
- * is the one on disk.
+ * acknowledged. Each change of a submission is on disk before the node acts on it. The changes are
+ * made one after another, so the last change is the one on disk.
+ *
+ * If an assignment cannot be written, it is not begun, and its begin is answered with a failure.
+ * But if an outcome cannot be written, it is reported anyway.
  */
 export class NodeRuns {
   readonly #context: RunsContext;

@@ -4,10 +4,10 @@ import { redisScript } from './redis-script.ts';
 import { keyPrefix } from './redis.ts';
 
 /**
- * One wake-up job on the webhook queue serves many tenants. While the job waits, further tenants
- * with due deliveries join a set. The deliverer that takes the job also takes up to `takenMax`
- * tenants of the set. The deliveries themselves stay in Postgres. A backlog of deliveries therefore
- * fills neither the queue nor the memory of Redis.
+ * A backlog of deliveries must fill neither the queue nor the memory of Redis. The deliveries
+ * therefore stay in Postgres, and one wake-up job on the webhook queue serves many tenants. While
+ * the job waits, further tenants with due deliveries join a set. The deliverer that takes the job
+ * also takes up to `takenMax` tenants of the set.
  */
 
 /**
@@ -59,8 +59,8 @@ export async function joinWaitingWakeUp(
 /**
  * Takes up to 1,024 tenants from the set of those that joined the current wake-up job. The others
  * stay in the set for the next job. Call this in the handler of the job, before the query for due
- * deliveries. A tenant whose delivery becomes due after this call joins a new job, so no delivery is
- * missed.
+ * deliveries. A tenant whose delivery becomes due after this call joins a new job, so no delivery
+ * is missed.
  */
 export function takeWakeUpTenants(redis: Redis, prefix: string): Promise<string[]> {
   return redis.spop(`${keyPrefix(prefix)}:${wakeUpSetKey}`, takenMax);

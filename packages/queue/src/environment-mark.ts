@@ -8,9 +8,9 @@ type Environment = 'sandbox' | 'production';
 /**
  * The mark: the key that names the environment of a Redis (CONTRACT 0: sandbox and production share
  * nothing). The mark applies to all prefixes of a server, because queues under two prefixes share
- * the memory and are flushed together. In a cluster the mark applies to all servers. All guards of
- * a cluster connect to the owner of the key's slot, so each guard sees the connections of the
- * others.
+ * the memory and are flushed together. In a cluster the mark applies to all servers. A server lists
+ * only its own connections, but each guard must see the connections of the other guards. Therefore
+ * all guards of a cluster connect to the same server, the owner of the key's slot.
  */
 const markKey = 'svc:environment';
 
@@ -36,14 +36,14 @@ const intervalMsDefault = 1_000;
 const startWaitMsMax = 1_000;
 
 /**
- * Keeps a service away from a Redis that belongs to the other environment. Each guard checks the
- * mark at every interval, and sets a missing one, for example after a FLUSHALL. The connection of
- * each guard is named after its environment, and survives a FLUSHALL. A guard that sees a
- * connection of the other environment deletes the mark that it has just set.
+ * Keeps a service away from a Redis that belongs to the other environment. The guard checks the
+ * mark at every interval, and sets a missing one. After a FLUSHALL the mark is missing, although
+ * the other environment may use this Redis. The guard therefore also looks at the connections of
+ * guards, which survive a FLUSHALL and have the environment in their names. If one is of the other
+ * environment, the guard deletes the mark that it has just set.
  *
- * If Redis belongs to the other environment, the guard calls `refuse`: at the start, or at the
- * first answer of a Redis that was unreachable at the start. If the guard has seen the mark of its
- * own environment before, it does not call `refuse`. It logs an error, and the process continues.
+ * If Redis belongs to the other environment, a guard that has never seen the mark of its
+ * environment calls `refuse`. Any other guard logs an error, and the process continues.
  */
 export async function guardRedis(options: RedisGuardOptions): Promise<RedisGuard> {
   const { redisUrl, environment, logger } = options;

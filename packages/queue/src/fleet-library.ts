@@ -3,8 +3,8 @@
  * `KEYS[1]` is the common prefix of the keys below, with a hash tag, so all keys are in one slot of
  * a cluster. `ARGV[1]` is the time in ms; if it is empty, Redis's clock is used.
  *
- * A submission that takes a slot has one token at its node. A node's free slots are its slots minus
- * its tokens. Taking and freeing a slot are therefore idempotent.
+ * A submission that takes a slot of a node has one token there, so taking or freeing the slot twice
+ * changes nothing. A node's free slots are its slots minus its tokens.
  */
 
 /*
@@ -20,7 +20,8 @@
 /*
  * Keys with an entry for some nodes:
  *
- * - `silent`            sorted set: nodes that left an offer unanswered, by the end of their silence
+ * - `silent`            sorted set: nodes that left an offer unanswered, by the end of their
+ * silence
  * - `moving`            sorted set: nodes that move to another dispatcher, by the time until which
  *                       they are expected there
  */

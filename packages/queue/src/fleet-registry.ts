@@ -76,10 +76,10 @@ export interface FleetRegistry {
     node: FleetNode,
   ): Promise<{ readonly kind: 'joined'; readonly epoch: number } | { readonly kind: 'superseded' }>;
   /**
-   * Removes a link. Does nothing if the registry has another link of the node. `movesWithinMs`: the
-   * dispatcher stops, and the node is expected at another dispatcher within this time. Until the
-   * node is there or the time is over, `reserve` returns `rebuilding` in place of `no_headroom` and
-   * `none_left`. A draining node is not expected.
+   * Removes a link. Does nothing if the registry has another link of the node. `movesWithinMs` is
+   * for a dispatcher that stops: its node is expected at another dispatcher within this time,
+   * unless the node is draining. Until the node is there or the time is over, `reserve` returns
+   * `rebuilding` in place of `no_headroom` and `none_left`.
    */
   leave(
     nodeId: string,
@@ -90,7 +90,7 @@ export interface FleetRegistry {
    * Reserves a slot in one atomic step, if the headroom for higher tiers stays free (CONTRACT 7).
    * `Reservation` lists the other refusals. Chooses the node with the most free slots, or an own
    * node that is nearly as free. Silent nodes come last. Concurrent reservations, confirmations and
-   * releases share calls to Redis. All steps of a call fail together.
+   * releases share calls to Redis, so all steps of one call fail together.
    */
   reserve(input: ReserveInput): Promise<Reservation>;
   /**

@@ -34,8 +34,8 @@ return known and 1 or 0
 /**
  * Enters a node's link, or updates its entry. ARGV: time, node as JSON (epoch 0: a new link), then
  * submissions that take a slot. Returns the link's epoch, or -1 if the registry has a newer link of
- * the node. The link's number in Postgres decides which link is newer. Entries of older dispatcher
- * versions have no such number. For them, the registry's epoch decides.
+ * the node. The newer link is the one with the higher `linkEpoch`, its number in Postgres. If one
+ * link is of an older dispatcher version, it has no `linkEpoch`, so the registry's epoch decides.
  */
 export const joinScript = `${fleetLibrary}
 local node = cjson.decode(ARGV[2])

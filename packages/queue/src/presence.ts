@@ -55,6 +55,9 @@ const presenceKeptMs = 600_000;
 const instancesMax = 1_000;
 
 /**
+ * Notes a heartbeat of an instance and removes instances that have been silent for too long.
+ * Returns the time of Redis in ms.
+ *
  * KEYS[1]: sorted set of instances as JSON, by last heartbeat. A second key, a hash, contains how
  * far the clock of each instance is ahead of Redis. ARGV: instance, for how many ms a silent
  * instance is kept, the clock of the instance in ms.

@@ -1,8 +1,8 @@
 import { redisScript } from './redis-script.ts';
 
 /**
- * All gateways together may exceed a limit by the tokens that a bucket gains in this time
- * (CONTRACT 2).
+ * In this time a bucket gains a number of tokens. All gateways together may exceed the limit by
+ * this number (CONTRACT 2).
  */
 const aheadMs = 20;
 /**

@@ -50,7 +50,8 @@ export function createRateLimiter({
   let pausedUntilMs = -Infinity;
 
   function pause(error: unknown, sinceMs: number): void {
-    // Calls go to Redis in batches. The calls of a batch fail together, and only the first is logged.
+    // Calls go to Redis in batches. The calls of a batch fail together, and only the first is
+    // logged.
     if (sinceMs >= pausedUntilMs) {
       logger?.warn(
         { err: error },

@@ -126,9 +126,10 @@ function open(
 }
 
 /**
- * Sends a command every `subscriberPingMs` to notice a dead socket. In a cluster, the answer
- * `MOVED` also shows that the server has lost the hash slot of `clusterKey`. The connection then
- * moves to the new owner. A `PUBLISH` at the new owner does not count subscribers at the old one.
+ * Sends a command every `subscriberPingMs` to notice a dead socket. In a cluster, the command also
+ * notices that the server has lost the hash slot of `clusterKey`, because the server then answers
+ * `MOVED`. The connection must move to the new owner of the slot, because a `PUBLISH` there does
+ * not count subscribers at the old owner.
  */
 function keepPinging(redis: Redis, clusterKey: string | undefined): void {
   const timer = setInterval(() => {

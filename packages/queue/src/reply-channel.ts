@@ -38,8 +38,8 @@ const messageBounds = { charactersMax: 65_536, depthMax: 2 };
 
 /**
  * A message is a list of ids, and then a number n. The first n ids are `dispatched`, and the others
- * are `look`. In a message without the number, all ids are `look`. Gateways and dispatchers of
- * adjacent versions therefore understand each other.
+ * are `look`. All ids of a message without the number are `look`, so gateways and dispatchers of
+ * adjacent versions understand each other.
  */
 function messageOf(replies: readonly Reply[]): string {
   const idsOf = (wanted: ReplyNews): string[] =>

@@ -22,9 +22,9 @@ export interface SurgeBoard {
    */
   read(): Promise<{ readonly smoothed: SmoothedSurge | null; readonly nowMs: number }>;
   /**
-   * Publishes a new value, which was computed from the earlier one, `after`. If the stored value
-   * differs from `after`, `publish` changes nothing and returns false: another dispatcher was
-   * faster, or the value has expired. `multiplierMicros` is the multiplier for prices.
+   * Publishes a new value if the stored value is still `after`, from which the new value was
+   * computed. Otherwise changes nothing and returns false, because another dispatcher was faster or
+   * `after` has expired. `multiplierMicros` is the multiplier for prices.
    */
   publish(next: {
     readonly after: SmoothedSurge | null;

@@ -32,12 +32,13 @@ interface Answer {
 }
 
 /**
- * Gives tokens before Redis takes them. At most `aheadMax` given tokens wait for the confirmation
- * of Redis. Redis takes the given tokens later, even from an empty bucket. Redis lets only one
- * gateway at a time give tokens of a bucket in advance.
+ * Gives tokens before Redis takes them. Redis takes the given tokens later, even from an empty
+ * bucket.
  *
- * All gateways together therefore exceed a limit by 20 ms worth of tokens at most (CONTRACT 2). A
- * rate below 50 a second is exact.
+ * All gateways together exceed a limit by 20 ms worth of tokens at most (CONTRACT 2). This holds
+ * because Redis lets only one gateway at a time give tokens of a bucket in advance, and at most
+ * `aheadMax` of them may be unconfirmed. A rate below 50 a second is exact, because its `aheadMax`
+ * is 0.
  */
 export interface TokensAhead {
   /** Gives a token. Undefined if the caller must ask Redis. */

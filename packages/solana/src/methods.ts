@@ -25,10 +25,10 @@ export const signaturesPerPageMax = 1_000;
 const signaturePattern = /^[1-9A-HJ-NP-Za-km-z]{64,88}$/;
 
 /**
- * Reads a page of the finalized transactions that name an address, newest first. `before` is a
- * signature. The page then begins with the next older transaction. Without `before` it begins with
- * the newest one. A server may return more than `limit` entries. With a malformed entry, or with
- * more than `signaturesPerPageMax` entries, the result is `failed`.
+ * Reads a page of the finalized transactions that name an address, newest first. The page begins
+ * with the next older transaction after the signature `before`, or with the newest one if `before`
+ * is undefined. A server may return more than `limit` entries. With a malformed entry, or with more
+ * than `signaturesPerPageMax` entries, the result is `failed`.
  */
 export async function listSignatures(
   rpc: Rpc,

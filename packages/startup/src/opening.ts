@@ -44,10 +44,11 @@ export interface Opening {
 
 /**
  * Opens the store and the key of request hashes. Throws `CannotStart` with the reason if Postgres
- * does not answer, or if the service must not use the database. Causes are the schema, the
- * environment, session settings and the master key. In production, too many privileges and an
- * asynchronous standby are also causes. Throws `ConfigError` if two limits of `config` and `jobs`
- * contradict each other. Throws `SealError` if `SVC_MASTER_KEY` has too many keys or one id twice.
+ * does not answer, or if the service must not use the database. The service must not use it if the
+ * schema, the environment, the session settings or the master key is wrong. In production, too many
+ * privileges or an asynchronous standby are also reasons. Throws `ConfigError` if two limits of
+ * `config` and `jobs` contradict each other. Throws `SealError` if `SVC_MASTER_KEY` has too many
+ * keys or one id twice.
  */
 export async function openStoreOrRefuse(
   { service, config, lifecycle, logger }: Opening,

@@ -3,9 +3,10 @@ import type { Fixture } from './store.fixture.ts';
 const poolConnectionsMax = 10;
 
 /**
- * Makes the sessions of Postgres flush their statistics: those of the pool, and the session that
- * seeded the data. An idle session flushes only some seconds later. Without this call, a
- * measurement would miss late figures of its statements, or count those of earlier ones.
+ * Makes the sessions of Postgres flush their statistics, because an idle session flushes only some
+ * seconds later. Without this call, a measurement could miss figures of the measured part, or
+ * count figures of statements before it. The sessions are those of the pool and the one that seeded
+ * the data.
  */
 export async function flushCounters({ database, store }: Fixture): Promise<void> {
   const slowly = 'SELECT pg_stat_force_next_flush(), pg_sleep(0.1)';

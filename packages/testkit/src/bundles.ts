@@ -21,15 +21,15 @@ const sources = ['{packages,services}/*/src/**/*.ts', '{packages,services}/*/pac
 /**
  * The modules that stay outside the bundles. Native modules cannot be bundled. `playwright-core` is
  * large and rarely loaded. The functions in the folder `in-page` are sent to a browser as text and
- * call each other by name there, and the bundler may rename functions.
+ * call each other by name there, but the bundler may rename functions.
  */
 const external = /^(?:msgpackr-extract|pg-native|playwright-core)$|\/in-page\//;
 
 /**
- * Bundles each main file separately, and returns the directory of the bundles. If the sources have
- * not changed, the bundles of an earlier run are used. In one bundling, two main files could get
- * into the same output file, and a process would then run both. A start from a bundle takes about
- * half of the CPU of a start from the 1,000 source files.
+ * Bundles the main files, because a start from a bundle takes about half of the CPU of a start from
+ * the 1,000 source files. Returns the directory of the bundles. If the sources have not changed,
+ * the bundles of an earlier run are used. Each main file is bundled separately. Otherwise two main
+ * files could get into the same output file, and a process would run both.
  */
 export async function bundleProcesses(): Promise<string> {
   const directory = inCheckout('.local/cache/bundles', sourcesHash());

@@ -9,10 +9,9 @@ type SamplerName =
 
 /**
  * The share of submissions that are traced, from 0 to 1. Every service reads the same environment
- * variables, so all services trace the same submissions. The sampling flag of a tenant has no
- * effect (decision 42). A sampler that begins with `parentbased` therefore does the same as the
- * sampler without this prefix. `argument` is the share for `traceidratio`. Other samplers do not
- * use it.
+ * variables, so all services trace the same submissions. The prefix `parentbased_` changes nothing,
+ * because the sampling flag of a tenant has no effect (decision 42). `argument` is the share for
+ * `traceidratio`. Other samplers do not use it.
  */
 export function ratioOf(sampler: SamplerName, argument: string): number {
   switch (sampler) {

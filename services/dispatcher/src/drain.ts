@@ -9,9 +9,9 @@ const reconnectMsMax = 1_000;
 
 /**
  * Hands all nodes to other dispatchers (CONTRACT 7). The caller first waits for the submissions
- * that this dispatcher coordinates. If there are several links and Redis knows another dispatcher,
- * the links are closed in two halves. The second half takes offers while the nodes of the first
- * half connect again. Otherwise all links are closed together.
+ * that this dispatcher coordinates. The links are closed in two halves, because the second half can
+ * take offers while the nodes of the first half connect again. But all links are closed together if
+ * there is only one link, or if Redis knows no other dispatcher.
  */
 export async function handBackLinks(dispatcher: Dispatcher): Promise<void> {
   const { fleet, links, timers } = dispatcher;

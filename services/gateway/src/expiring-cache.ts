@@ -15,11 +15,13 @@ interface Entry<Value> {
 }
 
 /**
- * Caches loaded values. At most `entriesMax` present values are kept, and the least recently used
- * one is removed first. Callers share a load in flight if it began recently enough for their `ageMsMax`. The age
- * of a value counts from the start of its load. A value is absent if `isAbsent` returns true for it
- * (default: never). Absent values cannot evict present ones, because they have a separate cache. It
- * has at most `absentMax` entries, and the one that was loaded first is removed first.
+ * Caches loaded values. The age of a value counts from the start of its load. Callers share a load
+ * in flight if it began recently enough for their `ageMsMax`.
+ *
+ * A value is absent if `isAbsent` returns true for it (default: never). At most `entriesMax`
+ * present values are kept, and the least recently used one is removed first. Absent values have a
+ * separate cache, so they cannot evict present ones. At most `absentMax` absent values are kept,
+ * and the one that was loaded first is removed first.
  */
 export function createExpiringCache<Value>({
   load,

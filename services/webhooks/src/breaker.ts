@@ -1,7 +1,7 @@
 /**
- * A circuit breaker for an endpoint that keeps timing out (CONTRACT 6). Each timeout occupies a
- * connection for 15 s. While the breaker is open, attempts are postponed and not used up. Each
- * deliverer keeps its own breakers in memory.
+ * A circuit breaker for an endpoint that keeps timing out (CONTRACT 6). It saves connections,
+ * because each timeout occupies one for 15 s. While the breaker is open, attempts are postponed and
+ * not used up. Each deliverer keeps its own breakers in memory.
  */
 export interface Breaker {
   /**
@@ -24,11 +24,12 @@ export const breakerTimeoutsMax = 5;
 const breakerPauseMsMax = 30_000;
 
 /**
- * Any outcome that is not a timeout closes the breaker. From `breakerTimeoutsMax` consecutive
- * timeouts of one URL on, each timeout opens the breaker for `nextIntervalMs`, but at most for
- * `breakerPauseMsMax`. A timeout of another URL begins a new count. `nextIntervalMs` is the time
- * until the next attempt of the delivery, or the shortest interval of the schedule if there is
- * none.
+ * Returns the breaker after an attempt. A timeout raises the count of consecutive timeouts of its
+ * URL. A timeout of another URL begins a new count. From the count `breakerTimeoutsMax` on, each
+ * timeout opens the breaker for `nextIntervalMs`, but at most for `breakerPauseMsMax`. Any other
+ * outcome closes the breaker and resets the count. `nextIntervalMs` is the time until the next
+ * attempt of the delivery. If there is no next attempt, it is the shortest interval of the
+ * schedule.
  */
 export function afterAttempt(
   breaker: Breaker,

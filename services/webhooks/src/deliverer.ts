@@ -15,9 +15,9 @@ const claimFailedPauseMs = 1_000;
 const drainMs = 7_000;
 
 /**
- * Sends the deliveries that are due (CONTRACT 6). One statement at a time claims due deliveries,
- * for several endpoints that have capacity. A claimed attempt counts as made. The deliverer
- * therefore claims only attempts that can be sent immediately.
+ * Sends the deliveries that are due (CONTRACT 6). It claims only attempts that can be sent
+ * immediately, because a claimed attempt counts as made. One statement at a time claims due
+ * deliveries, for several endpoints that have capacity.
  */
 export class Deliverer {
   readonly #deps: DelivererDeps;
@@ -45,9 +45,9 @@ export class Deliverer {
   }
 
   /**
-   * Wakes the deliveries of these tenants. A tenant's first claim is for the URL in its settings.
-   * This claim also finds the tenant's other endpoints with due deliveries. Later claims are for
-   * these endpoints. An unnecessary call does no harm.
+   * Wakes the deliveries of these tenants, for all their endpoints. The first claim for a tenant is
+   * for the URL in its settings. It also returns the tenant's other endpoints that have due
+   * deliveries, and later claims are for these. An unnecessary call does no harm.
    */
   wake(tenantIds: readonly string[]): void {
     for (const tenantId of tenantIds) this.#schedule.wake(tenantId);

@@ -1,7 +1,7 @@
 /**
- * If wake-up jobs name more tenants per second than this, the deliverer pauses after a job. Tenants
- * that get deliveries during the pause then share one claim. At lower rates a pause would only
- * delay webhooks (docs/lab/what-holds-the-goals.md).
+ * The rate of woken tenants per second above which the deliverer pauses after a job. The pause
+ * saves claims, because tenants that get deliveries during the pause share one claim. At lower
+ * rates a pause would only delay webhooks (docs/lab/what-holds-the-goals.md).
  */
 const tenantsPerSecond = 150;
 /** The level of the leaky bucket, in tenants, above which the deliverer pauses after a job. */

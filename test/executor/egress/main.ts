@@ -15,9 +15,9 @@ import { probeAll } from './probes.ts';
  * The targets are the given addresses and the host names in `hosts`, each at each port.
  *
  * Prints the contacts that this machine noted and the number of packets that left by the interface.
- * Also prints the hosts that the proxy refused, the number of failed requests, and the page's title.
- * `--unguarded` uses an ordinary browser without the proxy. With this option, tests prove that a
- * contact would be noted.
+ * Also prints the hosts that the proxy refused, the number of failed requests, and the page's
+ * title. `--unguarded` uses an ordinary browser without the proxy. With this option, tests prove
+ * that a contact would be noted.
  */
 const { values } = parseArgs({
   options: {

@@ -47,9 +47,9 @@ export function describeEnd(ended: Ended): string {
 }
 
 /**
- * Runs submissions in groups of up to `slots` that share an agent. Disturbs each group as the plan
- * of its first run says (`plan.ts`). Checks the promises of CONTRACT 10, "At most once". Also
- * checks that the agent's files and logs contain no personal data of an applicant.
+ * Checks the promises of CONTRACT 10, "At most once", in runs that are disturbed. Also checks that
+ * the agent's files and logs contain no personal data of an applicant. A group of up to `slots`
+ * runs shares an agent. Each group is disturbed as the plan of its first run says (`plan.ts`).
  */
 export async function runTrial(options: TrialOptions): Promise<TrialReport> {
   const { runs, seed, lanes, slots } = options;

@@ -3,10 +3,10 @@ import { chromiumBinary } from '@svc/local';
 import { type Cell, cells, notShown, runCell } from './cell.ts';
 
 /**
- * `pnpm executor:matrix [--at-once N] [--only TEXT]`: runs one job for each cell. A cell is a
- * system with a behaviour that the system can show. Up to N cells run at the same time. `--only`
- * chooses the cells whose names contain the text. Prints the result of each chosen cell, the
- * combinations that do not exist, and a verdict.
+ * `pnpm executor:matrix [--at-once N] [--only TEXT]`: runs one job for each cell. A cell is an
+ * applicant tracking system (ATS) with one behaviour that it can show. Up to N cells run at the
+ * same time. `--only` chooses the cells whose names contain the text. Prints the result of each
+ * chosen cell, the pairs of ATS and behaviour that do not exist, and a verdict.
  */
 const { values } = parseArgs({
   options: {

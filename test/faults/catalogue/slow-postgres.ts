@@ -6,9 +6,9 @@ import { awayMsMax, processOf } from './processes.ts';
 import { wireOf } from './wires.ts';
 
 /**
- * The delays of packets to and from Postgres, in milliseconds. A process usually learns of its
- * commit in a fraction of a millisecond. A delay gives a second fault time to strike after the
- * commit and before the process learns of it.
+ * The delays of packets to and from Postgres, in milliseconds. Without a delay, a process usually
+ * learns of its commit in a fraction of a millisecond. A delay lengthens this time, so a second
+ * fault can strike after the commit and before the process learns of it.
  */
 const delaysMs = [80, 160, 250] as const;
 /**

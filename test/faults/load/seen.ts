@@ -72,7 +72,7 @@ export class Seen {
 
   /**
    * Records an answer to `POST /v1/submissions`. `wasCreated` is true if the tenant knew of the
-   * creation when it asked. A `402` or `503` is a complaint only if `wasCreated` is true. Otherwise
+   * creation when it asked. Only then is a `402` or `503` a complaint. If the tenant did not know,
    * a parallel request may have created the submission after this request was refused.
    */
   noteCreation(

@@ -6,9 +6,9 @@ import { passVerdict } from './verdict.ts';
 import { World } from './world.ts';
 
 /**
- * The first tests let each fault happen at each point: before a commit, after the commit, and after
- * the frame that follows the commit. The points are the rows of the table in docs/decisions/0016.
- * Decision 0018 replaces three cells of that table.
+ * The first tests let each fault happen at each point. A point is before a commit, after the
+ * commit, or after the frame that follows the commit. The table in docs/decisions/0016 has one row
+ * for each point. Decision 0018 replaces three cells of that table.
  */
 
 const rig = await useRig();

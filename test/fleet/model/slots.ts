@@ -9,9 +9,9 @@ import type { World } from './world.ts';
 const slotsBackMs = 31_000;
 
 /**
- * Checks the registry during a run. If a submission takes a confirmed slot of a node, the node's
- * link must know the submission. Submissions that were offered only on an older link are left out.
- * The registry may keep their slots until the dispatcher enters the new link in the registry again.
+ * Checks the registry during a run: if a submission takes a confirmed slot of a node, the node's
+ * link must know the submission. Submissions that were offered only on an older link are left out,
+ * because the registry may keep their slots until the dispatcher enters the new link again.
  */
 export async function compareTaken(world: World): Promise<void> {
   await world.settled();

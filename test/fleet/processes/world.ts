@@ -16,9 +16,10 @@ export interface ScriptedCredentials {
 }
 
 /**
- * The time for which the auditor counts an offer as open, half of `offerTimeoutMs`. Frames of two
- * sockets arrive in any order. The auditor may therefore see a new offer before the end of the
- * earlier one. With the whole `offerTimeoutMs`, it would then count too many open offers.
+ * The auditor counts an offer as open only for this time, half of `offerTimeoutMs`. A dispatcher
+ * ends an offer after `offerTimeoutMs` and may then make another one. Frames of two sockets arrive
+ * in any order, so the auditor may see the new offer before the end of the old one. With the full
+ * time, it could count both as open.
  */
 const openForMs = 1_000;
 /** The pause after a command with `isAwaited`. It gives the processes time to react. */

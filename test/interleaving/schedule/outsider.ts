@@ -2,9 +2,9 @@ import type { SimulatedProcess } from './process.ts';
 import type { Scheduler } from './scheduler.ts';
 
 /**
- * Wraps a system outside the process, such as Redis or the disk. All methods of the system must be
- * asynchronous. Each call waits for the scheduler before it is made, and its answer waits before it
- * returns. The call or its answer may fail with `failure`.
+ * Wraps a system outside the process, such as Redis or the disk, because the scheduler decides when
+ * a call is made and when its answer returns. The scheduler may also fail the call or its answer
+ * with `failure`. All methods of the system must be asynchronous.
  */
 export function gatedOutsider<T extends object>(
   real: T,

@@ -258,8 +258,8 @@ function channelOf(dispatcherId: string): string {
 }
 
 /**
- * A type guard for the messages of the bus. Only the product publishes here, so a check of `kind`
- * is enough.
+ * A type guard for the messages of the bus. Only the simulated services publish them, so a check
+ * of `kind` is enough.
  */
 function isDispatcherMessage(message: unknown): message is DispatcherMessage {
   return typeof message === 'object' && message !== null && 'kind' in message;

@@ -34,8 +34,9 @@ export const grantedMicros = 2_000n * microsPerCredit;
 export const nodeSecret = 'nsk_interleaving';
 
 /**
- * The time of the database is a row, which changes only when the run advances the time. Outside a
- * transaction with `isSnapshot`, a statement sees the time of its start, as with the real clock.
+ * The time of the database is a row, which changes only when the run advances the time. Each
+ * statement reads the row, except in a transaction with `isSnapshot`: there all statements see the
+ * same time.
  */
 const clockSql = `
   CREATE TABLE interleaving_clock (now timestamptz NOT NULL);

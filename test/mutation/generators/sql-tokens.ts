@@ -50,9 +50,10 @@ export function conditionEnd(tokens: readonly SqlToken[], from: number): number 
 }
 
 /**
- * The index of the token that ends the clause that begins at `from`. This token is one of `stops`
- * that is not nested, the closing bracket or END around the clause, or a dollar quote. A call of
- * LEFT or RIGHT is no stop. Returns the number of tokens if no token ends the clause.
+ * The index of the token that ends the clause that begins at `from`. Such a token is one of `stops`
+ * that is not nested, the closing bracket or END around the clause, or a dollar quote. LEFT or
+ * RIGHT before a parenthesis is a function call, so it ends no clause. Returns the number of tokens
+ * if no token ends the clause.
  */
 export function clauseEnd(
   tokens: readonly SqlToken[],

@@ -90,11 +90,11 @@ interface PassedColumn {
 const waitPollMs = 500;
 
 /**
- * Reseals all sealed data under the first key. One pass is enough if the phase of the database is
- * `bound`. Otherwise services may still write values in the format of the previous version. Without
- * `--alone`, each further pass waits until no service writes that format. If a pass finds no old
- * value, `endReseal` ends the phase and the services then refuse that format. The table
- * `environment` comes last, because its value marks the end.
+ * Reseals all sealed data under the first key. In the phase `bound`, one pass is enough. In any
+ * other phase, services may still write values in the format of the previous version. More passes
+ * therefore follow. Each first waits until no service writes that format, except with `--alone`. If
+ * a pass finds no old value, `endReseal` sets the phase `bound`, and the services then refuse that
+ * format. The table `environment` comes last, because its value marks the end of the reseal.
  */
 async function resealAll(
   { store }: Context,

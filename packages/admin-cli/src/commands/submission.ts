@@ -154,8 +154,9 @@ async function cancel(context: Context, id: string, options: CommandOptions): Pr
 
 /**
  * Notifies the dispatchers and the webhooks service of a cancel. Returns false if Redis is
- * unreachable. Then the node stops at its next report or when its dispatcher looks for ended runs.
- * The webhooks service finds the delivery in Postgres a moment later.
+ * unreachable. In this case they find the cancel later: the node stops at its next report or when
+ * its dispatcher looks for ended runs. The webhooks service finds the delivery in Postgres a moment
+ * later.
  */
 async function notify(context: Context, { id, tenantId }: OperatorSubmission): Promise<boolean> {
   const notified = await tryRedis(context, async ({ redis, prefix, producer, queue }) => {

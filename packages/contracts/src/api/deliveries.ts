@@ -8,8 +8,8 @@ export const DeliveryStatus = Type.Enum(deliveryStatuses);
 
 /**
  * One attempt of the current round. The nullable members are null until the result of the attempt
- * is recorded. They stay null if the process crashed before that. In a recorded attempt, a null
- * member has no value, such as `error` after a success.
+ * is recorded. They stay null if the process crashed before that. After the recording, null means
+ * that there is no such value. For example, a success has no `error`.
  */
 export const DeliveryAttempt = Type.Object({
   number: Type.Integer(),

@@ -76,10 +76,10 @@ ajv.addKeyword({
 });
 
 /**
- * Makes a check from a schema. The check lists at most `fieldErrorsMax` violations. `basePath` is
- * the JSON Pointer of the checked value in the body. Call this function once for each schema. Ajv
- * compiles the schema at the first check, because most processes that load a schema check nothing
- * with it.
+ * Makes a check from a schema. Call this function once for each schema, and keep the check. Ajv
+ * compiles the schema only at the first check, because most processes that load a schema check
+ * nothing with it. A check lists at most `fieldErrorsMax` violations. `basePath` is the JSON
+ * Pointer of the checked value in the body.
  */
 export function compileSchema<Schema extends TSchema>(
   schema: Schema,

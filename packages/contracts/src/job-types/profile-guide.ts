@@ -121,7 +121,7 @@ export const profileMistakes: readonly ProfileMistake[] = [
   {
     message: 'answers[1] repeats a question with a different answer.',
     remedy:
-      'Remove one of the two answers. Questions are equal if only case, marks or punctuation differ.',
+      'Remove one of the two answers. Case, punctuation and marks such as `*` or `(required)` make no difference.',
   },
   {
     message: 'answers[0].question must have a letter or a digit.',

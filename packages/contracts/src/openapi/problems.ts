@@ -86,9 +86,9 @@ function requiredOf(code: ErrorCode): readonly string[] {
 }
 
 /**
- * The schema of a problem with one of these codes. The schema requires the members that all these
- * codes require. With these members it allows every other code too, so clients accept a code that
- * is added later. `problemResponse` has an example for each code.
+ * The schema of a problem with one of these codes. For every code, it requires the members that all
+ * these codes require. For each of these codes, it also requires the other members of that code. It
+ * refuses no other code, because clients must accept a code that is added later.
  */
 function problemSchema(codes: readonly ErrorCode[]): object {
   const [first = [], ...others] = codes.map(requiredOf);

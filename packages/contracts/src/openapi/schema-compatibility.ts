@@ -6,8 +6,9 @@ import { listChanges, valueListOf } from './value-lists.ts';
 
 /**
  * Members with these names may get new values in answers, even if the schema allows only the listed
- * values. `code` is a member of errors and failures. `type` is a member of events and of movements
- * in the statement. If a client meets an unknown value, it uses the other members of the object.
+ * values. This breaks no client, because a client that meets an unknown value uses the other
+ * members of the object. `code` is a member of errors and failures. `type` is a member of events
+ * and of movements in the statement.
  */
 const growingMembers: readonly string[] = ['code', 'type'];
 
@@ -133,8 +134,8 @@ function compareBounds(
 
 /**
  * The value of a keyword as `compareSchemas` compares it. A `pattern` has no effect on a schema
- * without strings, so it counts as undefined. Old documents have the validator's names of two
- * formats. Each of these names counts as the name of the standard format (`standardFormats`).
+ * without strings, so it counts as undefined. Old documents call two formats by the validator's
+ * names, so these names count as the standard names (`standardFormats`).
  */
 function effective(schema: unknown, keyword: string): unknown {
   const types = typesOf(schema);
@@ -185,9 +186,11 @@ function variantsOf(schema: unknown): readonly unknown[] {
 }
 
 /**
- * Each old variant must have a compatible new variant. In requests, a schema without variants
- * counts as one variant. In answers, the number of variants must not grow. If `isGrowing` is true
- * for all old variants of an answer, the number may grow, or the answer may lose all its variants.
+ * Each old variant must have a compatible new variant.
+ *
+ * - In requests, a schema without variants counts as one variant.
+ * - In answers, the number of variants must not grow, unless `isGrowing` is true for all old
+ *   variants. If it is true for all, the answer may also lose all its variants.
  */
 function compareVariants(
   context: Comparison,

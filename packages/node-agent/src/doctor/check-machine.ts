@@ -43,9 +43,9 @@ export async function checkDisk({ stateDir }: NodeOptions): Promise<Finding> {
 }
 
 /**
- * Starts the browser as the options say, except with the sandbox as root, which is refused. After a
- * failure or a refusal, starts the browser without its sandbox. The second start shows whether the
- * browser or the sandbox is the cause.
+ * Checks whether the browser starts as the options say. As root, the agent refuses to start the
+ * browser in its sandbox, which counts as a failure. After a failure, starts the browser without
+ * its sandbox, to find out whether the browser or the sandbox is the cause.
  */
 export async function checkBrowser(options: NodeOptions): Promise<Finding[]> {
   let binary: string;

@@ -120,20 +120,20 @@ const dispatchInBatch = batched<Dispatch, DispatchCommit>({
  * may send the payload to the node only after this function has returned `dispatched`. `offers`:
  * the offers of the submission, with their answers.
  *
- * Calls that wait at the same time share one statement. If the answer is lost, the batch runs a
- * second time. If the first run was committed, the second run returns `dispatched` only to calls
- * that have an accepted offer in `offers`. A call is answered or rejected within
- * `acceptedOfferVoidAfterMs`.
+ * Calls that wait at the same time share one statement. If the answer is lost, the statement runs a
+ * second time. If the first run was committed, the second run finds the commit by the accepted
+ * offer in `offers`. A call without one then gets `not_pending`. A call is answered or rejected
+ * within `acceptedOfferVoidAfterMs`.
  */
 export function commitDispatched(store: Store, dispatch: Dispatch): Promise<DispatchCommit> {
   return dispatchInBatch(store, dispatch);
 }
 
 /**
- * The form of this statement leaves the planner only the index of the primary key (see
- * `roleSettings`). The ids are in a condition and not in a join, the state is a parameter, and no
- * condition names the payload. A CHECK of the table ensures that every pending submission has a
- * payload. The parameters of a row are at the position of its id.
+ * The planner can use only the primary key for this statement (see `roleSettings`). There are three
+ * reasons: the ids are in a condition and not in a join, the state is a parameter, and no condition
+ * names the payload. By a CHECK, every pending submission has a payload, so no condition is needed.
+ * Each array has the values of a submission at the position of its id.
  *
  * If one batch has two accepts of one submission, only the first one is in the statement. The
  * second one gets `not_pending`.
@@ -225,9 +225,9 @@ async function findCommitted(
 }
 
 /**
- * Replaces the recorded offers of a submission by `offers`. The caller does so if the offering has
- * ended and no commit of the offering has recorded all its offers. A committed accept stays
- * `accepted`. Does nothing if an earlier build recorded the offers, in the column `offers`.
+ * Replaces the recorded offers of a submission by `offers`. The caller uses this after an offering
+ * of which no commit has recorded all offers. An offer whose accept was committed stays `accepted`.
+ * Does nothing if an earlier build recorded the offers, in the column `offers`.
  */
 export async function recordOffers(
   store: Store,

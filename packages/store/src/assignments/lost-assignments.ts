@@ -62,8 +62,8 @@ export async function endUnsent(
 }
 
 /**
- * Stores `node_lost` for all assignments without an outcome of a disabled node. Such an assignment
- * was committed while an operator disabled the node. Does nothing if the node is enabled again.
+ * Stores `node_lost` for all assignments of a disabled node that have no outcome. They were
+ * committed while an operator disabled the node. Does nothing if the node is enabled again.
  * Returns the ids of the assignments, which the caller must settle.
  */
 export async function endAfterDisable(store: Store, nodeId: string): Promise<readonly string[]> {

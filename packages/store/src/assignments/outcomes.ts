@@ -61,11 +61,14 @@ export type StoreOutcomeResult =
 
 /**
  * Stores the outcome that a node reports. The dispatcher acknowledges the report only after the
- * commit (CONTRACT 7). A `failed` is accepted before `begin` too. A `completed` before `begin` gets
- * `not_begun`. If the submission was cancelled or has an outcome of the service, the first report
- * is kept as a late outcome, with its event. A late outcome changes no money and no status. A
- * report after the node's outcome or after a late outcome gets `repeated`. A report about a
- * submission that is not assigned to this node gets `not_yours`.
+ * commit (CONTRACT 7).
+ *
+ * - `stored`: the report is the outcome. A `failed` is accepted before `begin` too.
+ * - `not_begun`: a `completed` before `begin`.
+ * - `late`: the submission was cancelled or has an outcome of the service. The report is kept as
+ *   a late outcome, with its event. It changes no money and no status.
+ * - `repeated`: the submission has an outcome of the node or a late outcome.
+ * - `not_yours`: the submission is not assigned to this node.
  *
  * Calls that wait at the same time form one batch. A report that the batch does not store is then
  * handled alone.

@@ -16,10 +16,9 @@ export type ServiceFailureResult = { kind: 'stored'; nodeId: string } | { kind: 
 
 /**
  * Stores the outcome `failed` for a submission whose deadline has passed
- * (CONTRACT 7, "Nothing hangs"). The statement checks the deadline again by the database's clock.
- * The function stores nothing and returns `refused` if the deadline has not passed, or does not
- * apply in the state of the submission. Returns `refused` also for a submission that has an
- * outcome, has ended or is unknown.
+ * (CONTRACT 7, "Nothing hangs"). Returns `refused` and stores nothing if, by the database's clock,
+ * the deadline has not passed. Does the same if the deadline does not apply in the state of the
+ * submission, or if the submission has an outcome, has ended or is unknown.
  *
  * `node_lost` means here that the lease has expired. `lost-assignments.ts` handles a node that is
  * lost for another reason.

@@ -89,11 +89,11 @@ function cut(amount: string, cap: string): string {
 }
 
 /**
- * SQL for the new values of the usage columns of `s`. The row's report is at position `i`. A value
- * never decreases. Node-seconds and CPU-seconds are cut to whole milliseconds. Node-seconds are cut
- * to the time since `begin`, and the other units to their caps, as in `capUsage` of the domain. The
- * last value, `usage_capped`, becomes true if a unit other than node-seconds exceeds its cap.
- * `usage_capped` then stays true.
+ * SQL for the new values of the usage columns of `s`, from the report at position `i`. A value
+ * never decreases. Node-seconds count at most up to the time since `begin`, and each other unit up
+ * to its cap, as in `capUsage` of the domain. Node-seconds and CPU-seconds are first truncated to
+ * whole milliseconds. The last value, `usage_capped`, becomes true if a unit other than
+ * node-seconds exceeds its cap, and then stays true.
  */
 export const raisedUsageSql = raisedUsage();
 

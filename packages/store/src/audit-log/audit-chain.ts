@@ -7,9 +7,11 @@ import { appendAudit, type AuditedChange, type Author } from './audit.ts';
  * The audit log is a hash chain. The database gives each entry a position, in the order of commits,
  * and a hash over its text and the previous hash. The head of the chain is the position and the
  * hash of the last verified entry, sealed under the master key. An owner of the database could
- * rewrite the whole chain, and the head reveals this. The head does not reveal that entries newer
- * than the head were changed or removed. An owner can also put back an older sealed head, and then
- * change or remove entries newer than that one. A newer head that was noted elsewhere reveals both.
+ * rewrite the whole chain, but the sealed head reveals this. Only a newer head that was noted
+ * elsewhere reveals two other changes by an owner:
+ *
+ * - The owner changes or removes entries newer than the sealed head.
+ * - The owner puts back an older sealed head, and changes or removes entries newer than this head.
  */
 
 /** The position and the hash of an entry. The hash also covers all entries before it. */
@@ -87,12 +89,13 @@ export async function verifyAudit(store: Store, noted?: AuditHead): Promise<Audi
 /**
  * Verifies the entries that were appended since the head was sealed, and seals the new end. `noted`
  * is a head that an earlier call returned without a fault, to compare with. If there is a fault
- * other than `head_missing`, the head does not move, so that the next call finds the fault again.
+ * other than `head_missing`, the head does not move, because the next call must find the fault
+ * again.
  *
- * If the log has old entries but no sealed head, the function verifies the whole chain. If the
- * chain has faults, they are returned without `head_missing`. Otherwise the function records the
- * missing head in the log and verifies the chain again. It then returns `head_missing` and any new
- * faults. It seals the end only if there are no new faults.
+ * If the log has old entries but no sealed head, the function verifies the whole chain. Faults of
+ * the chain are returned without `head_missing`. If there are none, the function records the
+ * missing head in the log, verifies the chain again and returns `head_missing`. It also returns new
+ * faults, and seals the end only if there are none.
  */
 export async function sealAuditHead(
   store: Store,

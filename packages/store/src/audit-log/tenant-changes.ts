@@ -15,10 +15,10 @@ export interface TenantChange {
   readonly action: TenantAction;
   /**
    * The changed members before and after the change, with names as on the wire. `before` is null
-   * for a creation, and `after` is null for a deletion. For the rotation of a secret, the two
-   * contain facts about the rotation instead. The tenant reads both. They contain no secrets. A URL
-   * is shown without its query (`withoutQuery`). An endpoint or key is identified by `endpointId`
-   * or `keyId`.
+   * for a creation, and `after` is null for a deletion. If a secret was rotated, `before` and
+   * `after` contain facts about the rotation instead. The tenant can read both, so they contain no
+   * secrets, and a URL is shown without its query (`withoutQuery`). An endpoint or key is
+   * identified by `endpointId` or `keyId`.
    */
   readonly before: object | null;
   readonly after: object | null;

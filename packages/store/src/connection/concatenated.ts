@@ -1,7 +1,7 @@
 /**
- * All parts as one value. A part begins at the byte offset `from`, counted from 0, and ends before
- * the offset `to`. A statement takes a part out with `substring`. One binary parameter is cheaper
- * than an array, because `pg` sends the elements of an array as text.
+ * Joins all parts into one value. One binary parameter is cheaper than an array, because `pg` sends
+ * the elements of an array as text. A part begins at the byte offset `from`, counted from 0, and
+ * ends before the offset `to`. A statement takes a part out with `substring`.
  */
 export function concatenated(parts: readonly Uint8Array[]) {
   const from: number[] = [];

@@ -9,10 +9,11 @@ import { statementName } from './query.ts';
  * Postgres keeps one plan of a statement for all values of its parameters. Statements therefore
  * follow two rules:
  *
- * - A statement that reads a page after an id has the condition `id > COALESCE(…)`. With
- *   `… IS NULL OR id > …`, an index scan would begin at the first row.
- * - A statement that gets ids takes the states as a parameter, and has no condition on the payload.
- *   With the condition of a partial index, the planner might read that whole index.
+ * - A statement that reads a page after an id has `id > COALESCE(…)`, because an index scan with
+ *   `… IS NULL OR id > …` would begin at the first row.
+ * - A statement that gets ids does not contain the condition of a partial index, because the
+ *   planner might read that whole index. So the states are a parameter, and no condition names
+ *   the payload.
  */
 export const roleSettings: Readonly<Record<string, string>> = {
   // Every session uses UTC. The typed client ignores the offset of a time, and arithmetic with days
@@ -79,8 +80,8 @@ export interface SessionCheck {
    */
   readonly isPooled: boolean;
   /**
-   * True if prepared statements are safe: there is no pooler, or the pooler gives each statement its
-   * own name in Postgres. Otherwise two clients that use one name would collide in a session.
+   * True if prepared statements are safe: there is no pooler, or the pooler gives each statement
+   * its own name in Postgres. Otherwise two clients that use one name would collide in a session.
    */
   readonly keepsStatements: boolean;
 }

@@ -130,9 +130,9 @@ rowTypes.setTypeParser(types.builtins.INT8, BigInt);
 
 /**
  * Opens a pool of connections to Postgres, or to a pooler in transaction mode. The pool connects on
- * first use. With several hosts in the URL, the pool follows a failover (`hosts.ts`). Except for
- * `application_name`, it sends no settings: the role has them (`roleSettings`), and `assertReady`
- * checks them.
+ * first use. With several hosts in the URL, the pool follows a failover (`hosts.ts`). The pool
+ * sends no setting except `application_name`, because the role has the settings (`roleSettings`).
+ * `assertReady` checks them.
  *
  * A statement is named by the hash of its text, because Postgres parses and plans an unnamed one
  * each time (measured: twice the CPU). The number of different statement texts must therefore be

@@ -29,7 +29,7 @@ import { openStore } from './store.ts';
 const timeZones = ['Europe/Berlin', 'America/New_York', 'Asia/Kolkata'];
 
 const minuteMs = 60_000;
-/** All deadlines in the test end sooner than this, and all offsets of the zones are larger. */
+/** Longer than each time until a deadline of the test, and shorter than each offset of a zone. */
 const nearMs = 40 * minuteMs;
 
 async function liveOnce({ store, tenant, node, hold }: Fixture) {

@@ -49,14 +49,13 @@ const recordInBatch = batched<AttemptRecord, RecordedAttempt>({
 });
 
 /**
- * Records the result of an attempt and moves the delivery accordingly. If the delivery has ended,
- * has a new round or was claimed again in the meantime, the delivery does not change. If the retry
- * would come 72 hours or more after the round began, the delivery is exhausted instead
- * (CONTRACT 6).
+ * Records the result of an attempt and moves the delivery accordingly (CONTRACT 6). The delivery
+ * does not change if it has ended, has a new round or was claimed again in the meantime. If the
+ * retry would come 72 hours or more after the round began, the delivery is exhausted instead.
  *
- * If the endpoint answered 410, this delivery is dropped, its URL is disabled and the other pending
- * deliveries to the URL are dropped. If the tenant has set another URL since, or the URL is already
- * disabled, no URL is disabled and no other delivery is dropped.
+ * If the endpoint answered 410, this delivery is dropped. Its URL is disabled, and the other
+ * pending deliveries to the URL are dropped too, unless the URL is already disabled or the tenant
+ * has set another URL since.
  *
  * Calls that wait at the same time share one statement, except those with a 410.
  */

@@ -53,13 +53,14 @@ interface ClaimedAt {
 }
 
 /**
- * SQL of a claim. The claim of a delivery changes no indexed column: `due_at` stays, and
- * `next_attempt_at`, which no index has, moves into the future. A later claim therefore finds the
- * delivery by the index on `due_at`, and skips it. A claim skips one such row for each attempt in
- * flight.
+ * SQL of a claim. A claimed delivery keeps its `due_at`, because a change of an indexed column
+ * would write to all indexes. Instead, `next_attempt_at`, which no index has, moves into the
+ * future. A later claim therefore still finds the delivery by the index on `due_at`, but skips it.
+ * A claim skips one such row for each attempt in flight.
  *
- * Rows with a known id are found by a condition on those ids or by a lateral join of one row. With
- * a plain join, a plan that was made for a small table reads the whole table after it has grown.
+ * Rows with a known id are found by a condition on those ids or by a lateral join of one row. A
+ * plain join is avoided, because its plan may be from a time when the table was small. Such a plan
+ * reads the whole table after it has grown.
  */
 const claimSql = (at: ClaimedAt): string => `
   WITH endpoint AS MATERIALIZED (

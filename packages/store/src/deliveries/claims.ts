@@ -56,15 +56,14 @@ export interface EndpointClaim {
 
 /**
  * Claims the deliveries that are due at these destinations, the longest due first, up to the number
- * that each of `asks` allows. An attempt is numbered and logged before it is sent. Even after a
- * crash, a round therefore has at most as many attempts as the parameter `attemptsMax` says
- * (CONTRACT 6). If nobody records a claimed attempt, the delivery is due again after
- * `attemptClaimMs`.
+ * that each of `asks` allows. A tenant with a cap gets at most that many attempts per clock hour.
+ * An attempt is numbered and logged before it is sent. Even after a crash, a round therefore has at
+ * most as many attempts as the parameter `attemptsMax` says (CONTRACT 6). If nobody records a
+ * claimed attempt, the delivery is due again after `attemptClaimMs`.
  *
  * A due delivery that must not be sent is ended instead. It is dropped if its destination has no
  * active URL, or is a retired endpoint that may not get the event. It is exhausted if its attempts
- * are used up or its round began 72 hours ago. A tenant with a cap gets at most that many attempts
- * per clock hour.
+ * are used up or its round began 72 hours ago.
  */
 export async function claimDue(
   store: Store,

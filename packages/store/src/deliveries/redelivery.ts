@@ -21,11 +21,11 @@ interface RedeliveryRow {
 }
 
 /**
- * Makes a delivery due immediately (CONTRACT 5). A pending delivery stays in its round. A delivery
- * that has ended begins a new round of attempts under the same id. An event of an endpoint without
- * a URL is not sent. It moves behind the endpoint's newest event, so that the tenant reads it
- * again. The caller announces the delivery afterwards. If `operator` is given, the audit log
- * records the change.
+ * Repeats a delivery (CONTRACT 5). A delivery to a URL becomes due immediately. If it is pending,
+ * it stays in its round. If it has ended, it begins a new round of attempts under the same id. A
+ * delivery to an endpoint without a URL moves behind the endpoint's newest event, so the tenant
+ * reads its event again. The caller announces the delivery afterwards. If `operator` is given, the
+ * audit log records the change.
  */
 export async function redeliver(
   store: Store,

@@ -11,7 +11,8 @@ import { writeEndings } from './writes.ts';
 /**
  * Ends submissions by settlement, cancel or rejection. One transaction locks first the accounts and
  * then the submissions, each in the order of their ids. Two endings therefore do not deadlock with
- * each other. The jobs that callers enqueue after the commit are only wake-up jobs.
+ * each other. The jobs that callers enqueue after the commit may be lost, because they are only
+ * wake-up jobs.
  */
 
 const transientAttemptsMax = 3;

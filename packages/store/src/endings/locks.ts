@@ -138,10 +138,10 @@ interface SubmissionRow {
 }
 
 /**
- * Locks the submissions and reads them. `lockAccounts` has locked their accounts before, so the
- * clock and the snapshot of this statement are newer than the wait for those locks.
- * `changeSettings` locks the account first, and therefore changes a tenant's settings only after
- * this transaction has ended.
+ * Locks the submissions and reads them, with the settings of their tenants. Call it after
+ * `lockAccounts`, because its clock and its snapshot are then newer than the wait for the locks of
+ * the accounts. The settings do not change before this transaction ends, because `changeSettings`
+ * locks the account first.
  */
 export async function lockSubmissions(
   query: Query,

@@ -19,13 +19,13 @@ export interface EndingWrites {
 }
 
 /**
- * Writes the ends of submissions that the caller has locked together with their accounts. Rows are
- * found by a condition on ids instead of a join, so that the planner can only use the primary keys.
- * The parameters of a row are at the position of its id. Ledger entries get numbers in the order
- * given.
+ * Writes the ends of submissions that the caller has locked together with their accounts. The
+ * parameters of a row are at the position of its id. Rows are found by a condition on ids instead
+ * of a join, because the planner can then only use the primary keys. Ledger entries get numbers in
+ * the order given.
  *
- * `quote.estimated` is computed from the totals in `job_type_usage`. They include only completed
- * work whose usage was not cut.
+ * The statement also adds the usage to the totals in `job_type_usage`, from which `quote.estimated`
+ * is computed. It adds only the usage of completed work that was not cut.
  */
 const writeRows = statement(
   {

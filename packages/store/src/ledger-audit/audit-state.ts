@@ -39,9 +39,10 @@ export interface FullPass {
 export interface AuditState {
   readonly step: bigint;
   /**
-   * `pass` is the number of the last pass of the kind `recent` that has ended. `at` is the end of
-   * this pass, or of a later whole audit (`saveWholeAudit`). `tenants` is the number of tenants
-   * that were checked then. `at` is null before the first of either.
+   * The last check of the accounts: a pass of the kind `recent`, or a later whole audit
+   * (`saveWholeAudit`). `at` is the end of this check, or null before the first one. `tenants` is
+   * the number of tenants that it checked. `pass` is the number of the last pass of the kind
+   * `recent` that has ended. A whole audit does not change `pass`.
    */
   readonly recent: { readonly pass: number; readonly at: Date | null; readonly tenants: number };
   readonly full: FullPass;

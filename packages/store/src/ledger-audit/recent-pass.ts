@@ -11,10 +11,11 @@ import { readStarts, sealCheckpoint } from './checkpoints.ts';
  * The pass over the new entries. It visits each account and reads only the entries after the
  * account's checkpoint.
  *
- * A checkpoint belongs to one account, not to the whole ledger. A transaction that writes entries
- * of an account has the lock on the account's row until its commit. The entries of one account
- * therefore become visible in the order of their sequence. If an entry commits after later entries
- * of other accounts, the next pass still reads it.
+ * The ledger has no common checkpoint, because an entry may commit after later entries of other
+ * accounts. A pass would miss such an entry if the common checkpoint had already moved. Within one
+ * account this cannot happen: a transaction that writes entries of an account locks the account's
+ * row until its commit. The entries of one account therefore become visible in the order of their
+ * sequence.
  */
 
 export interface RecentLimits {
@@ -131,8 +132,8 @@ async function auditUnread(
 
 /**
  * Writes the faults and the new checkpoints of a page. If this pass has found a fault of an
- * account, other than a forged checkpoint, the account's checkpoint does not move. The next pass
- * then finds the fault again. A page with nothing to write is not written. A lost lease is then
+ * account, the account's checkpoint does not move, so the next pass finds the fault again. A forged
+ * checkpoint does not count as such a fault. If a page has nothing to write, a lost lease is
  * noticed only at a later write.
  */
 async function keep(

@@ -141,8 +141,8 @@ const ofAudit = ['checkpoint_forged', 'audit_state_forged'];
 
 /**
  * Saves the result of a whole audit (`auditLedger`). The new faults replace the known ones, except
- * those of the audit's own records (`ofAudit`). A new fault stays until the full pass after the
- * current one ends without it, or until the next whole audit.
+ * those of the audit's own records (`ofAudit`). A new fault is removed by the next whole audit, or
+ * when a full pass that started after this call ends without the fault.
  */
 export async function saveWholeAudit(
   store: Store,

@@ -55,9 +55,10 @@ export interface EntryPageLimits {
 }
 
 /**
- * Audits one page: the entries after `from`, up to the limits. Also audits the accounts from the
- * tenant of `from` up to the end of the page. If a later page follows, that page audits the account
- * at which this page ends. `limits.accounts` counts accounts with and without entries.
+ * Audits one page: the entries after `from`, up to the limits, and the accounts from the tenant of
+ * `from` on. The account at which the page ends is left to a later page, because its tenant may
+ * have more entries. The last page leaves out no account. `limits.accounts` counts accounts with
+ * and without entries.
  */
 export async function auditEntryPage(
   query: Query,

@@ -79,8 +79,9 @@ interface Page {
 
 /**
  * Audits up to `limit` submissions after the id `after`. Returns their ids and the faults. An entry
- * that names an id in this range for which no submission exists is also a fault. An empty list of
- * ids means the end. The range then has no upper limit.
+ * that names a submission which does not exist is also a fault, if its id is in the same range:
+ * after `after`, up to the last returned id. If no submission follows `after`, the list of ids is
+ * empty, and the range has no upper limit.
  */
 export async function auditSubmissions(query: Query, after: string, limit: number): Promise<Page> {
   const rows = await query<{ id: string }>(

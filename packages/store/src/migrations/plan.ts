@@ -45,7 +45,7 @@ const alterRules: readonly Rule[] = [
   {
     pattern: /^ADD COLUMN .* STORED\b/i,
     blocks: 'until_done',
-    why: 'a stored expression rewrites the table',
+    why: 'a stored generated column rewrites the table',
   },
   {
     pattern: /^ADD COLUMN .*\b(?:BIG|SMALL)?SERIAL\b|^ADD COLUMN .* AS IDENTITY\b/i,

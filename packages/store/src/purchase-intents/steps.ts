@@ -68,13 +68,14 @@ const stepsMax = 1_000;
 
 /**
  * Expires the due intents, and closes expired intents whose grace has ended (CONTRACT 8). Handles
- * up to `stepsMax` of each. An intent expires only after its question `expiry` was answered. A
- * closed intent becomes `failed` if a payment was added to it. Throws `LeaseLost` if the lease has
- * another epoch. An intent is closed only if:
+ * up to `stepsMax` of each. Throws `LeaseLost` if the lease has another epoch. An intent expires
+ * only after its question `expiry` was answered. An expired intent is closed only if:
  *
  * - its question `end_of_grace` was answered
  * - a complete list of its token account (`noteListed`) began after the end of its grace
- * - no signature that was seen in the account before that end is still unread
+ * - each signature that was seen in the account before the end of its grace has been read
+ *
+ * A closed intent becomes `failed` if a payment was added to it.
  */
 export async function endDueIntents(
   store: Store,

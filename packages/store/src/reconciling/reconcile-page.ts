@@ -77,10 +77,10 @@ export function pageOf<Candidate extends ReconcileCandidate>(
 }
 
 /**
- * Calls `act` once with all candidates that are not in backoff. If that call throws, calls `act`
- * for each of them alone. `act` returns how many it reconciled. Failures are recorded, and earlier
- * failures of rows that succeeded are cleared. If the database does not answer, throws at once and
- * records nothing.
+ * Calls `act` once with all candidates that are not in backoff. `act` returns how many it
+ * reconciled. If `act` throws, it is called again for each of these candidates alone. Those that
+ * fail alone are recorded as failures. For those that succeed, earlier failures are cleared. But if
+ * the database does not answer, the function throws at once and records nothing.
  */
 export async function reconcileTogether(
   store: Store,

@@ -119,10 +119,10 @@ export async function expiredEventsBefore(store: Store, deliveryDays: number): P
 }
 
 /**
- * Reads a page of the events that are older than `before`, the oldest first. Deletes each event,
- * unless any delivery was created between one second before the event and one day after it. Such a
- * delivery may be one of the event, and may be sent again. Throws if `before` is less than 30 days
- * ago.
+ * Reads a page of the events that are older than `before`, the oldest first, and deletes them. But
+ * an event is kept if any delivery was created between one second before it and one day after it,
+ * because this delivery may belong to the event and be sent again. Throws if `before` is less than
+ * 30 days ago.
  */
 export async function deleteExpiredEvents(
   store: Store,

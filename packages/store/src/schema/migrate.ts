@@ -177,9 +177,10 @@ async function connectOwner(ownerUrl: string): Promise<Client> {
 }
 
 /**
- * Waits until no other migrator has the lock of migrators, and takes the lock. Polls the lock,
- * because a waiting statement would keep a snapshot. `CREATE INDEX CONCURRENTLY` of the other
- * migrator would wait for the end of that snapshot.
+ * Waits until no other migrator has the lock of migrators, and takes the lock. The function polls,
+ * because a statement that waits for the lock would keep a snapshot. `CREATE INDEX CONCURRENTLY` of
+ * the other migrator would wait for the end of that snapshot, so each migrator would wait for the
+ * other.
  */
 async function lockMigrations(client: Client): Promise<void> {
   for (;;) {

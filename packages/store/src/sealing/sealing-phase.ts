@@ -3,12 +3,15 @@ import { environmentPlace } from './sealed.ts';
 
 /**
  * A sealing phase says how far the values of a database are sealed for their complete place: table,
- * column, row, tenant and kind. The previous version of the service sealed values for their table,
- * column and row only. While services of that version may still run, new values are sealed in a way
- * that these services can open. `svc master-key rotate` seals everything again, and the key of
- * request hashes last. That key marks the end of the reseal. When it is sealed for its complete
- * place, services refuse values that are sealed for their row only. The mark cannot be forged
- * without the master key.
+ * column, row, tenant and kind. The previous version of the service sealed values for their row
+ * only: table, column and row.
+ *
+ * - `previous`: services of that version may still run and must be able to open new values, so new
+ *   values are sealed for their row only.
+ * - `resealing`: `svc master-key rotate` seals everything again. The key of request hashes is last.
+ * - `bound`: that key is sealed for its complete place. It marks the end of the reseal, so services
+ *   refuse values that are sealed for their row only. Without the master key, the mark cannot be
+ *   forged.
  */
 
 /** The first byte of values that are bound to their row only. */
@@ -88,8 +91,8 @@ export async function beginReseal(store: Store): Promise<number> {
 /**
  * Sets the mark (see the top of this file): seals the key of request hashes for its complete place.
  * Within a second, each service then refuses values that are sealed for their row only. Call this
- * function after a whole pass has found no value that is sealed for its row only. Does nothing if the mark is set, or if no
- * service has ever started on the database.
+ * function after a whole pass has found no value that is sealed for its row only. Does nothing if
+ * the mark is set, or if no service has ever started on the database.
  */
 export async function endReseal(store: Store): Promise<void> {
   const row = await readEnvironment(store);

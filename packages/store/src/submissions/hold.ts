@@ -64,12 +64,11 @@ export function holdSubmission(store: Store, submission: NewSubmission): Promise
 }
 
 /**
- * Places many holds in one statement, as if they came one after another. The outcomes are in the
- * order given. The accounts are locked in the order of their ids, so that two batches never
- * deadlock. A tenant's holds are granted in the order given, if its credits and its limit in flight
- * allow it. A smaller hold after a refused larger one can be granted. If two holds of a tenant have
- * the same key and `accountEpoch`, the second one gets `key_taken`, even if the first one is
- * refused.
+ * Places many holds in one statement, as if they came one after another in the order given. The
+ * outcomes have the same order. The accounts are locked in the order of their ids, so that two
+ * batches never deadlock. Each hold needs enough credits and room in the limit in flight, so a
+ * smaller hold can be granted after a refused larger one. But if two holds of a tenant have the
+ * same key and `accountEpoch`, the second one gets `key_taken`, even if the first one is refused.
  *
  * With two or more holds, throws a unique violation if another statement takes one of their keys at
  * the same moment. With one hold, the outcome is then `key_taken`.
@@ -151,10 +150,10 @@ function outcomeOf(row: HoldRow | undefined): HoldOutcome {
  * Places the holds of a batch. The bytes of all rows are in one binary parameter, because in JSON
  * each payload would be parsed and copied several times.
  *
- * The statement locks each account, reads its balances and computes the new values from them. The
- * statement does not add to the stored columns. Postgres would first compute such a sum on the row
- * as of the statement's start, without later commits of other transactions. The table's CHECK could
- * then refuse a hold that fits.
+ * The statement locks each account, reads its balances and computes the new values from them. It
+ * does not add to the stored columns, because such a sum could miss later commits of other
+ * transactions: Postgres would first compute it on the row as of the statement's start. The table's
+ * CHECK could then refuse a hold that fits.
  */
 const placeHolds = statement(
   {

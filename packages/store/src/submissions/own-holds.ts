@@ -9,10 +9,10 @@ export interface HeldFigures {
 }
 
 /**
- * Corrects the outcomes of a repeated batch of holds. `key_taken` or `stale_credentials` becomes
- * `held` if a submission with this id exists. The earlier run has then committed the hold, and its
- * answer was lost. If the submission was rejected in the meantime, its hold has ended, and the
- * outcome stays.
+ * Corrects the outcomes of a repeated batch of holds. The earlier run may have committed a hold
+ * although its answer was lost. The repeat of this hold then gets `key_taken` or
+ * `stale_credentials`. This outcome becomes `held` if a submission with this id exists. But if the
+ * submission was rejected in the meantime, the outcome stays, because the hold has ended.
  */
 export async function recogniseOwn<Outcome extends { readonly kind: string }>(
   store: Store,

@@ -1,9 +1,10 @@
 import type { Store } from '../connection/store.ts';
 
 /**
- * The tenant of a submission never changes. A process therefore remembers the tenant after it has
- * committed the dispatch or read the tenant here. An outcome is sealed for its tenant. With the
- * remembered tenant, the process can store an outcome without another read.
+ * Remembers the tenants of submissions. An outcome is sealed for its tenant, so a process that
+ * remembers the tenant can store the outcome without another read. A process remembers the tenant
+ * after it has committed the dispatch or read the tenant here. The tenant of a submission never
+ * changes.
  */
 
 /** The most submissions whose tenant is remembered per store. The earliest is forgotten first. */

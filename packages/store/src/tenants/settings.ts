@@ -46,11 +46,13 @@ export interface ChangedSettings {
 const transientAttemptsMax = 3;
 
 /**
- * Changes a tenant's settings (CONTRACT 5 and 9). Returns null for an unknown tenant. Setting a URL
- * enables the URL again. Clearing the URL drops its pending deliveries, and so does setting a URL
- * after a disabled one. A changed value causes the event `settings.changed` (CONTRACT 12). If a new
- * threshold rises above the balance, one low-balance event is written (CONTRACT 4). The low-balance
- * event goes to the destinations that are in force after the change.
+ * Changes a tenant's settings (CONTRACT 5 and 9). Returns null for an unknown tenant. A changed
+ * value causes the event `settings.changed` (CONTRACT 12). If a new threshold rises above the
+ * balance, one low-balance event is written (CONTRACT 4). The low-balance event goes to the
+ * destinations that are in force after the change.
+ *
+ * Setting a URL enables the URL again. Pending deliveries to the URL of the settings are dropped if
+ * the change clears the URL, or if it sets a URL while the present one is disabled.
  */
 export async function changeSettings(
   store: Store,
@@ -97,9 +99,10 @@ async function changeInTransaction(
 }
 
 /**
- * Reads the destinations of the event `settings.changed` before the change is made (CONTRACT 12).
- * The caller runs the returned function after the change, to write the event. A change to the same
- * values has no event. A URL that the change replaces or clears is retired (`retired.ts`).
+ * Prepares the event `settings.changed` of a change. The caller runs the returned function after
+ * the change, to write the event. The destinations of the event are read before the change, because
+ * the event also goes to an active URL that the change replaces or clears (CONTRACT 12). That URL
+ * is retired (`retired.ts`). A change to the same values has no event.
  */
 async function preparedNotice(
   store: Store,

@@ -134,10 +134,10 @@ function tenantOf({
 }
 
 /**
- * Sets and enables the URL of a tenant's settings. Null clears the URL. Pending deliveries to the
- * URL are dropped if the URL is cleared (CONTRACT 5). Pending deliveries are also dropped if no URL
- * was active before: a transaction may have written a delivery while a 410 disabled the URL.
- * Returns false for an unknown tenant.
+ * Sets and enables the URL of a tenant's settings. Null clears the URL. Drops the pending
+ * deliveries to the URL if the URL is cleared (CONTRACT 5). Also drops them if no URL was active
+ * before, because a transaction may have written a delivery while a 410 disabled the URL. Returns
+ * false for an unknown tenant.
  */
 export async function writeWebhookUrl(
   query: Query,

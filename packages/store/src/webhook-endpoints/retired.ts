@@ -4,10 +4,10 @@ import type { Destinations, EventTarget } from '../deliveries/destinations.ts';
 import { endpointSecretPlace, tenantSecretPlace, unsealText } from '../sealing/sealed.ts';
 
 /**
- * Former URLs. If an active URL is replaced or cleared, the event about the change goes to the
- * former URL (CONTRACT 12). Nobody can therefore redirect a tenant's events unnoticed. The former
- * URL becomes a retired endpoint with the secrets from before the change. The retired endpoint gets
- * only this event.
+ * Former URLs. An active URL still gets the event about the change that replaces or clears it
+ * (CONTRACT 12), so nobody can redirect a tenant's events unnoticed. For this event, the former URL
+ * becomes a retired endpoint with the secrets from before the change. The retired endpoint gets no
+ * other event.
  */
 
 interface FormerUrl {
@@ -40,9 +40,9 @@ async function retireUrl(
 }
 
 /**
- * Called before a change replaces or clears the URL of the settings. Creates a retired endpoint
- * with the old URL. Returns the destinations of the event about the change, with the retired
- * endpoint in place of that URL. If the settings have no active URL, creates nothing and returns
+ * Creates a retired endpoint with the URL of the settings. Call this before a change replaces or
+ * clears that URL. Returns the destinations of the event about the change: the retired endpoint is
+ * in the place of that URL. If the settings have no active URL, creates nothing and returns
  * `destinations`.
  */
 export async function retireSettingsUrl(
@@ -75,10 +75,10 @@ export async function retireSettingsUrl(
 }
 
 /**
- * Call this before a change replaces the URL of the endpoint. Creates a retired endpoint with the
- * old URL. Returns the destinations of the event about the change: the retired endpoint is in the
- * place of the changed one. If the endpoint is disabled or has no URL, creates nothing and returns
- * `destinations`.
+ * Creates a retired endpoint with the current URL of an endpoint. Call this before a change
+ * replaces the URL. Returns the destinations of the event about the change. They contain the
+ * retired endpoint in place of the changed one. If the endpoint is disabled or has no URL, creates
+ * nothing and returns `destinations`.
  */
 export async function retireEndpointUrl(
   store: Store,

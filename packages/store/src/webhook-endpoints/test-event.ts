@@ -16,8 +16,9 @@ export type EndpointTestOutcome =
 
 /**
  * Writes a `webhook.test` event for one endpoint, at most one per minute (CONTRACT 12). The
- * endpoint's filter of events does not apply. If `announced` is true, the caller announces the
- * delivery. `announced` is false if the endpoint has no URL and the tenant polls for its events.
+ * endpoint's filter of events does not apply. The caller announces the delivery if `announced` is
+ * true. `announced` is false for an endpoint without a URL, because the tenant polls for its
+ * events.
  */
 export async function queueEndpointTest(
   store: Store,

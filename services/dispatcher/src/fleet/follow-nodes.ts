@@ -105,9 +105,10 @@ function drain(dispatcher: Dispatcher, link: NodeLink): void {
 }
 
 /**
- * Waits for the work of the link. Then stores `node_lost` for the submissions that were being
- * committed to the node while an operator disabled it. The node's other submissions got their
- * outcome at the latest in the transaction that disabled the node.
+ * Stores `node_lost` for the submissions whose commit to the node was in flight while an operator
+ * disabled the node. First waits for the work of the link, because this work may include such a
+ * commit. All other submissions of the node have their outcome at the latest from the transaction
+ * that disabled the node.
  */
 async function endLeftBehind(dispatcher: Dispatcher, link: NodeLink): Promise<void> {
   await link.work.idle();

@@ -12,9 +12,9 @@ import type { NodeLink } from '../links/links.ts';
 type LostBy = Pick<NodeLink, 'nodeId' | 'logger'>;
 
 /**
- * Stores `node_lost` for `submissionIds`, which the `hello` of this link did not name, and returns
- * true. `endUnnamed` lists the exceptions. If the node has a newer link, this function stores
- * nothing and returns false. If `submissionIds` is empty, returns true without a check.
+ * Stores `node_lost` for `submissionIds`, which the `hello` of this link did not name. `endUnnamed`
+ * lists the exceptions. Returns false and stores nothing if the node has a newer link, otherwise
+ * true. If `submissionIds` is empty, returns true without a check for a newer link.
  */
 export async function giveUpUnnamed(
   dispatcher: Dispatcher,

@@ -160,8 +160,8 @@ function withEvent(offering: Offering, event: OfferingEvent, atMs: number): Offe
 
 /**
  * The result of an offering that `event` has ended. The commit of an accept stores the record of
- * the accepted offer, and the records of offers that ended before that offer was made. `isRecorded`
- * is true if there are no records, or if that commit has stored all of them.
+ * the accepted offer, and the records of the offers that ended before the accepted offer was made.
+ * `isRecorded` is true if this commit has stored all records, or if there are no records.
  */
 function settled(before: Offering, event: OfferingEvent, after: Offering): Ended {
   const isDispatched = event.kind === 'offer_ended' && event.result === 'dispatched';

@@ -177,9 +177,9 @@ export async function onAccept(
   confirmSlotLater(dispatcher, link, run);
   assign(dispatcher, link, { message, run, ...commit });
   reportOfferResult(dispatcher, message, 'dispatched');
-  // If the link ended before the payload was sent, `giveUpUnsent` ends the submission. A `hello` of
-  // the node that was handled before the commit has not ended the submission. Without
-  // `giveUpUnsent`, the submission could stay `dispatched` for `startDeadlineMs`.
+  // If the link ended before the payload was sent, `giveUpUnsent` ends the submission. The node's
+  // next `hello` may not have ended it, because that `hello` may be older than the commit. The
+  // submission could then stay `dispatched` for `startDeadlineMs`.
   if (!hasEnded(link) || run.isAssigned) return;
   freeSlot(dispatcher, link, submissionId);
   await giveUpUnsent(dispatcher, link, submissionId);

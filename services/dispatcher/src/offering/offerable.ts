@@ -27,8 +27,8 @@ const aheadMsMax = 100;
 
 /**
  * Returns those submissions of a job that may be offered. If the job contains recent facts
- * (`ageMsMax`), its submissions are not loaded. Otherwise the submissions are loaded from Postgres.
- * Submissions that are not pending or have passed their deadline are then left out. In both cases,
+ * (`ageMsMax`), returns all its submissions without a read of Postgres. Otherwise loads them from
+ * Postgres, and leaves out those that are not pending or have passed their deadline. In both cases,
  * the commit of `dispatched` checks the state of each submission. Throws if the submissions must be
  * loaded and Postgres is unreachable.
  */

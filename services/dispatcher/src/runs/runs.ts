@@ -16,11 +16,15 @@ import { freeSlot, freeSlotLater, takeSlot } from '../fleet/slots.ts';
 import { hasEnded, sendFrame, type NodeLink } from '../links/links.ts';
 
 /**
- * The result of a frame about a submission (CONTRACT 7). For a valid `start`, `usage`, `completed`
- * or `failed`, Postgres decides whether the node has the submission and whether the submission is
- * still in progress. If the frame has an answer, the node gets the answer after that decision.
- * `unexpected`: the node should not have sent the frame; `message` says why. `foreign`: the node
- * does not have the submission. `handled`: all other cases, even if the submission has ended.
+ * The result of a frame about a submission (CONTRACT 7):
+ *
+ * - `unexpected`: the node should not have sent the frame; `message` says why.
+ * - `foreign`: the node does not have the submission.
+ * - `handled`: all other cases, even if the submission has ended.
+ *
+ * For a valid `start`, `usage`, `completed` or `failed`, Postgres decides whether the node has the
+ * submission and whether the submission is still in progress. If the frame has an answer, the node
+ * gets the answer after that decision.
  */
 export type RunFrameResult =
   | { readonly kind: 'handled' }

@@ -3,9 +3,10 @@ import type { HoldReply } from '../http/endpoint.ts';
 import type { Authentication, KeyAge, Principal } from './authenticate.ts';
 
 /**
- * The most tries of one request. Three may be needed: with keys of any age, with recent keys and
- * with new keys. One more is for keys that change during the request. If the last try gives no
- * final answer, the answer is `keysChange`.
+ * The most tries of one request. Three may be needed, because the try with keys of any age may not
+ * be final, and then a hold may find that even the recent keys have changed. The fourth try is for
+ * keys that change again during the request. If the last try gives no final answer, the answer is
+ * `keysChange`.
  */
 const roundsMax = 4;
 
@@ -16,10 +17,14 @@ const keysChange = unavailable(
 
 /**
  * Answers a request with cached keys. The first try uses keys of the age `firstAge`. With `any`,
- * most requests need no read of Postgres for their keys. An answer from old keys is sent in two
- * cases. Either a hold has compared the epoch of the keys with the epoch of the account, or recent
- * keys of the same epoch also verify the request (CONTRACT 1). If recent keys have another epoch,
- * the request is handled again with the recent keys. Old keys alone never refuse an authentication.
+ * most requests need no read of Postgres for their keys, but the keys may be old. The answer from
+ * old keys is sent in two cases:
+ *
+ * - A hold has compared the epoch of the keys with the epoch of the account.
+ * - Recent keys of the same epoch also verify the request (CONTRACT 1).
+ *
+ * If recent keys have another epoch, the request is handled again with the recent keys. If old keys
+ * do not verify the request, recent keys decide.
  */
 export async function answerWithCurrentKeys({
   firstAge,

@@ -6,8 +6,9 @@ import type { AskedKey, KeyAge, Keys } from './authenticate.ts';
 
 /**
  * The longest time until a change takes effect: a rotated secret, a deleted key, a disabled tenant
- * or operator, a new rate limit or a new rate card. Each such change of a tenant changes the epoch
- * of its account. A hold compares this epoch, so for a hold the change takes effect at once.
+ * or operator, a new rate limit or a new rate card. But for a hold, a change of a tenant takes
+ * effect at once. The reason is that each such change also changes the epoch of the account, and a
+ * hold compares this epoch.
  */
 const keysTtlMs = 3_000;
 /**
@@ -21,10 +22,9 @@ const operatorsMax = 100;
 const unknownMax = 1_000;
 
 /**
- * Creates a cache of the keys, which are reloaded after `keysTtlMs`. A caller that asks for the age
- * `any` may get older keys of a tenant, because the caller compares the epoch of the keys. The
- * expiry of a secret does not change the epoch. Keys with an expiring secret are therefore never
- * older than `keysTtlMs`.
+ * Creates a cache of the keys. Keys that are older than `keysTtlMs` are reloaded. But a caller that
+ * asks for the age `any` may get older keys of a tenant, because it compares the epoch of the keys.
+ * No caller gets older keys with an expiring secret, because the expiry does not change the epoch.
  */
 export function createKeys(store: Store, clock: Clock): Keys {
   const common = { ttlMs: keysTtlMs, isAbsent, absentMax: unknownMax, clock };

@@ -4,15 +4,15 @@ import type { CursorPosition } from '../http/cursor.ts';
 
 /**
  * The cursor of an account statement contains the ledger number of the page's last entry in place
- * of a time. The number counts the entries of all tenants, so the cursor hides the number. The
- * hidden number is the XOR of the number and a keyed hash of the entry's id. With a changed cursor,
- * a client only gets a page that begins at another entry of the same tenant.
+ * of a time. The number is hidden, because it counts the entries of all tenants. The hidden number
+ * is the XOR of the number and a keyed hash of the entry's id. If a client changes a cursor, it
+ * only gets a page that begins at another entry of the same tenant.
  */
 
 /**
- * The length of the mask in bytes. While ledger numbers are below 2^40, hidden numbers are too, and
- * 2^40 is below the largest time of a cursor. At a hundred submissions a second with three entries
- * each, 2^40 entries last 116 years.
+ * The length of the mask in bytes. A ledger number below 2^40 has a hidden number below 2^40, and a
+ * cursor has room for such a number. At a hundred submissions a second with three entries each,
+ * 2^40 entries last 116 years.
  */
 const hiddenBytes = 5;
 

@@ -2,9 +2,9 @@
 export type CursorKind = 'submissions' | 'transactions' | 'deliveries' | 'audit' | 'events';
 
 /**
- * The position after which the next page begins. `id` names the last item, except in a cursor of
- * events: there, `id` names the webhook endpoint. In a cursor of submissions, `atMs` is the time of
- * the last item. In any other cursor, `atMs` is 0 or another number.
+ * The position after which the next page begins. `id` names the last item, or the webhook endpoint
+ * in a cursor of events. `atMs` is a time only in a cursor of submissions: the time of the last
+ * item. In a cursor of another kind, `atMs` is another number, or 0 if there is no number.
  */
 export interface CursorPosition {
   /** A UUID, lower case. */

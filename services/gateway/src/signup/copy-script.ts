@@ -1,7 +1,8 @@
 /**
- * Adds a copy button after each element with `data-copy`. The value of `data-copy` is the name of
- * the text. A page over plain HTTP from another machine may not use the clipboard. The text is then
- * selected instead. The status line lets screen readers announce each result.
+ * Adds a copy button after each element with `data-copy`, whose value is the name of the text. If
+ * the browser denies the use of the clipboard, the button selects the text instead. For example,
+ * browsers deny it to a page over plain HTTP from another machine. The status line lets screen
+ * readers announce each result.
  */
 export const copyScript = `
 const say = (text) => { document.getElementById('copied').textContent = text; };

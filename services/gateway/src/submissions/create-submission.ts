@@ -77,9 +77,9 @@ function decidedByHold(answer: Answer): HoldReply {
 
 /**
  * Creates the submission unless its idempotency key is taken. A taken key decides the answer before
- * any other refusal of this function, except `stale_credentials` (CONTRACT 3). The function
- * therefore looks up the key after each refusal other than `stale_credentials`. Returns
- * `look_again` if a taken key is free again, or if an overdue creation had the key.
+ * any other refusal (CONTRACT 3), so the function looks up the key after a refusal. The one
+ * exception is `stale_credentials`, which is returned without a look-up. Returns `look_again` if a
+ * taken key is free again, or if an overdue creation had the key.
  */
 async function createUnlessTaken(
   deps: GatewayDeps,

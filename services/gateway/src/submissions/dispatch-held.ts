@@ -75,9 +75,10 @@ function asDispatched({ submission, availableAfterMicros }: HeldSubmission): Cre
 }
 
 /**
- * Answers a creation whose dispatch job could not be enqueued. Rejects the creation, which releases
- * its hold. The job may have reached Redis despite the error, and a node may already have accepted
- * the creation. The creation is then not rejected, and the answer is that of the accepted creation.
+ * Answers a creation whose dispatch job could not be enqueued. Rejects the creation if it is still
+ * `pending`, which releases its hold. But despite the error, the job may have reached Redis, and a
+ * node may have accepted the creation. Such a creation is not rejected, and gets the answer of an
+ * accepted creation.
  */
 async function answerUnsent(deps: GatewayDeps, id: string): Promise<Answer> {
   const rejection = await rejectPending(deps.store, id, { onlyOverdue: false });
@@ -89,8 +90,8 @@ async function answerUnsent(deps: GatewayDeps, id: string): Promise<Answer> {
 
 /**
  * Waits for the outcome of a creation and makes its answer. Rejects the creation if it is overdue.
- * If `pause` returns the outcome, Postgres is not read for it. If the creation does not exist or
- * stays `pending`, the answer is `outcomeUnknown`.
+ * `pause` waits until the next read of Postgres. If `pause` returns the outcome, this read is left
+ * out. If the creation does not exist or stays `pending`, the answer is `outcomeUnknown`.
  */
 export async function answerWhenDecided(
   deps: GatewayDeps,

@@ -50,9 +50,9 @@ export function newAccountMemory(): AccountMemory {
 
 /**
  * Creates the cursor of a token account. Without an open intent, the cursor starts at the newest
- * signature. With an open intent, the newest page of signatures may contain the payment. If this
- * page has `firstPageMax` signatures, the cursor then starts at the oldest one. If the page has
- * fewer signatures, the cursor starts before the first signature of the account.
+ * signature. With an open intent, the cursor starts earlier, because the newest page of signatures
+ * may contain the payment. If this page is full (`firstPageMax`), the cursor starts at the oldest
+ * signature of the page. Otherwise it starts before the first signature of the account.
  */
 export async function startCursor(
   deps: WatcherDeps,
@@ -96,9 +96,9 @@ export async function pollAccount(
     memory.isComplete = list.isComplete;
     memory.isCut = list.isCut;
     const fresh = list.entries.filter(isNew);
-    // The list overlaps with signatures before the slot of the cursor. A process that has just
-    // taken over the lease does not remember which of these signatures were read, and reads all of
-    // them again. They come last, so that they do not delay new payments.
+    // The list also contains signatures from before the slot of the cursor. If this process has
+    // just taken over the lease, it does not remember which of them were read, and reads all of
+    // them again. Old signatures come last, because they must not delay new payments.
     memory.backlog = [
       ...fresh.filter(({ slot }) => slot >= cursor.slot),
       ...fresh.filter(({ slot }) => slot < cursor.slot),

@@ -61,8 +61,8 @@ interface State {
 
 /**
  * Creates the watcher of this process. A lease in Postgres lets one process watch at a time
- * (CONTRACT 8). Postgres has the cursors, the payments and the unread signatures. A process that
- * loses its memory only repeats calls to the RPC server.
+ * (CONTRACT 8). A process that loses its memory only repeats calls to the RPC server, because the
+ * cursors, the payments and the unread signatures are in Postgres.
  */
 export function createWatcher(deps: WatcherDeps, hasPassedAll: boolean): Watcher {
   const { store, logger, clock, holder } = deps;
@@ -140,9 +140,9 @@ function backOff({ logger, clock }: WatcherDeps, state: State, error: RpcUnavail
 }
 
 /**
- * Returns true if the RPC server has answered a call, and false if no call was made. While an
- * intent is open, the calls of `startCursor` and of a passed `checkTerms` do not count. Throws
- * `RpcUnavailable` if the RPC server does not answer.
+ * Makes the calls to the RPC server that are due. Returns true if the RPC server has answered one
+ * of them. While an intent is open, the calls of `startCursor` do not count, and neither do those
+ * of a `checkTerms` that passes. Throws `RpcUnavailable` if the RPC server does not answer.
  */
 async function work(deps: WatcherDeps, lease: Lease, state: State): Promise<boolean> {
   const { store, clock } = deps;

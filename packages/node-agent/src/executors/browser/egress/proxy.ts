@@ -28,9 +28,10 @@ export interface EgressProxy {
   /** Fetches a file of the profile. The address rules for the pages apply to the file, too. */
   fetchFile(request: FileRequest): Promise<FetchedFile>;
   /**
-   * Closes every connection. Until `release`, lets one connection for this request through. Over
-   * plain HTTP, the CORS preflight may pass before it. `Seal` says what happens to other
-   * connections. Shuts the proxy if the URL is neither http nor https.
+   * Closes every connection. Until `release`, lets only one connection through: the one for this
+   * request. For plain HTTP there is one exception: the CORS preflight may pass before the request.
+   * `Seal` says which other connections wait and which are refused. Shuts the proxy if the URL is
+   * neither http nor https.
    */
   seal(request: { readonly method: string; readonly url: string }): void;
   /** Ends the seal, and opens the connections that wait. Does nothing after `shut`. */

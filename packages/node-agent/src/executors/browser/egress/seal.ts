@@ -1,15 +1,16 @@
 /**
- * The seal of a proxy decides which connections may be opened while the submission request is on
- * its way (CONTRACT 10, "At most once"). The seal is no encryption. A browser repeats a request
- * only on another connection. The seal lets only one connection carry the application, so the
- * application leaves once.
+ * The seal of a proxy makes the application leave only once (CONTRACT 10, "At most once"). It
+ * decides which connections may be opened while the submission request is on its way. A browser
+ * repeats a request only on another connection, so the seal lets only one connection carry the
+ * application. The seal is no encryption.
  */
 export type Seal =
   | { readonly kind: 'open' }
   /**
-   * One connection passes: the first one that matches the submission request `to`. It takes the
-   * slot. All others wait while the slot is `free` or `used`, and are refused once it is `ended`.
-   * Over plain HTTP, a CORS preflight to the same host passes while the slot is `free`.
+   * Only one connection takes the slot and passes: the first one that matches the submission
+   * request `to`. All others wait while the slot is `free` or `used`, and are refused once it is
+   * `ended`. There is one exception: over plain HTTP, a CORS preflight to the same host passes
+   * while the slot is `free`, because it carries no application.
    */
   | { readonly kind: 'sealed'; readonly to: SealedTo; readonly slot: 'free' | 'used' | 'ended' }
   | { readonly kind: 'shut' };

@@ -1,9 +1,10 @@
 /**
- * The phase of the fence. A request matches if it carries the application. A CORS preflight carries
- * no application, and leaves in each phase other than `sending`. Other requests depend on the
- * phase. `open`: each request leaves. `armed`: no matching request leaves. `activated`: the first
- * matching request becomes the submission request. `sending`: the submission request is in flight,
- * and all other requests wait. `closed`: only GET and HEAD requests that do not match leave.
+ * The phase of the fence decides which requests may leave the browser. A request matches if it
+ * carries the application. `open`: each request leaves. `armed`: no matching request leaves.
+ * `activated`: the first matching request becomes the submission request, and each other request
+ * leaves. `sending`: the submission request is in flight, and all other requests wait. `closed`:
+ * only GET and HEAD requests that do not match leave. A CORS preflight carries no application, so
+ * it leaves in each phase other than `sending`.
  */
 export type FencePhase = 'open' | 'armed' | 'activated' | 'sending' | 'closed';
 

@@ -230,8 +230,9 @@ class Fence implements SubmitFence {
   }
 
   /**
-   * True if the page got the whole answer, or reports no end of the answer within `endWaitMs`. Also
-   * true without a `networkId`. The gate cannot see that a body was cut, but the page can.
+   * False only if the page reports within `endWaitMs` that the body of the answer was cut. The
+   * proxy cannot see this. Without a `networkId` nothing is known of the page, and the answer is
+   * true.
    */
   async #isWhole(networkId: string | undefined): Promise<boolean> {
     const noEnd = Promise.withResolvers<boolean>();

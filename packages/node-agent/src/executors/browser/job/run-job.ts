@@ -27,7 +27,9 @@ export interface JobOptions {
    */
   readonly hostMap: HostMap;
   readonly log: JobLog;
-  /** The directory for screenshots of forms, which show personal data. Only for a sandbox service. */
+  /**
+   * The directory for screenshots of forms, which show personal data. Only for a sandbox service.
+   */
   readonly debugDir?: string | undefined;
 }
 

@@ -209,9 +209,9 @@ function confirmationIn(
   const confirmationId = confirmationIdIn(facts.sentences);
   const isConfirmation = (url: string): boolean =>
     URL.canParse(url) && adapter.success.path?.test(new URL(url).pathname) === true;
-  // A URL of the page that matches `success.path` is the confirmation URL. Otherwise `nextUrl` is,
-  // if the frame shows it. `nextUrl` is the URL of the answer, or the target of its redirect. It is
-  // undefined if it would equal the action of the form.
+  // The confirmation URL is a URL of the page that matches `success.path`. If there is none, it is
+  // `nextUrl`, but only if the frame shows `nextUrl`. `nextUrl` is the URL of the answer, or the
+  // target of its redirect. It is undefined if it would equal the action of the form.
   const shownUrl = frame.url() === nextUrl ? nextUrl : undefined;
   const confirmationUrl = facts.urls.find(isConfirmation) ?? shownUrl;
   return {

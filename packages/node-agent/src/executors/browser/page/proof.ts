@@ -31,8 +31,9 @@ const captchaText =
 
 /**
  * Judges an answer (CONTRACT 10, "At most once"). The application counts as accepted or refused
- * only if the answer or the page proves it. While the result is `open`, the caller calls `judge`
- * again, for a limited time. If the status is 500 or higher, the caller gives up.
+ * only if the answer or the page proves it. Otherwise the result is `open`, and the caller calls
+ * `judge` again, for a limited time. But if the status is 500 or higher, the caller gives up at
+ * once.
  */
 export function judge(evidence: Evidence): Proof {
   const { adapter, answer } = evidence;

@@ -2,9 +2,9 @@ import type { OptionsValue } from './form-model.ts';
 import { normaliseLabel } from './label.ts';
 
 /**
- * Returns the options that the labels of a value name, as the page shows them. If a value has one
- * label, and the label matches no option or several, its spellings are tried in order. Undefined if
- * an option is still missing or ambiguous.
+ * Returns the options that the labels of a value name, as the page shows them. If the value has
+ * only one label, and this label does not match exactly one option, the spellings of the value are
+ * tried in order. Undefined if an option is still missing or ambiguous.
  */
 export function chooseOptions(
   options: readonly string[],

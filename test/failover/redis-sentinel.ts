@@ -65,7 +65,7 @@ export async function openRedisWithSentinel(dir: string): Promise<RedisWithSenti
         (await master.command('INFO replication')).includes(`connected_slaves:${serverCount - 1}`),
       );
       // Without this wait, a sentinel may refuse the next failover for some seconds.
-      await until('sentinels see two good replicas', () => everyoneKnows(sentinels));
+      await until('the sentinels know two replicas and each other', () => everyoneKnows(sentinels));
     },
     async stop() {
       for (const node of [...sentinels, ...servers]) await node.stop();

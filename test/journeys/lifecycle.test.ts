@@ -168,6 +168,7 @@ test('the same body under the same key gets the same answer and is charged once'
     balance: Math.round((5_000 - (actualCredits ?? 0)) * 1e6) / 1e6,
     held: 0,
   });
+  await eventOf(journey, first.submissionId, 'submission.completed');
   expect(endingEvents(journey, first.submissionId)).toHaveLength(1);
 });
 

@@ -76,7 +76,7 @@ export const catalogue: readonly CommandGroup[] = [
   },
   {
     name: 'trigger',
-    summary: 'an event, caused by a real submission or change in a sandbox',
+    summary: 'an event, caused in a sandbox by a submission, a change or a test',
     load: async () => (await import('./commands/listen.ts')).addTriggerCommand,
   },
   {

@@ -27,6 +27,7 @@ const outro = `
 svc connects to DATABASE_URL and REDIS_URL with SVC_MASTER_KEY. If DATABASE_URL is not set, svc
 connects to the stack that \`npm start\` runs from this checkout. Production also needs
 SVC_ENVIRONMENT=production, and SVC_OPERATOR_ID and SVC_OPERATOR_SECRET to identify you.
+\`svc listen\` and \`svc trigger\` use the API instead (see their --help).
 Exit codes: 0 success, 1 refused, failed or fault found, 2 wrong usage.`;
 
 function inherit(command: Command, from: Command): void {

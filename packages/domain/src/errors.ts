@@ -95,7 +95,7 @@ export const errorCatalogue = {
     status: 409,
     title: 'Webhook URL missing',
     description:
-      'The webhook URL is missing or disabled. Set it first, in the settings or at the webhook endpoint. A delivery of a deleted endpoint cannot be sent again.',
+      'The webhook URL is missing or disabled. Set it first, in the settings or at the webhook endpoint.',
   },
   endpoint_limit: {
     status: 409,

@@ -31,7 +31,7 @@ const lockedFiles = new Set<FileHandle>();
 
 function inUse(directory: string): DirectoryInUse {
   return new DirectoryInUse(
-    `Another svc-node process uses ${directory}. Stop it, or set another --state-dir.`,
+    `Another svc-node process uses ${directory}. Stop it. A node with another id needs its own --state-dir.`,
   );
 }
 

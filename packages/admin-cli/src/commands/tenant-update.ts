@@ -81,7 +81,7 @@ export function addUpdateCommand(tenant: Command): void {
     )
     .option(
       '--low-balance <credits>',
-      'notify the tenant when its balance is below this amount',
+      'notify the tenant once when its balance falls below this amount',
       creditsArgument,
     )
     .action((id: string, options: UpdateOptions) =>

@@ -146,7 +146,7 @@ async function sendAgain(
       throw new Refusal('There is no such delivery. Run `svc webhook list` to see the ids.');
     case 'url_missing':
       throw new Refusal(
-        'The URL of this delivery is missing, disabled or replaced. Set the URL of the settings with `svc tenant update --webhook-url`. Only the tenant can set the URL of a webhook endpoint.',
+        'The URL of this delivery is missing or disabled. Set the URL of the settings with `svc tenant update --webhook-url`. Only the tenant can set the URL of a webhook endpoint. A delivery to a deleted endpoint or to its replaced URL cannot be sent again.',
       );
     case 'in_progress':
       throw new Refusal('An attempt of this delivery is in progress. Try again in 30 s.');

@@ -187,7 +187,7 @@ export const profileFieldKinds: readonly { readonly field: string; readonly answ
 ];
 
 export const profileRules: readonly string[] = [
-  'If the `question` of an entry of `answers` equals the label of the field, its answer is used. An empty answer leaves the field empty.',
+  'If the `question` of an entry of `answers` equals the label of the field, its answer is used. With an empty answer, the field counts as not answered, even if the profile has a value for it.',
   'Otherwise a standard field is filled from its member of the profile. The hosted forms of Greenhouse, Lever, Ashby and Workable mark their standard fields. On all pages, the node also finds standard fields by the labels in the table below and by the HTML attribute `autocomplete`.',
   'A lone checkbox is checked only if its label is in `consents`, or if the answer to its question is its label.',
   '`files.resume` is attached to the field for the resume, and `files.coverLetter` to the field for the cover letter.',

@@ -50,7 +50,7 @@ export const submissionOperations: readonly OperationDefinition[] = [
     path: '/v1/submissions',
     tag: 'Submissions',
     summary: 'Create a submission',
-    description: `Quotes a price, holds the highest price (\`quote.max\`) and hands the job to one node. \`201\` means that a node has accepted the job. A webhook reports how the job ends; you can also read the submission. If you get no answer, repeat the request with the same \`idempotencyKey\`. After a first \`201\`, the same body gets the same answer with \`200\` and \`idempotent: true\`. It is never charged twice. A different body gets \`409\`. Derive keys from your own records. The default tier is \`${tierDefault}\`.`,
+    description: `Quotes a price, holds the highest price (\`quote.max\`) and hands the job to one node. \`201\` means that a node has accepted the job. A webhook reports how the job ends; you can also read the submission. If you get no answer, repeat the request with the same \`idempotencyKey\`. After a first \`201\`, the same body gets the same answer with \`200\` and \`idempotent: true\`. The submission is never charged twice. A different body gets \`409\`. Derive keys from your own records. The default tier is \`${tierDefault}\`.`,
     access: 'tenant',
     request: {
       schema: SubmissionRequest,

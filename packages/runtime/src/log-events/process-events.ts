@@ -16,7 +16,7 @@ export const processEvents = {
     message: 'fatal error',
     members: ['err'],
     action:
-      'If `err` says EADDRINUSE, free the port. Otherwise report the line and its stack: a defect.',
+      'Read `err`. If it names a port, an address, a password or a database, correct the configuration. Otherwise report the line with its stack: it is a defect. Check that the process runs again.',
   },
   'process.drain_timed_out': warn(
     'could not drain in time',

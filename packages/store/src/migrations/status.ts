@@ -80,7 +80,7 @@ export function compareSchema(
 
 function faultOf({ name, checksum }: Migration, row: AppliedMigration): string | undefined {
   if (row.finished_at === null)
-    return `migration ${name} is incomplete. Complete or undo it and note that in _prisma_migrations`;
+    return `another tool left migration ${name} incomplete. Undo its changes, set rolled_back_at of its row in _prisma_migrations, and run \`svc migrate\``;
   if (checksum !== row.checksum)
     return `migration ${name} was changed after it was applied. Run a build with the file that was applied`;
   return undefined;

@@ -108,8 +108,8 @@ async function placeAll(
 function firstOfEachKey(submissions: readonly NewSubmission[]): NewSubmission[] {
   const byKey = new Map<string, NewSubmission>();
   for (const submission of submissions) {
-    // `key` contains the epoch. Two holds with the same idempotency key and different epochs are
-    // then both sent. The statement compares each epoch with that of the account.
+    // `key` contains the epoch, so two holds with the same idempotency key and different epochs
+    // both go to the statement. The statement compares each epoch with that of the account.
     const key = `${submission.tenantId} ${submission.accountEpoch} ${submission.idempotencyKey}`;
     if (!byKey.has(key)) byKey.set(key, submission);
   }

@@ -36,7 +36,10 @@ export async function openRail(
   const addresses = { SOLANA_RECIPIENT: rail.recipient, SOLANA_USDC_MINT: rail.mint };
   for (const [name, address] of Object.entries(addresses)) {
     if (!isSolanaAddress(address)) {
-      cannotStart(`${name} is not a Solana address. Correct it.`, railRefusedStatus);
+      cannotStart(
+        `${name} is not a Solana address. Set it to an address in Base58.`,
+        railRefusedStatus,
+      );
     }
   }
   const waiters = createIntentWaiters({

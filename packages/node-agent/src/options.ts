@@ -34,10 +34,7 @@ export interface NodeOptions {
   /** True if the link to another machine may be without TLS. */
   readonly isInsecure: boolean;
   readonly hostMap: HostMap;
-  /**
-   * The browser executor takes only submissions for these hosts. An empty list allows all hosts.
-   * The simulated executor ignores the list.
-   */
+  /** The node takes only submissions for these hosts. An empty list allows all hosts. */
   readonly onlyHosts: readonly string[];
   readonly debugDir: string | undefined;
   readonly searchPath: string;

@@ -11,7 +11,7 @@ export const collectPreload = pathToFileURL(path.join(import.meta.dirname, 'coll
 
 /**
  * Limits the young generation of V8. Without this limit, V8 doubles it at any time, from 1 to 128
- * MB, and keeps it for the rest of the run. In the resident memory, this looks like a leak.
+ * MB. In the resident memory, this looks like a leak.
  */
 export const youngGenerationLimit = '--max-semi-space-size=2';
 

@@ -121,9 +121,11 @@ function reasonOf(intent: PurchaseIntent): string | null {
         ? `${tooLarge}; grant credits with svc solana assign when the balance is lower`
         : `its grace ended and ${part}; grant credits with svc solana assign`;
     case 'expired':
-      if (!intent.isClosed && missing <= 0n) return tooLarge;
-      if (!intent.isClosed)
-        return `it expired, and ${part}; a payment within its grace still counts`;
+      if (!intent.isClosed) {
+        return missing <= 0n
+          ? tooLarge
+          : `it expired, and ${part}; a payment within its grace still counts`;
+      }
       return intent.paidUsdcMicros > 0n
         ? 'it was paid after its grace; grant credits with svc solana assign'
         : 'its grace ended, and no payment was found';

@@ -3,8 +3,8 @@ export type CursorKind = 'submissions' | 'transactions' | 'deliveries' | 'audit'
 
 /**
  * The position after which the next page begins. `id` names the last item, or the webhook endpoint
- * in a cursor of events. `atMs` is a time only in a cursor of submissions: the time of the last
- * item. In a cursor of another kind, `atMs` is another number, or 0 if there is no number.
+ * in a cursor of events. In a cursor of submissions, `atMs` is the time of the last item. In other
+ * cursors it is a position in the list, or 0 if `id` is enough.
  */
 export interface CursorPosition {
   /** A UUID, lower case. */

@@ -2,10 +2,7 @@ import { DispatcherBatch, DispatcherMessage } from '@svc/contracts';
 import { parseBoundedJson } from '@svc/domain';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 
-/**
- * The limits of one text from the bus: its characters, and its levels of nesting. Messages and
- * batches have at most six levels.
- */
+/** The most characters and the most levels of nesting that a text from the bus may have. */
 const textBounds = { charactersMax: 1_048_576, depthMax: 32 };
 
 // Ajv does not check the schemas against the meta-schema, because loading the meta-schema costs 70

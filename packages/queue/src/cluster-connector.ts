@@ -77,8 +77,8 @@ interface Discovery {
 }
 
 /**
- * All connections of this process to one cluster share the discovery in progress. Otherwise they
- * would flood the servers with questions during an outage.
+ * The discovery of each cluster. All connections of this process to a cluster share it, because
+ * separate discoveries would flood the servers with questions during an outage.
  */
 const discoveries = new Map<string, Discovery>();
 
@@ -109,8 +109,9 @@ export function clusterConnector(cluster: ClusterAddress, key: string) {
     }
 
     /**
-     * Returns a destroyed socket if no owner of the slot is found, or if the connection is closed
-     * meanwhile. This method must not reject, because ioredis would then not try again.
+     * Connects to the owner of the slot. Must not reject, because ioredis would then not try again.
+     * If no owner is found, or if the connection is closed meanwhile, it therefore returns a
+     * destroyed socket.
      */
     override async connect() {
       this.connecting = true;

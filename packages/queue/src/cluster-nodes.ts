@@ -58,9 +58,9 @@ function addressIn(
 }
 
 /**
- * Parses a range of hash slots, such as `0-5460`. Skips an entry in brackets, which names a hash
- * slot that is being moved between servers. The ranges of the present owner contain that hash slot
- * too.
+ * Parses a range of hash slots, such as `0-5460`. Skips an entry in brackets: it names a hash slot
+ * that is being moved between servers. The present owner still lists this hash slot in its ranges,
+ * so nothing is lost.
  */
 function rangeIn(text: string): [number, number][] {
   const found = /^(\d+)(?:-(\d+))?$/.exec(text);

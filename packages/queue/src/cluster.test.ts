@@ -150,8 +150,9 @@ const refuse = (reason: string): never => {
 };
 
 /**
- * Runs both scripts of `guardRedis`. The sandbox guard sets the missing mark. It then deletes the
- * mark again, because a production guard is connected.
+ * Starts a sandbox guard while a production guard is connected, to run both scripts of
+ * `guardRedis`. The first script sets the mark, because the mark is missing. The second script
+ * deletes the new mark, because the production guard is connected.
  */
 async function refuseOtherEnvironment(): Promise<void> {
   const options = { redisUrl: clusterUrl, logger: quiet, intervalMs: 60_000 };

@@ -137,7 +137,9 @@ export function createConsumer<K extends QueueKey>(options: ConsumerOptions<K>):
     // after a restart of Redis.
     runRetryDelay: retryPauseMs,
   });
-  worker.on('error', (error) => logger.warn({ err: error, queue }, 'queue worker error'));
+  worker.on('error', (error) =>
+    logger.warn({ err: error, queue }, 'the queue worker reported an error'),
+  );
   worker.on('stalled', (jobId) => logger.warn({ queue, jobId }, 'job stalled'));
   void keepRunning(worker, logger, closing.signal);
 
@@ -159,7 +161,7 @@ export function createConsumer<K extends QueueKey>(options: ConsumerOptions<K>):
       if (!(await doneWithin(closed, abortGraceMs)) && inProgress > 0) {
         logger.warn(
           { queue, inProgress },
-          'the consumer closed before its jobs ended; the jobs will be delivered again',
+          'the consumer closed before its jobs ended; a reconciler will find their work',
         );
       }
       await closeRedis(redis);

@@ -3,11 +3,12 @@ import type { DispatcherMessage } from '@svc/contracts';
 import type { Redis } from 'ioredis';
 import { readBusMessages } from './bus-reader.ts';
 import { channelOfAll, channelsOf, createBusSender } from './bus-sender.ts';
-import { closeRedis, connectRedis, keyPrefix, redisIsReady, type QueueLogger } from './redis.ts';
+import { closeRedis, connectRedis, keyPrefix, type QueueLogger } from './redis.ts';
+import { subscribeTo } from './subscription.ts';
 
 /**
- * The channels between dispatchers. Each dispatcher reads one for batches, one for single messages
- * of older versions, and one that all dispatchers share.
+ * The channels between dispatchers. Each dispatcher reads three channels: one for batches, one for
+ * single messages, which older versions send, and one that all dispatchers share.
  */
 export interface DispatcherBus {
   /**
@@ -61,8 +62,8 @@ export function createDispatcherBus({
   });
 
   /**
-   * Passes a message to `onMessage`. If `onMessage` throws, the message is dropped. Dispatchers
-   * tolerate the loss of any message.
+   * Passes a message to `onMessage`. If `onMessage` throws, the message is dropped, because
+   * dispatchers tolerate the loss of any message.
    */
   function handle(message: DispatcherMessage): void {
     try {
@@ -72,17 +73,10 @@ export function createDispatcherBus({
     }
   }
 
-  let isSubscribed = false;
-  const subscription = subscribe();
-
-  async function subscribe(): Promise<void> {
-    try {
-      await subscriber.subscribe(...channelsOf(prefix, dispatcherId));
-      isSubscribed = true;
-    } catch (error) {
-      logger.warn({ err: error }, 'could not subscribe to bus messages');
-    }
-  }
+  const channels = channelsOf(prefix, dispatcherId);
+  const subscription = subscribeTo(subscriber, channels, (error) => {
+    logger.warn({ err: error }, 'could not subscribe to bus messages');
+  });
 
   return {
     async send(to, message) {
@@ -95,13 +89,13 @@ export function createDispatcherBus({
     async broadcast(message) {
       await sender.broadcast(message);
     },
-    isListening: () => isSubscribed && redisIsReady(subscriber),
+    isListening: () => subscription.isListening(),
     async listening(timeoutMs) {
       const controller = new AbortController();
       const timeout = sleep(timeoutMs, undefined, { signal: controller.signal }).catch(() => {});
-      await Promise.race([subscription, timeout]);
+      await Promise.race([subscription.done, timeout]);
       controller.abort();
-      return isSubscribed;
+      return subscription.isListening();
     },
     async close() {
       closed = true;

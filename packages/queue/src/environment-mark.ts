@@ -30,8 +30,8 @@ export interface RedisGuard {
 
 const intervalMsDefault = 1_000;
 /**
- * The longest wait for Redis at the start of a service, and in `environmentOfRedis`. A service also
- * starts without Redis. The mark is then checked when Redis answers.
+ * The longest wait for Redis at the start of a service, and in `environmentOfRedis`. If Redis does
+ * not answer in this time, the service starts, and checks the mark when Redis answers.
  */
 const startWaitMsMax = 1_000;
 
@@ -77,8 +77,8 @@ export async function guardRedis(options: RedisGuardOptions): Promise<RedisGuard
 interface GuardState {
   hasHadMark: boolean;
   /**
-   * True if the last successful check found that Redis belongs to the other environment. The error
-   * is logged only when `isLost` becomes true.
+   * True if the last successful check found that Redis belongs to the other environment. While it
+   * is true, further checks do not log the error again.
    */
   isLost: boolean;
 }
@@ -107,8 +107,9 @@ async function check(
 }
 
 /**
- * Sets the mark if it is missing. Then deletes the new mark if processes of the other environment
- * are connected. Returns the environment that this Redis belongs to.
+ * Returns the environment that this Redis belongs to. Sets the mark if it is missing. But if
+ * processes of the other environment are connected, deletes the new mark and returns the other
+ * environment.
  */
 async function claimRedis(redis: Redis, environment: Environment): Promise<string> {
   const reply = await claimScript(redis, markKey, [environment]);

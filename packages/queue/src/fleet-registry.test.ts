@@ -72,9 +72,9 @@ describe('reserving', () => {
     for (const submissionId of ['s1', 's2', 's3', 's4']) {
       chosen.push(await fleet.reserve(wanted(submissionId)));
     }
-    // n1 is the own node. The free slots of n1 and n2 before the four reservations are 62 and 64,
-    // then 61 and 64, then 61 and 63, then 61 and 62. n1 is near enough for the first and the
-    // fourth.
+    // n1 is the own node. It is chosen first, because its 62 free slots are near enough to the 64
+    // of n2. With 61 against 64 and then 61 against 63, n1 is too far below n2. With 61 against 62,
+    // n1 is near enough again.
     const nodeIds = ['n1', 'n2', 'n2', 'n1'];
     expect(chosen).toMatchObject(nodeIds.map((nodeId) => ({ nodeId })));
   });

@@ -94,14 +94,14 @@ export interface FleetRegistry {
    */
   reserve(input: ReserveInput): Promise<Reservation>;
   /**
-   * Takes the slot until it is released, or until the node's link leaves the registry. The
-   * reservation may have expired before. Ends the silence of the node. Does nothing if the registry
-   * does not have the node.
+   * Takes the slot until it is released, or until the node's link leaves the registry. This works
+   * even if the reservation has expired. It also ends the silence of the node. Does nothing if the
+   * registry does not have the node.
    */
   confirm(nodeId: string, submissionId: string): Promise<void>;
   /**
-   * Frees the slot. Does nothing if the slot is free. `silent`: the node left the offer unanswered.
-   * For at most `silentNodeMs`, nodes that are not silent and have a free slot are asked first.
+   * Frees the slot. A slot that is already free stays free. Set `silent` if the node did not answer
+   * the offer. Other nodes with a free slot are then asked before it, for at most `silentNodeMs`.
    */
   release(
     nodeId: string,
@@ -117,8 +117,8 @@ export interface FleetRegistry {
   /** True if another dispatcher has sent a heartbeat in the last `dispatcherSilentMs`. */
   hasOthers(dispatcherId: string): Promise<boolean>;
   /**
-   * Counts the slots of the nodes in the registry that are not draining, and the free ones among
-   * them. Counts the nodes of `jobType` only, or of all job types if `jobType` is omitted.
+   * Counts the slots of the nodes in the registry, and how many of these slots are free. Draining
+   * nodes do not count. If `jobType` is given, only the nodes of this job type count.
    */
   capacity(jobType?: string): Promise<{ readonly slots: number; readonly free: number }>;
 }
@@ -128,8 +128,9 @@ export const dispatcherSilentMs = 15_000;
 /** A node that left an offer unanswered is asked last for at most this long. */
 export const silentNodeMs = 60_000;
 /**
- * The interval at which a dispatcher calls `refresh`, its heartbeat. A lost registry is complete
- * again soon after one interval.
+ * The interval at which a dispatcher calls `refresh`, its heartbeat. If Redis has lost the
+ * registry, each dispatcher learns it from `refresh` and joins its nodes again. The registry is
+ * therefore complete soon after one interval.
  */
 export const fleetRefreshIntervalMs = 1_000;
 /** While the registry is younger than this, nodes may be missing from it. */

@@ -88,8 +88,8 @@ return 0
 `;
 
 /**
- * ARGV: time, dispatcher, ms without a heartbeat after which a dispatcher is dead. Returns how many
- * other dispatchers are alive.
+ * Returns how many dispatchers other than the given one are alive. ARGV: time, dispatcher, ms
+ * without a heartbeat after which a dispatcher is dead.
  */
 export const othersScript = `${fleetLibrary}
 local aliveSince = now - tonumber(ARGV[3])

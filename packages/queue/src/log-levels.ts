@@ -34,9 +34,9 @@ function levelKey(prefix: string, service: string): string {
 const processField = 'process:';
 
 /**
- * The time that a call to Redis may take. A process adds this time to the age that it reports.
- * Otherwise Redis would compute a start that is too late, and ignore a level set just after the
- * start.
+ * The time that a call to Redis may take. A process adds this time to the age that it reports,
+ * because Redis subtracts the age from the time at which the call arrives. Otherwise Redis would
+ * compute a start that is too late, and ignore a level set just after the start.
  */
 const travelAllowanceMs = 1_000;
 

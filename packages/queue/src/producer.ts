@@ -56,8 +56,8 @@ const eventStreamLengthMax = 1_000;
 function jobOptions(key: QueueKey, options: EnqueueOptions): JobsOptions {
   const { attemptsMax } = queues[key];
   return {
-    // A random id instead of BullMQ's counter. The counter restarts at 1 after a FLUSHALL, while a
-    // worker may still run an older job with the same number.
+    // The id is random, because BullMQ's counter restarts at 1 after a FLUSHALL. With the counter,
+    // a new job could get the number of an older job that a worker still runs.
     jobId: options.jobId ?? randomUUID(),
     attempts: attemptsMax,
     ...(attemptsMax > 1 ? { backoff: { type: 'exponential', delay: retryBackoffMs } } : {}),
@@ -90,9 +90,9 @@ export function createProducer({
     const queue = new Queue(queues[key].name, {
       connection: redis,
       prefix: keyPrefix(prefix),
-      // Skips the wait for the connection and the check of the version. A queue that failed in one
-      // of them would stay broken. Without the wait, a caller gets its error at once while Redis is
-      // unreachable.
+      // The queue neither waits for the connection nor checks the version, because a queue that
+      // failed in one of them would stay broken. Without the wait, a caller also gets its error at
+      // once while Redis is unreachable.
       skipWaitingForReady: true,
       skipVersionCheck: true,
       streams: { events: { maxLen: eventStreamLengthMax } },

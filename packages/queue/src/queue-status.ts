@@ -12,8 +12,8 @@ export interface QueueStatus {
   /** The number of jobs that are parked as failed, for an operator to inspect. */
   readonly failed: number;
   /**
-   * The largest age among the first waiting jobs of each priority, counted from the time at which
-   * the job was added. Null if no job waits.
+   * The largest age of a waiting job, counted from the time at which the job was added. Only the
+   * first waiting job of each priority is looked at. Null if no job waits.
    */
   readonly oldestWaitingMs: number | null;
   readonly paused: boolean;

@@ -1,8 +1,8 @@
 import { redisScript } from './redis-script.ts';
 
 /**
- * In this time a bucket gains a number of tokens. All gateways together may exceed the limit by
- * this number (CONTRACT 2).
+ * All gateways together may exceed a limit by the number of tokens that its bucket gains in this
+ * time (CONTRACT 2).
  */
 const aheadMs = 20;
 /**

@@ -90,8 +90,8 @@ test('a gateway that took a token before gives the next one without a wait, and 
   setImmediate(() => (hasTurnEnded = true));
   expect(await limit.take('known', hundred)).toMatchObject({ allowed: true });
   expect(hasTurnEnded).toBe(false);
-  // Redis takes tokens in the order of the calls. This call waits for Redis. Redis has then also
-  // taken the token of the previous call.
+  // This call waits for Redis. Redis takes tokens in the order of the calls, so it takes the token
+  // of the previous call before this call resolves.
   await limit.take('unknown', hundred);
   expect(await redis.hget('{svc}:rate:known', 'at')).not.toBe(takenAt);
   await close();

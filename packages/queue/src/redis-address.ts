@@ -65,7 +65,7 @@ export function addressOf(redisUrl: string): { url: string } | { options: Sentin
       ...(protocol === 'rediss'
         ? { tls: {}, sentinelTLS: {}, enableTLSForSentinelMode: true }
         : {}),
-      // The connection leaves the old master when a sentinel reports another one. Otherwise a
+      // Closes the connection to a master when a sentinel reports another master. Otherwise a
       // socket to a host that vanished would stay open.
       failoverDetector: true,
     },

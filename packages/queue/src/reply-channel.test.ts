@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { waitUntil } from '@svc/testkit';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { quiet, useQueues } from './queue-harness.fixture.ts';
 import {
   createReplier,
@@ -91,6 +91,22 @@ test('replies arrive again after an outage of Redis', async () => {
   // The connection is ready a moment before its subscription is renewed.
   await waitUntil(async () => (await redis.publish(listener.channel, JSON.stringify([id]))) === 1);
   expect(await wait).toBe('look');
+});
+
+test('a subscription that the access rules refuse is tried again', async () => {
+  const { gate, prefix, redis } = queues();
+  const [user, password] = [`user-${randomUUID()}`, randomUUID()];
+  await redis.call('ACL', 'SETUSER', user, 'on', `>${password}`, '+@all', 'resetchannels');
+  const limited = new URL(gate.redisUrl);
+  Object.assign(limited, { username: user, password });
+  const refused: unknown[] = [];
+  const logger = { ...quiet, warn: (fields: unknown) => refused.push(fields) };
+  const late = createReplyListener({ redisUrl: limited.href, prefix, name: randomUUID(), logger });
+  onTestFinished(async () => await late.close());
+  await waitUntil(() => refused.length > 0);
+  expect(late.isListening()).toBe(false);
+  await redis.call('ACL', 'SETUSER', user, 'allchannels');
+  expect(await waitUntil(() => late.isListening())).toBe(true);
 });
 
 test('closing ends the waits', async () => {

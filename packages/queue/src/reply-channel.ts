@@ -1,7 +1,8 @@
 import { parseBoundedJson } from '@svc/domain';
 import type { Redis } from 'ioredis';
 import { createGatherer } from './gather.ts';
-import { closeRedis, connectRedis, keyPrefix, redisIsReady, type QueueLogger } from './redis.ts';
+import { closeRedis, connectRedis, keyPrefix, type QueueLogger } from './redis.ts';
+import { subscribeTo } from './subscription.ts';
 
 /**
  * The content of a reply about one submission. `dispatched`: the state `dispatched` is committed.
@@ -77,22 +78,15 @@ export function createReplyListener({
   const channel = `${keyPrefix(prefix)}:replies:${name}`;
   const redis = connectRedis(redisUrl, 'subscriber', logger, { clusterKey: keyPrefix(prefix) });
   const waiting = new Map<string, Set<(outcome: ReplyNews | 'timeout') => void>>();
-  let subscribed = false;
 
   redis.on('message', (_channel: string, message: string) => {
     for (const { submissionId, news } of parseMessage(message)) {
       for (const settle of waiting.get(submissionId) ?? []) settle(news);
     }
   });
-  async function subscribe(): Promise<void> {
-    try {
-      await redis.subscribe(channel);
-      subscribed = true;
-    } catch (error) {
-      logger?.warn({ err: error, channel }, 'could not subscribe to the replies of dispatchers');
-    }
-  }
-  void subscribe();
+  const subscription = subscribeTo(redis, [channel], (error) => {
+    logger?.warn({ err: error, channel }, 'could not subscribe to the replies of dispatchers');
+  });
 
   function settleAll(): void {
     for (const waiters of waiting.values()) {
@@ -116,7 +110,7 @@ export function createReplyListener({
         waiters.add(settle);
       });
     },
-    isListening: () => subscribed && redisIsReady(redis),
+    isListening: () => subscription.isListening(),
     async close() {
       settleAll();
       await closeRedis(redis);

@@ -6,8 +6,8 @@ import { createTokensAhead, type KnownBucket, type TokensAhead } from './tokens-
 
 export interface SharedBuckets {
   /**
-   * Takes a token from the bucket `name`. If the caller has to wait for Redis, throws if Redis
-   * fails or does not answer in time, or if too many callers wait already.
+   * Takes a token from the bucket `name`. A call that waits for Redis throws if Redis fails or does
+   * not answer in time, or if too many calls wait already.
    */
   take(name: string, policy: RatePolicy): Promise<RateDecision>;
 }

@@ -2,8 +2,9 @@ import { decisionOf, type RateDecision, type RatePolicy } from '@svc/domain';
 import { aheadLeaseMs } from './rate-limit-script.ts';
 
 /**
- * A gateway stops giving tokens of a bucket in advance this long before another gateway may start.
- * In this time, Redis takes the last tokens that the first gateway gave.
+ * The time at the end of a gateway's lease of a bucket in which the gateway gives no tokens in
+ * advance. In this time, Redis takes the last tokens that the gateway gave. When the lease ends,
+ * another gateway may give tokens.
  */
 const leaseMarginMs = 1_000;
 const bucketsMax = 10_000;
@@ -16,8 +17,8 @@ export interface KnownBucket {
   /** The most tokens that this gateway may give before Redis confirms them. */
   aheadMax: number;
   /**
-   * If `aheadMax` is above 0, this gateway may give tokens of the bucket in advance until this
-   * time. No other gateway may do so until then.
+   * Until this time, this gateway may give tokens of the bucket in advance, and no other gateway
+   * may. Without effect if `aheadMax` is 0.
    */
   aheadUntilMs: number;
   /** The number of tokens given in advance that Redis has not confirmed. */

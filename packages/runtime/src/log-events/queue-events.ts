@@ -36,12 +36,12 @@ export const queueEvents = {
   'redis.reply_subscription_failed': warn(
     'could not subscribe to the replies of dispatchers',
     ['err', 'channel'],
-    'Check Redis. Until it answers, gateways may answer creations up to 1 s later.',
+    'Check Redis and its access rules. Until then the gateway may answer creations up to 1 s later.',
   ),
   'redis.bus_messages_malformed': warn(
     'dropped malformed bus messages',
     ['channel', 'malformed'],
-    'Check that only this service publishes to this Redis, and that all its processes have a supported version.',
+    'Check that only processes of this service publish to this Redis, and that they all run a supported version.',
   ),
   'redis.bus_message_failed': error(
     'could not handle a bus message',
@@ -54,7 +54,11 @@ export const queueEvents = {
     actions.redis,
   ),
   'queue.connection_failed': warn('queue error', ['err', 'queue'], actions.redis),
-  'queue.worker_failed': warn('queue worker error', ['err', 'queue'], actions.redis),
+  'queue.worker_failed': warn(
+    'the queue worker reported an error',
+    ['err', 'queue'],
+    actions.redis,
+  ),
   'queue.worker_restarted': error(
     'the queue worker failed and is restarted',
     ['err', 'queue'],
@@ -71,8 +75,8 @@ export const queueEvents = {
     'Check whether a process died or paused. The job runs again, or a reconciler finds its work.',
   ),
   'queue.closed_with_jobs': warn(
-    'the consumer closed before its jobs ended; the jobs will be delivered again',
+    'the consumer closed before its jobs ended; a reconciler will find their work',
     ['queue', 'inProgress'],
-    'Nothing: the jobs are delivered again.',
+    'Nothing: Postgres has the work, and a reconciler finds it.',
   ),
 } as const satisfies Record<string, LogEvent>;

@@ -1,0 +1,40 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Redis } from 'ioredis';
+import { redisIsReady } from './redis.ts';
+
+const retryMs = 1_000;
+
+export interface Subscription {
+  /** True if the channels are subscribed and the connection is usable. */
+  isListening(): boolean;
+  /** Resolves when the channels are subscribed, or when the connection is closed. Never rejects. */
+  readonly done: Promise<void>;
+}
+
+/**
+ * Subscribes a connection of role `subscriber` to channels. If Redis refuses, for example because
+ * of its access rules, calls `onRefused` and tries again every second until the connection is
+ * closed. After a reconnect, ioredis subscribes to the channels again.
+ */
+export function subscribeTo(
+  redis: Redis,
+  channels: readonly string[],
+  onRefused: (error: unknown) => void,
+): Subscription {
+  let isSubscribed = false;
+  const isClosed = (): boolean => redis.status === 'end';
+  async function subscribe(): Promise<void> {
+    while (!isClosed()) {
+      try {
+        await redis.subscribe(...channels);
+        isSubscribed = true;
+        return;
+      } catch (error) {
+        if (isClosed()) return;
+        onRefused(error);
+        await sleep(retryMs, undefined, { ref: false });
+      }
+    }
+  }
+  return { isListening: () => isSubscribed && redisIsReady(redis), done: subscribe() };
+}

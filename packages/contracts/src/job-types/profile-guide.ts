@@ -20,7 +20,7 @@ const person = {
 export const profileExamples: readonly ProfileExample[] = [
   {
     title: 'A short profile',
-    text: 'The name is split at its last blank if the form asks for its parts. The resume is in the request.',
+    text: 'If the form asks for the parts of the name, the name is split at its last blank. The resume is in the request.',
     profile: {
       basics: person,
       files: {
@@ -104,7 +104,7 @@ export const profileMistakes: readonly ProfileMistake[] = [
     message:
       'The profile does not answer these required fields: “Phone” (basics.phone), “Do you need a visa?”.',
     remedy:
-      'Set the member in parentheses. For a field that takes no file, you can also add its label to `answers`. An answer to a choice must equal the label of an option, a text must fit into its field, and a date is `YYYY-MM-DD`. For a lone checkbox, add its label to `consents`, and remove any answer to it.',
+      'If a member follows in parentheses, set this member. For a field that takes no file, you can instead add its label and an answer to `answers`. An answer to a choice must equal the label of an option, a text must fit into its field, and a date is `YYYY-MM-DD`. For a lone checkbox, add its label to `consents`, and remove any answer to it.',
   },
   {
     message: 'The page refused the values of these fields: “Phone”.',
@@ -121,11 +121,12 @@ export const profileMistakes: readonly ProfileMistake[] = [
   {
     message: 'answers[1] repeats a question with a different answer.',
     remedy:
-      'Remove one of the two answers. Case, punctuation and marks such as `*` or `(required)` make no difference.',
+      'Remove one of the two answers. Two questions count as the same if they differ only in case, punctuation or marks such as `*` or `(required)`.',
   },
   {
     message: 'answers[0].question must have a letter or a digit.',
-    remedy: 'Use the label of the field. A field without a label cannot be answered.',
+    remedy:
+      'Use the label of the field. `answers` cannot fill in a field whose label has no letter or digit.',
   },
   {
     message: 'basics.name appears twice.',
@@ -193,8 +194,8 @@ export const profileRules: readonly string[] = [
   '`files.resume` is attached to the field for the resume, and `files.coverLetter` to the field for the cover letter.',
   'Labels, questions and options are compared by equality after normalisation: NFKC, without case, without marks such as `*` or `(required)`, and each run of characters other than letters and digits is one blank. A part of a label never matches. Two fields with equal labels get the same answer.',
   'Nothing is guessed. The first option is not chosen by default, no answer on equal opportunity is inferred, no consent is assumed, and no text is cut. If several options are equal after normalisation, only the one that is written exactly like the answer is chosen.',
-  'A field that is not answered keeps what the page has set, but a lone checkbox is unchecked. If the field is required, the form is not submitted. The submission then fails with `invalid_payload`, or with `form_unsupported` if the node cannot fill in this kind of field.',
+  'A field that is not answered keeps what the page has set, but its checkboxes are unchecked. If the field is required, the form is not submitted. The submission then fails with `invalid_payload`, or with `form_unsupported` if the node cannot fill in this kind of field.',
   'Company and job title come from the current entry of `work`: its `endDate` is absent, empty or `Present`. If several entries are current, the one with the latest `startDate` is used, or the first of these if the dates are equal. School, degree and field of study come from the entry of `education` that ends last.',
-  'A location is entered as city, region and country code. A missing region or country code is left out. Without a city, the location is not entered. In a list of places, the option that equals this text is chosen. If there is none, an option without the country code, without the region or with only the city is chosen.',
+  'A location is entered as city, region and country code. A missing region or country code is left out. Without a city, the location is not entered. In a list of places, the option that equals this text is chosen. If there is none, the node tries this text without the country code, then without the region, then only the city.',
   'A number is entered with the digits that you sent. A member that is null counts as absent.',
 ];

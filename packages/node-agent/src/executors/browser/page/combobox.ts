@@ -18,8 +18,8 @@ const openedMsMax = 1_500;
  */
 const searchedMsMax = 8_000;
 /**
- * The wanted option counts as missing after this time without a change of the list. During it, the
- * list must not say that it is loading, and the page must have no request in flight.
+ * The wanted option counts as missing after this quiet time. Quiet means that the list does not
+ * change and does not say that it is loading, and that the page has no request in flight.
  */
 const settledMs = 700;
 /** Replaces `settledMs` if an open list has no options. Such a list often waits for typing. */

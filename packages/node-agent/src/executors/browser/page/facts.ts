@@ -44,8 +44,8 @@ export async function readPage(
 }
 
 /**
- * A frame that cannot be read counts as a frame without a captcha. For example, the frame is being
- * replaced, or the page is closed.
+ * Returns the captcha of a frame. If the frame cannot be read, for example because it is being
+ * replaced or the page is closed, returns `none`.
  */
 async function challengeIn(frame: Frame): Promise<FrameFacts['challenge']> {
   return await frame.evaluate(challengeInPage, undefined).catch(() => 'none');

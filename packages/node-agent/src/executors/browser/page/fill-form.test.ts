@@ -151,12 +151,23 @@ test('a honeypot stays empty', async () => {
   expect(await page.inputValue('[name=trap]')).toBe('');
 });
 
-test('a consent that the page has checked and nobody gave is taken back', async () => {
+test('the node unchecks a consent that the page has checked and the tenant did not give', async () => {
   const page = await pages.show(
-    formWith('<div><label><input type="checkbox" name="c" checked>Send me news</label></div>'),
+    formWith(`<div><label><input type="checkbox" name="c" checked>Send me news</label></div>
+      <fieldset><legend>Contact me by</legend><label><input type="checkbox" name="g" value="mail" checked>Mail</label><label><input type="checkbox" name="g" value="call">Call</label><label><input type="checkbox" name="g" value="text" checked>Text</label></fieldset>`),
   );
   expect(await fillOf(page, basics)).toMatchObject({ kind: 'filled' });
-  expect(await page.isChecked('[name=c]')).toBe(false);
+  expect(await page.locator(':checked').count()).toBe(0);
+});
+
+test('the node keeps only the answered checkboxes of a prechecked group', async () => {
+  const page = await pages.show(
+    formWith(
+      `<fieldset><legend>Contact me by</legend><label><input type="checkbox" name="g" value="mail" checked>Mail</label><label><input type="checkbox" name="g" value="call">Call</label></fieldset>`,
+    ),
+  );
+  expect(await fillOf(page, answered('Contact me by', ['Call']))).toMatchObject({ kind: 'filled' });
+  expect(await page.inputValue(':checked')).toBe('call');
 });
 
 test('a phone number may be formatted by the page', async () => {

@@ -174,18 +174,26 @@ async function isInPage(form: ReadForm, { field }: Fill): Promise<boolean> {
 }
 
 /**
- * True if a checkbox is checked. The caller asks only about fields that the profile does not
- * answer, so the page has checked it.
+ * True if a checkbox of this field is checked. The caller asks only about fields that the profile
+ * does not answer, so the page has checked it.
  */
 function isPrechecked(report: FieldReport | undefined): boolean {
   if (report?.state.kind !== 'chosen' || report.state.labels.length === 0) return false;
-  return report.field.kind === 'checkbox';
+  return report.field.kind === 'checkbox' || report.field.kind === 'checkboxes';
 }
 
+/**
+ * Unchecks each checkbox of a field that the profile does not answer, because nobody gave this
+ * consent (CONTRACT 10, "Input").
+ */
 async function uncheck(form: ReadForm, field: FormField, { onAction }: FillOptions): Promise<void> {
   try {
-    await press(await form.element(field.key));
-    onAction();
+    for (const index of (field.options ?? [field.label]).keys()) {
+      const control = await form.element(field.key, index);
+      if (!(await control.isChecked())) continue;
+      await press(control);
+      onAction();
+    }
   } catch (error) {
     if (!isGone(error)) throw error;
   }

@@ -116,8 +116,8 @@ async function namedTarget(page: Page, hint: string): Promise<FormTarget | undef
 }
 
 /**
- * Returns the frame with a form, if exactly one frame has one. Undefined if the page embeds a known
- * system, because the form of that system may still appear.
+ * Returns the frame that has a form. Undefined if no frame or more than one has a form. Also
+ * undefined if the page embeds a known system, because the form of that system may still appear.
  */
 async function genericTarget(page: Page): Promise<FormTarget | undefined> {
   const main = page.mainFrame();

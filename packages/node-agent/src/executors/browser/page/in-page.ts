@@ -32,8 +32,9 @@ function runsInPage(): never {
 }
 
 /**
- * Makes a stub for Playwright, which sends the text of a function to the page. `toString` of the
- * stub returns the text of all modules and a call of `run`.
+ * Makes a stub of `run`, which Playwright can call in a page. Playwright sends the text of a
+ * function to the page, so `toString` of the stub returns the text of all modules and a call of
+ * `run`.
  */
 function inFrame<Argument, Result>(
   run: (argument: Argument) => Result,

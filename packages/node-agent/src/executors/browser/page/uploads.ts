@@ -31,8 +31,8 @@ export async function waitForUpload(
       if (isGone(error)) return undefined;
       throw error;
     });
-    // The page has replaced or hidden the field, or replaced the document. The next round of
-    // `fillForm` reads the form again.
+    // `report` is undefined if the page has replaced or hidden the field, or replaced the document.
+    // The file then counts as taken, because the next round of `fillForm` reads the form again.
     if (report === undefined) return 'taken';
     hasWorked ||= report.isWorking;
     if (report.isFailed && !report.isWorking) return 'refused';

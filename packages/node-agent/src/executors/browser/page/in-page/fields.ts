@@ -183,8 +183,8 @@ export function indexesOf(select: HTMLSelectElement): number[] {
 }
 
 /**
- * `report` is undefined if there is no form. `elements` has the controls of each field. In place of
- * a hidden radio or checkbox, `elements` has the visible label, if there is one.
+ * Reads the fields of the form. `report` is undefined if there is no form. `elements` has the
+ * controls of each field. For a hidden radio or checkbox it has the visible label, if there is one.
  */
 export function readForm(rules: ReadingRules): {
   report: FormReport | undefined;

@@ -44,8 +44,8 @@ export function labelsFor(control: Element): HTMLLabelElement[] {
 }
 
 /**
- * The label of a question by the adapter's rules. A label of another control in the question's
- * container does not count.
+ * The label of the question that contains the control, by the adapter's rules. A label does not
+ * count if it belongs to another control of the same question.
  */
 export function questionLabel(control: Element, rules: ReadingRules): HTMLElement | undefined {
   if (rules.question === undefined) return undefined;

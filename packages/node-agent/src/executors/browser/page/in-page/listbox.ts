@@ -33,8 +33,8 @@ export function isUsable(option: Element): boolean {
 }
 
 /**
- * Reads the visible options of the control's listbox. With `selector`, the options are the elements
- * of the page that match `selector`, for a list that is no listbox.
+ * Reads the visible options of the control's listbox. `selector` is for a list that is no listbox:
+ * with it, the options are all visible elements of the page that match `selector`.
  */
 export function readListbox(
   control: HTMLElement,

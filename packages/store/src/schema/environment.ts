@@ -119,7 +119,7 @@ export async function openReadyStore(
     if (!isUnavailable(error)) throw error;
     return {
       kind: 'refused',
-      reason: 'Postgres at DATABASE_URL is down, busy or a standby. Check it and DATABASE_URL.',
+      reason: 'Postgres at DATABASE_URL is down, busy or a standby. Check Postgres and the URL.',
     };
   }
 }

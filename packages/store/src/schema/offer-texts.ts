@@ -2,8 +2,8 @@ import type { OfferAnswer, OfferRecord } from '@svc/domain';
 
 /**
  * An offer of a submission as it is stored: `[id, node, answer, time, milliseconds until the
- * answer, reason]`. An array is half as long as an object. That matters, because each update of the
- * row writes the text to the WAL.
+ * answer, reason]`. It is an array, because each update of the row writes the text to the WAL, and
+ * an array is half as long as an object.
  */
 export type StoredOffer = readonly [
   offerId: string,

@@ -11,8 +11,8 @@ export interface SettingsTarget {
   /** The URL with which services connect as this role. */
   readonly serviceUrl: string;
   /**
-   * `role`: the settings apply in every database. `database`: they apply only in the service's
-   * database. The role then owns the tables, and may also be used for other databases.
+   * The databases in which the settings apply. `role`: every database. `database`: only the
+   * service's database, because this role owns the tables and may be used for other databases too.
    */
   readonly scope: 'role' | 'database';
 }
@@ -83,7 +83,7 @@ async function asRole(
     return { kind: 'granted' };
   } catch (error) {
     if (!isUnavailable(error) && sqlState(error) === undefined) throw error;
-    const reason = `the settings of the role ${role} of DATABASE_URL could not be changed, neither by the role that migrates nor by ${role} itself. Run as an administrator: ${statements.replaceAll(';\n', '; ')}`;
+    const reason = `DATABASE_URL names the role ${role}. Neither the role that migrates nor ${role} itself could change the settings of ${role}. Run these statements as an administrator: ${statements.replaceAll(';\n', '; ')}`;
     return { kind: 'refused', reason };
   }
 }

@@ -41,8 +41,8 @@ export const servicePrivileges: Readonly<Record<string, readonly string[]>> = {
   ledger_audit: change,
   ledger_checkpoints: change,
   ledger_verdict: change,
-  // Rows older than an hour are locked and deleted when another signature arrives. The lock needs
-  // the privilege to update.
+  // Rows older than an hour are deleted when another signature arrives. They are locked first, and
+  // the lock needs the privilege to update.
   node_link_signatures: [...change, 'DELETE'],
   nodes: change,
   operators: change,
@@ -169,8 +169,9 @@ function scramVerifier(password: string): string {
 }
 
 /**
- * The names of the existing tables and sequences, and of columns as `<table>.<column>`. While a
- * migration waits (`migrate.ts`), not every table in `servicePrivileges` exists.
+ * The names of the existing tables and sequences, and of columns as `<table>.<column>`. Privileges
+ * are granted only on these, because a table in `servicePrivileges` may be missing while a
+ * migration waits (`migrate.ts`).
  */
 async function existingNames(owner: Client): Promise<ReadonlySet<string>> {
   const { rows } = await owner.query<{ name: string }>(
@@ -183,9 +184,9 @@ async function existingNames(owner: Client): Promise<ReadonlySet<string>> {
 }
 
 /**
- * Returns a privilege without the columns that do not exist, such as `UPDATE (a)` for `UPDATE (a,
- * b)`. Returns an empty array if none of the columns exists. A privilege on the whole table stays
- * as it is.
+ * Returns a privilege without the columns that do not exist. For example, `UPDATE (a, b)` becomes
+ * `UPDATE (a)` if the table has no column `b`. Returns an empty array if none of the columns
+ * exists. A privilege on the whole table stays as it is.
  */
 function presentPart(table: string, privilege: string, existing: ReadonlySet<string>): string[] {
   const [, verb, columns] = /^(\w+) \((.*)\)$/.exec(privilege) ?? [];

@@ -57,8 +57,8 @@ export const statesOtherwise: readonly SubmissionState[] = submissionStates.filt
 export const isEnded = isIn(submissionStates.filter(isTerminal));
 
 /**
- * Returns an SQL condition that is true if a submission is in this state. For the states of
- * `statesOtherwise`, the condition is on the column `ended_otherwise`, which is in an index.
+ * Returns an SQL condition that is true if a submission is in this state. For a state of
+ * `statesOtherwise`, the condition can use an index, because it is on `ended_otherwise`.
  */
 export function isInState(state: SubmissionState): string {
   return statesOtherwise.includes(state) ? `ended_otherwise = '${state}'` : `state = '${state}'`;

@@ -188,6 +188,20 @@ test('an unexplained payment is assigned once, with a reason that the audit log 
   expect(audited.stdout).toMatch(/solana\.assign[^]*sent without the link/);
 });
 
+test('a payment that an operator granted before it was read neither grants again nor is unexplained', async () => {
+  const owner = await fixture.tenant(0);
+  const reference = await intent(owner);
+  const signature = 'granted-before';
+  const grant = ['credits', 'grant', toWireId('tnt', owner), '500', '--reference'];
+  expect(await svc(...grant, `solana:${signature}`)).toMatchObject({ code: 0 });
+  const payments = [{ ...terms, amountUsdcMicros: 5n * usdc }];
+  const found = { signature, slot: 1, blockTimeSeconds: null, accountKeys: [reference], payments };
+  expect(await recordTransaction(fixture.store, epoch, found, null)).toEqual({ kind: 'nothing' });
+  expect(await fixture.figures(owner)).toMatchObject({ balance: 500 });
+  const { unexplained } = await json('solana', 'status');
+  expect(JSON.stringify(unexplained)).not.toContain(signature);
+});
+
 test('a payment that is unknown, of an open intent, or granted already is not assigned', async () => {
   const open = await intent();
   const [part, whole] = [await pay(1n * usdc, open), await pay(5n * usdc, await intent())];

@@ -36,12 +36,12 @@ interface FoundPayment {
 }
 
 export type RecordOutcome =
-  /** The transaction has no payment, or was recorded before. */
-  | { readonly kind: 'nothing' }
   /**
-   * No intent took the payment. An operator can grant its credits by hand, or has already granted
-   * them.
+   * The transaction has no payment, or was recorded before. Or an operator has already granted the
+   * credits of its payments.
    */
+  | { readonly kind: 'nothing' }
+  /** No intent took the payment. An operator can grant its credits by hand. */
   | { readonly kind: 'unexplained' }
   /** The payment was added to an intent but does not complete it. Nothing was granted. */
   | { readonly kind: 'added'; readonly reference: string }
@@ -90,9 +90,11 @@ async function recordPayments(
   ]);
   if (earlier.length > 0) return { kind: 'nothing' };
   const named = await lockNamedIntents(query, found);
-  const paid = (await isSettledByOperator(query, found.signature))
-    ? undefined
-    : choosePaidIntent(named, found.payments);
+  if (await isSettledByOperator(query, found.signature)) {
+    await insertPayments(query, found, undefined);
+    return { kind: 'nothing' };
+  }
+  const paid = choosePaidIntent(named, found.payments);
   await insertPayments(query, found, paid);
   if (paid === undefined) return { kind: 'unexplained' };
   const { reference } = paid.intent;

@@ -36,15 +36,19 @@ const lateDelivery: AlertCase = {
 };
 
 /**
- * `SvcLedgerAuditLate` after a new deployment. It fires for a service that has had no audit since
- * its start. It does not fire if the first audit ends about four minutes after the start.
+ * The time of an audit after a new deployment. The alert fires for a service that has had no audit
+ * since its start. It does not fire if the first audit ends four steps after the start.
  */
-const newDeployment: AlertCase = {
-  series: {
-    'svc_ledger_audited_timestamp_seconds{}': ['0', '_x15 0+0x3 1140+60'],
-    'process_start_time_seconds{job="svc-settlement"}': ['1', '_x15 900+0'],
-  },
-};
+function newDeployment(series: string, stepSeconds: number, hours?: number): AlertCase {
+  const audited = `_x15 0+0x3 ${19 * stepSeconds}+${stepSeconds}`;
+  return {
+    series: {
+      [series]: ['0', audited],
+      'process_start_time_seconds{job="svc-settlement"}': ['1', `_x15 ${15 * stepSeconds}+0`],
+    },
+    ...(hours === undefined ? {} : { hours }),
+  };
+}
 
 function gauge(series: string, firing: number, quiet: number, hours?: number): AlertCase {
   return {
@@ -106,9 +110,15 @@ export const alertCases: Readonly<Record<string, AlertCase | readonly AlertCase[
   SvcQueuePaused: gauge('svc_queue_paused{queue="dispatch"}', 1, 0),
   SvcDeadLetters: gauge('svc_dead_letters{service="settlement"}', 1, 0),
   SvcLedgerFaults: gauge('svc_ledger_faults', 1, 0),
-  SvcLedgerAuditLate: [timestamp('svc_ledger_audited_timestamp_seconds', 60), newDeployment],
+  SvcLedgerAuditLate: [
+    timestamp('svc_ledger_audited_timestamp_seconds', 60),
+    newDeployment('svc_ledger_audited_timestamp_seconds', 60),
+  ],
   SvcLedgerAuditFailed: gauge('svc_ledger_audit_failed', 1, 0),
-  SvcLedgerFullAuditLate: timestamp('svc_ledger_full_audited_timestamp_seconds', 1_800, 38),
+  SvcLedgerFullAuditLate: [
+    timestamp('svc_ledger_full_audited_timestamp_seconds', 1_800, 38),
+    newDeployment('svc_ledger_full_audited_timestamp_seconds', 1_800, 38),
+  ],
   SvcAuditLogFaults: gauge('svc_audit_faults', 1, 0),
   SvcPartitionsMissing: gauge('svc_partitions_missing', 1, 0, 26),
   SvcPartitionsOverdue: gauge('svc_partitions_overdue', 1, 0, 26),

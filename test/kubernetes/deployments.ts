@@ -90,9 +90,9 @@ const secrets: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns the environment that the manifests give to a container, with test values for the secrets.
- * Leaves out the variables of a `secretRef`. The caller removes the folder `dir`, which contains
- * the master key.
+ * Returns the environment that the manifests give to a container. A variable of `env` that comes
+ * from a secret gets a test value. The variables of a `secretRef` are left out. The folder `dir`
+ * contains a test master key, and the caller removes it.
  */
 export function environmentOf(
   manifests: readonly Manifest[],

@@ -139,19 +139,26 @@ test('no manifest contains a secret, and each secret is referred to by name', ()
 });
 
 /**
- * The names of the policies with an `ipBlock` for outgoing connections. A policy is not listed if
- * it allows outside addresses only by a rule without `to`, as `postgres` does.
+ * The names of the policies that allow connections to addresses outside the cluster: a rule for
+ * outgoing connections names an `ipBlock`, or has no `to`.
  */
 function outward(manifests: typeof all): string[] {
   return ofKind(manifests, 'NetworkPolicy')
-    .filter((policy) => JSON.stringify(Object(policy).spec.egress ?? []).includes('ipBlock'))
+    .filter((policy) => {
+      const rules: { to?: object[] }[] = Object(policy).spec.egress ?? [];
+      return rules.some(({ to }) => to === undefined || JSON.stringify(to).includes('ipBlock'));
+    })
     .map(({ metadata: { name } }) => name)
     .toSorted();
 }
 
-test('only webhooks, and settlement with the Solana rail, may connect outside', () => {
-  expect(outward(production)).toEqual(['webhooks']);
-  expect(outward(readManifests('production-solana'))).toEqual(['solana-rpc', 'webhooks']);
+test('only Postgres, webhooks, and settlement with the Solana rail may connect outside', () => {
+  expect(outward(production)).toEqual(['postgres', 'webhooks']);
+  expect(outward(readManifests('production-solana'))).toEqual([
+    'postgres',
+    'solana-rpc',
+    'webhooks',
+  ]);
 });
 
 test('only gateway and dispatcher accept connections from everywhere', () => {

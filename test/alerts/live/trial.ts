@@ -37,8 +37,9 @@ const endSecondsMax = 120;
 const seed = 1;
 const lookMs = 500;
 /**
- * The behaviours of nodes that the load leaves out. With `sandbox.decline`, nodes decline offers
- * and the gateway answers 503. The alerts on availability would count these answers.
+ * The behaviours of nodes that the load leaves out. With `sandbox.decline`, nodes would decline
+ * offers and the gateway would answer 503. The load leaves it out, because the alerts on
+ * availability count these answers.
  */
 const without = ['sandbox.decline'];
 

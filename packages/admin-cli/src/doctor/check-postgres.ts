@@ -27,7 +27,7 @@ function role({ database, environment }: Deployment): Finding {
     return fault(
       'role',
       `the role of DATABASE_URL lacks ${missing.join(', ')}`,
-      'Set MIGRATION_DATABASE_URL to a URL of the owner of the tables. Then run `svc migrate`.',
+      'Set MIGRATION_DATABASE_URL to a URL with the role that owns the tables. Run `svc migrate`.',
     );
   }
   if (excess.length === 0)
@@ -73,7 +73,7 @@ function partitions({ partitionsMissing, database }: Deployment): Finding {
     return fault(
       'partitions',
       `these partitions are missing: ${partitionsMissing.join(', ')}`,
-      'Read the log of settlement for `partitions are missing`. A long dump of the database delays their creation.',
+      'Find `partitions are missing` in the log of settlement. The warnings before it give the reason. A long dump of the database can delay new partitions.',
     );
   }
   const { defaultPartitions } = database;
@@ -82,7 +82,7 @@ function partitions({ partitionsMissing, database }: Deployment): Finding {
   return warning(
     'partitions',
     `there are rows whose month has no partition, in ${defaultPartitions.join(', ')}`,
-    'Settlement moves these rows when it creates the partition of their month. Check the clocks of the services.',
+    'The clock of a service may be wrong: check the clocks. Settlement moves these rows when it creates the partition of their month.',
   );
 }
 

@@ -97,7 +97,8 @@ function persistence({ isAppendOnly, isWritten }: Health): Finding {
       'Check the disk and the log of Redis.',
     );
   }
-  if (isAppendOnly !== false) return ok(name, 'the append-only file is on');
+  if (isAppendOnly === null) return ok(name, 'the server does not say if it keeps a file');
+  if (isAppendOnly) return ok(name, 'the append-only file is on');
   return warning(
     name,
     'the append-only file is off: after a restart of Redis, paused queues run again and work is late by seconds',

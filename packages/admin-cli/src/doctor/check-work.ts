@@ -11,7 +11,13 @@ export function checkWork(deployment: Deployment): Finding[] {
 function ledger({ ledger: audit, databaseTime }: Deployment): Finding {
   const name = 'ledger audit';
   const start = 'Check that settlement runs, and read its log. `svc ledger verify` audits at once.';
-  if (audit === null || audit.at === null) return warning(name, 'no audit is complete yet', start);
+  if (audit === null) return warning(name, 'no audit is complete yet', start);
+  const failure = `the last audit failed: ${audit.error ?? 'the reason is unknown'}`;
+  if (audit.at === null) {
+    return audit.failedAt === null
+      ? warning(name, 'no audit is complete yet', start)
+      : fault(name, failure, start);
+  }
   const ageOf = (at: Date) => Math.max(0, databaseTime.getTime() - at.getTime());
   const found = `the audit ${shortDuration(ageOf(audit.at))} ago found ${audit.faults.length} faults`;
   if (audit.faults.length > 0) {
@@ -21,8 +27,7 @@ function ledger({ ledger: audit, databaseTime }: Deployment): Finding {
       'Run `svc ledger verify`, and see "The ledger" in docs/OPERATIONS.md.',
     );
   }
-  if (audit.failedAt !== null)
-    return fault(name, `the last audit failed: ${audit.error ?? 'the reason is unknown'}`, start);
+  if (audit.failedAt !== null) return fault(name, failure, start);
   if (ageOf(audit.at) > ledgerVerdictAgeMsMax) return fault(name, found, start);
   if (audit.fullAt !== null && ageOf(audit.fullAt) > fullAuditAgeMsMax) {
     const full = `the last pass over the whole ledger ended ${shortDuration(ageOf(audit.fullAt))} ago`;
@@ -43,9 +48,6 @@ function deadLetters({ deadLetters: count }: Deployment): Finding {
 function retention({ isPurgeLate, partitionsOverdue }: Deployment): Finding {
   const name = 'retention';
   const remedy = 'Check that settlement runs, and search its log for `purge`.';
-  if (isPurgeLate === null) {
-    return warning(name, 'no settlement process reports PAYLOAD_RETENTION_DAYS', remedy);
-  }
   if (isPurgeLate) {
     const found = 'personal data is kept more than a day longer than PAYLOAD_RETENTION_DAYS';
     return fault(name, found, remedy);
@@ -57,5 +59,8 @@ function retention({ isPurgeLate, partitionsOverdue }: Deployment): Finding {
       'A delivery or a run of these months has not ended, or a dump locks the tables. Search the log of settlement for `partitions`.',
     );
   }
-  return ok(name, 'no personal data or partition is more than a day over its retention');
+  if (isPurgeLate === null) {
+    return warning(name, 'no settlement process reports PAYLOAD_RETENTION_DAYS', remedy);
+  }
+  return ok(name, 'no personal data or partition is kept more than a day too long');
 }

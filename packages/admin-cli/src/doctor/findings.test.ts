@@ -232,6 +232,11 @@ test.each<[string, Partial<Deployment>, string[]]>([
   ['Redis is reached without TLS', { redisUrl: 'redis://redis.example.com' }, ['fault redis tls']],
   ['no audit is complete yet', withLedger({ at: null }), ['warning ledger audit']],
   [
+    'the first audit failed',
+    withLedger({ at: null, failedAt: now, error: 'timeout' }),
+    ['fault ledger audit'],
+  ],
+  [
     'the last audit is too old',
     withLedger({ at: new Date(nowMs - 901_000) }),
     ['fault ledger audit'],

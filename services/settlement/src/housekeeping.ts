@@ -10,8 +10,8 @@ import { purge, type PurgeDeps } from './purge.ts';
 const partitionsIntervalMs = 3_600_000;
 const purgeIntervalMs = 60_000;
 /**
- * The interval at which this process starts the audit of the ledger if it is due, and sets the
- * metrics to the last result.
+ * At this interval, this process audits the ledger if an audit is due. Afterwards it sets the
+ * metrics to the result of the last audit, which any process may have run.
  */
 const auditPollMs = 60_000;
 

@@ -5,9 +5,9 @@ export interface Auditing {
   readonly store: Store;
   readonly logger: Logger;
   /**
-   * The number of known faults. If no fault is known, the number is 0 after a successful audit, and
-   * NaN if the last audit failed or no audit has ended. The number is also NaN if the status is
-   * missing or cannot be read.
+   * The number of known faults, or NaN if it is unknown whether there are faults. This is unknown
+   * if the status is missing or cannot be read. If no fault is known, it is also unknown if the
+   * last audit failed or no audit has ended.
    */
   readonly setLedgerFaults: (count: number) => void;
   /**

@@ -128,15 +128,17 @@ const failuresOf = (submissionId: string) =>
     [submissionId],
   );
 
-test('a submission that cannot be reconciled blocks no other', async () => {
+test('a submission that cannot be reconciled blocks no other, and is not counted', async () => {
   const broken = await fixture.submission(tenantId, 'settling');
   const submissionId = await fixture.submission(tenantId, 'settling');
   await breakOutcomes([broken]);
   await fixture.advance(unsettledGraceMs);
+  fixture.counted.length = 0;
   await expect(reconcile(fixture.deps)).rejects.toThrow(
     '1 of 2 overdue submissions could not be reconciled',
   );
   expect((await fixture.stateOf(submissionId)).state).toBe('submitted');
+  expect(fixture.counted).toEqual(['submitted', 'unsettled']);
 });
 
 test('three hundred submissions that cannot be reconciled block the next ones in no pass', async () => {

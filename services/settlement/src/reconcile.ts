@@ -91,6 +91,10 @@ async function reconcilePage(
     const unsettled = await settleEach(deps, toSettle.slice(start, start + batchIdsMax));
     for (const { submissionId, error } of unsettled) failed.set(submissionId, error);
   }
+  const settled = new Set(toSettle.filter((submissionId) => !failed.has(submissionId)));
+  for (const one of due) {
+    if (one.kind === 'unsettled' && settled.has(one.subjectId)) logReconciled(deps, one);
+  }
   await recordFailures(deps, due.slice(0, tried), failed);
   return [...failed.values()];
 }
@@ -119,14 +123,13 @@ async function recordFailures(
 }
 
 /**
- * Returns true if the submission must be settled next. Returns false if the submission has ended,
- * is not overdue, or got an outcome in the meantime.
+ * Reconciles one submission. Returns true if it must be settled next. Returns false if it has ended
+ * (also if this call rejected it), is not overdue, or got an outcome in the meantime.
  */
 async function reconcileOne(deps: ReconcileDeps, overdue: OverdueCandidate): Promise<boolean> {
   const { subjectId: submissionId, kind } = overdue;
   switch (kind) {
     case 'unsettled':
-      logReconciled(deps, overdue);
       return true;
     case 'stale_pending': {
       const outcome = await rejectPending(deps.store, submissionId, { onlyOverdue: true });

@@ -26,8 +26,8 @@ export const firstPageMax = 100;
  */
 export const pagesMax = 1_000;
 /**
- * A list also covers this many Solana slots before the cursor. They last about two minutes. If the
- * server lists a signature late, the watcher still reads it.
+ * A list also covers this many Solana slots before the cursor, because the server may list a
+ * signature late. These slots last about two minutes.
  */
 export const overlapSlots = 300;
 /**

@@ -23,8 +23,8 @@ export interface AccountList {
 type Cursor = NonNullable<WatchedAccount['cursor']>;
 
 /**
- * The lowest slot of the Solana chain whose signatures are read. Signatures of lower slots were
- * read before, or are older than the first cursor.
+ * The lowest slot of the Solana chain whose signatures are listed. Lower slots are left out,
+ * because their signatures were read before or are older than the first cursor.
  */
 function floorOf({ slot, floorSlot }: Cursor): number {
   return Math.max(floorSlot, slot - overlapSlots);
@@ -79,8 +79,9 @@ export async function listAccount(
 }
 
 /**
- * Sorts the signatures by slot. The server lists the newest signature first, also within a slot.
- * Within each slot, the stable sort keeps the reversed order, which begins with the oldest one.
+ * Sorts the signatures by slot, the oldest first. The server lists the newest first, also within a
+ * slot. So the list is reversed first, and the stable sort keeps the reversed order within each
+ * slot.
  */
 function oldestFirst(newestFirst: readonly ListedSignature[]): ListedSignature[] {
   return newestFirst.toReversed().toSorted((a, b) => a.slot - b.slot);

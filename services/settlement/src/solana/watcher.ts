@@ -168,8 +168,8 @@ async function work(deps: WatcherDeps, lease: Lease, state: State): Promise<bool
 }
 
 /**
- * Adds the configured token account if it is not watched yet. The watcher then also notices
- * transfers to this account while it has no intent yet.
+ * Adds the configured token account if it is not watched yet, because the watcher must also notice
+ * a transfer to this account before its first intent.
  */
 function withConfigured(
   watched: readonly WatchedAccount[],
@@ -181,7 +181,7 @@ function withConfigured(
 
 /**
  * Checks all terms until they have passed once, and then only the genesis hash. Returns false if a
- * term is refused. No payment is then credited. Throws `RpcUnavailable` if the server does not
+ * term is refused, and then no payment is credited. Throws `RpcUnavailable` if the server does not
  * answer.
  */
 async function checkTerms(deps: WatcherDeps, state: State): Promise<boolean> {

@@ -54,12 +54,12 @@ export function onBusMessage(dispatcher: Dispatcher, message: DispatcherMessage)
 }
 
 /**
- * True if `link` is older than the link in the message. A message from a dispatcher of an older
- * version has no `linkEpoch`. Then the epochs of the fleet registry decide.
+ * True if `link` is older than the link in the message. A dispatcher of a previous version sends no
+ * `linkEpoch`, so its message is compared by the epochs of the fleet registry.
  */
 function isOlder(link: NodeLink, { epoch, linkEpoch }: NodeLinked): boolean {
   if (linkEpoch !== undefined) return link.linkEpoch < linkEpoch;
-  // Epoch 0 means that `enterFleet` has not entered this link yet. Later, `enterFleet` finds the
-  // newer link and closes this link.
+  // Epoch 0 means that `enterFleet` has not entered this link yet, so the epochs cannot be
+  // compared. `enterFleet` will find the newer link and close this link.
   return link.epoch !== 0 && link.epoch < epoch;
 }

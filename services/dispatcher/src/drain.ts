@@ -41,8 +41,8 @@ async function handBack(dispatcher: Dispatcher, links: readonly NodeLink[]): Pro
       const left = fleet.leave(link.nodeId, link.linkId, { movesWithinMs: dispatchDeadlineMs });
       inBackground(dispatcher, 'remove a node link from the fleet registry', left);
       await link.greeted;
-      // No new offer is sent on a draining link. After the open offers have ended, the last `idle`
-      // waits for the commits of the accepted ones.
+      // The link drains, so no new offer follows the open ones. When these have ended, the last
+      // `idle` waits for the commits of the accepted offers.
       await link.work.idle();
       await Promise.all([...link.offers.values()].map(({ ended }) => ended.promise));
       await link.work.idle();

@@ -13,10 +13,12 @@ export interface PostOptions {
    */
   readonly maxMicros?: bigint;
   /**
-   * If given, the job contains the facts of the submission: this host, and a sending time `agoMs`
-   * before the clock of the fixture.
+   * The facts of the submission in the job: its target host, and a sending time `agoMs` before the
+   * clock of the fixture. Without `says`, the job contains no facts.
    */
   readonly says?: { readonly targetHost: string; readonly agoMs: number };
+  /** The longest wait for the reply of the dispatcher. The default is 8 s. */
+  readonly replyMsMax?: number;
   /** Called after the hold and before the job is enqueued. */
   readonly meanwhile?: (id: string) => Promise<unknown>;
 }
@@ -57,7 +59,7 @@ async function hold({ store, tenantId }: Context, options: PostOptions) {
 export async function post(context: Context, options: PostOptions = {}) {
   const { producer, replies, clock } = context;
   const { id, heldAtMs } = await hold(context, options);
-  const replied = replies.wait(id, 8_000);
+  const replied = replies.wait(id, options.replyMsMax ?? 8_000);
   await options.meanwhile?.(id);
   const { says, tier = 'instant' } = options;
   const facts = { jobType: 'ats.application', tier, requestId: `req-${id}` };

@@ -64,8 +64,8 @@ async function timed<T>(ask: () => Promise<T>): Promise<{ value: T; askedMs: num
 
 async function readDeployment(context: Context): Promise<Deployment> {
   const { configuration, store } = context;
-  // `databaseNow` makes sure that a connection is open. `timed` then measures only the query of
-  // `readServerClock`. A query that must open a connection takes much longer.
+  // `databaseNow` comes first, because it makes sure that a connection is open. `timed` must
+  // measure only the query of `readServerClock`, and to open a connection takes much longer.
   const databaseTime = await databaseNow(store);
   const clock = await timed(() => readServerClock(store));
   const found = await tryRedis(context, async ({ redis, prefix }) => {
@@ -95,14 +95,17 @@ async function readDeployment(context: Context): Promise<Deployment> {
 }
 
 /**
- * Returns the partitions that should be dropped already. Returns none unless running services
- * report both retentions: `usageDays` and `deliveryDays`.
+ * Returns the partitions that should be dropped already. Returns null if no running service reports
+ * `usageDays`, or none reports `deliveryDays`.
  */
-async function findOverdue(store: Context['store'], redis: Deployment['redis']): Promise<string[]> {
+async function findOverdue(
+  store: Context['store'],
+  redis: Deployment['redis'],
+): Promise<string[] | null> {
   const facts = (redis?.services ?? []).flatMap(({ facts: found }) => found ?? []);
   const usage = facts.flatMap(({ usageDays }) => usageDays ?? []);
   const delivery = facts.flatMap(({ deliveryDays }) => deliveryDays ?? []);
-  if (usage.length === 0 || delivery.length === 0) return [];
+  if (usage.length === 0 || delivery.length === 0) return null;
   const overdue = await findOverduePartitions(store, {
     usageDays: Math.max(...usage) + 1,
     deliveryDays: Math.max(...delivery) + 1,

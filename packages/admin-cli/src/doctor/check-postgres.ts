@@ -16,7 +16,10 @@ export function checkPostgres(deployment: Deployment): Finding[] {
 function version({ database, build }: Deployment): Finding {
   const name = `Postgres ${Math.floor(database.version / 10_000)}.${database.version % 10_000}`;
   if (database.version >= versionMin) {
-    return ok('postgres', `${name}; svc has the schema ${build.schema}; no extension is needed`);
+    return ok(
+      'postgres',
+      `${name}; svc knows migrations up to ${build.schema}; no extension is needed`,
+    );
   }
   return fault('postgres', name, `Upgrade Postgres to ${versionMin / 10_000} or later.`);
 }
@@ -81,7 +84,7 @@ function partitions({ partitionsMissing, database }: Deployment): Finding {
     return ok('partitions', 'all partitions of the next three months exist');
   return warning(
     'partitions',
-    `there are rows whose month has no partition, in ${defaultPartitions.join(', ')}`,
+    `these tables have rows whose month has no partition: ${defaultPartitions.join(', ')}`,
     'The clock of a service may be wrong: check the clocks. Settlement moves these rows when it creates the partition of their month.',
   );
 }

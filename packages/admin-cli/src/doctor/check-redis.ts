@@ -102,7 +102,7 @@ function persistence({ isAppendOnly, isWritten }: Health): Finding {
   return warning(
     name,
     'the append-only file is off: after a restart of Redis, paused queues run again and work is late by seconds',
-    'Set appendonly to yes.',
+    'Set appendonly to yes in the configuration of Redis.',
   );
 }
 

@@ -52,15 +52,15 @@ function retention({ isPurgeLate, partitionsOverdue }: Deployment): Finding {
     const found = 'personal data is kept more than a day longer than PAYLOAD_RETENTION_DAYS';
     return fault(name, found, remedy);
   }
-  if (partitionsOverdue.length > 0) {
+  if (partitionsOverdue !== null && partitionsOverdue.length > 0) {
     return warning(
       name,
       `these partitions are older than the retention: ${partitionsOverdue.join(', ')}`,
       'A delivery or a run of these months has not ended, or a dump locks the tables. Search the log of settlement for `partitions`.',
     );
   }
-  if (isPurgeLate === null) {
-    return warning(name, 'no settlement process reports PAYLOAD_RETENTION_DAYS', remedy);
+  if (isPurgeLate === null || partitionsOverdue === null) {
+    return warning(name, 'no settlement process reports how long it keeps data', remedy);
   }
   return ok(name, 'no personal data or partition is kept more than a day too long');
 }

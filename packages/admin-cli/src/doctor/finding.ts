@@ -33,8 +33,11 @@ export interface Deployment {
    * reports its retention.
    */
   readonly isPurgeLate: boolean | null;
-  /** Partitions that are more than a day older than the retention, such as `deliveries 2026-01`. */
-  readonly partitionsOverdue: readonly string[];
+  /**
+   * Partitions that are more than a day older than the retention, such as `deliveries 2026-01`. Null
+   * if no running service reports the retention of usage, or none that of deliveries.
+   */
+  readonly partitionsOverdue: readonly string[] | null;
   /** Null if `REDIS_URL` is not set or Redis cannot be reached. */
   readonly redis: {
     readonly health: RedisHealth;

@@ -259,6 +259,7 @@ test.each<[string, Partial<Deployment>, string[]]>([
     ['warning ledger audit'],
   ],
   ['there are dead letters', { deadLetters: 2 }, ['fault dead letters']],
+  ['no service reports the retention', { partitionsOverdue: null }, ['warning retention']],
   ['personal data is kept too long', { isPurgeLate: true }, ['fault retention']],
 ])('if %s, exactly that is a finding, with what to do', (_name, change, expected) => {
   expect(badOf(change)).toEqual(expected);

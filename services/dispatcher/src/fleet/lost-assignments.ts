@@ -5,8 +5,8 @@ import { inBackground, type Dispatcher } from '../dispatcher.ts';
 import type { NodeLink } from '../links/links.ts';
 
 /**
- * Ends assignments that a node does not have (`node_lost`, CONTRACT 7). The transaction that ends
- * an assignment first checks its state in Postgres again.
+ * Ends assignments that a node does not have (`node_lost`, CONTRACT 7). The state of an assignment
+ * may have changed, so the transaction that ends the assignment first checks its state in Postgres.
  */
 
 type LostBy = Pick<NodeLink, 'nodeId' | 'logger'>;

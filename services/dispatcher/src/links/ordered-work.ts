@@ -1,6 +1,7 @@
 /**
- * Runs work with the same key in order, and work with different keys concurrently. The frames about
- * one submission follow one another, and do not delay another submission of the same node.
+ * Runs work with the same key in order, and work with different keys concurrently. For example, the
+ * frames about one submission are handled in order, but they do not delay the frames about another
+ * submission of the same node.
  */
 export interface OrderedWork {
   /** `work` must not reject. */

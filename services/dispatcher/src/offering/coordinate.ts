@@ -200,7 +200,7 @@ async function askNext(
   const { nodeId, dispatcherId, linkId } = reservation;
   const offerId = toWireId('ofr', newId());
   const asked = withOffer(offering, { offerId, nodeId, dispatcherId, openedAtMs: nowMs });
-  const isReceived = await isSent(dispatcher, dispatcherId, {
+  const sent = await send(dispatcher, dispatcherId, {
     kind: 'make_offer',
     coordinatorId: dispatcher.id,
     nodeId,
@@ -214,32 +214,38 @@ async function askNext(
     maxNodeSeconds: runLimitMs[facts.tier] / 1000,
     ...facts,
   });
-  if (isReceived) return asked;
-  // Nobody received the message, or Redis did not answer. The dispatcher of the link may be gone.
-  // `suspect` makes the registry drop the nodes of this dispatcher and their reservations.
-  const suspected = dispatcher.fleet.suspect(dispatcherId);
-  inBackground(dispatcher, 'drop the nodes of a missing dispatcher', suspected);
+  if (sent === 'received') return asked;
+  if (sent === 'missed') {
+    // The dispatcher of the link is not subscribed, so it may be gone. `suspect` makes the registry
+    // drop the nodes of this dispatcher and their reservations.
+    const suspected = dispatcher.fleet.suspect(dispatcherId);
+    inBackground(dispatcher, 'drop the nodes of a missing dispatcher', suspected);
+  }
   const atMs = dispatcher.clock.monotonicMs();
   return withoutOffer(asked, offerId, { answer: 'disconnected', atMs });
 }
 
-async function isSent(
+/**
+ * `missed`: the dispatcher `to` is not subscribed. `unknown`: Redis failed, which says nothing of
+ * the dispatcher.
+ */
+async function send(
   dispatcher: Dispatcher,
   to: string,
   message: Parameters<Dispatcher['bus']['send']>[1],
-): Promise<boolean> {
+): Promise<'received' | 'missed' | 'unknown'> {
   try {
-    return await dispatcher.bus.send(to, message);
+    return (await dispatcher.bus.send(to, message)) ? 'received' : 'missed';
   } catch (error) {
     dispatcher.logger.warn({ err: error }, 'could not send an offer');
-    return false;
+    return 'unknown';
   }
 }
 
 /**
  * Reserves a slot for the next offer. If the registry is lost, rebuilds the registry and returns
- * `lost`. Any error is logged and also gives `lost`, because an unreachable Redis may be back
- * before the deadline.
+ * `lost`. Any error is logged and also gives `lost`. The caller then tries again later, because an
+ * unreachable Redis may be back before the deadline.
  */
 async function reserve(
   dispatcher: Dispatcher,

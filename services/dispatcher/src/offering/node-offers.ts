@@ -23,9 +23,9 @@ import {
 import { reportOfferResult } from '../links/report-offer-result.ts';
 
 /**
- * Handles offers in the dispatcher of the node's link (CONTRACT 7). Any dispatcher may be
- * the coordinator of the submission. An offer ends once: by an answer, by its expiry, by the
- * coordinator, or with the link.
+ * Handles offers in the dispatcher that has the node's link (CONTRACT 7). Any dispatcher may be the
+ * coordinator, which decides to make the offer. An offer ends once: by an answer, by its expiry, by
+ * the coordinator, or with the link.
  */
 
 export function makeOffer(dispatcher: Dispatcher, message: MakeOffer): void {
@@ -99,8 +99,8 @@ function takeOffer(
 }
 
 /**
- * Takes an offer back from its node. Does nothing if the offer has ended. An accept ends the offer:
- * the commit then decides whether the node gets the submission.
+ * Takes an offer back from its node. Does nothing if the offer has ended, for example by an accept.
+ * After an accept, the commit decides whether the node gets the submission.
  */
 export function revokeOffer(dispatcher: Dispatcher, { nodeId, offerId }: RevokeOffer): void {
   const link = dispatcher.links.byNode.get(nodeId);
@@ -161,8 +161,8 @@ export async function onAccept(
       ({ kind }) => ({ 'svc.commit.result': kind }),
     );
   } catch (error) {
-    // The commit may have succeeded. Then no other node gets the submission. It ends as
-    // `not_started`, because this node never gets the payload.
+    // The commit may have succeeded in spite of the error. In that case no other node gets the
+    // submission, and it ends as `not_started`, because this node never gets the payload.
     refuse(dispatcher, link, message, 'lost');
     throw error;
   }

@@ -8,9 +8,9 @@ import {
 } from '@svc/domain';
 
 /**
- * Decides the next step in the offering of one submission (CONTRACT 7, "At most once"), from the
- * state of the offering and the time alone. All points in time whose names end in `Ms` are of one
- * monotonic clock.
+ * Decides the next step in the offering of one submission (CONTRACT 7, "At most once"). The step
+ * depends only on the state of the offering and on the time. All points in time whose names end in
+ * `Ms` are of one monotonic clock.
  */
 
 export interface OpenOffer {
@@ -20,7 +20,7 @@ export interface OpenOffer {
   readonly openedAtMs: number;
   /**
    * The records of the offers that ended before this offer was made. If the node accepts this
-   * offer, one commit stores the newest `offerRecordsMax - 1` of them and the record of the accept.
+   * offer, one commit stores the newest of these records and the record of the accept.
    */
   readonly before: readonly OfferRecord[];
 }
@@ -53,8 +53,9 @@ export type OfferingStep =
   | { readonly kind: 'give_up' };
 
 /**
- * The dispatcher of the link ends an offer after `offerTimeoutMs` and reports its result. The
- * coordinator waits this much longer for the result, then ends the offer itself.
+ * How much longer than `offerTimeoutMs` the coordinator waits for the result of an offer. The
+ * dispatcher of the link ends the offer after `offerTimeoutMs` and reports the result. If no result
+ * arrives, the coordinator ends the offer itself.
  */
 const silentDispatcherAfterMs = 250;
 /**

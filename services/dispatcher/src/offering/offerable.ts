@@ -20,8 +20,8 @@ export interface Offerable {
  */
 const ageMsMax = 1_000;
 /**
- * The facts are also not trusted if the sending time, by the gateway's clock, is ahead of this
- * dispatcher's clock by more than this.
+ * The most that a job's sending time, by the gateway's clock, may be ahead of this dispatcher's
+ * clock. If it is further ahead, the facts of the job are not trusted.
  */
 const aheadMsMax = 100;
 

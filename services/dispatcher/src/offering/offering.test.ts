@@ -1,8 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { fromWireId } from '@svc/domain';
+import { createFleetRegistry } from '@svc/queue';
 import { rejectPending } from '@svc/store';
 import { waitUntil } from '@svc/testkit';
-import { describe, expect, test } from 'vitest';
-import { useDispatching, frameTypesOf, type Dispatching } from '../dispatcher.fixture.ts';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { useDispatching, frameTypesOf, type Dispatching, uuidOf } from '../dispatcher.fixture.ts';
 import { payloadText } from '../post.fixture.ts';
 
 const service = await useDispatching({ dispatchers: 2 });
@@ -21,6 +23,36 @@ describe('offering', () => {
     expect(await replied).toBe('look');
     expect(await service.stateOf(id)).toBe('rejected');
     for (const node of nodes) expect(frameTypesOf(node)).toEqual(['welcome', 'offer']);
+    await Promise.all(nodes.map((node) => node.close()));
+  });
+
+  test('keeps the nodes of a dispatcher if Redis refuses a message to it', async () => {
+    const nodes = await Promise.all(
+      [0, 1].map((dispatcher) => service.connect({ dispatcher, slots: 4 })),
+    );
+    for (const node of nodes) node.autoPilot({ answer: () => 'decline' });
+    await service.ageFleet();
+    await service.redis.call('ACL', 'SETUSER', 'default', '-publish');
+    onTestFinished(async () => {
+      await service.redis.call('ACL', 'SETUSER', 'default', '+publish');
+    });
+    const { id } = await service.post({ replyMsMax: 0 });
+    await waitUntil(async () => (await service.stateOf(id)) === 'rejected');
+    const registry = createFleetRegistry({ redis: service.redis, prefix: service.prefix });
+    await registry.refresh('another');
+    onTestFinished(() => registry.suspect('another'));
+    for (const node of nodes) {
+      const reservation = await registry.reserve({
+        dispatcherId: 'another',
+        jobType: 'ats.application',
+        tier: 'instant',
+        excludeNodeIds: [uuidOf(node.nodeId)],
+        submissionId: randomUUID(),
+        tenantId: undefined,
+        ttlMs: 100,
+      });
+      expect(reservation.kind).toBe('reserved');
+    }
     await Promise.all(nodes.map((node) => node.close()));
   });
 

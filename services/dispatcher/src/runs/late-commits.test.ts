@@ -12,8 +12,8 @@ describe('an accept whose link is gone before it is committed', () => {
     const { offerId } = await node.next('offer');
     const unlock = await service.lockRow(id);
     node.send({ type: 'accept', offerId });
-    // The dispatcher starts to handle frames in the order of their arrival. When the node gets
-    // `cancel` for the second frame, the accept already waits in Postgres.
+    // The `cancel` for this frame shows that the accept already waits in Postgres, because the
+    // dispatcher starts to handle frames in the order of their arrival.
     node.send({ type: 'usage', submissionId: 'sub_x', usage: {} });
     await node.next('cancel');
     await node.cut();

@@ -22,8 +22,9 @@ export interface LinkSocket {
 }
 
 /**
- * Returns a function to call before each write to `connection`. It holds back all writes until the
- * next `setImmediate` callback. The frames sent until then leave in one write.
+ * Makes all frames of one turn of the event loop leave in one write. Call the returned function
+ * before each write to `connection`. It holds back all writes until the next `setImmediate`
+ * callback.
  */
 function createTurnCork(connection: Duplex): () => void {
   let isCorked = false;
@@ -39,8 +40,8 @@ function createTurnCork(connection: Duplex): () => void {
 }
 
 /**
- * `send` does nothing unless the socket is open. If more than `unreadBytesMax` bytes then wait for
- * the node, `send` cuts the link.
+ * Makes the transport of a link. `send` does nothing if the socket is not open. If more than
+ * `unreadBytesMax` bytes wait for the node after a frame was sent, `send` cuts the link.
  */
 export function transportOf(socket: WebSocket, connection: Duplex, logger: Logger): LinkTransport {
   const cork = createTurnCork(connection);

@@ -43,9 +43,8 @@ export interface UpgradeContext {
   readonly store: Store;
   readonly clock: Clock;
   /**
-   * Limits, for each address, the upgrades that `checkUpgrade` refuses. The limit is checked before
-   * the service queries Postgres. An identity that has signed correctly from an address has a
-   * separate count there.
+   * Limits how many upgrades from one address `checkUpgrade` may refuse (see `FailureLimit`). The
+   * limit is checked before the service queries Postgres.
    */
   readonly failures: FailureLimit;
   readonly proxies: TrustedProxies;

@@ -3,8 +3,8 @@ import { configDefaults, defineConfig } from 'vitest/config';
 import { LongestFirst } from './packages/testkit/src/longest-first.ts';
 
 /**
- * The number of test processes for each core. A journey spends part of its time waiting, so two
- * processes keep a core busy. Each test then takes longer.
+ * The number of test processes for each core. Two processes keep a core busy, because many tests
+ * spend part of their time waiting. But each test takes longer.
  */
 const workersPerCore = 2;
 
@@ -29,8 +29,8 @@ export default defineConfig({
             'test/**/*.test.ts',
           ],
           exclude: [...configDefaults.exclude, ...replaceModules],
-          // The files of a worker share its process, which loads the modules once. That saves half
-          // a second of CPU for each file. A file fails if it leaves something open (see
+          // Saves half a second of CPU for each file, because the files of a worker share its
+          // process and its loaded modules. A file therefore fails if it leaves something open (see
           // file-setup.ts).
           isolate: false,
         },

@@ -84,8 +84,8 @@ function linkFaults(file: string): string[] {
     [...prose.matchAll(/\]\(([^)\s]+)\)/g)]
       .map(([, target = '']) => target)
       .filter((target) => !/^[a-z]+:/.test(target))
-      // In the guides, a link that starts with `/` leads to a page of the gateway. The gateway's
-      // own tests check that these pages exist.
+      // Links of the guides that start with `/` are left out: they lead to pages of the gateway,
+      // and the gateway's tests check that these pages exist.
       .filter((target) => !(file.startsWith('services/gateway/guides/') && target.startsWith('/')))
       .filter((target) => {
         const [relative = '', anchor] = target.split('#');

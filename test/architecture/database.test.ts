@@ -3,8 +3,8 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 
 /**
- * Checks two rules for product code (docs/decisions/0024-two-ways-to-the-database.md). Only the
- * files of two lists use Prisma's generated client. No file sends SQL through Prisma.
+ * Checks two rules for product code (docs/decisions/0024-two-ways-to-the-database.md): only the
+ * files of the two lists below use Prisma's generated client, and no file sends SQL through Prisma.
  */
 
 const checkoutDir = path.resolve(import.meta.dirname, '../..');

@@ -52,7 +52,8 @@ export function costOf(cost: Cost, inFlight: number, processes: number): number 
 
 /**
  * The costs, from measurements of the full run in docs/lab/performance.md. The point with 22 in
- * flight is the whole life at half load: 357 lives per second, with a median of 61 ms.
+ * flight is the row "whole life at half load". Its rate and median give the 22: 357 lives per
+ * second × 61 ms.
  */
 export const costs = {
   created: fitCost(

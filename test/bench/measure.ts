@@ -7,9 +7,9 @@ import type { System } from './systems/system.ts';
 import { untilNoneLeft } from './wait.ts';
 
 /**
- * The most submissions of a closed loop that measures creations only. Its submissions keep their
- * slots until the loop has ended. The 24 nodes have 4,800 slots, and `standard` may take nine
- * tenths of them.
+ * The most submissions of a closed loop that measures creations only. The loop needs a limit,
+ * because these submissions keep their slots until it has ended. The room for `standard` is nine
+ * tenths of the 4,800 slots of 24 nodes.
  */
 const acceptedMax = 4_200;
 
@@ -95,7 +95,7 @@ export async function drive(
   const isWrong = pace.kind === 'closed' && refused > created * refusedShareMax;
   if (created === 0 || isWrong)
     throw new Error(
-      `too many requests to ${name} failed: ${created} created, refused ${JSON.stringify(result.refused)}`,
+      `${name} created too few submissions: ${created}; refused requests by HTTP status: ${JSON.stringify(result.refused)}`,
     );
   return { ...result, refused };
 }

@@ -35,8 +35,8 @@ export const options = {
   againstDir: values.against,
   profileDir: values.profile,
   /**
-   * Above 0: the run compares the product after this many finished submissions with the product
-   * after `seedRowsFew`. 0: the usual run.
+   * A number of finished submissions. If it is above 0, the run compares the product after this
+   * many submissions with the product after `seedRowsFew`. If it is 0, the run is the usual one.
    */
   seedRows: natural('seed-rows', values['seed-rows']),
   seedRowsFew: 10_000,

@@ -1,6 +1,6 @@
 /**
- * The quantile by nearest rank. At least the fraction `share` of all values is less than or equal
- * to the result, which is the smallest such value. NaN without values.
+ * The quantile by nearest rank: the smallest value for which at least the fraction `share` of all
+ * values is less than or equal to it. NaN without values.
  */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((one, other) => one - other);

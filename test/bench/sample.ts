@@ -69,8 +69,9 @@ export interface Backlog {
 }
 
 /**
- * The largest share of a measurement's requests that may be refused. Some of the baseline's answers
- * are 503, because `waitUntilFinished` misses jobs that finish too soon.
+ * The largest share of a measurement's requests that may be refused. It is above 0, because the
+ * baseline answers some requests with 503 when its `waitUntilFinished` misses a job that finishes
+ * too soon.
  */
 export const refusedShareMax = 0.02;
 /**

@@ -81,8 +81,8 @@ try {
   const migrated = await migrate(ownerUrl, databaseUrl);
   if (migrated.kind === 'refused') throw new Error(migrated.reason);
   const pool = new Pool({ connectionString: ownerUrl, max: poolMax });
-  // `end` of the pool resolves before its sockets have closed. Postgres then stops, so a socket may
-  // report an error, which is ignored.
+  // Ignores the errors of sockets that are still open when Postgres stops. There may be some,
+  // because `pool.end()` resolves before its sockets have closed.
   pool.on('error', () => {});
   const store = openStore({ databaseUrl, sealer, newId, poolMax });
   try {

@@ -23,8 +23,8 @@ const shareMax = 0.03;
 const nodes = 8;
 const tenants = 100;
 /**
- * The warm-up before the measurement. Node compiles the services meanwhile, and afterwards a
- * submission costs a quarter less CPU.
+ * The warm-up before the measurement. It is needed because Node compiles the services in this time.
+ * Afterwards a submission costs a quarter less CPU.
  */
 const warmUp = { rounds: 1, seconds: 12 };
 /** A life in which nothing is retried makes at most this many tracing calls. */
@@ -94,7 +94,7 @@ function report(off: readonly Sample[], on: readonly Sample[], offPerLife: numbe
   const spread = `${percent((ratios[0] ?? Number.NaN) - 1)} to ${percent((ratios.at(-1) ?? Number.NaN) - 1)}`;
   process.stdout.write(
     `tracing off: the ${callsPerLife} tracing calls of one submission take ${offPerLife.toFixed(3)} µs\n` +
-      `${median <= shareMax ? 'held' : 'BROKEN'}: tracing on at 1 % costs ${percent(median)} CPU ` +
+      `${median <= shareMax ? 'held' : 'BROKEN'}: traces of 1 % of the submissions cost ${percent(median)} more CPU ` +
       `(limit ${percent(shareMax)}), median of ${ratios.length} interleaved rounds, ${spread}\n`,
   );
   process.exitCode = median <= shareMax ? 0 : 1;

@@ -187,8 +187,9 @@ class Usual {
 }
 
 /**
- * Returns `figures`. With `--against`, returns a function that gives no figures. Most goals of the
- * shapes and of the open loop are ratios to the baseline, which such a run does not measure.
+ * Returns `figures`. But with `--against`, returns a function that gives no figures, because most
+ * goals of the shapes and of the open loop are ratios to the baseline. A run with `--against` does
+ * not measure the baseline.
  */
 function ifBaseline<T>(figures: (result: T) => GoalFigures): (result: T) => GoalFigures {
   return againstDir === undefined ? figures : () => new Map();
@@ -212,8 +213,9 @@ async function fleet(report: Report, driver: Driver, dir: string): Promise<void>
 }
 
 /**
- * The ratio of two CPU costs: with `each` processes of every service, divided by that with one
- * process. `model` is the ratio by the model of capacity. `measured` is the ratio of this run.
+ * Compares the model of capacity with this run. Each figure is a ratio: the CPU cost with `each`
+ * processes of every service, divided by the CPU cost with one process of every service. `model` is
+ * the ratio by the model. `measured` is the ratio of this run.
  */
 function comparedWithModel(results: readonly ShapeResult[], each: number): Compared[] {
   const modelled = [

@@ -71,8 +71,9 @@ function completeAllButSlow(): void {
 }
 
 /**
- * `fetch` of Deno and Bun repeats a request if a reused connection closes before the answer. The
- * proxy closes each connection after its answer, so these runtimes reuse none.
+ * Matches the clients whose `fetch` repeats a request if a reused connection closes before the
+ * answer: those on Deno and Bun. For these clients, the proxy closes each connection after its
+ * answer, so they never reuse one.
  */
 const repeatsByItself = /^(Deno|Bun)/;
 

@@ -151,9 +151,9 @@ function requestOf({ method, target, signer }: Operation, worst: Partial<WorstCa
 }
 
 /**
- * Returns the gateway's processor time since its start, in milliseconds. First waits for an answer
- * of `/live`, which comes after the work that already occupies the gateway. The returned time
- * includes that work.
+ * Returns the gateway's processor time since its start, in milliseconds. The time includes the work
+ * that occupies the gateway at the call. Therefore the function first waits for an answer of
+ * `/live`, because the gateway answers only after that work.
  */
 async function gatewayCpuMs(): Promise<number> {
   await (await fetch(`${whole.stack.adminUrl('gateway', 0)}/live`)).text();

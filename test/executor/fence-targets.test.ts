@@ -153,5 +153,5 @@ test('a fence is used once, and only after it is armed', async () => {
   const { page, fence } = await openSite();
   await fence.submit(() => page.evaluate(`void fetch('/apply', { method: 'POST' })`));
   await expect(fence.submit(() => Promise.resolve())).rejects.toThrow('works only once');
-  expect(() => fence.arm(() => true)).toThrow('activated or closed already');
+  expect(() => fence.arm(() => true)).toThrow('already activated or closed');
 });

@@ -7,8 +7,9 @@ import type { ControlledProcess } from './world/controlled-process.ts';
 import type { World } from './world/types.ts';
 
 /**
- * Measures recovery. After a fault, the prober posts submissions. The system is back when one of
- * them has completed and its webhook has arrived. Every service that should run must also be ready.
+ * Measures how long the system takes to recover from a fault. The prober posts submissions. The
+ * system has recovered when one of them has completed, its webhook has arrived, and every service
+ * that should run is ready.
  */
 export interface Prober {
   /** Milliseconds from now to recovery. Undefined if it takes longer than `boundMs`. */

@@ -17,8 +17,8 @@ export interface RestOptions {
 const lookEveryMs = 250;
 const moveEveryMs = 2_500;
 /**
- * The time by which the clock is advanced at once. It is longer than the lease, the start deadline,
- * the claim of an attempt and the longest delay before a retry.
+ * The step by which the clock is advanced. One step ends any lease, start deadline, claim of an
+ * attempt and delay before a retry, because it is longer than the longest of them.
  */
 const moveByMs = 61_000;
 
@@ -35,8 +35,8 @@ export function describeRest({ ms, restless }: Rest): string {
 }
 
 /**
- * Waits at most `boundMs` until nothing is in flight. Then no credits are held, all submissions
- * have ended, no delivery is pending, and no node has an active run.
+ * Waits at most `boundMs` until nothing is in flight: no credits are held, all submissions have
+ * ended, no delivery is pending, and no node has an active run.
  */
 export async function comeToRest(
   world: World,

@@ -41,8 +41,8 @@ export interface FaultsOptions {
   /** The file that a service starts from; by default its source. */
   readonly entryOf?: (service: ServiceName) => string;
   /**
-   * True: no fault strikes after the system did not recover from one, or after a tenant's complaint
-   * (`Seen`). Later probes would only wait for submissions that are lost.
+   * If true, a fault is the last one if the system does not recover from it, or if a tenant has
+   * complained (`Seen`). Probes after further faults would only wait for lost submissions.
    */
   readonly endsWhenBroken?: boolean;
   readonly onFault?: (struck: StruckFault) => void;

@@ -197,9 +197,9 @@ function outcomeOf(answer: WireAnswer): string {
 }
 
 /**
- * For each door (a check of the gateway), the answers of requests that came as far as this check.
- * The share of a door gives an expected number of requests. The answers of the door must come at
- * least half as often as this number.
+ * For each door (a check of the gateway), the answers which show that a request reached the door.
+ * `doorShares` gives the expected number of requests for each door. At least half of this number
+ * must get one of these answers.
  */
 const answeredBy: Readonly<Record<Door, readonly string[]>> = {
   unparsable: ['400 bad_request'],

@@ -210,8 +210,8 @@ function asText(frame: unknown): HostileFrame {
 }
 
 /**
- * Generates the frames of one link. After `hello`, the valid frames come before the invalid ones:
- * the third bad frame closes a link, and the service ignores all later frames.
+ * Generates the frames of one link. After `hello`, the valid frames come first, because the third
+ * invalid frame closes the link, and the service ignores all frames after it.
  */
 export function visits(
   submissionIds: () => readonly string[],

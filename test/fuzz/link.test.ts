@@ -26,8 +26,8 @@ let whole: WholeStack;
 let tenant: TenantCredentials;
 let honest: ScriptedNode[];
 /**
- * Ids of the last 50 jobs of the tenant, which honest nodes run or have run. The hostile nodes use
- * these ids in their frames.
+ * Ids of the tenant's last 50 jobs, for the frames of the hostile nodes. Honest nodes run these
+ * jobs, so no frame of a hostile node may change them.
  */
 const known: string[] = [];
 
@@ -127,8 +127,8 @@ async function visit(run: Run, identity: NodeIdentity, plan: Visit): Promise<num
     }
   };
   sendAll(plan.before);
-  // The service ignores all frames while it closes the link, but the run would count them. The run
-  // therefore sends the other frames only after the answer to `hello`.
+  // The other frames are sent after the answer to `hello`. If the service closes the link instead,
+  // they are not sent, because the service would ignore them but the run would count them.
   const answered = answerOf(socket, ({ type }) => type === 'welcome' || type === 'error');
   sendAll([plan.hello]);
   await Promise.race([answered, closed]);

@@ -33,9 +33,9 @@ const stopKey = 20_261_123;
 const turnMs = 5;
 
 /**
- * Postgres itself samples the locks, about every millisecond, because this process may be too busy
- * to see short locks. If another transaction holds an exclusive lock in the next sample, that lock
- * counts as a new one.
+ * Samples the locks about every millisecond. The loop runs in Postgres, because this process may be
+ * too busy to see short locks. If two successive samples show exclusive locks of different
+ * transactions, these count as two locks.
  */
 const sampleSql = `
   CREATE FUNCTION growth_sample_locks(OUT samples int, OUT holds int, OUT wait_ms float8, OUT hold_ms float8, OUT gap_ms float8, OUT net_wait_ms float8, OUT net_hold_ms float8)

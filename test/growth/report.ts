@@ -2,8 +2,9 @@ import { boundedTables, keptTables, type TableSize } from './sizes.ts';
 import type { Month, Plan, Year } from './year.ts';
 
 /**
- * The longest wait for a lock and the longest exclusive lock that a long run allows, in
- * milliseconds. Pauses in which the machine did not let the sampler run do not count.
+ * The most milliseconds that a session may wait for a lock in a long run. An exclusive lock may
+ * also last at most this long. Pauses in which the machine did not let the sampler run do not
+ * count.
  */
 const lockMsMax = 50;
 const growthMax = 1.2;
@@ -44,9 +45,9 @@ export function judge(
   const figures =
     `${year.months.length} months, ${year.submissions} submissions, ${year.partitionsDropped} partitions dropped, ` +
     `${year.eventsDeleted} events deleted, ` +
-    `tables then grew to at most ${worst.toFixed(2)} times their size, ` +
+    `in the later half tables were at most ${worst.toFixed(2)} times as large as in the earlier, ` +
     `longest lock wait ${netWaitMs.toFixed(1)} ms, longest of ${year.locks.holds} exclusive locks ${netHoldMs.toFixed(1)} ms ` +
-    `(${waitMs.toFixed(1)} and ${holdMs.toFixed(1)} ms with the pauses of the machine, which took up to ${gapMs.toFixed(1)} ms)`;
+    `(${waitMs.toFixed(1)} and ${holdMs.toFixed(1)} ms if pauses of the machine, each up to ${gapMs.toFixed(1)} ms, are counted)`;
   const verdict = `growth: ${faults.length === 0 ? 'flat' : `FAILED, ${faults.join('; ')}`}. ${figures}`;
   return { verdict, faults };
 }

@@ -20,8 +20,8 @@ import { type GuideWorld, openGuideWorld, variablesOf } from './world.ts';
 
 /**
  * These tests run the code blocks of the guides against a live gateway, which also serves the
- * guides. `pnpm guides` sets `GUIDES=all`: all guides and examples run. Otherwise only the code of
- * the quick start runs.
+ * guides. With `GUIDES=all`, which `pnpm guides` sets, all guides and examples run. Otherwise only
+ * the code of the quick start runs.
  */
 const isWhole = process.env['GUIDES'] === 'all';
 

@@ -158,7 +158,7 @@ function wrongAnswers(history: History): string[] {
     if (record.kind === 'cancel') return wrongCancel(record, rows) ?? [];
     if (record.kind !== 'rebate' || record.paidMicros === null) return [];
     const left = count(paid, `${record.tenant} ${record.paidMicros}`, -1);
-    return left >= 0 ? [] : [`no row of the ledger is the rebate of ${record.paidMicros} micros`];
+    return left >= 0 ? [] : [`the ledger lacks a rebate of ${record.paidMicros} micros`];
   });
 }
 
@@ -185,7 +185,7 @@ function wrongCancel(
   const charge = rows.get(`charge ${submissionId}`)?.amountMicros ?? 0n;
   const release = rows.get(`release ${submissionId}`)?.amountMicros ?? 0n;
   if (charge === chargedMicros && release === refundedMicros) return undefined;
-  return `the answer to the cancel of ${submissionId} shows ${chargedMicros} charged, ${refundedMicros} refunded; its rows show ${charge} and ${release}`;
+  return `the answer to the cancel of ${submissionId} shows ${chargedMicros} micros charged, ${refundedMicros} refunded; its ledger rows show ${charge} charged, ${release} released`;
 }
 
 function count(counts: Map<string, number>, name: string, by: number): number {
@@ -209,7 +209,7 @@ function wrongStatements(history: History): string[] {
   return recordsOf(history, 'statement').flatMap((shown: StatementRecord) => {
     const row = rows.get(shown.id);
     const isRight = row !== undefined && compared.every((name) => row[name] === shown[name]);
-    return isRight ? [] : [`a statement shows ${inWords(shown)}; its row is ${inWords(row)}`];
+    return isRight ? [] : [`a statement shows ${inWords(shown)}, but its row is ${inWords(row)}`];
   });
 }
 

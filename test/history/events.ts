@@ -92,7 +92,7 @@ function atAnOldUrl(
     (one) => one.url === url && one.fromMs <= atMs && one.untilMs >= causeMs,
   );
   if (isRight) return undefined;
-  return `${eventId} (${type}, ${submissionId}) reached ${url} at ${atMs.toFixed(0)} ms, but from ${causeMs.toFixed(0)} ms (the earliest time of its cause) until then this URL was not in force`;
+  return `${eventId} (${type}, ${submissionId}) reached ${url} at ${atMs.toFixed(0)} ms, but this URL was not in force at any time from ${causeMs.toFixed(0)} ms (the earliest time of the event's cause) until then`;
 }
 
 const endOf: Readonly<Record<string, Status>> = {
@@ -113,7 +113,7 @@ function repeated(webhooks: readonly WebhookRecord[]): string[] {
     const ids = new Set(own.map(({ eventId }) => eventId));
     return ids.size === 1
       ? []
-      : [`the end of submission ${id} has the events ${[...ids].join(' and ')}`];
+      : [`the end of submission ${id} has ${ids.size} events: ${[...ids].join(', ')}`];
   });
 }
 
@@ -133,7 +133,7 @@ function missing(history: History, { rest, urls, endings }: Known): string[] {
 
 /**
  * True if the tenant certainly had a URL at `ms` and at all later times. Two changes whose requests
- * overlapped can have happened in either order.
+ * overlapped can have happened in either order, so neither certainly replaced the other.
  */
 function hadUrlSince(changes: readonly UrlInForce[], ms: number): boolean {
   const wasSet = changes.some(({ url, surelyFromMs }) => url !== null && surelyFromMs < ms);

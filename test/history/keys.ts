@@ -97,7 +97,9 @@ function holdersTogether(holders: readonly Holder[]): string[] {
   for (const [index, one] of holders.entries()) {
     if (one.creators.length > 1) found.push(`${one.submissionId} was created more than once`);
     if (one.answers.size > 1)
-      found.push(`${one.submissionId} got different answers: ${[...one.answers].join(', ')}`);
+      found.push(
+        `requests for ${one.submissionId} got different answers: ${[...one.answers].join(', ')}`,
+      );
     for (const other of holders.slice(index + 1)) {
       const canFollow = (first: Holder, second: Holder): boolean =>
         first.earliestDeathMs < second.latestBirthMs;
@@ -130,7 +132,8 @@ function wrongAnswer(
       const own = holders.find(({ submissionId }) => submissionId === outcome.submissionId);
       const [creator] = own?.creators ?? [];
       if (!outcome.isReplay || creator === request) return undefined;
-      if (creator !== undefined && creator.body !== body) return 'a replay has another body';
+      if (creator !== undefined && creator.body !== body)
+        return 'a request with another body got the replay';
       const cause = creator === undefined ? others.filter(mayHaveCreated) : [creator];
       if (cause.some((one) => one.body === body && one.beginMs < latest(request))) return undefined;
       return `a replay of ${outcome.submissionId} was answered before anybody created it`;

@@ -2,8 +2,8 @@ import { type History, latest, type LineRecord, type Timed } from './history.ts'
 import { endingTimes } from './submissions.ts';
 
 /**
- * A row was written between these two moments. `earliestMs` is 0 and `latestMs` is Infinity if no
- * observation limits them.
+ * The moments between which a row was written. Without an observation that limits them,
+ * `earliestMs` is 0 and `latestMs` is Infinity.
  */
 export interface LineTimes {
   readonly earliestMs: number;

@@ -37,7 +37,7 @@ export function checkSubmissions(history: History): Verdict {
     violations.push(...found.map((what) => `submission ${id}: ${what}`));
   }
   return {
-    guarantee: 'nobody sees a status go back, two ends, or a cancel that nobody requested',
+    guarantee: 'no status goes back, no submission ends twice, and no cancel comes unrequested',
     count: seen.length,
     violations,
   };
@@ -51,9 +51,9 @@ function statusesOf(history: History): StatusRecord[] {
     const { endMs } = record;
     if (record.kind === 'create') {
       const { outcome } = record;
-      // An answer text shows that a node has accepted. If the test creates the submission in the
-      // store, there is no answer text. The record then shows only `pending`, the first status, so
-      // it adds nothing.
+      // An answer text shows that a node has accepted. A submission that the test creates in the
+      // store has no answer text. Its record adds nothing, because it shows only `pending`, the
+      // first status.
       if (outcome.kind === 'created' && outcome.answer !== null)
         return [seenAs(outcome.submissionId, 'dispatched', null, 'reached', record, endMs)];
       if (outcome.kind === 'ended')
@@ -169,9 +169,9 @@ export interface EndingTimes {
 }
 
 /**
- * The earliest and the latest moment at which each submission can have ended. A request that
- * created or ended the submission, or saw it in flight, began before the end. An observer that saw
- * the end got the answer after the end.
+ * The earliest and the latest moment at which each submission can have ended. It ended after the
+ * begin of each request that created or ended it, or saw it in flight. It ended before each answer
+ * that showed the end.
  */
 export function endingTimes(history: History): Map<string, EndingTimes> {
   const times = new Map<string, EndingTimes>();

@@ -26,7 +26,7 @@ const spread = (ms: readonly number[]) => {
   const median = sorted[Math.floor(sorted.length / 2)];
   const most = sorted.at(-1);
   if (median === undefined || most === undefined) return 'never';
-  return `${seconds(median)} in the median, ${seconds(most)} at most (${ms.length} times)`;
+  return `median ${seconds(median)}, longest ${seconds(most)}, ${ms.length} measurements`;
 };
 say('\nreadiness:');
 say(

@@ -13,8 +13,8 @@ export interface Layout {
   readonly bridge: string;
   readonly hosts: readonly NetworkHost[];
   /**
-   * A second address of the tenants' host. The run asks `/ready` from this address. A cut between
-   * tenants and gateways then does not hide the gateways' readiness.
+   * A second address of the tenants' host. The run asks `/ready` from this address, because no cut
+   * between tenants and gateways affects this address.
    */
   readonly watchAddress: string;
 }

@@ -25,7 +25,7 @@ else say(`skipped: ${why}; 0 partitions`);
 async function run(): Promise<number> {
   const stale = removeStale();
   if (stale.length > 0)
-    say(`removed the network namespaces that killed runs left (process ids ${stale.join(', ')})`);
+    say(`removed the network namespaces of killed runs (process ids ${stale.join(', ')})`);
   // Fetch the programs first, because the namespaces have no way to the package servers.
   await Promise.all([debianPostgres(), redisBinary()]);
   const dir = mkdtempSync(path.join(tmpdir(), 'svc-partitions-'));

@@ -22,8 +22,8 @@ export function isPairName(name: string): name is PairName {
 }
 
 /**
- * The packets that are dropped: in both directions, only those to the second host (`there`), or
- * only those to the first host (`back`).
+ * The directions in which a cut drops packets. `there`: only to the second host. `back`: only to
+ * the first host.
  */
 export const ways = ['both ways', 'there', 'back'] as const;
 type Way = (typeof ways)[number];

@@ -48,8 +48,9 @@ export function startWatch(world: World, fromAddress: string): Watch {
 }
 
 /**
- * A gateway reports a missing Redis only at its public port. Its admin port stays ready, because
- * reads and cancels work without Redis.
+ * The URL of a service's `/ready`. For a gateway it is at the public port, because a gateway
+ * reports a missing Redis only there. The admin port stays ready, because reads and cancels work
+ * without Redis.
  */
 function readyUrl(
   { hosts }: World,

@@ -66,5 +66,5 @@ check(
   `${files.length} files`,
 );
 const foreign = files.filter((line) => !line.startsWith('0 '));
-check('all files belong to root', foreign.length === 0, `${foreign.length} belong to others`);
+check('all files belong to root', foreign.length === 0, `${foreign.length} files do not`);
 await engine.buildah('rm', container);

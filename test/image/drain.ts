@@ -37,7 +37,7 @@ export async function checkDrain({ engine, containers, tenant }: Drained): Promi
     );
   }
   const atStop = endsOf(receiver, ids).size;
-  say(`        ${ids.length - atStop} of ${ids.length} submissions were in flight`);
+  say(`        ${ids.length - atStop} of ${ids.length} submissions were in flight after the stop`);
   for (const name of serviceNames) {
     await engine.podman('start', name);
     await checkStart(containers, name);

@@ -17,8 +17,8 @@ import { obstacle } from './requirements.ts';
 const { values } = parseArgs({ options: { keep: { type: 'boolean', default: false } } });
 
 /**
- * The mount namespaces of the build and of the run get cgroups of version 2 only. crun refuses a
- * host that mounts both versions, although the containers use no cgroups.
+ * Gives the mount namespaces of the build and of the run cgroups of version 2 only, because crun
+ * refuses a host that mounts both versions. The containers themselves use no cgroups.
  */
 const cgroups = `
 if [ -d /sys/fs/cgroup/unified ]; then
@@ -26,8 +26,8 @@ if [ -d /sys/fs/cgroup/unified ]; then
 fi
 `;
 /**
- * podman keeps the addresses of all networks below /run, and no option moves them. The namespace of
- * `run.ts` therefore gets an empty /run.
+ * Gives the mount namespace of `run.ts` an empty /run, because podman keeps the addresses of all
+ * networks below /run, and no option moves them.
  */
 const emptyRun = 'mount -t tmpfs none /run';
 

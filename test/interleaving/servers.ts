@@ -36,8 +36,9 @@ const connectionsMax = 100;
  */
 const realLimits = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'];
 /**
- * The parent of the agents' directories. If it does not exist, the temporary directory of the
- * machine is the parent. Agents sync each write of their state, which is fast in memory.
+ * The parent of the agents' directories. It is in memory because agents sync each write of their
+ * state, and that is slow on a disk. If it does not exist, the temporary directory of the machine
+ * is the parent.
  */
 const memoryDir = '/dev/shm';
 

@@ -103,8 +103,9 @@ test('kill -9 of a dispatcher loses no run: the other dispatcher takes its nodes
   await expectAllComplete(journey, moved);
   const node = moved[0]?.node;
   node?.autoPilot();
-  // The registry keeps the nodes of the killed dispatcher until an offer to one of them finds no
-  // subscriber, or for `dispatcherSilentMs`. A creation may fail until then.
+  // A creation may fail at first, because the registry still has the nodes of the killed
+  // dispatcher. They leave it when an offer to one of them finds no subscriber, or after
+  // `dispatcherSilentMs`.
   await waitUntil(async () => {
     const created = journey.client.submit(application(`after ${performance.now()}`, 'model'));
     return await created.then(

@@ -115,8 +115,8 @@ test('markers in every free text are found with tenant and node, and nowhere els
     return list.text.includes('"data":[]');
   });
 
-  // Together, the answers to the tenant and the frames to the node contain all markers of
-  // `personal`. All these markers have therefore passed through the service.
+  // Checks that all markers of `personal` have passed through the service: each is in an answer to
+  // the tenant or in a frame to the node. Otherwise the searches below would prove nothing.
   const seen = [
     await shown(completed),
     await shown(failed),

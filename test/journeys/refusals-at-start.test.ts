@@ -19,8 +19,8 @@ import {
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 /**
- * CONTRACT 0: two environments share nothing. A service with a wrong configuration does not start.
- * If a wrong Redis is unreachable at the start, the service exits when Redis answers.
+ * A service with a wrong configuration does not start. For example, it refuses a database of the
+ * other environment, because two environments share nothing (CONTRACT 0).
  */
 
 let mine: { database: TestDatabase; redis: TestRedis };

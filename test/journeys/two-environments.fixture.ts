@@ -97,8 +97,8 @@ async function createOperator(context: NodeJS.ProcessEnv): Promise<OperatorKey> 
 }
 
 /**
- * Makes the node answer offers and report outcomes by the target host alone. The node therefore
- * behaves the same in every environment.
+ * Makes the node behave the same in every environment: the target host alone decides how the node
+ * answers an offer and which outcome it reports.
  */
 function pilot(node: ScriptedNode): void {
   const failing = new Set<string>();

@@ -24,9 +24,9 @@ function sourcesHash(): string {
 }
 
 /**
- * Adds a header with two hashes. A test computes both again for each built file. The hash of the
- * sources then differs if they have changed since the build. The hash of the manifests differs if
- * somebody has edited them.
+ * Adds a header with a hash of the sources and a hash of the manifests. A test computes both again
+ * for each built file. It fails if the sources have changed since the build, or if somebody has
+ * edited the manifests.
  */
 export function withHeader(manifests: string): string {
   return `# Built by \`pnpm manifests\`. Sources: ${sourcesHash()}\n# Manifests: ${sha256(manifests)}\n${manifests}`;

@@ -56,7 +56,7 @@ export function logsPage(): string {
     head,
     '## Events of services',
     '',
-    'An event of `process`, `redis` or `queue` names no service. The member `service` does.',
+    'For events of `process`, `redis` and `queue`, the member `service` names the service.',
     '',
     ...eventTable(serviceEvents),
     '',

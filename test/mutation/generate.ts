@@ -7,8 +7,9 @@ import { type Mutant, toMutants } from './mutant.ts';
 import type { Room } from './rooms.ts';
 
 /**
- * Files without mutants: tests, fixtures, generated code, and each `index.ts` and `main.ts`. Most
- * files of these two names only re-export or compose a service.
+ * Files without mutants: tests, fixtures, generated code, and each `index.ts` and `main.ts`. An
+ * `index.ts` is left out because most of them only re-export. A `main.ts` is left out because most
+ * of them only compose a service.
  */
 const leftOut = /(?:\.test|[.-]fixture)\.ts$|\/(?:index|main)\.ts$|\/generated\//;
 

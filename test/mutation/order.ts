@@ -47,8 +47,9 @@ export function nearestFirst(
 }
 
 /**
- * The SQL with `$` for each parameter. A parameter has a name in the source (`$id`), and a number
- * and a type in the statement that is sent.
+ * The SQL with `$` for each parameter, because the source and the statement that is sent write
+ * parameters differently. In the source a parameter has a name, such as `$id`. In the statement it
+ * has a number and a type.
  */
 function withoutParameters(sql: string): string {
   return sql.replaceAll(/\$\w+(?:::\w+(?:\[\])?)?/g, '$');

@@ -98,8 +98,8 @@ step(
   { PATH: `${path.dirname(inPython('python'))}:${process.env['PATH']}` },
 );
 cpSync(path.join(dir, 'python_client.py'), path.join(dir, 'python-client/use.py'));
-// mypy leaves out `sign_up`. The generator omits an import if a body has two media types, and the
-// body of the sign-up has two.
+// mypy leaves out `sign_up`, because its code lacks an import. The generator omits an import if a
+// body has two media types, as the body of the sign-up has.
 step('mypy', inPython('mypy'), [
   '--exclude=sign_up',
   '--follow-imports=silent',

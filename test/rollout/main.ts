@@ -53,7 +53,7 @@ say(
 );
 for (const [answer, count] of Object.entries(failed)) say(`failed: ${count} × ${answer}`);
 for (const [what, count] of countOf(failedCreations)) say(`  ${count} × ${what}`);
-for (const line of moved) say(`failed because of a step: ${line}`);
+for (const line of moved) say(`failed because of a rollout step: ${line}`);
 const failures = Object.values(failed).reduce((sum, count) => sum + count, 0);
 const answers = Object.values(report.answers).reduce((sum, count) => sum + count, 0);
 const worst = Math.max(...latencies.map(({ p99Ms }) => p99Ms / quietP99Ms));

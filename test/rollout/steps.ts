@@ -34,8 +34,8 @@ export const processesMax = 4;
 /** The number of processes of each service, except in the phase `scaled`. */
 const usual = 2;
 /**
- * The time from the withdrawal of a process from the load balancer to its SIGTERM. The manifests
- * wait 5 s, because a new rule needs time to reach all hosts of a cluster.
+ * The time from the withdrawal of a process from the load balancer to its SIGTERM. It is shorter
+ * than in the manifests, because here no new rule has to reach the hosts of a cluster.
  */
 const withdrawnMs = 500;
 const afterStepMs = 2_000;

@@ -136,7 +136,8 @@ try {
       process.stdout.write(`${log}: ${readFileSync(at('state', log), 'utf8').slice(-2_000)}\n`);
   rmSync(dir, { recursive: true, force: true });
 }
+if (ran === 0) faults.push(`there is no block ${chosen.join(', ')}`);
 process.stdout.write(
-  `runbooks: ${faults.length === 0 ? 'all ran as written' : `FAILED: ${faults.join('; ')}`}. ${ran} blocks, ${ran - faults.length} without an error\n`,
+  `runbooks: ${faults.length === 0 ? 'all ran as written' : `FAILED: ${faults.join('; ')}`}. ${ran} blocks, ${Math.max(0, ran - faults.length)} without an error\n`,
 );
-process.exitCode = faults.length === 0 && ran > 0 ? 0 : 1;
+process.exitCode = faults.length === 0 ? 0 : 1;

@@ -95,8 +95,8 @@ export class Model {
   }
 
   /**
-   * Facts may arrive in any order, so an earlier state is ignored. A second end that differs from
-   * the first one is a complaint.
+   * Updates the submission of a fact. A fact with an earlier state is ignored, because facts may
+   * arrive in any order. A second end that differs from the first one is a complaint.
    */
   note(fact: SubmissionFact): void {
     const { submissionId, state, chargedMicros } = fact;

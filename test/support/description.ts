@@ -131,7 +131,7 @@ function bodyViolations(
   answer: WireAnswer,
   validator: (pointer: string) => ValidateFunction,
 ): string[] {
-  if (answer.status === 204) return answer.text === '' ? [] : ['the 204 has a body'];
+  if (answer.status === 204) return answer.text === '' ? [] : ['the 204 answer has a body'];
   const mediaType = (answer.headers['content-type'] ?? '').split(';')[0] ?? '';
   if (response['content']?.[mediaType] === undefined)
     return [`the document does not describe the media type "${mediaType}"`];

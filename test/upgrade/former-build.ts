@@ -83,7 +83,7 @@ function unpack(commit: string, directory: string): string | undefined {
   mkdirSync(directory, { recursive: true });
   const archive = `git archive ${commit} | tar -x -C '${directory}'`;
   if (spawnSync('sh', ['-c', archive], { cwd: checkoutDir }).status !== 0)
-    return 'git cannot unpack the former commit';
+    return 'git and tar cannot unpack the former commit';
   const former = (file: string) => readFileSync(path.join(directory, file), 'utf8');
   const lockfile = 'pnpm-lock.yaml';
   if (hasOnlyGrown(former(lockfile), readPresent(lockfile))) linkPackages(directory);
@@ -113,8 +113,8 @@ function hasOnlyGrown(former: string, present: string): boolean {
 }
 
 /**
- * Gives the former build the npm packages of this checkout. Call it only if `hasOnlyGrown`: then
- * the checkout has all packages that the former build needs.
+ * Gives the former build the npm packages of this checkout. Call it only if `hasOnlyGrown` is true
+ * for the lockfile, because only then the checkout has all packages that the former build needs.
  */
 function linkPackages(directory: string): void {
   symlinkSync(inCheckout('node_modules'), path.join(directory, 'node_modules'));

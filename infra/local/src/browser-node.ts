@@ -31,8 +31,8 @@ interface Way {
 const slots = 4;
 
 /**
- * Starts a node that takes only applications to the demo employer. Tries the `ways` to run the
- * browser one after another until one works. Throws StartError if none works.
+ * Starts a node that takes only applications to the demo employer. Runs the browser in the first of
+ * the `ways` that works. Throws StartError if none works.
  */
 export async function startBrowserNode(place: BrowserNodePlace): Promise<BrowserNode> {
   const { browser, employerPort, logsDir, onLine } = place;
@@ -98,7 +98,7 @@ function ways(): Way[] {
     prefix: prefix ?? [],
     args: ['--no-browser-sandbox'],
     confinement:
-      'without its sandbox, because the sandbox does not work here; it opens only the demo page',
+      'without its sandbox, which does not work here; the browser opens only the demo page',
   };
   return prefix === undefined ? [without] : [inSandbox, without];
 }

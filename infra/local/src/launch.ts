@@ -92,8 +92,9 @@ async function startChain({
 }
 
 /**
- * True if the settings ask for the demo and there are simulated nodes. Without simulated nodes, the
- * person who starts the stack links their own nodes and sends their own submissions.
+ * True if the settings ask for the demo and there are simulated nodes. Without simulated nodes
+ * there is no demo, because the person who starts the stack links their own nodes and sends their
+ * own submissions.
  */
 function isDemoWanted({ isDemoWanted: isWanted, simulatedNodes }: Settings): boolean {
   return isWanted && simulatedNodes > 0;

@@ -18,8 +18,9 @@ export interface Migration {
  * all later ones. Otherwise also reseals values that an earlier version sealed in an older format.
  */
 export async function migrate({ ownerUrl, isAlone, env, say }: Migration): Promise<void> {
-  // The services of this stack start later. If no other stack uses the database, no earlier build
-  // is running. Migrations that an earlier build cannot work with are then safe.
+  // `--raise-floor` also applies migrations that earlier builds do not work with. It is safe if no
+  // other stack uses the database. No build is then running, because the services of this stack
+  // start later.
   const words = isAlone ? ['migrate', '--raise-floor'] : ['migrate'];
   const printed = await svc(words, { ...env, MIGRATION_DATABASE_URL: ownerUrl });
   const result = new Map<string, unknown>(Object.entries(printed ?? {}));

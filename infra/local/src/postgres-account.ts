@@ -18,8 +18,8 @@ export interface PostgresAccount {
   /** Returns `dir`, or another directory if the account cannot reach `dir`. `dir` must exist. */
   place(dir: string): string;
   /**
-   * Makes the account the owner of a file or directory. Does nothing unless the account is
-   * `nobody`. Every other account can already use the files that this process creates.
+   * Makes the account the owner of a file or directory if the account is `nobody`. Otherwise does
+   * nothing, because every other account can already use the files that this process creates.
    */
   give(file: string): void;
 }
@@ -78,8 +78,8 @@ function nobodyAccount(): PostgresAccount {
 }
 
 /**
- * Copies to a temporary name and renames the copy at the end. An interrupted copy is therefore
- * never used. If `to` exists by then, the copy is removed.
+ * Copies a directory. An interruption leaves no incomplete copy at `to`, because the copy has a
+ * temporary name and is renamed at the end. If `to` exists at the end, removes the copy instead.
  */
 function copyWhole(from: string, to: string): void {
   const partial = `${to}.${process.pid}`;

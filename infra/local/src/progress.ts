@@ -8,8 +8,8 @@ export interface Progress {
 }
 
 /**
- * The smallest width, in columns, of a terminal that shows progress. A terminal of unknown width
- * reports 0 columns, and gets plain lines.
+ * The smallest width, in columns, of a terminal that shows progress. A narrower terminal gets plain
+ * lines. A terminal of unknown width gets them too, because it reports 0 columns.
  */
 const columnsMin = 40;
 

@@ -43,9 +43,9 @@ export async function prometheusPrograms(
 }
 
 /**
- * Repairs the symbolic links of the web interface to libraries of other packages. apt does not
- * fetch a package that is already installed, so the links to its files are broken. They are
- * replaced by links to the installed files.
+ * Repairs the broken symbolic links of the web interface. They point to files of other packages.
+ * apt does not fetch a package that is already installed, so its files are missing here. The links
+ * are replaced by links to the installed files.
  */
 function completeAssets(dir: string): void {
   for (const entry of readdirSync(dir, { withFileTypes: true })) {

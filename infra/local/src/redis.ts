@@ -63,8 +63,8 @@ interface RedisConfiguration {
 }
 
 /**
- * The text of the configuration file. BullMQ needs a server that never evicts keys. The append-only
- * file keeps the data over a restart.
+ * Returns the text of the configuration file. The server never evicts keys, because BullMQ requires
+ * that. It writes an append-only file, so its data survives a restart.
  */
 function configuration({ port, busPort, dir, password, durable }: RedisConfiguration): string {
   return [

@@ -21,7 +21,7 @@ export const adminCliConfig = Type.Object({
     Type.String({ description: 'the id of the operator that runs svc, op_…' }),
   ),
   SVC_OPERATOR_SECRET: Type.Optional(
-    Type.String({ description: 'the secret of that operator, osk_…' }),
+    Type.String({ description: 'the secret of the operator in SVC_OPERATOR_ID, osk_…' }),
   ),
   WEBHOOK_ALLOW_PRIVATE_NETWORKS: flag(
     '0',

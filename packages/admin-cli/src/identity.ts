@@ -37,8 +37,9 @@ async function verifiedOperator(store: Store, wireId: string, secret: string): P
   if (operator === null || operator.disabled || !isRight) {
     throw new Refusal(
       'SVC_OPERATOR_ID and SVC_OPERATOR_SECRET do not match an enabled operator. ' +
-        'Correct both, or unset both in a sandbox. Another operator can run ' +
-        '`svc operator rotate-secret`, or `svc operator create` if your key is disabled.',
+        'Correct them, or unset both in a sandbox. Another operator can make ' +
+        'you a new secret with `svc operator rotate-secret`. If your key is disabled, you need ' +
+        'a new key from `svc operator create`.',
     );
   }
   return { kind: 'operator', id: operator.operatorId };

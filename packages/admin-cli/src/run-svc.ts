@@ -4,8 +4,8 @@ import { Refusal, WrongUsage } from './refusal.ts';
 import { plainText } from './table.ts';
 
 /**
- * Runs one command of `svc`. The exit code of this process is then 0 for success, and 2 for wrong
- * usage. The exit code is 1 for a refusal, for another error, or if the command found faults.
+ * Runs one command of `svc` and sets the exit code of this process. The code is 0 for success, 2
+ * for wrong usage, and 1 for a refusal or another error. It is also 1 if the command found faults.
  */
 export async function runSvc(words: readonly string[]): Promise<void> {
   try {
@@ -29,7 +29,7 @@ async function explain(error: unknown): Promise<string> {
     return printable(error.message);
   const { isUnavailable } = await import('@svc/store');
   if (isUnavailable(error)) {
-    return 'Postgres cannot be reached. Check the server, DATABASE_URL and MIGRATION_DATABASE_URL.';
+    return 'Postgres did not answer. Check the server, its locks, DATABASE_URL and MIGRATION_DATABASE_URL.';
   }
   return printable(error.stack ?? error.message);
 }

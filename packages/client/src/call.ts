@@ -84,8 +84,8 @@ const clockWindowMs = 300_000;
 function offsetFrom(answer: Answer, error: ApiError, nowMs: number): number | undefined {
   if (error.status !== 401 || !error.detail.includes('X-SVC-Timestamp')) return undefined;
   const offsetMs = Date.parse(answer.headers.get('date') ?? '') - nowMs;
-  // The header `date` and `X-SVC-Timestamp` are in whole seconds. `offsetMs` may therefore differ
-  // by up to two seconds from the difference that the service found.
+  // Two seconds are subtracted because `offsetMs` may differ by as much from the difference that
+  // the service found: the header `date` and `X-SVC-Timestamp` are in whole seconds.
   return Math.abs(offsetMs) > clockWindowMs - 2000 ? offsetMs : undefined;
 }
 

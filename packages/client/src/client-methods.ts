@@ -45,8 +45,8 @@ import type {
  */
 export interface Client {
   /**
-   * Repeats by the client use the same idempotency key. Derive the key from your own records. Your
-   * repeats then use the same key, too.
+   * The client uses the same idempotency key when it repeats the call. Derive the key from your own
+   * records, so that your own repeats use the same key.
    */
   submit(request: SubmissionRequest, options?: CallOptions): Promise<SubmissionCreated>;
   quote(request: QuoteRequest, options?: CallOptions): Promise<QuoteAnswer>;
@@ -116,8 +116,8 @@ export interface Client {
   ): Promise<PolledEvents>;
   listKeys(options?: CallOptions): Promise<KeyList>;
   /**
-   * Pass the `keyId` of the answer to `createClient` as `keyId`, and the `hmacSecret` as `secret`.
-   * Only this answer shows the secret.
+   * Only the answer to this call shows the secret of the key. To use the key, pass the answer's
+   * `keyId` to `createClient` as `keyId`, and its `hmacSecret` as `secret`.
    */
   createKey(request: KeyRequest, options?: CallOptions): Promise<KeyCreated>;
   /**

@@ -40,8 +40,8 @@ export interface CallOptions {
    */
   readonly signal?: AbortSignal | undefined;
   /**
-   * The time limit of the whole call in milliseconds, with its repeats and pauses. In a list, each
-   * page is one call. Default: none.
+   * The time limit of the whole call, with its repeats and pauses, in milliseconds. For a list, it
+   * is the limit of each page. Default: none.
    */
   readonly timeoutMs?: number | undefined;
   readonly maxRetries?: number | undefined;

@@ -34,9 +34,9 @@ type Operation = readonly [
    */
   path: string,
   /**
-   * A member of each successful answer. An answer without it does not come from the service. A
-   * deletion has no body, so its method returns an object with the id in this member. Empty if
-   * `shape` has `read`.
+   * A member of each successful answer. An answer without it counts as an error, because it does
+   * not come from the service. The answer to a deletion has no body; the method then returns an
+   * object with the id in this member. Empty if `shape` has `read`.
    */
   member: string,
   shape?: Shape,

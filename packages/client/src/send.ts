@@ -47,8 +47,8 @@ export async function send(
         method: parts.method,
         headers,
         body: parts.body ?? null,
-        // The client does not follow redirects. A signature is valid for one method and one path
-        // with its query. After a redirect to another path, the service would refuse the request.
+        // The client does not follow redirects, because a signature is valid for one method and one
+        // path with its query. The service would refuse it at another path.
         redirect: 'manual',
         signal,
       });

@@ -89,8 +89,9 @@ export const NodeLinked = Type.Object({
   linkId: Id,
   epoch: Type.Integer(),
   /**
-   * The link's number from Postgres, which decides which link is newer. Dispatchers of an older
-   * version omit `linkEpoch`. Then `epoch`, the link's number from the fleet registry, decides.
+   * The link's number from Postgres. The link with the higher number is the newer one. Dispatchers
+   * of an older version omit `linkEpoch`. Without it, the link's number from the fleet registry
+   * (`epoch`) decides.
    */
   linkEpoch: Type.Optional(Type.Integer()),
 });

@@ -52,8 +52,8 @@ function isAbsoluteHttpUrl(text: string): boolean {
 type FrameChecks<F> = ReadonlyMap<string, ValidateFunction<F>>;
 
 /**
- * Makes a function that compiles the checks at its first call, because most processes that import
- * this file read no frame.
+ * Makes a function that returns the checks. It compiles the checks only at its first call, because
+ * most processes that import this file read no frame.
  */
 function checksOf<F>(schemas: Readonly<Record<string, object>>): () => FrameChecks<F> {
   let checks: FrameChecks<F> | undefined;
@@ -80,7 +80,7 @@ type JsonRefusal = Extract<ReturnType<typeof parseBoundedJson>, { kind: 'refused
 
 const refusals: Readonly<Record<JsonRefusal, string>> = {
   too_large: 'the frame is too large',
-  too_deep: 'the frame nests too deep',
+  too_deep: 'the frame is nested too deeply',
   nul: 'a string of the frame contains U+0000',
   lone_surrogate: 'a string of the frame contains half of a surrogate pair',
   malformed: 'the frame is not valid JSON',
@@ -95,7 +95,7 @@ function parse<F>(
   if (parsed.kind === 'refused') return bad('malformed_frame', refusals[parsed.reason]);
   const { value } = parsed;
   if (!isObject(value)) return bad('malformed_frame', 'the frame is not a JSON object');
-  if (typeof value['type'] !== 'string') return bad('malformed_frame', 'the frame has no type');
+  if (typeof value['type'] !== 'string') return bad('malformed_frame', '`type` must be a text');
   const check = checks.get(value['type']);
   if (check === undefined) return bad('unknown_type', 'the type of the frame is unknown');
   if (check(value)) return { kind: 'frame', frame: value };
@@ -105,8 +105,8 @@ function parse<F>(
 
 const boundsFromNode = { charactersMax: frameFromNodeBytesMax, depthMax: frameFromNodeDepthMax };
 /**
- * The bounds of a frame to a node. The frame `assign` contains the payload, which may nest as deep
- * as the body of a request.
+ * The bounds of a frame to a node. It may nest as deep as the body of a request, because the frame
+ * `assign` contains the payload.
  */
 const boundsToNode = { charactersMax: frameToNodeBytesMax, depthMax: jsonDepthMax };
 
@@ -154,8 +154,9 @@ const assignHead =
   /^\{"type":"assign","offerId":"[^"\\]*","submissionId":"[^"\\]*",(?:"receipt":"[^"\\]*",)?"payload":/;
 
 /**
- * Returns the payload's text of a checked `assign` frame. The text is exact if `assignFrameText`
- * built the frame. If the frame begins in another way, its payload is parsed and serialised again.
+ * Returns the text of the payload in a checked `assign` frame. If `assignFrameText` built the
+ * frame, the text is exactly the payload's text in the frame. If the frame begins in another way,
+ * the text may differ, because the payload is parsed and serialised again.
  */
 export function assignPayloadText(frameText: string): string {
   const head = assignHead.exec(frameText);

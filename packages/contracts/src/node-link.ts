@@ -175,8 +175,9 @@ const report = Type.Object({
   begun: Type.Boolean(),
 });
 /**
- * The node has nothing more to report: the service has recorded each submission of its history. For
- * each submission that is no part of the node's journal, the service has acknowledged the outcome.
+ * The node has nothing more to report, because the service has recorded each submission of the
+ * node's history. If a submission is only in the history and not in the node's journal, the service
+ * has also acknowledged its outcome.
  */
 const reported = Type.Object({ type: Type.Literal('reported') });
 

@@ -61,9 +61,9 @@ interface QueueDefinition {
   readonly name: string;
   readonly schema: typeof DispatchJob | typeof SettlementJob | typeof WebhookJob;
   /**
-   * A job is given up after this many attempts that ended with an error, or at once after an
-   * `InvalidJob`. After that, the reconciler of the queue finds the work in Postgres. A stalled
-   * attempt does not count (`stalledCountMax`).
+   * The most attempts of a job that end with an error. After the last one, or after the first
+   * `InvalidJob`, the job is given up, and the reconciler of the queue finds the work in Postgres.
+   * A stalled attempt does not count (`stalledCountMax`).
    */
   readonly attemptsMax: number;
   /** If a worker has not renewed its lock of a job for this long, the job counts as stalled. */

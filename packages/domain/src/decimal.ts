@@ -20,8 +20,8 @@ export const decimalDigitsMax = 400;
  */
 export const decimalExponentMax = 400;
 /**
- * The longest text that `parseDecimal` accepts. The plain notation of every accepted number is
- * shorter, so `parseDecimal` accepts the plain notation too.
+ * The longest text that `parseDecimal` accepts. It is long enough for every accepted number that is
+ * written without an exponent (`formatDecimal`).
  */
 export const decimalTextLengthMax = 1000;
 

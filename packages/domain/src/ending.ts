@@ -21,7 +21,7 @@ export interface EndingFacts {
   readonly state: SubmissionState;
   /**
    * The rate for the submission's job type and tier in the rate card of the quote. Undefined if the
-   * card has none. Computing a charge then throws `InvariantError`.
+   * card has none. Without a rate, computing a charge throws `InvariantError`.
    */
   readonly rate: Rate | undefined;
   readonly surgeMicros: bigint;

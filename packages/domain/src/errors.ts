@@ -16,7 +16,7 @@ export const errorCatalogue = {
     status: 401,
     title: 'Unauthenticated',
     description:
-      'A signature header is missing or malformed, the timestamp differs from the clock of the service by more than five minutes, or no enabled key that allows the address of the client made the signature.',
+      'A signature header is missing or malformed, the timestamp differs from the clock of the service by more than five minutes, or no usable key made the signature. A usable key is enabled, has not expired and allows the address of the client.',
   },
   insufficient_credits: {
     status: 402,
@@ -89,13 +89,14 @@ export const errorCatalogue = {
   reference_conflict: {
     status: 409,
     title: 'Reference conflict',
-    description: 'The reference of the purchase was used before with a different body.',
+    description:
+      'A purchase with other contents already has this reference. Use a new reference for a new purchase.',
   },
   webhook_url_missing: {
     status: 409,
     title: 'Webhook URL missing',
     description:
-      'The webhook URL is missing or disabled. Set it first, in the settings or at the webhook endpoint.',
+      'The URL in the settings or of the webhook endpoint is missing or disabled. Set it first. A delivery of a deleted endpoint cannot be sent again.',
   },
   endpoint_limit: {
     status: 409,
@@ -190,7 +191,7 @@ export const errorCatalogue = {
     status: 503,
     title: 'Service unavailable',
     description:
-      'The service cannot answer the request now. Repeat it after `Retry-After`. A creation may have succeeded, so repeat it with the same idempotency key.',
+      'The service cannot answer the request now. Repeat the request after the seconds in `Retry-After`. A creation may have succeeded, so repeat it with the same idempotency key.',
   },
 } as const satisfies Record<string, ErrorDefinition>;
 

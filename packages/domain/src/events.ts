@@ -78,8 +78,8 @@ export interface LowBalanceEventData {
 }
 
 /**
- * `data` of `credits.low_balance` (CONTRACT 4). `figures` are those after the charge, or after the
- * change of the threshold, that caused the event.
+ * `data` of `credits.low_balance` (CONTRACT 4). A charge or a change of the threshold causes the
+ * event. `figures` are the values after it.
  */
 export function lowBalanceEventData(figures: {
   readonly balanceMicros: bigint;

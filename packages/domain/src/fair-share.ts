@@ -23,13 +23,13 @@ export const askingMsMin = 1_000;
 /** The longest time for which a tenant counts as asking after its last ask. */
 export const askingMsMax = 600_000;
 /**
- * After its last ask, a tenant counts as asking for this many times its longest recent gap. A gap
- * is the time between two successive asks of the tenant.
+ * The time for which a tenant counts as asking after its last ask, as a multiple of its longest
+ * recent gap. A gap is the time between two successive asks of the tenant.
  */
 export const askingGaps = 3;
 /**
- * If a new gap is shorter than the longest recent gap, the longest recent gap shrinks by this
- * fraction of the new gap. Asks in the same millisecond have a gap of 0 and reduce nothing.
+ * The longest recent gap is reduced by this fraction of each new gap that is shorter. Asks in the
+ * same millisecond have a gap of 0 and reduce nothing.
  */
 export const gapShrink = 0.3;
 /**
@@ -38,14 +38,14 @@ export const gapShrink = 0.3;
  */
 export const guaranteedPart = 0.9;
 /**
- * If a tier has only one usable slot, that slot is kept free for tenants below their share for this
- * time after such a tenant got no slot.
+ * How long the only usable slot of a tier is kept free for tenants below their share. This time
+ * begins when such a tenant gets no slot.
  */
 export const yieldMs = 2_000;
 /**
- * A tier with at least this many usable slots keeps one spare slot free in addition to
- * `backlogMax`. With fewer usable slots, the spare is the fraction `usable / slotsPerSpare`.
- * `keptFree` rounds the sum up and limits it.
+ * `keptFree` adds a spare to `backlogMax`, then rounds the sum up and limits it. In a tier with at
+ * least `slotsPerSpare` usable slots, the spare is one slot. In a smaller tier, it is the fraction
+ * `usable / slotsPerSpare`.
  */
 export const slotsPerSpare = 32;
 /** The most tenants that one `Contention` remembers. */
@@ -92,8 +92,8 @@ export interface Contention {
   /** The recent maximum of `backlog`. It decays with `backlogMemoryMs`. */
   readonly backlogMax: number;
   /**
-   * The last time at which a tenant that was not above its share got no slot, while at least two
-   * tenants counted as asking. 0 if there was none.
+   * The last time at which a tenant that was not above its share got no slot. A time is recorded
+   * only if at least two tenants counted as asking. 0 if no time was recorded.
    */
   readonly starvedAtMs: number;
   readonly tenants: Readonly<Record<string, Contender>>;
@@ -203,8 +203,8 @@ function afterTurn(before: Contention, { nowMs }: SlotAsk): Contention {
   const asking = decayed.filter((one) => isAsking(one, nowMs));
   const demands = asking.map(({ asks }) => asks);
   const level = waterLevel(demands, grants * guaranteedPart);
-  // At a constant rate, a decaying count rises slowly towards `rate * shareMemoryMs`. `counted` is
-  // the part of this value that the count has reached since the contention began.
+  // In a long contention at a constant rate, the decaying count is `rate * shareMemoryMs`. In a
+  // younger contention, the count has reached only the part `counted` of this value.
   const counted = 1 - Math.exp(-Math.max(shareTurnMs, nowMs - before.beganAtMs) / shareMemoryMs);
   return {
     ...before,
@@ -219,8 +219,10 @@ function afterTurn(before: Contention, { nowMs }: SlotAsk): Contention {
 }
 
 /**
- * The max-min fair share of `capacity`. It is the level at which all demands, each cut to the
- * level, add up to `capacity`. If the demands add up to less, the result is `capacity`.
+ * The max-min fair share of `capacity`: the level to which higher demands are cut, so that all
+ * demands add up to `capacity`. For example, demands of 1, 5 and 6 share a capacity of 9 as 1, 4
+ * and 4, so the level is 4. If the demands add up to less than `capacity`, the result is
+ * `capacity`.
  */
 export function waterLevel(demands: readonly number[], capacity: number): number {
   let left = capacity;

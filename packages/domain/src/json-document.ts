@@ -224,8 +224,8 @@ function readString(reader: Reader, where: UnsafeString['where']): JsonString | 
       reader.offset = offset + 1;
       const value = escaped ? resolveEscapes(reader, start) : text.slice(start + 1, offset);
       if (value === undefined) return undefined;
-      // An unescaped NUL was refused as a control character, and an unescaped lone surrogate makes
-      // the whole text ill-formed. So a string without escapes in a well-formed text is safe.
+      // A string without escapes in a well-formed text is safe: an unescaped NUL was refused as a
+      // control character, and an unescaped lone surrogate makes the whole text ill-formed.
       if (escaped || reader.isIllFormed) noteUnsafe(reader, value, where);
       return { kind: 'string', value, start, end: reader.offset };
     }

@@ -1,6 +1,6 @@
 /**
- * Checks JSON text before it is parsed, in linear time and without recursion. Untrusted text cannot
- * exhaust the stack here, even if it nests deeply.
+ * Checks JSON text before it is parsed. The check takes linear time. It does not recurse, so deeply
+ * nested text cannot exhaust the stack.
  */
 
 export type JsonTextFault = 'too_deep' | 'nul' | 'lone_surrogate';

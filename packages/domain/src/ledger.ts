@@ -60,8 +60,8 @@ const accountsOf: Record<MovementType, { debit: LedgerAccount; credit: LedgerAcc
 };
 
 /**
- * The figures of a tenant that each ledger account counts towards: 1 if the figure contains the
- * credits of the account, otherwise 0. Held credits are part of `balance`.
+ * For each ledger account, the figures of a tenant that contain the account's credits: 1 if the
+ * figure contains them, otherwise 0. Held credits are part of `balance` too.
  */
 const figuresOf: Record<LedgerAccount, { balance: bigint; held: bigint; rebate: bigint }> = {
   tenant_available: { balance: 1n, held: 0n, rebate: 0n },

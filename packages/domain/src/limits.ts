@@ -90,8 +90,8 @@ export const runLimitMs: Readonly<Record<Tier, number>> = {
 };
 export const usageIntervalMs = 5000;
 /**
- * This long after the frame `cancel`, the dispatcher frees the slot of the submission even if the
- * node has not answered `stopped`.
+ * The time that a node has to answer the first `cancel` with `stopped` or an outcome. After this
+ * time, the dispatcher frees the slot of the submission without the answer.
  */
 export const stoppedDeadlineMs = 30_000;
 export const failureMessageLengthMax = 512;

@@ -4,8 +4,8 @@
  */
 const monthsAhead = 3;
 /**
- * Partitions are also created for this many past months. A usage report belongs in the partition of
- * the month in which its submission was created.
+ * Partitions are also created for this many past months, because a usage report belongs in the
+ * partition of the month in which its submission was created.
  */
 const monthsBehind = 1;
 
@@ -54,9 +54,9 @@ export function expiredPartitions(
 }
 
 /**
- * Events before this Unix time (ms) may be deleted: `retentionDays` days ago, or earlier if the
- * oldest partition of `deliveries` starts earlier. The deliveries in that partition still need
- * their events.
+ * Returns the Unix time (ms) before which events may be deleted: `retentionDays` days ago, or the
+ * start of the oldest partition of `deliveries` if that is earlier. Events after that start are
+ * kept because the deliveries in the partition may still need them.
  */
 export function eventsExpireBefore(
   nowMs: number,

@@ -38,8 +38,8 @@ export function maxCharge(rate: Rate, surgeMicros: bigint): bigint {
 
 /**
  * The price of completed work in micro-credits: `clamp(base + Σ weight × usage, min, max) ×
- * tierMultiplier × surge`. A unit that has no weight or was not reported costs nothing. Never above
- * `maxCharge`.
+ * tierMultiplier × surge`. A unit that has no weight or was not reported costs nothing. The price
+ * is never above `maxCharge`.
  */
 export function charge(rate: Rate, surgeMicros: bigint, usage: Usage): bigint {
   let sum = decimalOfMicros(rate.baseMicros);

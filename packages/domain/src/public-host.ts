@@ -2,8 +2,8 @@ import ipaddr from 'ipaddr.js';
 
 /**
  * Decides whether the service or a node may contact an address or host for a tenant
- * (CONTRACT 3, 6 and 10). The rule protects the private networks of nodes, which are in people's
- * homes, and of the service.
+ * (CONTRACT 3, 6 and 10). The rule protects private networks: those of the service, and those of
+ * the homes where nodes run.
  */
 
 /** Every block of IANA's IPv4 special-purpose registry, and multicast. */
@@ -90,8 +90,8 @@ export function isPublicHost(hostname: string): boolean {
   const ipv6 = bracketed.exec(host)?.[1];
   if (ipv6 !== undefined) return isPublicAddress(ipv6);
   const name = host.endsWith('.') ? host.slice(0, -1) : host;
-  // The library of `isPublicAddress` would throw and catch an error for each name, which is slow.
-  // Only addresses therefore reach that function.
+  // Only an IPv4 address gets to `isPublicAddress` here. For a name, the library of that function
+  // would throw and catch an error, which is slow.
   if (fourParts.test(name)) return isPublicAddress(name);
   const labels = name.split('.');
   if (labels.length < 2 || labels.includes('')) return false;

@@ -62,9 +62,9 @@ export interface IntentTimes {
 }
 
 /**
- * `askAtMs` is in the last tenth of the time until the expiry, and `askAgainAtMs` in the last tenth
- * of the grace. The times of many intents are spread over this share of the tenth. The rest of the
- * tenth is left for the answer.
+ * The share of a tenth over which the times of many intents are spread. `askAtMs` is in the last
+ * tenth of the time until the expiry, and `askAgainAtMs` in the last tenth of the grace. The rest
+ * of each tenth is left for the answer.
  */
 const askSpread = 0.8;
 

@@ -1,6 +1,7 @@
 /**
- * Rate limits (CONTRACT 2): a bucket of `burst` tokens that fills at `perSecond`. The Redis script
- * follows the same rule. While Redis does not answer, each process uses its own buckets.
+ * A rate limit (CONTRACT 2): a bucket of `burst` tokens that fills at `perSecond`. The script for
+ * the shared buckets in Redis follows the same rule. While Redis does not answer, each process uses
+ * separate buckets instead.
  */
 export interface RatePolicy {
   readonly perSecond: number;

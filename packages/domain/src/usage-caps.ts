@@ -11,7 +11,7 @@ import { secondsOfMs, type Usage, type UsageUnit, usageUnits } from './usage.ts'
 export type CappedUnit = Exclude<UsageUnit, 'nodeSeconds'>;
 
 /**
- * The cap of a unit after a run of t seconds is `perSecond` × t + `allowance`, times the factor of
+ * The cap of a unit after a run of t seconds is (`perSecond` × t + `allowance`) × the `factor` of
  * `capUsage` (CONTRACT 7). A report above the cap counts as the cap.
  */
 export interface UsageCap {

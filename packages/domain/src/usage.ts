@@ -24,8 +24,8 @@ export function isUsageUnit(name: string): name is UsageUnit {
 }
 
 function parseAmount(value: unknown): Decimal | undefined {
-  // `String` returns the shortest text of a JSON number. It equals the number that the sender
-  // wrote, within the precision of a double. All later steps are exact.
+  // The text that `String` makes from a JSON number has the value that the sender wrote, within the
+  // precision of a double. All later steps are exact.
   if (typeof value !== 'string' && typeof value !== 'number') return undefined;
   const decimal = parseDecimal(String(value));
   return decimal === undefined || decimal.digits < 0n ? undefined : decimal;

@@ -105,9 +105,8 @@ describe('a run', () => {
     await home.start(scripted.executor);
     await service.greet();
     await assigned();
-    // A symbolic link to itself has the name of the begun file, so the agent cannot find out if
-    // that file exists. A directory has the name of the draft, so the agent cannot write the
-    // outcome.
+    // The begun file is a symbolic link to itself, so the agent cannot find out if the file exists.
+    // The draft is a directory, so the agent cannot write the outcome.
     const file = path.join(home.stateDir, submissionId);
     await symlink(`${file}.begun`, `${file}.begun`);
     await mkdir(`${file}.json.draft`);

@@ -25,7 +25,7 @@ export function refusalOfRoot({ isSandboxed }: NodeOptions, userId?: number): st
   if (userId !== 0 || !isSandboxed) return undefined;
   return (
     'svc-node does not run a browser as root. Run it as a user without privileges, ' +
-    'or give --no-browser-sandbox: a page can then attack this machine.'
+    'or give --no-browser-sandbox. Without the sandbox, a page can attack this machine.'
   );
 }
 

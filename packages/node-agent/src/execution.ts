@@ -18,8 +18,8 @@ export interface ExecutionHooks {
 }
 
 /**
- * Runs an executor. Reports the usage after each interval in which the executor recorded usage. An
- * executor that hangs records no usage. No report is then sent, so the lease of its submission
+ * Runs an executor. Reports the usage after each interval in which the executor recorded usage. If
+ * the executor hangs, it records no usage and nothing is reported, so the lease of its submission
  * expires.
  */
 export function execute(executor: Executor, job: Job, hooks: ExecutionHooks): Execution {

@@ -171,7 +171,7 @@ export async function openJournal(directory: string): Promise<Journal> {
   await mkdir(directory, { recursive: true, mode: privateDirectory });
   const unlock = await lockDirectory(directory);
   const fileOf = (submissionId: string): string => {
-    if (!isJournalable(submissionId)) throw new Error('the id cannot be a file name');
+    if (!isJournalable(submissionId)) throw new Error('the submission id cannot be a file name');
     return path.join(directory, submissionId + suffix);
   };
   const begunFileOf = (submissionId: string): string =>

@@ -32,7 +32,7 @@ export function explainRefusal({ status, body }: LinkRefusal): string {
   }
   if (status === 404) return 'There is no node link at this address. Check --link.';
   if (status === 421) {
-    return 'A part of the link has no TLS. Use a wss:// address. If that fails, ask the operator.';
+    return 'The link came without TLS. Use a wss:// address. If that fails, ask the operator.';
   }
   if (status === 429) {
     return 'The service has refused too many links from this IP address. Wait a minute.';

@@ -24,8 +24,8 @@ const lockedElsewhere = 1;
 const openLockedOnMacOs = 0x20;
 
 /**
- * Keeps the handles of the locked files reachable. Node.js closes a file whose handle is
- * unreachable, which would release the lock.
+ * Keeps the handles of the locked files reachable, because Node.js closes a file whose handle is
+ * unreachable. That would release the lock.
  */
 const lockedFiles = new Set<FileHandle>();
 

@@ -39,7 +39,7 @@ type NodeLogMember = keyof typeof nodeLogMembers;
 
 const connectsAgain =
   'Nothing the first time: the node connects again. If the line repeats, run `svc-node doctor`.';
-const fullDisk = 'Check the disk of the state directory: its space and permissions.';
+const fullDisk = 'Check the permissions of the state directory and the free space on its disk.';
 
 /** Every event that a node logs, by name. `pnpm logs:docs` writes these events to docs/LOGS.md. */
 export const nodeLogCatalogue = {
@@ -77,7 +77,7 @@ export const nodeLogCatalogue = {
   },
   'node.frame_ignored': {
     level: 'warn',
-    message: 'ignored a bad frame of the service',
+    message: 'ignored a bad frame from the service',
     members: ['code'],
     action: 'Update the agent. If it is up to date, send this line to the operator.',
   },

@@ -20,7 +20,7 @@ function sentenceOf(error: unknown, stateDir: string): string | undefined {
   const code = 'code' in error ? error.code : undefined;
   if (code === 'ENOSPC') return `The disk of ${stateDir} is full. Free some space on this disk.`;
   return typeof code === 'string' && unwritableCodes.includes(code)
-    ? `${stateDir} cannot be written. Set --state-dir to a directory of this user.`
+    ? `${stateDir} cannot be written. Set --state-dir to a directory that this user can write to.`
     : undefined;
 }
 

@@ -43,8 +43,8 @@ export function nodeId(text: string): string {
 }
 
 /**
- * `text` has entries of the form `NAME:PORT=ADDRESS:PORT`, separated by commas. A later entry for
- * the same name and port replaces an earlier one, even if that is in `previous`.
+ * Adds the entries of `text` to `previous`. The entries have the form `NAME:PORT=ADDRESS:PORT` and
+ * are separated by commas. If several entries have the same name and port, the last one counts.
  */
 export function hostMapping(text: string, previous: HostMap | undefined): HostMap {
   const added = text.split(',').map((one): [string, { address: string; port: number }] => {
@@ -52,7 +52,9 @@ export function hostMapping(text: string, previous: HostMap | undefined): HostMa
     const [source, target] = [readAuthority(from), readAuthority(to)];
     const address = target?.host.replaceAll(/^\[|\]$/g, '') ?? '';
     if (source === undefined || target === undefined || rest.length > 0 || isIP(address) === 0) {
-      throw new InvalidArgumentError('It must be NAME:PORT=ADDRESS:PORT, with an IP address.');
+      throw new InvalidArgumentError(
+        'It must be NAME:PORT=ADDRESS:PORT, where ADDRESS is an IP address.',
+      );
     }
     return [destinationKey(source), { address, port: target.port }];
   });

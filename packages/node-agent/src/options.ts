@@ -80,8 +80,8 @@ function defaultStateDir(id: string | undefined): string {
 }
 
 /**
- * Returns `simulated` for a `ws:` link, otherwise `browser`. A production service accepts no `ws:`
- * link, so the service must be a sandbox.
+ * Returns `simulated` for a `ws:` link, because only a sandbox accepts such a link. Otherwise
+ * returns `browser`.
  */
 function defaultExecutor(link: string | undefined): ExecutorName {
   return link !== undefined && new URL(link).protocol === 'ws:' ? 'simulated' : 'browser';
@@ -94,7 +94,7 @@ const linkOptions = [
   new Option('--id <nodeId>', 'the id of this node').env('SVC_NODE_ID').argParser(nodeId),
   new Option(
     '--secret <nodeSecret>',
-    'the secret of this node; use the variable, because other users can see flags',
+    'the secret of this node; set SVC_NODE_SECRET instead, because other users can see flags',
   ).env('SVC_NODE_SECRET'),
   new Option('--insecure', 'allow a link without TLS to another machine').default(false),
 ];
@@ -207,7 +207,9 @@ export function readCommand(argv: readonly string[]): NodeCommand {
   command.action(() => {});
   command
     .command('doctor')
-    .description('check link, secret, clock, disk; for real forms also browser, sandbox and egress')
+    .description(
+      'check link, secret, clock and disk; for real forms also browser, sandbox and egress',
+    )
     .action(() => {
       chosen.kind = 'doctor';
     });

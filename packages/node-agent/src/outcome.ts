@@ -48,8 +48,9 @@ function isSendable(outcome: Outcome): boolean {
 }
 
 /**
- * A result that violates the contract or is too large is reduced to its `confirmationId`, or to
- * nothing if that is not valid. The outcome stays `completed`, because the work is done.
+ * The outcome of a finished job. A result that violates the contract or is too large is reduced to
+ * its `confirmationId`. If the `confirmationId` is not valid, the result becomes empty. The outcome
+ * stays `completed`, because the work is done.
  */
 export function completedOutcome(
   submissionId: string,

@@ -43,10 +43,7 @@ export interface Recovery {
  */
 export function createRecovery({ history, phaseOf, resume, send }: RecoveryContext): Recovery {
   const unrecorded = new Map<string, HistoryEntry>();
-  /**
-   * The submissions that the service has recorded, and whose outcomes this object has sent. The
-   * service has not acknowledged these outcomes.
-   */
+  /** The submissions whose outcomes this object has sent and the service has not acknowledged. */
   const unacknowledged = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
   const report = (): void => {

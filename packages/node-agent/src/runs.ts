@@ -47,8 +47,8 @@ interface Run {
 }
 
 /**
- * The interval at which the node looks for unanswered `start` frames and outcomes. A frame that was
- * last sent at least this long ago is sent again.
+ * A `start` frame or an outcome without an answer is sent again if it was last sent at least this
+ * long ago. The node looks for such frames at this interval.
  */
 const sendAgainAfterMs = 5_000;
 

@@ -108,7 +108,7 @@ export function openSocket(identity: NodeIdentity, events: SocketEvents, log: Lo
     const text = textOf(data);
     const parsed = parseFrameToNode(text);
     if (parsed.kind === 'frame') events.received(parsed.frame, text);
-    else log('warn', 'ignored a bad frame of the service', { code: parsed.code });
+    else log('warn', 'ignored a bad frame from the service', { code: parsed.code });
   });
   socket.on('unexpected-response', (_request, response) => {
     const status = response.statusCode ?? 0;

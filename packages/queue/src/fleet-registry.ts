@@ -17,8 +17,9 @@ export interface FleetNode {
   readonly dispatcherId: string;
   readonly linkId: string;
   /**
-   * The number of the link in the registry, as `join` returned it; 0 for a new link. `join` gives a
-   * new link a higher number than the earlier link of its node.
+   * The number of the link in the registry. Pass 0 for a new link. `join` returns the link's
+   * number, which later calls of `join` must pass. This number is higher than the number of the
+   * node's previous link.
    */
   readonly epoch: number;
   /**

@@ -1,9 +1,9 @@
 import { queues, type JobOf, type QueueKey } from '@svc/contracts';
 
 /**
- * Moves the tenants of a dispatch job to the name that the job has in BullMQ. Dispatchers of the
- * previous version refuse a payload with members that they do not know, but they do not read the
- * name (docs/decisions/0040).
+ * Moves the tenants of a dispatch job from the payload to the name that the job has in BullMQ. The
+ * reason is that dispatchers of the previous version refuse a payload with members that they do not
+ * know. They do not read the name (docs/decisions/0040).
  */
 
 interface Named {

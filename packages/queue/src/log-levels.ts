@@ -6,8 +6,8 @@ import { keyPrefix, redisIsReady, type QueueLogger } from './redis.ts';
 
 /**
  * Log levels that an operator sets for a while. A level is in Redis and expires by the clock of
- * Redis. The processes of the service that run when the level is set apply it. After a FLUSHALL the
- * configured level is in force again.
+ * Redis. It applies to the processes of the service that are running when it is set. After a
+ * FLUSHALL the configured level is in force again.
  */
 
 /** The levels that an operator can set. Errors cannot be switched off. */

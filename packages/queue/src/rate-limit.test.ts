@@ -72,8 +72,8 @@ test('a bucket fills again, and its key expires', async () => {
   expect(await limit.take('fast', fast)).toMatchObject({ allowed: true });
   const expiresInMs = await redis.pttl('{svc}:rate:fast');
   expect(expiresInMs).toBeGreaterThan(0);
-  // After Redis has taken a token, only this gateway may run ahead of the bucket for `aheadLeaseMs`
-  // (10 s). The key expires one second later.
+  // The key is kept for `aheadLeaseMs` (10 s), because this gateway may give tokens before Redis
+  // takes them during that time. The key expires one second later.
   expect(expiresInMs).toBeLessThanOrEqual(11_000);
   await close();
 });

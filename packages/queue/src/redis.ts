@@ -44,8 +44,8 @@ export interface RedisConnectionOptions {
 }
 
 /**
- * After one of these errors the connection leaves its server. The server is then a replica, does
- * not own the hash slot of `clusterKey`, or belongs to a cluster that does not work.
+ * The errors after which the connection leaves its server. They mean that the server is a replica,
+ * does not own the hash slot of `clusterKey`, or belongs to a cluster that does not work.
  */
 const leavingErrors = ['READONLY', 'MOVED', 'CLUSTERDOWN'];
 

@@ -1,6 +1,6 @@
 /**
- * The clock of the process. Gateways and dispatchers check signatures with the clock that they get
- * as an argument. Decisions about submissions use the database's clock instead (CONTRACT 4).
+ * The clock of the process. For example, gateways and dispatchers check the time of a signature
+ * with it. But decisions about submissions use the database's clock (CONTRACT 4).
  */
 export interface Clock {
   /** Unix time in milliseconds. */

@@ -76,7 +76,7 @@ export const commonConfig = {
       'keys of the form <key id>:<base64 of 32 bytes>, separated by commas; the first one seals new data',
   }),
   SVC_MASTER_KEY_FILE: Type.Optional(
-    Type.String({ description: 'a file that contains SVC_MASTER_KEY, instead of the variable' }),
+    Type.String({ description: 'the path of a file with the keys, instead of SVC_MASTER_KEY' }),
   ),
   REDIS_PREFIX: Type.String({
     pattern: '^[a-z0-9-]{1,32}$',
@@ -125,9 +125,8 @@ export const bindConfig = {
   }),
 };
 
-// Two steps of Ajv are left out, because each schema validates only one configuration. One is the
-// check of the schema against the meta-schema (70 ms of CPU). The other is the optimization of the
-// generated code (40 ms).
+// Ajv leaves out two steps, because each schema validates only one configuration: the check of the
+// schema against the meta-schema (70 ms of CPU) and the optimization of the generated code (40 ms).
 const ajv = new Ajv2020({
   meta: false,
   validateSchema: false,

@@ -87,8 +87,8 @@ async function completed(request: http.ClientRequest): Promise<http.ClientReques
   return await new Promise((resolve, reject) => {
     request.on('error', reject);
     request.on('response', (response) => {
-      // Node returns the connection to the agent by `process.nextTick`, after the response ends.
-      // All callbacks of `process.nextTick` run before `setImmediate`.
+      // `setImmediate` waits until Node has returned the connection to the agent. Node does so by
+      // `process.nextTick` after the response ends, and such callbacks run before `setImmediate`.
       response.resume().on('close', () => setImmediate(resolve, request));
     });
   });

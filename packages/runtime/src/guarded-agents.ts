@@ -57,7 +57,7 @@ interface ConnectionOptions {
 
 /**
  * True if the URL contains an IP address that is not allowed, or if the target is a Unix socket.
- * Node does not call `lookup` for these.
+ * `guardedLookup` cannot refuse these targets, because Node does not call `lookup` for them.
  */
 function isRefusedLiteral(options: ConnectionOptions, isAllowed: IsAllowed): boolean {
   if (options.socketPath !== undefined && options.socketPath !== null) return true;
@@ -75,16 +75,16 @@ function refuseOnConnect(socket: Duplex | null | undefined, isAllowed: IsAllowed
 }
 
 /**
- * Reports the refusal to the callback instead of throwing. The agent may open the connection later,
- * for a request that waited. An error thrown then would crash the process.
+ * Reports the refusal to the callback. Does not throw, because the agent may open the connection
+ * later, for a request that waited. An error thrown at that time would crash the process.
  */
 function refuse(callback: ((error: Error | null, socket: Duplex) => void) | undefined): undefined {
   callback?.(new DestinationRefused(), new Socket());
 }
 
 /**
- * Limits the idle connections of an agent, but not those in use. The option `maxTotalSockets` of
- * Node counts both. With it, a request to another host would wait until an idle connection closes.
+ * Limits the idle connections of an agent, but not those in use. Node's option `maxTotalSockets`
+ * counts both, so with it a request to another host would wait until an idle connection closes.
  */
 class IdleSockets {
   readonly #max: number;

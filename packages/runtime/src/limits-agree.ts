@@ -2,8 +2,8 @@ import { jobLockMs, leaseMs, statementTimeoutMs, webhookTimeoutMs } from '@svc/d
 import { type CommonConfig, ConfigError } from './config.ts';
 
 /**
- * The times in milliseconds after which another process may take work over. If a call to Postgres
- * waited longer, its process could continue with work that another process has taken.
+ * The times in milliseconds after which another process may take work over. A call to Postgres must
+ * end earlier, because its process could otherwise continue with work that another process has.
  */
 const takenOverAfterMs = {
   'a running submission': leaseMs,
@@ -52,7 +52,7 @@ function faultsOf(config: CommonConfig, jobs: JobLimit | undefined): string[] {
   }
   if (jobs !== undefined && jobs.jobsMax > poolMax * batchMax) {
     faults.push(
-      `${jobs.variable} is ${jobs.jobsMax}, but ${poolMax} connections to Postgres, each for up to ${batchMax} calls, are enough for only ${poolMax * batchMax} jobs. Lower ${jobs.variable}, or raise DATABASE_POOL_MAX or DATABASE_BATCH_MAX.`,
+      `${jobs.variable} is ${jobs.jobsMax}, but ${poolMax} connections to Postgres with up to ${batchMax} calls each are enough for only ${poolMax * batchMax} jobs. Lower ${jobs.variable}, or raise DATABASE_POOL_MAX or DATABASE_BATCH_MAX.`,
     );
   }
   return faults;

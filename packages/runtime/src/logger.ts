@@ -36,8 +36,8 @@ export function createLogger({
   const configured = levelNumber(level);
   const threshold: Threshold = { configured, current: configured };
   const options = {
-    // Pino passes all levels, and the hook below drops lines under the current threshold. The level
-    // of pino could not be changed for existing children: a child keeps the level of its creation.
+    // Pino passes all levels, and the hook below drops the lines under the current threshold.
+    // Changing pino's level would not do, because a child logger keeps the level of its creation.
     level: 'trace',
     base: { service, pid: process.pid },
     timestamp: stdTimeFunctions.isoTime,

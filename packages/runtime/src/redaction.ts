@@ -39,9 +39,9 @@ const membersMax = 200;
 export const placeholder = '[redacted]';
 
 /**
- * The names of `namesToRedact` as paths for pino. The fields of child loggers do not pass through
- * `redactFields`, so pino redacts them. Pino redacts only outermost members with exactly these
- * names.
+ * The names of `namesToRedact` as paths for pino. Pino redacts the fields of child loggers, because
+ * these fields do not pass through `redactFields`. But pino redacts only outermost members with
+ * exactly these names.
  */
 export const redactedPaths = namesToRedact.map((name) => `["${name}"]`);
 
@@ -66,9 +66,9 @@ function redactValue(value: unknown, depth: number): unknown {
 }
 
 /**
- * Returns the fields of a log line as the log gets them. The values of members in `namesToRedact`
- * are replaced at any depth. Deep objects and long lists are cut. A bigint becomes a text, and
- * binary data becomes its length.
+ * Makes the fields of a log line safe and small enough for the log. Replaces the values of members
+ * in `namesToRedact` at any depth, and cuts deep objects and long lists. A bigint becomes a text.
+ * Binary data is replaced by its length.
  */
 export function redactFields(fields: Record<string, unknown>): Record<string, unknown> {
   const names = Object.keys(fields);

@@ -45,7 +45,7 @@ function superviseUntilExit(running: Running, logger: Logger): void {
     try {
       await running.close();
     } catch (error) {
-      logger.error({ err: error }, 'could not close cleanly');
+      logger.error({ err: error }, 'could not stop the process cleanly');
     }
     clearTimeout(deadline);
     logger.info('stopped');

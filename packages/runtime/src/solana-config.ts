@@ -52,9 +52,8 @@ export interface SolanaRail {
 }
 
 /**
- * The settings of the Solana rail. Null if the rail is off. If the rail is on, throws `CannotStart`
- * with status 2 if an address or the URL is missing, or if the URL is not a valid http or https
- * URL.
+ * The settings of the Solana rail. Null if the rail is off. If the rail is on, both addresses and
+ * an http or https URL must be set. Otherwise throws `CannotStart` with status 2.
  */
 export function solanaRailOf(config: SolanaVariables): SolanaRail | null {
   if (config.SOLANA_RAIL_ENABLED === 'false') return null;

@@ -92,7 +92,7 @@ function presentedSignatures(header: string): Presented {
     return { kind: 'malformed', detail };
   }
   if (!values.every((value) => valuePattern.test(value))) {
-    return { kind: 'malformed', detail: 'X-SVC-Signature is not of the form v1=<hex>.' };
+    return { kind: 'malformed', detail: 'A value in X-SVC-Signature is not of the form v1=<hex>.' };
   }
   const signatures = values.flatMap((value) => {
     const hex = v1Pattern.exec(value)?.[1];

@@ -2,9 +2,9 @@ import { createHmac } from 'node:crypto';
 import { keyOfBytes } from './key-objects.ts';
 
 /**
- * The first part of a secret, which shows what the secret signs. `hsk_test`: requests of tenants in
- * the sandbox. `hsk_live`: those in production. `whsec`: webhooks. `nsk`: requests of nodes. `osk`:
- * requests of operators.
+ * The first part of a secret. It shows what the secret signs. `hsk_test`: requests of tenants in
+ * the sandbox. `hsk_live`: requests of tenants in production. `whsec`: webhooks. `nsk`: requests of
+ * nodes. `osk`: requests of operators.
  */
 export type SecretPrefix = 'hsk_test' | 'hsk_live' | 'whsec' | 'nsk' | 'osk';
 

@@ -96,7 +96,7 @@ async function checkRecipient(rpc: Rpc, { recipient }: RailTerms): Promise<RailC
   if (owner !== TOKEN_PROGRAM_ADDRESS && owner !== token2022Program) return sound;
   return refused(
     'SOLANA_RECIPIENT',
-    'is an account of the token program, not a wallet; set the address of a wallet',
+    'is an account of the token program, not a wallet; set it to the address of a wallet',
   );
 }
 

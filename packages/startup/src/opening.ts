@@ -67,7 +67,7 @@ export async function openStoreOrRefuse(
     answerTimeoutMs: config.DATABASE_ANSWER_TIMEOUT_MS,
     batchMax: config.DATABASE_BATCH_MAX,
     applicationName: service,
-    onConnectionError: (error) => logger.warn({ err: error }, 'database connection error'),
+    onConnectionError: (error) => logger.warn({ err: error }, 'a connection to Postgres failed'),
     ...options,
   });
   if (opened.kind === 'refused') return cannotStart(opened.reason);

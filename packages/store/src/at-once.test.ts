@@ -18,9 +18,8 @@ import { rotateTenantSecret } from './tenants/secrets.ts';
 import { changeSettings } from './tenants/settings.ts';
 
 /**
- * Tests of two calls at the same moment. A test locks a row. Both calls then wait for the lock, one
- * after the other, and the test releases the row. Each call must decide on the values that the call
- * reads after it has the lock.
+ * Tests of two calls at the same moment. Each call must decide on the values that it reads after it
+ * has locked the row. Therefore a test locks the row first, and releases it when both calls wait.
  */
 
 const by = testAuthor;

@@ -31,8 +31,9 @@ import { findTenantCredentials } from './tenants/credentials.ts';
 const submissions = Number(process.env['COST_SUBMISSIONS'] ?? 30_000);
 const entriesPerSubmission = 3;
 /**
- * The most rows that a step may read by index, or a whole life in the second test. The limit is
- * enough for a page of 20 and the rows that are skipped for it.
+ * The most rows that may be read by index. In the first test, this limit applies to each step, in
+ * the other tests to all steps together. It is enough for a page of 20 and the rows that are
+ * skipped for it.
  */
 const rowsReadMax = 300;
 
@@ -199,8 +200,8 @@ test('a plan that was made while the tables were empty reads no more when they h
   const { scanned, byIndex, indexBlocks } = await costOf(fixture, life, tables);
   expect(scanned).toBe(0);
   expect(byIndex).toBeLessThan(rowsReadMax);
-  // Where rows were added, an index has one more level, so `life` reads about twice as many blocks.
-  // If `life` read a whole index, it would read six times as many.
+  // `life` reads about twice `blocksWhileEmpty`, because an index has one more level where rows
+  // were added. If `life` read a whole index, it would read six times `blocksWhileEmpty`.
   expect(indexBlocks).toBeLessThan(3 * blocksWhileEmpty);
 });
 

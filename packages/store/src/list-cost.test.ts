@@ -7,9 +7,9 @@ import { createFixture, type Fixture } from './store.fixture.ts';
 import { listSubmissions, type SubmissionFilter } from './submissions/submission-list.ts';
 
 /**
- * A list of a tenant's rows reads at most `rowsReadMax` rows, because an index serves each list.
- * This is true even for rare rows of a tenant with many other submissions, entries and deliveries.
- * Postgres counts the reads.
+ * Checks that an index serves each list of a tenant's rows: the list reads at most `rowsReadMax`
+ * rows, even if it returns a few rare rows among many others. Postgres counts the rows that are
+ * read.
  */
 
 const rows = 20_000;

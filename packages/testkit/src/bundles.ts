@@ -87,9 +87,9 @@ function sourcesHash(): string {
 const builtIn = '\0built-in:';
 
 /**
- * Loads Node's modules with `process.getBuiltinModule` instead of `import`. An `import` reads every
- * export of a module. Reading `WebSocket` of `node:http` loads all of undici, which takes 70 ms of
- * CPU.
+ * Saves CPU at the start of a bundle: loads Node's modules with `process.getBuiltinModule`, because
+ * an `import` reads every export of a module. For example, to read `WebSocket` of `node:http` loads
+ * all of undici and takes 70 ms of CPU.
  */
 const builtInModules: Plugin = {
   name: 'built-in-modules',

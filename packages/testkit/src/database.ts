@@ -56,7 +56,7 @@ export async function createTestDatabase({
       const leaked = await lingeringSessions(name);
       await admin().query(`DROP DATABASE ${name} WITH (FORCE)`);
       if (leaked !== undefined)
-        throw new Error(`these sessions still use the test database; close them first: ${leaked}`);
+        throw new Error(`the test left sessions open in its database; close them first: ${leaked}`);
     },
   };
 }

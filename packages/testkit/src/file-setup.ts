@@ -2,8 +2,8 @@ import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import { closeLeftovers, forgetClosed, recentLogs } from './open-resources.ts';
 
 /**
- * True if a test of the current file has failed. A file also fails if its tests leave a resource
- * open, unless one of its tests has failed already.
+ * True if a test of the current file has failed. Resources that the tests of the file leave open
+ * then cause no second error.
  */
 let hasFailed = false;
 

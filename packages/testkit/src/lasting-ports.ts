@@ -13,8 +13,8 @@ let next = Math.floor(Math.random() * portsPerWorker);
 
 /**
  * Returns a free port of 127.0.0.1 for a process that will be restarted on it. The system gives
- * these ports to nobody else. Up to `workersMax` workers of a run have their own ports. Throws if
- * all ports of this worker are in use.
+ * this port to nobody else. Concurrent workers of a run never get the same port if there are at
+ * most `workersMax` of them. Throws if all ports of this worker are in use.
  */
 export async function lastingPort(): Promise<number> {
   for (let tried = 0; tried < portsPerWorker; tried += 1) {

@@ -9,8 +9,8 @@ interface OpenResource {
 
 const open = new Set<OpenResource>();
 /**
- * The logs of resources that were closed since the last test began. A test that fails may have
- * closed its resources before the logs are printed.
+ * The logs of resources that were closed since the last test began. They are kept because a failed
+ * test may close its resources before the logs are printed.
  */
 let closedLogs: string[] = [];
 

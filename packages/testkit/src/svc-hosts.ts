@@ -16,8 +16,8 @@ const hostsMax = 3;
 const commandBoundMs = 60_000;
 
 /**
- * Runs commands of `svc` for all test files, in a few processes that run many commands each. A
- * start of `svc` takes 0.4 s of CPU, and most commands take 0.02 s.
+ * Runs commands of `svc` for all test files. A few processes run many commands each, because a
+ * start of `svc` takes 0.4 s of CPU, but most commands take only 0.02 s.
  */
 export async function startSvcHosts(options: {
   readonly dir: string;

@@ -23,8 +23,9 @@ export interface TestServers {
    */
   readonly svcSocket?: string | undefined;
   /**
-   * Extra environment variables for processes under test. They make each process load the
-   * `preloads` of test-servers.ts. In a mutation run, a process loads the mutant instead.
+   * Extra environment variables for processes under test. In a normal run, they make each process
+   * load the `preloads` of test-servers.ts. In a mutation run, they make it load the mutant
+   * instead.
    */
   readonly childEnvironment: NodeJS.ProcessEnv;
 }

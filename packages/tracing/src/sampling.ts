@@ -36,8 +36,8 @@ const decidingRange = 16 ** decidingDigits;
 
 /**
  * True if the subject's trace is recorded. Only `ratio` and the id decide, so every service takes
- * the same decision. The service makes the id with a random end, so no tenant can influence the
- * decision.
+ * the same decision. No tenant can influence the decision, because a service makes the id, and the
+ * last digits of the id are random.
  */
 export function isTracedIn(ratio: number, subjectId: string): boolean {
   return Number.parseInt(subjectId.slice(-decidingDigits), 16) < ratio * decidingRange;

@@ -12,8 +12,8 @@ export type SpanResult = 'exported' | 'buffer_full' | 'export_failed';
 export const spansWaitingMax = 2_048;
 const exportSpansMax = 512;
 /**
- * The longest wait of a span for its export, unless an earlier export still runs. If
- * `exportSpansMax` spans wait, an export begins at once.
+ * The longest time that a span waits until its export begins. The export begins earlier if
+ * `exportSpansMax` spans wait, and later if another export still runs.
  */
 const exportIntervalMs = 1_000;
 /** The longest time that `close` waits for the export of the remaining spans. */

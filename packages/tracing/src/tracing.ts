@@ -65,8 +65,8 @@ export interface RequestTrace {
 export interface Tracing {
   readonly isOn: boolean;
   /**
-   * True if the steps of this subject are recorded (`StepRef.subjectId`). Services with the same
-   * sampler take the same decision.
+   * True if the steps with this `StepRef.subjectId` are recorded. Services with the same sampler
+   * take the same decision.
    */
   isTraced(subjectId: string): boolean;
   /** Unix time in milliseconds, with fractions; 0 if tracing is off. */

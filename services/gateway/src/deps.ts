@@ -33,9 +33,9 @@ export interface GatewayDeps {
   readonly replies: ReplyListener;
   readonly pricing: Pricing;
   /**
-   * The secret key for the hashes of requests, and for masking the ledger numbers in cursors of
-   * statements. Without a key, somebody who sees a hash could guess the request and check the
-   * guess.
+   * The secret key for the hashes of requests. Without a key, somebody who sees a hash could guess
+   * the request and check the guess. The key also masks the ledger numbers in cursors of
+   * statements.
    */
   readonly requestHashKey: Uint8Array;
   readonly keyUses: KeyUses;

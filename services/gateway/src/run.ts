@@ -179,8 +179,9 @@ function pricingOf(store: Store, loadSurgeMicros: () => Promise<bigint>, clock: 
 }
 
 /**
- * Waits at most `redisWaitMsMax` until the reply channel is subscribed. A reply that arrives before
- * the subscription is lost. The creation that waits for it is then answered up to a second later.
+ * Waits at most `redisWaitMsMax` until the reply channel is subscribed, because a reply that
+ * arrives before the subscription is lost. The creation that waits for a lost reply is answered up
+ * to a second later.
  */
 async function waitForReplies(replies: ReplyListener, clock: Clock): Promise<void> {
   const giveUpAtMs = clock.monotonicMs() + redisWaitMsMax;

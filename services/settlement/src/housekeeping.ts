@@ -40,7 +40,7 @@ export async function startHousekeeping(
   } catch (error) {
     logger.error(
       { err: error },
-      'could not check the partitions or the ledger audit at the start; the checks are repeated',
+      'could not check partitions or read the last ledger audit at the start; settlement tries again',
     );
   }
   const tasks = [

@@ -32,8 +32,8 @@ const agedMax = 500;
 const agedPagesMax = 20;
 /**
  * `tidyEndpoints` runs once in this many passes. That is enough, because no tenant can read the
- * events that it drops or use the endpoints that it deletes. The delivery of such an event stays
- * `pending` until then.
+ * events that it drops or use the endpoints that it deletes. But tenants see the delivery of such
+ * an event as `pending` until `tidyEndpoints` drops it.
  */
 const tidyEveryPasses = 60;
 const tidiedMax = 500;
@@ -54,8 +54,8 @@ export function createRecovery({ store, producer, deliverer, logger }: RecoverDe
 
   return async function recover(): Promise<void> {
     await followPause();
-    // Waking comes before `endAged`, because waking is more urgent. `endAged` throws if a delivery
-    // cannot be ended. `tidyEndpoints` then does not run in this pass.
+    // Waking comes first, because it is the most urgent. If `endAged` throws because it cannot end
+    // a delivery, `tidyEndpoints` does not run in this pass.
     await wakeDue();
     await wakeDueTargets();
     await endAged();

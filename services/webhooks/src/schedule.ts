@@ -11,8 +11,8 @@ export interface Endpoint {
    */
   inFlight: number;
   /**
-   * True if the endpoint must be asked for: since `wake`, or since a claim that may have left due
-   * deliveries. `take` makes it false.
+   * True if the endpoint may have due deliveries, so that a claim must ask for it. `wake` makes it
+   * true, and so does a claim that may have left due deliveries. `take` makes it false.
    */
   due: boolean;
   /**
@@ -45,8 +45,9 @@ export interface ScheduleOptions {
 /** The share of the request slots that is reserved for endpoints with nothing in flight. */
 const reservedShare = 0.25;
 /**
- * The most endpoints for which one statement claims attempts. A statement takes no further endpoint
- * once it asks for `claimedAttemptsMax` attempts or more.
+ * The limits of one statement that claims attempts. It takes at most `claimedEndpointsMax`
+ * endpoints. It also takes no further endpoint when it already asks for `claimedAttemptsMax`
+ * attempts or more.
  */
 const claimedEndpointsMax = 64;
 const claimedAttemptsMax = 128;

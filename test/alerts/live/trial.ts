@@ -19,8 +19,8 @@ export interface TrialOptions {
   readonly quietSeconds: number;
   readonly faultSeconds: number;
   /**
-   * The time after the repair of the fault in which alerts are still recorded, in seconds. An alert
-   * on a rate over several minutes can begin to fire after the repair.
+   * Alerts are still recorded for this long after the repair of the fault, because an alert on a
+   * rate over several minutes can begin to fire after the repair.
    */
   readonly afterSeconds: number;
   readonly say: (line: string) => void;

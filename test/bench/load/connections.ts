@@ -2,7 +2,7 @@ import { type Connection, connectTo } from './connection.ts';
 
 /**
  * A connection that was idle for this time or longer is not used again. The gateway closes an idle
- * connection only later.
+ * connection later than this, so no request meets a connection that the gateway is closing.
  */
 const idleMsMax = 2_000;
 

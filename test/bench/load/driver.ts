@@ -3,8 +3,9 @@ import type { Load, LoadResult } from './messages.ts';
 import { driveOpen } from './open-loop.ts';
 
 /**
- * The driver is a separate process, so the CPU of the gateways does not include that of the driver.
- * It sends only what a correct client sends. Only a 201 is a success.
+ * The process that sends the requests of the bench. It is a separate process, because its CPU must
+ * not count as CPU of the gateways. It sends only what a correct client sends. Only a 201 is a
+ * success.
  */
 
 function drive(load: Load): Promise<LoadResult> {

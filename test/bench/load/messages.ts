@@ -40,8 +40,8 @@ export interface Post {
 export interface LoadResult {
   readonly posts: readonly Post[];
   /**
-   * The number of answers by their status, without 201. The key 0 counts the requests of an open
-   * loop that lost their connection.
+   * The number of answers with each status except 201. In an open loop, the key 0 counts the
+   * requests that lost their connection.
    */
   readonly refused: Readonly<Record<string, number>>;
   /** Set only for an open loop. */

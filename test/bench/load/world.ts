@@ -19,8 +19,9 @@ let arrivals: Arrival[] = [];
 const arrived = new Set<string>();
 let mode: NodeMode = 'complete';
 /**
- * True from `release` to the next `mode`. A tenant may get its answer before the node gets the
- * `assign`. A submission whose `assign` comes after `release` must end, too.
+ * True from `release` to the next `mode`. Meanwhile, in the mode `accept`, a submission fails as
+ * soon as it is assigned. A tenant may get its answer before the node gets the `assign`, so the
+ * `assign` may come after `release`. Its submission must end, too.
  */
 let isReleasing = false;
 

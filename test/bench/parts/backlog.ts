@@ -44,9 +44,9 @@ export async function measureBacklogs(
 }
 
 /**
- * Stops the service `away`, lets work wait for it, starts it again and measures how fast it catches
- * up. The waiting work of webhooks is deliveries that are due. The waiting work of settlement is
- * stored outcomes.
+ * Measures how fast the service `away` catches up after a stop. Stops the service, lets work wait
+ * for it, and starts it again. Due deliveries wait for webhooks, and stored outcomes wait for
+ * settlement.
  */
 async function measureBacklog(
   driver: Driver,

@@ -13,8 +13,8 @@ export interface DeadNodes {
   /** For each node: the time from the start of its silence until the node has left the fleet. */
   readonly noticedAfterMs: readonly number[];
   /**
-   * The time of each run on a silent node from the silence until the run ended as `node_lost`.
-   * Empty if the part did not wait for the end.
+   * For each run on a silent node: the time from the start of the silence until the run ended as
+   * `node_lost`. Empty if `waitForRuns` is false.
    */
   readonly lostAfterMs: readonly number[];
 }
@@ -32,14 +32,15 @@ export interface DeadNodesOptions {
 const runs = 20;
 const pollMs = 50;
 /**
- * The time over which the links are opened, which is one ping interval of the service. The pings of
- * the links then come at different moments.
+ * The links are opened evenly over this time, so their pings come at different moments. The time is
+ * one ping interval of the service.
  */
 const linkedOverMs = 5_000;
 
 /**
- * Suspends the one process that plays all nodes while they run submissions, and measures when the
- * service notices. The links stay open and send nothing, not even a pong (CONTRACT 7).
+ * Measures how soon the service notices that nodes are silent. One process plays all nodes, and is
+ * suspended while they run submissions. The links stay open, but the nodes send nothing, not even a
+ * pong (CONTRACT 7).
  */
 export async function measureDeadNodes(options: DeadNodesOptions): Promise<DeadNodes> {
   const { stack, driver, gatewayUrl, tenants, nodes } = options;

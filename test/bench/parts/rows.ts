@@ -4,7 +4,7 @@ import type { System } from '../systems/system.ts';
 
 /**
  * The rows that a system wrote while `lives` submissions ended. `inserts`, `updates` and `deletes`
- * are rows for each of these submissions.
+ * are averages per submission.
  */
 export interface Rows {
   readonly lives: number;

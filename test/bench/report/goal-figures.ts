@@ -85,8 +85,8 @@ export function halfLoadFigures(results: readonly ShapeResult[]): GoalFigures {
 }
 
 /**
- * In each result, the first system has many rows and the second has few. Each figure comes from the
- * load shape for which the figure grows most.
+ * The ratios of a system with many rows to a system with few. In each result, the system with many
+ * rows is the first one. Each figure comes from the load shape in which it grows most.
  */
 export function growthFigures(results: readonly ShapeResult[]): GoalFigures {
   return new Map([
@@ -96,9 +96,9 @@ export function growthFigures(results: readonly ShapeResult[]): GoalFigures {
 }
 
 /**
- * The ratios of the shape with the greatest median ratio. The shape is the same for all rounds. The
- * rounds of one system differ by a tenth, so the greatest ratio of each round would exceed 1 even
- * for equal systems.
+ * The ratios of the shape with the greatest median ratio. The shape is not chosen for each round,
+ * because the rounds of one system differ by a tenth. The greatest ratio of each round would exceed
+ * 1 even for equal systems.
  */
 function ofWorstShape(
   results: readonly ShapeResult[],

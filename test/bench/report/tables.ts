@@ -38,7 +38,7 @@ export function backlogTable(
     compared(({ firstAfterMs }) => firstAfterMs),
     compared(({ totalCpuMicros }) => totalCpuMicros),
   ]);
-  return table(['', 'a second', 'service start to first one, ms', 'CPU-seconds per 1,000'], rows);
+  return table(['', 'a second', 'ms from start to first result', 'CPU-seconds per 1,000'], rows);
 }
 
 const cancelRow = (name: string, valuesMs: readonly number[]): string[] => [

@@ -74,8 +74,8 @@ export async function openStack({ dir, durable, env: more }: StackOptions): Prom
 }
 
 /**
- * The tenants have credits for any run, and a rate limit that no run reaches. The bench measures
- * the service and not its limits.
+ * Creates tenants with credits for any run and with a rate limit that no run reaches, because the
+ * bench measures the service and not its limits.
  */
 export async function createTenants(
   { store, pool }: Stack,

@@ -4,8 +4,8 @@ import type { LinkTo, LoadTenant } from '../load/messages.ts';
 import type { Written } from './counters.ts';
 
 /**
- * A system under measurement. It has a Postgres and a Redis that no other system uses. `world` is
- * the process with its nodes and with the webhook endpoint of its tenants.
+ * A system under measurement. It has a Postgres and a Redis that no other system uses. `world` is a
+ * process outside the system: it runs the nodes and the webhook endpoint of the tenants.
  */
 export interface System {
   readonly name: string;

@@ -40,12 +40,12 @@ export async function measureFairness(world: World, say: Say): Promise<void> {
     const committedMs = Date.now();
     await announceDeliveries(producer, [b]);
     let arrivedMs: number | undefined;
-    await until('the delivery of B', 60_000, async () => {
+    await until("tenant B's webhook", 60_000, async () => {
       arrivedMs = (await arrivalsAt(url)).get(toWireId('dlv', id));
       return arrivedMs !== undefined;
     });
     say(
-      `  ${when.padEnd(46)} B's webhook arrives after ${(arrivedMs ?? 0) - committedMs} ms (goal 1000 ms); ${hole.open()} connections to A's endpoint`,
+      `  ${when.padEnd(46)} tenant B's webhook arrives after ${(arrivedMs ?? 0) - committedMs} ms (goal 1000 ms); ${hole.open()} connections to tenant A's endpoint`,
     );
   };
   for (const _ of [1, 2, 3]) await measure("A's first requests are in flight");

@@ -48,7 +48,7 @@ export async function measureLatency(
   const [p50, p99, worst] = [0.5, 0.99, 1].map((share) => quantile(latencies, share).toFixed(0));
   const rate = (deliveryIds.length / seconds).toFixed(0);
   say(
-    `latency: ${rate} events/s for ${seconds} s; from an event to its first arrival: p50 ${p50} ms, p99 ${p99} ms (goal 250 ms), worst ${worst} ms`,
+    `latency: ${rate} events/s for ${seconds} s; from an event to the first arrival of its webhook: p50 ${p50} ms, p99 ${p99} ms (goal 250 ms), worst ${worst} ms`,
   );
 }
 

@@ -97,7 +97,7 @@ async function assertLogged({ pool }: World, deliveryIds: readonly string[]): Pr
     [deliveryIds],
   );
   if (rows[0]?.count !== deliveryIds.length)
-    throw new Error('the number of logged attempts with 204 is not the number of deliveries');
+    throw new Error('the count of stored attempts with status 204 is not the count of deliveries');
 }
 
 async function rateOf(url: string): Promise<number> {

@@ -4,8 +4,9 @@ import net from 'node:net';
 
 export interface Listeners {
   /**
-   * Each connection with its local address and port, such as `tcp 127.0.0.1:80`. Each datagram with
-   * its port only, such as `udp :80`.
+   * One text for each connection or datagram that arrived. A connection is noted with its local
+   * address and port, for example `tcp 127.0.0.1:80`. A datagram is noted with its port only, for
+   * example `udp :80`.
    */
   readonly contacts: string[];
   close(): void;

@@ -60,8 +60,8 @@ const member = ({ name, contentType, bytes }: ApplicantFile) => ({
 });
 
 /**
- * `tag` consists of letters and digits. The tag makes the name, the email address, the LinkedIn URL
- * and the canaries differ from those of other applicants.
+ * Creates an applicant. The name, the email address, the LinkedIn URL and the canaries contain
+ * `tag`, so they differ from those of other applicants. `tag` consists of letters and digits.
  */
 export function createApplicant(tag: string, resumeBytes = resumeBytesDefault): Applicant {
   const given = `Aoife${tag}`;

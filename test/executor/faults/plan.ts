@@ -24,9 +24,9 @@ export interface RunPlan {
   readonly target: Target;
   readonly moment: Moment;
   /**
-   * The further kills of a killed agent. For each number, the agent starts again and is killed when
-   * it has a link, at the latest after this many milliseconds. After these kills it starts a last
-   * time and lives.
+   * The kills that follow the first kill of an agent. For each number, the agent starts again and
+   * is killed once it has a link, or after this many milliseconds without a link. After the last
+   * kill, the agent starts once more and stays alive.
    */
   readonly againAfterMs: readonly number[];
   /**

@@ -122,9 +122,7 @@ function violationsOf(ended: Ended, received: number): string[] {
     return ['node_error', 'site_unreachable'].includes(code) ? [] : [`${code}: ${message}`];
   }
   if (submitted === false)
-    return [
-      `the node reported ${code} and that nothing was submitted, but the application arrived`,
-    ];
+    return [`the node reported ${code} with submitted: false, but the application arrived`];
   return code === 'site_unreachable'
     ? ['the node reported site_unreachable, but the application arrived']
     : [];

@@ -4,7 +4,7 @@ import type { Trial, TrialEnd } from './trials.ts';
 export function faultsOf(trial: Trial, { sent, received, isCut }: TrialEnd): string[] {
   const faults: string[] = [];
   if (received.length > 1)
-    faults.push(`${received.length} submission requests arrived, but at most one may`);
+    faults.push(`${received.length} submission requests arrived, but at most one may arrive`);
   if (trial.isJournalBroken === true) {
     if (received.length > 0)
       faults.push('a request arrived although the journal could not be written');

@@ -16,11 +16,9 @@ const { values, positionals } = parseArgs({
   options: { every: { type: 'string', default: '1' } },
 });
 const every = Number(values.every);
-/**
- * The most bytes of a request, including the TLS handshake. The trials cut the request after each
- * multiple of `requestStepBytes` times `--every`.
- */
+/** The most bytes of a request, including the TLS handshake. */
 const requestBytesMax = 3_000;
+/** The number of bytes between two cuts of a request is this step times `--every`. */
 const requestStepBytes = 37;
 const answerBytesMax = 5_000;
 
@@ -62,7 +60,7 @@ async function runAll(): Promise<void> {
 
 const named = Object.entries(namedTrials).filter(([name]) => positionals.includes(name));
 if (named.length !== positionals.length)
-  throw new Error('arguments must be different trials of test/executor/fence/named-trials.ts');
+  throw new Error('name only trials of test/executor/fence/named-trials.ts, each at most once');
 for (const [, trial] of named) await run(trial);
 if (named.length === 0) await runAll();
 await browser.close();

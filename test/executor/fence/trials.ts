@@ -30,8 +30,8 @@ export const senders = {
 export type Sender = keyof typeof senders;
 
 /**
- * A broken journal waits at most this long for a request to arrive, and then throws. The fence must
- * send nothing before the journal has written, so an arrival is a fault.
+ * The longest time that a broken journal waits for a request before it throws. The fence must send
+ * nothing before the journal has written. So a request that arrives in this time shows a fault.
  */
 const earlyRequestMs = 700;
 

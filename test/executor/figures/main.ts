@@ -26,12 +26,12 @@ const worstRatio = Math.max(...measured.map(({ ratioOfBytes }) => Math.abs(1 - r
 const peakPssMb = peakPssBytes / 2 ** 20;
 const cpuSeconds = median((one) => one.cpuSeconds);
 const checks = [
-  { text: `${seconds.toFixed(2)} s a job (at most 3)`, isHeld: seconds <= 3 },
+  { text: `${seconds.toFixed(2)} s per job (at most 3)`, isHeld: seconds <= 3 },
   {
     text: `${(3_600 / seconds).toFixed(0)} jobs per hour and slot (at least 1200)`,
     isHeld: 3_600 / seconds >= 1_200,
   },
-  { text: `${cpuSeconds.toFixed(2)} s of CPU a job (at most 1)`, isHeld: cpuSeconds <= 1 },
+  { text: `${cpuSeconds.toFixed(2)} s of CPU per job (at most 1)`, isHeld: cpuSeconds <= 1 },
   {
     text: `${peakPssMb.toFixed(0)} MiB of memory at the peak (limit 300)`,
     isHeld: peakPssMb <= 300,

@@ -68,8 +68,8 @@ function pssOfChildren(): number {
 }
 
 /**
- * An applicant whose profile gives the address of the resume. The file is too large for a payload.
- * The employer's server offers the file at that address.
+ * An applicant whose profile gives the address of the resume, because the file is too large for a
+ * payload. The employer's server offers the file at that address.
  */
 function applicantWithAddress(tag: string) {
   const { profile, answers } = createApplicant(tag, resumeBytes);

@@ -54,7 +54,7 @@ function auditEnd(
   const describe = (): string =>
     `its record reads ${inWords(record)}; webhooks: ${webhooks.map(describeWebhook).join('; ')}`;
   findings.expect(
-    'every end of a submission is one event with the right figures',
+    'every end of a submission is reported by one event with the right figures',
     ends.length > 0 && new Set(ends.map(({ event }) => event.id)).size === 1 && isRight,
     record.id,
     describe,

@@ -37,7 +37,8 @@ function auditBalance(
     'a balance is the grants less the charges',
     own.every(({ isAnswered }) => isAnswered) && microsOf(balance['balance']) === granted - charged,
     tenant.name,
-    () => `it is ${String(balance['balance'])} credits; expected in micros: ${granted - charged}`,
+    () =>
+      `${String(balance['balance'])} credits, not ${granted - charged} micros, or a grant failed`,
   );
 }
 
@@ -49,8 +50,8 @@ const signs: Readonly<Record<string, bigint>> = {
 };
 
 /**
- * Checks that the lines of an account statement add up, from the oldest line on. A hold or a
- * release does not change the balance.
+ * Checks that the lines of an account statement add up, from the oldest line on. Holds and releases
+ * count as 0, because they do not change the balance.
  */
 function auditStatement(findings: Findings, { tenant, balance, statement }: TenantBooks): void {
   let expected = 0n;
@@ -63,7 +64,7 @@ function auditStatement(findings: Findings, { tenant, balance, statement }: Tena
       'a statement adds up line by line',
       after === expected && held !== undefined && held >= 0n && after - held === available,
       `${tenant.name}, ${String(line['id'])}`,
-      () => `it reads ${JSON.stringify(line)}; the lines up to it add up to ${expected} micros`,
+      () => `the line is ${JSON.stringify(line)}; the lines up to it add up to ${expected} micros`,
     );
   }
   findings.expect(
@@ -88,7 +89,7 @@ function auditLines(findings: Findings, record: FinalRecord, lines: readonly Jso
       sum('charge') + sum('release') === sum('hold') &&
       record.chargedMicros + record.refundedMicros === record.maxMicros,
     record.id,
-    () => `${inWords(record)} has the lines ${JSON.stringify(lines)}`,
+    () => `${inWords(record)} has the statement lines ${JSON.stringify(lines)}`,
   );
 }
 
@@ -129,9 +130,9 @@ function auditCharge(findings: Findings, record: FinalRecord): void {
         `${status}, charged ${chargedMicros} of ${maxMicros} micros: ${what}; ${inWords(record)}`,
     );
   if (status === 'submitted')
-    limit(`the price is ${chargeOf(record)}`, chargedMicros === chargeOf(record));
-  else if (status === 'failed') limit('a failure is free', chargedMicros === 0n);
-  else limit('a cancel before begin is free', startedAt !== null || chargedMicros === 0n);
+    limit(`the price must be ${chargeOf(record)}`, chargedMicros === chargeOf(record));
+  else if (status === 'failed') limit('a failure must be free', chargedMicros === 0n);
+  else limit('a cancel before begin must be free', startedAt !== null || chargedMicros === 0n);
   findings.expect(
     'no submission is charged more than its hold',
     chargedMicros >= 0n && chargedMicros <= maxMicros,

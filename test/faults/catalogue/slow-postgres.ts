@@ -12,8 +12,8 @@ import { wireOf } from './wires.ts';
  */
 const delaysMs = [80, 160, 250] as const;
 /**
- * The second fault strikes after at least this many one-way delays. By then submissions are at
- * every step. Without a second fault, Postgres stays slow for at least this many one-way delays.
+ * The fewest one-way delays for which Postgres stays slow. A second fault strikes only after this
+ * many, because submissions are then at every step.
  */
 const waysBefore = 8;
 
@@ -49,7 +49,7 @@ async function slowDownFor(world: World, slow: Slow, extraMs: number): Promise<v
 const slowPostgres = lastingKind('a slow Postgres', 5, (random, targets) => {
   const slow = drawSlow(random, targets);
   return {
-    name: `packets ${slow.delayMs} ms late to and from Postgres`,
+    name: `packets to and from Postgres ${slow.delayMs} ms late`,
     atLeastMs: waysBefore * slow.delayMs,
     strike: (world) => slowDown(world, slow),
     heal: (world) => speedUp(world, slow),
@@ -64,7 +64,7 @@ const stoppedWhileSlow = lastingKind('Postgres stopped while slow', 4, (random, 
   const slow = drawSlow(random, targets);
   const extraMs = random.nat(2 * slow.delayMs);
   return {
-    name: `packets ${slow.delayMs} ms late to and from Postgres, then Postgres stopped (immediate) and down`,
+    name: `packets to and from Postgres ${slow.delayMs} ms late, then Postgres stopped (immediate) and down`,
     async strike(world) {
       await slowDownFor(world, slow, extraMs);
       await world.postgres.stopImmediately();
@@ -88,7 +88,7 @@ const killedWhileSlow: FaultKind = {
     const lastsMs = random.nat(awayMsMax);
     return {
       kind: this.kind,
-      name: `packets ${slow.delayMs} ms late to and from Postgres, then kill -9 ${struck.join(', ')}, started again after ${seconds(lastsMs)}`,
+      name: `packets to and from Postgres ${slow.delayMs} ms late, then kill -9 ${struck.join(', ')}, started again after ${seconds(lastsMs)}`,
       lastsMs,
       async strike(world) {
         await slowDownFor(world, slow, extraMs);

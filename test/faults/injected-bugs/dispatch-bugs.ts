@@ -82,7 +82,7 @@ export const dispatchBugs: readonly InjectedBug[] = [
   },
   {
     name: 'node-begins-again',
-    what: 'after a restart, a node begins a job again that it had begun before',
+    what: 'after a restart, a node begins a job that it had begun before',
     edits: [
       {
         file: 'packages/node-agent/src/run-entry.ts',

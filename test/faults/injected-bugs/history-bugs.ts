@@ -23,7 +23,7 @@ function cached(key: string, read: string, ageMs: string): string {
 export const historyBugs: readonly InjectedBug[] = [
   {
     name: 'balance-before-the-hold',
-    what: '`balance.after` of a creation is the figure from before its hold',
+    what: '`balance.after` in the answer to a creation is the figure before the hold',
     edits: [
       {
         file: holding,

@@ -32,7 +32,7 @@ export const moneyBugs: readonly InjectedBug[] = [
   },
   {
     name: 'key-not-looked-at',
-    what: 'a hold does not check whether its key is taken (and no unique index refuses it)',
+    what: 'a hold does not check its idempotency key, and no unique index refuses a taken key',
     edits: [
       {
         file: holding,
@@ -61,7 +61,7 @@ export const moneyBugs: readonly InjectedBug[] = [
   },
   {
     name: 'cancel-without-state',
-    what: 'a cancel does not check whether the submission has ended (and no unique index refuses it)',
+    what: 'a cancel does not check whether the submission has ended (and no unique index refuses a second end)',
     edits: [{ file: ending, from: "if (!moves(facts.state, 'cancel')) return null;", to: '' }],
     sql: [dropOneMovement, 'ALTER TABLE submissions DROP CONSTRAINT submissions_outcome'],
   },

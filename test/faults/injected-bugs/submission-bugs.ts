@@ -6,8 +6,9 @@ const gate = `${browser}/fence/gate.ts`;
 const caughtBy = 'pnpm executor:faults';
 
 /**
- * With each bug, an employer may get an application twice (CONTRACT 10). With some of the bugs, the
- * agent reports a sent application as not sent. The tenant may then post it again.
+ * Bugs with which an employer may get an application twice (CONTRACT 10). With some of them, the
+ * cause is a wrong report: the agent reports a sent application as not sent, so the tenant may post
+ * it again.
  */
 export const submissionBugs: readonly InjectedBug[] = [
   {
@@ -69,7 +70,7 @@ export const submissionBugs: readonly InjectedBug[] = [
   },
   {
     name: 'retry-after-an-error',
-    what: 'a job that fails is tried once more, and the journal does not stop it',
+    what: 'a job that fails is tried once more, and the journal does not stop the second try',
     caughtBy,
     edits: [
       {

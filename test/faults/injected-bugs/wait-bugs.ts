@@ -58,7 +58,7 @@ export const waitBugs: readonly InjectedBug[] = [
   },
   {
     name: 'silence-one-by-one',
-    what: 'the calls of a batch whose answer was lost run again one by one',
+    what: 'after a lost answer, the calls of the batch run again one by one',
     caughtBy: 'packages/store/src/connection/batching.test.ts',
     edits: [{ file: batchRun, from: 'if (isAnswerLost(error)) {', to: 'if (error === null) {' }],
   },

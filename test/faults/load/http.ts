@@ -24,9 +24,9 @@ export interface Answer {
 }
 
 /**
- * True if the answer decides the outcome of the request. Without an answer, or after `unavailable`,
- * 408 or 429, the tenant sends the request again. 408 answers a request of which only a part
- * arrived, for example after a cut.
+ * True if the answer decides the outcome of the request. Otherwise the tenant sends the request
+ * again: without an answer, or after `unavailable`, 408 or 429. 408 means that only a part of the
+ * request arrived, for example after a cut.
  */
 export function isDecisive(answer: Answer | undefined): answer is Answer {
   return (
@@ -53,8 +53,9 @@ export interface Http {
 }
 
 /**
- * Keeps connections alive, as a tenant's client does, so a cut hits open connections. The number of
- * connections has no limit. With a limit, a request could time out while it waits for a connection.
+ * Creates a client that keeps its connections open between requests, as a tenant's client does. A
+ * cut therefore hits open connections. The number of connections has no limit, because with a limit
+ * a request could time out while it waits for a connection.
  */
 export function createHttp(): Http {
   const agent = new Agent({ keepAlive: true, scheduling: 'lifo' });

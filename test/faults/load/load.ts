@@ -30,8 +30,8 @@ export interface LoadOptions {
 const inFlightSecondsMax = 10;
 const triesMax = 12;
 /**
- * An impatient tenant does not retry a creation that failed. If no answer comes, the service must
- * end the submission without a retry of the tenant.
+ * The patience of a tenant that does not retry a failed creation. If such a creation gets no
+ * answer, the service must end the submission without a retry.
  */
 const onlyOnce = { triesMax: 1, givesUp: true } as const;
 const poorGrantCredits = 150;

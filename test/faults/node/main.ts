@@ -7,6 +7,7 @@ import { openNodeLog } from './node-log.ts';
  * Its executor logs each application in place of sending it, and its journal logs the agent's
  * decisions.
  */
+
 const note = openNodeLog(setting('FAULTS_NODE_LOG'));
 
 function setting(name: string): string {
@@ -24,8 +25,8 @@ function overheard(journal: Journal): Journal {
   const ended = new Map<string, { outcome: 'completed' | 'failed'; code: string | null }>();
   for (const entry of journal.found) {
     if (entry.phase === 'ended') ended.set(entry.submissionId, outcomeOf(entry));
-    // An earlier process began this submission. The agent reports it as failed without first
-    // writing an outcome to the journal.
+    // An earlier process began this submission. The agent reports it as failed, but writes no
+    // outcome to the journal before that, so `write` cannot note it.
     if (entry.phase === 'begun' || entry.phase === 'submitting') {
       ended.set(entry.submissionId, { outcome: 'failed', code: 'node_error' });
     }

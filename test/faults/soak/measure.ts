@@ -22,8 +22,8 @@ export async function measure(world: World): Promise<Figure[]> {
       unit: 'MB',
       value: residentMb(process.pid()),
     });
-    // The tenants, not the gateway, decide how many connections they open to it. These connections
-    // are therefore not counted.
+    // The connections that tenants opened to the gateway are not counted, because the tenants, not
+    // the gateway, decide their number.
     const ofTenants = world.wires.get(`tenants - ${process.name}`)?.connections() ?? 0;
     figures.push({
       name: `descriptors of ${process.name}`,

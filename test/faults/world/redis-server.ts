@@ -68,8 +68,8 @@ export async function openRedis(dir: string): Promise<RedisUnderTest> {
     }
   };
   let starting: Promise<void> | undefined;
-  // The ends of two faults may start Redis at the same time. The later call then only waits for the
-  // start that has begun, and its `empty` has no effect.
+  // Two faults may end at the same time, and both then start Redis. The second call only waits for
+  // the start that has begun, so its `empty` has no effect.
   const start = async ({ empty = false } = {}): Promise<void> => {
     if (server !== undefined) return;
     starting ??= launchAtAnyRate(empty).finally(() => (starting = undefined));

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 
 /**
- * A wire between two parts of the system that a test can cut, block or slow down. All its traffic
- * crosses this process, so a fault needs no privilege and strikes one wire only.
+ * A wire between two parts of the system. A test can cut, block or slow it down. All traffic of the
+ * wire crosses this process, so a fault needs no privilege and strikes only this wire.
  */
 export interface TcpProxy {
   readonly name: string;

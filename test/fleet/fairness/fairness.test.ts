@@ -23,8 +23,8 @@ const runMs = 2_000;
 /** Submissions in this time at the start of a trial are not counted. */
 const warmUpMs = 15_000;
 /**
- * An answer that takes longer than this counts as unmeasured. If no slot is free, the refusal comes
- * at once. A late answer therefore shows that the machine is too slow.
+ * An answer that takes longer than this counts as unmeasured, because it shows that the machine is
+ * too slow: even a refusal comes at once if no slot is free.
  */
 const lateMs = 3_000;
 const unmeasuredPartMax = 0.02;

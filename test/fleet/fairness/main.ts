@@ -22,8 +22,8 @@ const { values } = parseArgs({
 const partMin = 0.9;
 const timesAsFast = 50;
 /**
- * The numbers of slots to try. The flood almost fits into the largest number, and asks for many
- * times the smallest one.
+ * The numbers of slots to try. At the default rate, the largest number is almost enough for the
+ * flood, and the smallest is far too small.
  */
 const slotCounts = [100, 60, 40, 20, 10] as const;
 const standardKeepsFree = 0.1;
@@ -38,7 +38,7 @@ const floodPerSecond = slowPerSecond * timesAsFast;
 const shared = { seed: Number(values.seed), seconds: Number(values.seconds), slowPerSecond };
 
 say(
-  '%: accepted requests of the tenant; load: slots needed / slots for standard jobs; kept: slow tenant with shared slots / slow tenant alone; work: all accepted with shared slots / all accepted with first come',
+  'Each % is the share of the requests of one tenant that were accepted. load = slots needed / slots that standard jobs may use. kept = % of the slow tenant with shared slots / its % alone. work = all accepted requests with shared slots / all accepted requests with first come.',
 );
 say('slots  load  slow alone  first come: slow  flood  shared: slow  flood  kept   work');
 let asks = 0;
@@ -89,6 +89,6 @@ if (!values['registry-only']) {
   if (status !== 0) unfair += 1;
 }
 say(
-  `${unfair === 0 ? 'held' : 'BROKEN'}: ${asks} requests to the registry in ${slotCounts.length} fleets, seed ${values.seed}; stack ${stack}; in ${unfair} cases the slow tenant got less than ${partMin * 100} % of what it gets alone`,
+  `${unfair === 0 ? 'held' : 'BROKEN'}: ${unfair} trials failed (the slow tenant must get at least ${partMin * 100} % of what it gets alone); ${asks} requests to the registry in ${slotCounts.length} fleets, seed ${values.seed}; stack ${stack}`,
 );
 process.exitCode = unfair === 0 ? 0 : 1;

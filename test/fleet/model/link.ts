@@ -6,8 +6,8 @@ import type { OpenLink } from '../../../services/dispatcher/src/wire/node-link.t
 import type { ModelNode, NodeLinkEnd } from './node.ts';
 
 /**
- * A node link without a socket. Frames arrive in order. A cut loses the frames in flight. After
- * `cutUnnoticed`, the link loses every frame, and the service notices the end after 15 s.
+ * A node link without a socket. Frames arrive in order. `cut` and `cutUnnoticed` lose the frames in
+ * flight.
  */
 export class ModelLink implements LinkTransport, NodeLinkEnd {
   #state: 'open' | 'swallowing' | 'closed' = 'open';

@@ -73,8 +73,9 @@ export class Mortal {
   }
 
   /**
-   * Calls something outside the process, unless the process is dead. The answer never reaches a
-   * process that has died meanwhile. In both cases the promise never settles.
+   * Calls something outside the process. If the process is dead, calls nothing, and the promise
+   * never settles. If the process dies during the call, the promise never settles either, because
+   * a dead process gets no answer.
    */
   async outside<T>(work: () => Promise<T>): Promise<T> {
     if (this.#isDead) return await never;

@@ -38,8 +38,8 @@ export class ModelNode {
   readonly offers = new Map<string, ReceivedOffer>();
   readonly pastOffers: ReceivedOffer[] = [];
   /**
-   * The submissions that the node was ordered to stop on the current link and has not reported as
-   * `stopped`. A new assignment of a submission cancels the order.
+   * The submissions that the node must stop. The order arrived on the current link, and the node
+   * has not sent `stopped`. A new assignment of a submission cancels the order.
    */
   readonly stopping = new Set<string>();
   link: NodeLinkEnd | undefined;
@@ -202,8 +202,8 @@ export class ModelNode {
       return;
     }
     if (this.#nowMs() - accepted.atMs > acceptedOfferVoidAfterMs) return;
-    // The assignment cancels an earlier order to stop this submission. The node gets such an order
-    // if it sends a frame for the submission before the assignment.
+    // The assignment cancels an order to stop this submission. The node has got such an order if it
+    // sent a frame for the submission before the assignment arrived.
     this.stopping.delete(submissionId);
     this.journal.set(submissionId, { submissionId, phase: 'assigned', actions: 0 });
   }

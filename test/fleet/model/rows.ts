@@ -59,7 +59,7 @@ export function compareRow(auditor: Auditor, wireId: string, row: Row): void {
   if (!ended.has(row.state)) return complain(`has not ended: its state is ${row.state}`);
   if (row.in_time === false) complain('was not dispatched before its deadline');
   for (const nodeId of [...seen.assignedTo, ...seen.beginSentTo, ...seen.actedBy]) {
-    if (nodeId !== row.node_id) complain(`${nodeId} had it, but its row names ${row.node_id}`);
+    if (nodeId !== row.node_id) complain(`was at ${nodeId}, but its row names ${row.node_id}`);
   }
   if (seen.beginSentTo.size > 0 && !row.begun)
     complain('a node got begin, but its row has no start time');
@@ -78,19 +78,20 @@ function compareOutcome(auditor: Auditor, wireId: string, row: Row): void {
   if (row.outcome_by === 'node' && !said.has(row.outcome_kind ?? ''))
     complain(`its node never reported ${row.outcome_kind}`);
   if (row.state === 'submitted' && !said.has('completed'))
-    complain('is submitted, but its node did not report completed');
+    complain('is submitted, but its node did not report `completed`');
   const isKept = row.outcome_by === 'node' || row.late_outcome_status !== null;
   const wasStored = own.length > 0 && row.node_id !== null && acknowledged.has(row.node_id);
   if (wasStored && !isKept) complain('an acknowledged outcome is not stored');
-  if (!isReported(row, actionsReported)) complain(`${row.actions} actions were never reported`);
+  if (!isReported(row, actionsReported))
+    complain(`its row has ${row.actions} actions, but its node never reported this number`);
 }
 
 /** The cap of the actions of a run that has just begun (CONTRACT 7, "Usage"). */
 const actionsCapMin = 100;
 
 /**
- * True if the stored number of actions was reported, is 0 or is null. Also true if the number can
- * be the cap and a report was higher.
+ * True if the stored number of actions is null, 0 or a reported number. Also true if it may be the
+ * cap, which replaces a higher reported number.
  */
 function isReported({ actions, is_capped }: Row, reported: ReadonlySet<number>): boolean {
   if (actions === null || actions === 0 || reported.has(actions)) return true;
@@ -119,7 +120,7 @@ function compareCharge(row: Row, complain: (what: string) => void): void {
   const { hold = 0, charge = 0, release = 0 } = row.movements ?? {};
   if (hold !== Number(row.max) || charge !== charged || release !== hold - charged)
     complain(
-      `its entries hold ${hold}, charge ${charge}, release ${release}; its quote.max is ${row.max}`,
+      `its ledger has hold ${hold}, charge ${charge}, release ${release}; quote.max is ${row.max}`,
     );
 }
 

@@ -3,8 +3,9 @@ import { fleetRefreshIntervalMs, keyPrefix } from '@svc/queue';
 import type { World } from './world.ts';
 
 /**
- * After this time every slot is free again, even those of nodes that never sent `stopped`. The
- * dispatchers have then entered all their links in the registry again.
+ * After this time every slot is free again. Even the slots of nodes that never sent `stopped` are
+ * free, because `stoppedDeadlineMs` has passed. Each link is then due to be entered in the registry
+ * again.
  */
 const slotsBackMs = 31_000;
 

@@ -7,9 +7,9 @@ import { passVerdict } from './verdict.ts';
 import { World } from './world.ts';
 
 /**
- * A dispatcher waits for Postgres while its node links to another dispatcher and works there. The
- * older link's messages must not end that work (CONTRACT 7, "Instances"). A link that ends during
- * its `hello` must take no slot.
+ * A dispatcher waits for Postgres. Meanwhile its node links to another dispatcher and works there.
+ * The waiting dispatcher must not end that work (CONTRACT 7, "Instances"). One more case is a link
+ * that ends during its `hello`: it must take no slot.
  */
 const rig = await useRig();
 

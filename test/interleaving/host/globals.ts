@@ -1,7 +1,7 @@
 import { countedImmediate, hosts } from './host.ts';
 
 /**
- * In a simulation, hooks.ts gives these globals to the product's modules. Timers and clocks use
+ * The globals that hooks.ts gives to the product's modules in a simulation. Timers and clocks use
  * simulated time in a simulated process, and real time elsewhere. `setImmediate` counts its waiting
  * callbacks.
  */

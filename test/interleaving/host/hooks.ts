@@ -60,8 +60,8 @@ function bugEdits(): readonly SourceEdit[] {
 }
 
 /**
- * Raises the product's time limit of a transaction. The seed decides how long a transaction waits,
- * and the normal limit could end it at a moment that the seed has not chosen.
+ * Raises the product's time limit of a transaction, because the normal limit could end a
+ * transaction at a moment that the seed has not chosen.
  */
 const raisedLimits: readonly SourceEdit[] = [
   {

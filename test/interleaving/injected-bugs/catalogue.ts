@@ -43,7 +43,7 @@ export const orderBugs: readonly OrderBug[] = [
   },
   {
     name: 'any-instance-begins',
-    what: 'a second agent on a copy of the state directory gets `begin` again',
+    what: 'a second agent, started on a copy of the state directory, also gets `begin`',
     edits: [anyInstanceBegins],
     seed: 1,
     focus: 'start clone',

@@ -15,8 +15,8 @@ export class ProcessKilled extends Error {
 const never = new Promise<never>(() => {});
 
 /**
- * One simulated process. All its code runs inside `run`. The code then uses the clock, timers and
- * ids of this process, and the timers end with the process.
+ * One simulated process. All its code runs inside `run`, so the code uses the clock, timers and ids
+ * of this process. The timers end with the process.
  */
 export class SimulatedProcess implements Host {
   readonly name: string;

@@ -9,8 +9,8 @@ export interface Asking {
 }
 
 /**
- * If no call gets an answer within this time, statements wait for locks or the machine is busy. If
- * all calls are statements, Postgres is then asked how many of them wait for locks.
+ * If no call gets an answer within this time, statements may be waiting for locks. Postgres is then
+ * asked how many of them wait, but only if all calls in progress are statements.
  */
 const lookAfterMs = 1;
 const stuckAfterMs = 20_000;
@@ -61,8 +61,8 @@ export class Quiet {
   }
 
   /**
-   * Runs `work` as one call, and passes `keepsLocks` to `end`. A failed statement keeps no locks,
-   * because Postgres aborts its transaction.
+   * Runs `work` as one call, and passes `keepsLocks` to `end`. But after a failed statement it
+   * passes false, because Postgres aborts the transaction, which releases the locks.
    */
   async during<T>(
     asking: Asking,

@@ -58,8 +58,8 @@ export interface Rates {
 }
 
 /**
- * The longest time for which an event is delayed, unless its process is stalled. After a longer
- * silence, a real connection would break.
+ * The longest time for which an event is delayed, unless its process is stalled. The time is
+ * limited, because a real connection would break after a longer silence.
  */
 const transitMsMax = 3_000;
 /**
@@ -71,8 +71,8 @@ const treatedChance = 0.4;
 const stallStepsMin = 10;
 const stallStepsMax = 160;
 /**
- * The largest number of steps by which a slow event is delayed. During such a delay, a node can
- * link to another dispatcher and get work there.
+ * The largest number of steps by which a slow event is delayed. It is so large because a node
+ * should have time to link to another dispatcher and get work there during the delay.
  */
 const slowStepsMax = 500;
 
@@ -127,8 +127,9 @@ export class Scheduler {
   }
 
   /**
-   * Draws the ticket of an event before the event is held. An answer gets its ticket when its
-   * request is sent. The order of the tickets then does not depend on which answer comes first.
+   * Draws the ticket of an event before the event is held. For example, an answer gets its ticket
+   * when its request is sent. So the order of the tickets does not depend on which answer comes
+   * first.
    */
   ticket(name: string): Ticket {
     const isSlow = this.#rates.stall > 0 && this.#treatments.of(name) === 'slow';

@@ -98,9 +98,9 @@ const cut: Action = (world) => {
 };
 
 /**
- * At the next hello, stalls the dispatcher that receives it. Also cuts the link in a way that only
- * the node notices, and creates a submission. The node can then link to another dispatcher and
- * work there.
+ * Lets a node link to another dispatcher and work there while its first dispatcher is stalled. At
+ * the next hello, stalls the dispatcher that receives it, and cuts the link in a way that only the
+ * node notices. Also creates a submission.
  */
 const stallGreeting: Action = (world) => {
   const { network, scheduler, random } = world;

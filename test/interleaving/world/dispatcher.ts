@@ -123,8 +123,8 @@ export class SimulatedDispatcher implements Listener {
 }
 
 /**
- * A type guard that treats a simulated socket as a socket of `ws`. A simulated socket implements
- * the part of this interface that links use. Returns false if the socket is not open.
+ * Treats a simulated socket as a socket of `ws`. This is safe, because a simulated socket
+ * implements every member that links use. Returns false if the socket is not open.
  */
 function hasInterfaceOfLinks(socket: SimulatedSocket): socket is SimulatedSocket & WebSocket {
   return socket.readyState === socket.OPEN;

@@ -80,13 +80,9 @@ export class SimulatedGateway {
   }
 }
 
-/**
- * Returns the answer inside the reply. No action of a simulation changes the credentials of a
- * tenant, so `stale_credentials` is an error.
- */
 function answerOf(reply: HoldReply): Answer {
   if (reply.kind === 'stale_credentials')
-    throw new Error('the credentials of a tenant changed, which no simulated action does');
+    throw new Error('the credentials of a tenant changed, but no simulated action changes them');
   return reply.answer;
 }
 

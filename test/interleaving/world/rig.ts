@@ -34,9 +34,9 @@ export const grantedMicros = 2_000n * microsPerCredit;
 export const nodeSecret = 'nsk_interleaving';
 
 /**
- * The time of the database is a row, which changes only when the run advances the time. Each
- * statement reads the row, except in a transaction with `isSnapshot`: there all statements see the
- * same time.
+ * The time of the database is a row, and only the run advances it. Each statement reads the row
+ * again, so the time may change within a transaction. But in a transaction with `isSnapshot`, all
+ * statements see the same time.
  */
 const clockSql = `
   CREATE TABLE interleaving_clock (now timestamptz NOT NULL);
@@ -46,8 +46,8 @@ const clockSql = `
     RETURN (SELECT now FROM interleaving_clock);`;
 
 /**
- * An index for the auditor, which reads all submissions of a run's tenants. The product lists
- * submissions by an index without the rejected ones.
+ * An index for the auditor, which reads all submissions of a run's tenants. The auditor cannot use
+ * the product's index for lists, because that index leaves out rejected submissions.
  */
 const indexSql = 'CREATE INDEX interleaving_submissions ON submissions (tenant_id)';
 /**

@@ -12,8 +12,8 @@ export type Verdict =
   | { readonly kind: 'timeout'; readonly by: string; readonly testFile: string }
   | { readonly kind: 'survived'; readonly testFilesCount: number }
   /**
-   * The machine may be the cause: `judge` could not confirm a failure, or the worker was lost while
-   * it applied the mutant.
+   * A failure that the machine may have caused instead of the mutant. Either `judge` could not
+   * confirm the failure, or the worker was lost while it applied the mutant.
    */
   | { readonly kind: 'unclear'; readonly by: string }
   /** Only for a migration: `schemaSql` finds no difference in the final schema. */

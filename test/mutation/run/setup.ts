@@ -4,8 +4,8 @@ import { afterAll, afterEach, beforeEach, inject } from 'vitest';
 import type { Reach } from './reach.ts';
 
 /**
- * Runs around every test file of a mutation run. It skips the tests after the first failure, and
- * records the code that the file reaches if the run asks for it.
+ * Runs around every test file of a mutation run. It skips the tests after the first failure. It
+ * also records the code that the file reaches, if `mutationReachFile` is not empty.
  */
 
 declare module 'vitest' {

@@ -38,8 +38,8 @@ interface RunOptions {
 }
 
 /**
- * The timeout of one test. It is shorter than the normal timeout, which allows for a machine that
- * runs everything in parallel.
+ * The timeout of one test or hook. It is short, because a mutant can make a test hang. The longer
+ * timeout in vitest.config.ts allows for a busy machine.
  */
 const testTimeoutMs = 30_000;
 const ownCode =
@@ -102,7 +102,7 @@ async function runOne(
   { servers, reachFile }: RunOptions,
 ): Promise<FileEnd> {
   const specifications = await vitest.globTestSpecifications([path.join(checkout, testFile)]);
-  if (specifications.length !== 1) throw new Error(`there is no test file ${testFile}`);
+  if (specifications.length !== 1) throw new Error(`not exactly one test file matches ${testFile}`);
   project.provide('testServers', servers);
   project.provide('mutationReachFile', reachFile);
   const beganAt = performance.now();

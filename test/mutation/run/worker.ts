@@ -15,8 +15,8 @@ const dir = mkdtempSync(path.join(tmpdir(), 'svc-mutation-'));
 process.once('exit', () => rmSync(dir, { recursive: true, force: true }));
 process.once('disconnect', () => {
   rmSync(dir, { recursive: true, force: true });
-  // Kills the whole process group. A child of this worker in which a test blocks the event loop
-  // would otherwise survive the worker.
+  // Kills the whole process group, because a test may block the event loop of a child of this
+  // worker. Such a child would survive the worker.
   process.kill(-process.pid, 'SIGKILL');
 });
 const testFiles = await openTestFiles();

@@ -82,7 +82,8 @@ function answerOf(child: ChildProcess, boundMs: number): Promise<Answer> {
     };
     const onMessage = (answer: Answer) => settle(() => resolve(answer));
     const onExit = () => settle(() => reject(new WorkerLost('the worker has ended')));
-    const tooLate = () => settle(() => reject(new WorkerLost(`no answer after ${boundMs} ms`)));
+    const tooLate = () =>
+      settle(() => reject(new WorkerLost(`the worker did not answer within ${boundMs} ms`)));
     const timer = setTimeout(tooLate, boundMs);
     child.on('message', onMessage);
     child.on('exit', onExit);

@@ -43,8 +43,8 @@ if ('missing' in tools) {
 }
 
 /**
- * A round without a report counts as one failure. A round that fails without a failure in its
- * report also counts as one.
+ * Runs one round. Returns the cases and failures of its report. A round without a report counts as
+ * one failure. So does a round that fails although its report has no failure.
  */
 function runRound(program: string, roundSeed: number): { cases: number; failures: number } {
   const dir = path.resolve(import.meta.dirname, '../../../.local/cache/schemathesis-report');

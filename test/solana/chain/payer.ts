@@ -78,8 +78,8 @@ const memoProgram = address('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr');
 let nonce = 0;
 
 /**
- * Returns an instruction whose text ends with a new number. A transaction with this instruction
- * therefore has another signature than an earlier transaction with the same other instructions.
+ * Returns an instruction that gives its transaction a new signature. The text of the instruction
+ * ends with a new number, so the transaction differs from one with the same other instructions.
  */
 export function memo(text = ''): Instruction {
   nonce += 1;

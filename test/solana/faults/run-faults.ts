@@ -31,8 +31,8 @@ export interface FaultsVerdict {
 
 const paymentsPerRound = 5;
 /**
- * The number of payments after which a new tenant pays. Some intents stay pending, and a tenant may
- * have at most 100 pending ones.
+ * The number of payments after which a new tenant pays. The tenants change because some intents
+ * stay pending, and a tenant may have at most 100 pending ones.
  */
 const paymentsPerTenant = 100;
 /**

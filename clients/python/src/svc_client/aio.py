@@ -206,7 +206,7 @@ class AsyncClient:
         self,
         **options: Unpack[CallOptions],
     ) -> t.WebhookEndpointList:
-        """All endpoints, oldest first. The URL of the settings is not among them."""
+        """All endpoints, oldest first. The `webhookUrl` of the settings is not one of them."""
         return await self._run(ops.list_webhook_endpoints(), options)
 
     async def create_webhook_endpoint(

@@ -168,7 +168,7 @@ class Client:
         self,
         **options: Unpack[CallOptions],
     ) -> t.WebhookEndpointList:
-        """All endpoints, oldest first. The URL of the settings is not among them."""
+        """All endpoints, oldest first. The `webhookUrl` of the settings is not one of them."""
         return self._run(ops.list_webhook_endpoints(), options)
 
     def create_webhook_endpoint(

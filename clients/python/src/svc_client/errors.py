@@ -82,7 +82,7 @@ class WaitTimeoutError(SvcError):
 
     def __init__(self, submission_id: str, timeout: float, last: Mapping[str, Any] | None) -> None:
         self.last = last
-        super().__init__(f"No end of {submission_id} within {timeout} s.")
+        super().__init__(f"The end of {submission_id} was not seen within {timeout} s.")
 
 
 class WebhookVerificationError(SvcError):

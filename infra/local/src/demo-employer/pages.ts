@@ -46,8 +46,8 @@ export const contentSecurityPolicy = [
 ].join('; ');
 
 /**
- * These elements are not `html` templates. The code formatter changes the text of such a template,
- * and the text would then not match its hash.
+ * These elements are not `html` templates, because the code formatter changes the text of such a
+ * template. The text would then not match its hash.
  */
 const styleElement: Html = { source: `<style>${style}</style>` };
 const scriptElement: Html = { source: `<script>${script}</script>` };

@@ -47,7 +47,7 @@ export function addAuditCommands(audit: Command): void {
     )
     .option(
       '--since <time>',
-      'only entries since this time or date; 24h means since 24 hours ago',
+      'only entries since this time or date; 24h means 24 hours ago',
       timeArgument,
     )
     .option('--until <time>', 'only entries before this time', timeArgument)
@@ -64,7 +64,7 @@ export function addAuditCommands(audit: Command): void {
   })
     .option(
       '--head <head>',
-      'also verify that this head, printed earlier, is part of the chain',
+      'also verify that the chain contains this head, which an earlier run printed',
       headArgument,
     )
     .action((options: VerifyOptions) => withContext((context) => verify(context, options)));

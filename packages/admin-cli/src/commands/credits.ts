@@ -98,7 +98,9 @@ async function grant(
     case 'unknown_tenant':
       throw new Refusal('There is no such tenant. Run `svc tenant list` to see the ids.');
     case 'balance_too_large':
-      throw new Refusal('The balance would exceed the maximum of 999999999.999999 credits.');
+      throw new Refusal(
+        'The balance would exceed 999999999.999999 credits. Try again when the balance is lower.',
+      );
   }
 }
 
@@ -129,7 +131,7 @@ async function reverse(
       );
       return;
     case 'unknown_purchase':
-      throw new Refusal('There is no such purchase. Check the id, pur_…, that the grant returned.');
+      throw new Refusal('There is no such purchase. Check the purchaseId that the grant printed.');
     case 'not_available':
       throw new Refusal(
         `Only ${formatCredits(outcome.availableMicros)} of the ${formatCredits(outcome.creditsMicros)} credits are available. The rest is spent or held.`,
@@ -159,7 +161,9 @@ async function rebate(
     case 'unknown_tenant':
       throw new Refusal('There is no such tenant. Run `svc tenant list` to see the ids.');
     case 'balance_too_large':
-      throw new Refusal('The balance would exceed the maximum of 999999999.999999 credits.');
+      throw new Refusal(
+        'The balance would exceed 999999999.999999 credits. Try again when the balance is lower.',
+      );
   }
 }
 

@@ -32,7 +32,7 @@ export function addMasterKeyCommands(masterKey: Command): void {
         '   Every service can then read data sealed under either key.',
         '2. Put the new key first in every service and here: `2027:…,2026:…`. Run this command.',
         '   You can interrupt it and run it again at any time.',
-        '3. When it reports that all data is sealed under the new key, remove the old key.',
+        '3. When the command says that all data is sealed under the new key, remove the old key.',
         '',
         'Also run this command after an upgrade if `svc migrate` asks for it. First wait until',
         'every service runs the new version. Leave SVC_MASTER_KEY unchanged.',

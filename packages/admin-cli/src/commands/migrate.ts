@@ -17,14 +17,14 @@ export function addMigrateCommand(command: Command): void {
     examples: ['svc migrate --plan', 'svc migrate', 'svc migrate --raise-floor'],
   })
     .option('--plan', 'show the missing migrations and what they block; change nothing')
-    .option('--raise-floor', 'also apply migrations that earlier builds do not work with')
+    .option('--raise-floor', 'also apply migrations after which earlier builds do not work')
     .action(async (options: MigrateOptions) => {
       const { SVC_ENVIRONMENT, DATABASE_URL, MIGRATION_DATABASE_URL } = readConfiguration(
         process.env,
       );
       if (MIGRATION_DATABASE_URL === undefined && SVC_ENVIRONMENT === 'production') {
         throw new Refusal(
-          'In production only the owner of the tables may migrate. Set MIGRATION_DATABASE_URL to a database URL of that role; DATABASE_URL is for the role of the services.',
+          'In production, `svc migrate` needs the owner of the tables. Set MIGRATION_DATABASE_URL to a URL of this owner. DATABASE_URL is for the role of the services.',
         );
       }
       const ownerUrl = MIGRATION_DATABASE_URL ?? DATABASE_URL;

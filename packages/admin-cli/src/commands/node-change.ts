@@ -66,7 +66,7 @@ export function addNodeChangeCommands(node: Command): void {
       withContext((context) => update(context, id, options)),
     );
   const disabling = addCommand(node, 'disable', {
-    does: 'disconnect a node and refuse it; its submissions end as lost, with a full refund',
+    does: 'disconnect a node and refuse it; its unfinished submissions fail, with a full refund',
     examples: ['svc node disable nod_…'],
   });
   addYesOption(disabling)
@@ -127,7 +127,7 @@ async function rotate(context: Context, nodeId: string, options: RotateOptions):
   const wireId = toWireId('nod', nodeId);
   if (force || overlapMs === 0) {
     await confirm(
-      `Drop an older secret of ${wireId} now? If the node still uses it, its link ends.`,
+      `Drop an older secret of ${wireId} now? If the node still uses this secret, the link ends.`,
       options,
     );
   }

@@ -28,7 +28,7 @@ export function addNodeCommands(node: Command): void {
     .option(...slotsMaxOption, slotsMaxDefault)
     .action((options: CreateOptions) => withContext((context) => create(context, options)));
   addCommand(node, 'list', {
-    does: 'list the newest nodes, and which of them are connected',
+    does: 'list the newest nodes and show which of them are connected',
     examples: ['svc node list --json'],
   }).action((options: CommandOptions) => withContext((context) => list(context, options)));
   addCommand(node, 'show', {

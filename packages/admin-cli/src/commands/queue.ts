@@ -39,7 +39,7 @@ export function addQueueCommands(queue: Command): void {
       withContext((context) => setPaused(context, key, false, options)),
     );
   addCommand(queue, 'retry-failed', {
-    does: 'retry the failed jobs of a queue, and all rows that its reconcilers failed at',
+    does: 'retry the failed jobs of a queue, and the rows that its reconcilers could not repair',
     examples: ['svc queue retry-failed settlement'],
   })
     .argument('<queue>', queueKeys.join(', '), queueArgument)

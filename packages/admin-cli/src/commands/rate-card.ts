@@ -38,7 +38,7 @@ const unreadable = {
 export function addRateCardCommands(rateCard: Command): void {
   const forTenant = [
     '--tenant <tenant>',
-    'the card of this tenant, tnt_… (default: the card for tenants without a separate one)',
+    'the card of this tenant, tnt_… (default: the card for tenants without their own card)',
     idArgument('tnt'),
   ] as const;
   addCommand(rateCard, 'show', {
@@ -133,7 +133,7 @@ async function apply(context: Context, file: string, options: RateCardOptions): 
   const { store, by } = context;
   const version = await insertRateCard(store, card, options.tenant ?? null, by);
   if (options.json === true) return printJson({ version, tenantId: whose, changes: difference });
-  print(`Version ${version} is in force.`);
+  print(`Version ${version} of the rate card is in force.`);
 }
 
 function readCard(file: string): RateCard {

@@ -47,7 +47,7 @@ async function end({ store, by }: Context, options: EndOptions): Promise<void> {
   const force = options.force === true;
   if (force) {
     await confirm(
-      'If you end the recovery now, a tenant may repeat a submission that a node has done but not yet reported. End it?',
+      'If you end the recovery now, a tenant may repeat a submission that a node has done but not yet reported. End the recovery?',
       options,
     );
   }

@@ -48,8 +48,8 @@ interface LiveStatus {
 const deadLettersListedMax = 20;
 
 /**
- * The queries read small tables, and the submissions and deliveries that have not ended. The
- * queries therefore stay cheap in a database with a long history.
+ * Stays cheap in a database with a long history, because the queries read only small tables, and
+ * the submissions and deliveries that have not ended.
  */
 export async function readServiceStatus(context: Context): Promise<ServiceStatus> {
   const { configuration, store } = context;

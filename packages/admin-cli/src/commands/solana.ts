@@ -89,7 +89,7 @@ async function assign(
       return;
     case 'unknown_payment':
       throw new Refusal(
-        'The watcher read no such payment. `svc solana status` lists unread and unexplained ones.',
+        'The watcher read no such payment. See `unread` and `unexplained` in `svc solana status`.',
       );
     case 'intent_open':
       throw new Refusal(
@@ -100,6 +100,8 @@ async function assign(
     case 'unknown_tenant':
       throw new Refusal('There is no such tenant. Run `svc tenant list` to see the ids.');
     case 'balance_too_large':
-      throw new Refusal('The balance would exceed the maximum of 999999999.999999 credits.');
+      throw new Refusal(
+        'The balance would exceed 999999999.999999 credits. Try again when the balance is lower.',
+      );
   }
 }

@@ -69,8 +69,8 @@ const clearLineRest = '\u001B[K';
 const clearBelow = '\u001B[J';
 
 /**
- * With `onScreen`, overwrites the lines in place to avoid flicker, and leaves out the lines that do
- * not fit on the screen.
+ * Prints the lines. With `onScreen`, overwrites the previous lines in place to avoid flicker, and
+ * leaves out the lines that do not fit on the screen.
  */
 function draw(lines: readonly string[], onScreen: boolean): void {
   if (!onScreen) {

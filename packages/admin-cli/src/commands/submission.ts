@@ -60,7 +60,7 @@ export function addSubmissionCommands(submission: Command): void {
     )
     .option(
       '--since <time>',
-      'only submissions created since this time or date; 24h means since 24 hours ago',
+      'only submissions created since this time or date; 24h means 24 hours ago',
       timeArgument,
     )
     .option(

@@ -19,7 +19,7 @@ export function allowedJobTypes(allow: readonly string[] | undefined): string[] 
   const unknown = allow.filter((jobType) => !jobTypesKnown.includes(jobType));
   if (unknown.length > 0) {
     throw new Refusal(
-      `The job type is unknown: ${unknown.join(', ')}. Use one of ${jobTypesKnown.join(', ')}.`,
+      `The service has no job type named ${unknown.join(', ')}. Use one of ${jobTypesKnown.join(', ')}.`,
     );
   }
   return [...new Set(allow)];

@@ -52,7 +52,7 @@ export function addUpdateCommand(tenant: Command): void {
     )
     .option(
       '--webhook-url <url>',
-      'the URL for its webhooks; setting it enables a disabled URL; the word none clears it',
+      'the webhook URL of the tenant; a URL that you set is enabled; the word none removes it',
     )
     .option(
       '--rate <perSecond>',
@@ -71,17 +71,17 @@ export function addUpdateCommand(tenant: Command): void {
     )
     .option(
       '--in-flight <submissions>',
-      'the most submissions in flight; the word none removes the limit',
+      'the maximum number of submissions in flight; the word none removes the limit',
       limitOrNone(inFlightLimitMax),
     )
     .option(
       '--webhook-cap <attempts>',
-      'the most webhook attempts in each clock hour; the word none removes the limit',
+      'the maximum number of webhook attempts in each clock hour; the word none removes the limit',
       limitOrNone(webhookCapMax),
     )
     .option(
       '--low-balance <credits>',
-      'notify the tenant once when its balance falls below this amount',
+      'notify the tenant each time its balance falls below this amount',
       creditsArgument,
     )
     .action((id: string, options: UpdateOptions) =>

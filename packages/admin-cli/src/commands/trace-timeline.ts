@@ -16,8 +16,8 @@ export function timelineOf(trace: SubmissionTrace): TimelineEntry[] {
     ...ending(trace),
     ...trace.events.flatMap(eventLines),
   ];
-  // The sort is stable. Entries with the same time, such as those of one transaction, keep the
-  // order above, in which a cause comes before its effect.
+  // The sort is stable, so entries with the same time, such as those of one transaction, keep the
+  // order above. In that order a cause comes before its effect.
   return lines.toSorted((a, b) => a.at.getTime() - b.at.getTime());
 }
 
@@ -99,7 +99,7 @@ function running({
   }
   const at = outcome?.at ?? usage.at(-1)?.at ?? startedAt;
   const detail =
-    'the node reported more than the elapsed time allows; the usage was cut to the cap';
+    'the node reported more usage than the elapsed time allows; the service cut it to the cap';
   const capped = usageCapped && at !== null ? [{ at, what: 'usage capped', detail }] : [];
   return [...begin, ...reports, ...capped];
 }
@@ -128,7 +128,7 @@ function ending(trace: SubmissionTrace): TimelineEntry[] {
 function eventLines({ id, type, at, deliveries }: TracedEvent): TimelineEntry[] {
   const event = { at, what: 'event', detail: `${type} ${toWireId('evt', id)}` };
   if (deliveries.length === 0)
-    return [{ ...event, detail: `${event.detail}, not sent: no webhook URL or endpoint takes it` }];
+    return [{ ...event, detail: `${event.detail}, not sent: no webhook URL or endpoint took it` }];
   return [event, ...deliveries.flatMap(deliveryLines)];
 }
 

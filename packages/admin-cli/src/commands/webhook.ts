@@ -75,13 +75,13 @@ export function addWebhookCommands(webhook: Command): void {
       withContext((context) => sendAgain(context, id, options)),
     );
   const recovery = addCommand(webhook, 'recover', {
-    does: 'send again the exhausted deliveries created since a time; if interrupted, run it again',
+    does: 'send exhausted deliveries again; if the command is interrupted, run it again',
     examples: ['svc webhook recover --since 24h', 'svc webhook recover --since 2026-01-31T08:00Z'],
   });
   addYesOption(recovery)
     .requiredOption(
       '--since <time>',
-      'only deliveries created since this time or date; 24h means since 24 hours ago',
+      'only deliveries created since this time or date; 24h means 24 hours ago',
       timeArgument,
     )
     .option('--tenant <tenant>', 'only deliveries of this tenant, tnt_…', idArgument('tnt'))
@@ -109,8 +109,8 @@ async function list(
     ...deliveryRow(one),
     attemptCount: one.attempts.length,
   }));
-  // Only the JSON output shows answers of endpoints, which may repeat personal data. Reading the
-  // table is therefore not audited.
+  // Reading the JSON output is audited, because it shows the answers of endpoints, and an answer
+  // may repeat personal data. The table shows no answers, so reading it is not audited.
   const count = deliveries.filter(hasResponse).length;
   if (options.json === true && count > 0)
     await auditReading(store, { list: 'deliveries', count }, by);
@@ -146,7 +146,7 @@ async function sendAgain(
       throw new Refusal('There is no such delivery. Run `svc webhook list` to see the ids.');
     case 'url_missing':
       throw new Refusal(
-        'The URL of this delivery is missing or disabled. Set the URL of the settings with `svc tenant update --webhook-url`. Only the tenant can set the URL of a webhook endpoint. A delivery to a deleted endpoint or to its replaced URL cannot be sent again.',
+        'The URL of this delivery is missing or disabled. If it is the URL of the settings, set it with `svc tenant update tnt_… --webhook-url`. If it is the URL of a webhook endpoint, only the tenant can set it. A delivery to a deleted endpoint, or to an old URL of an endpoint, cannot be sent again.',
       );
     case 'in_progress':
       throw new Refusal('An attempt of this delivery is in progress. Try again in 30 s.');

@@ -24,7 +24,7 @@ export interface CommandSpec {
 
 export const listenCommand: CommandSpec = {
   name: 'listen',
-  does: 'receive the events of a tenant on this machine, and forward them to a local address',
+  does: 'receive the events of a tenant on this machine, and forward them if --forward-to is set',
   examples: [
     'listen --forward-to http://localhost:3000/hooks',
     'listen --events submission.completed,submission.failed --json',
@@ -33,7 +33,7 @@ export const listenCommand: CommandSpec = {
     {
       name: 'forward-to',
       value: 'url',
-      does: 'post each event to this address, signed as a webhook, until the address answers 2xx',
+      does: 'post each event, signed as a webhook, to this address; repeat it until the answer is 2xx',
     },
     { name: 'events', value: 'types', does: 'only these types of events, separated by commas' },
     {
@@ -49,7 +49,7 @@ export const triggerCommand: CommandSpec = {
   does: 'cause an event in the sandbox: with a submission, a change of settings or a test',
   examples: ['trigger submission.completed', 'trigger --list'],
   argument: { name: 'event', does: 'the type of the event' },
-  options: [{ name: 'list', does: 'list the events that can be caused, and how' }],
+  options: [{ name: 'list', does: 'list the events that this command can cause, and how' }],
 };
 
 export const environmentHelp = `Environment variables:

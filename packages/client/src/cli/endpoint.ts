@@ -23,8 +23,9 @@ export interface ListenedEndpoint {
 const deletionTimeoutMs = 10_000;
 
 /**
- * With `name`, uses the endpoint of that name, or creates the endpoint. An existing endpoint is
- * changed to receive `events`. Without `name`, creates an endpoint that `close` deletes.
+ * Opens an endpoint that receives `events`. Without `name`, it is a new endpoint, which `close`
+ * deletes. With `name`, it is the endpoint of that name: an existing one is changed to receive
+ * `events`, and a missing one is created.
  */
 export async function openEndpoint(
   context: CommandContext,

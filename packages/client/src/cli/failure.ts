@@ -23,7 +23,7 @@ const advice: Readonly<Record<string, string>> = {
   unauthenticated: 'Check SVC_TENANT_ID, SVC_HMAC_SECRET and SVC_KEY_ID.',
   scope_missing: 'Use a key with the scopes read, spend and settings.',
   endpoint_limit:
-    'Delete an endpoint that nobody uses, or listen with a --name that you used before.',
+    'Delete an endpoint that nobody uses, or give `listen` a --name that you used before.',
   insufficient_credits:
     'Ask an operator for sandbox credits, or cancel submissions that hold credits.',
 };

@@ -54,7 +54,7 @@ async function closeEndpoint(context: CommandContext, endpoint: ListenedEndpoint
     await endpoint.close();
   } catch (error) {
     report(context, { kind: 'warning', message: explain(error), endpointId: endpoint.id }, [
-      `The endpoint ${endpoint.id} may still exist. Delete it with the API. ${explain(error)}`,
+      `The endpoint ${endpoint.id} could not be deleted. If it still exists, delete it with the API. ${explain(error)}`,
     ]);
   }
 }

@@ -15,30 +15,30 @@ interface Trigger {
 /** The events that a sandbox can cause without a payment (docs/SANDBOX.md). */
 const triggers: Readonly<Record<string, Trigger>> = {
   'submission.completed': {
-    does: 'a submission with sandbox.succeed',
+    does: 'a submission with atsType sandbox.succeed',
     run: ({ client }) => submitToEnd(client, 'sandbox.succeed'),
   },
   'submission.failed': {
-    does: 'a submission with sandbox.fail',
+    does: 'a submission with atsType sandbox.fail',
     run: ({ client }) => submitToEnd(client, 'sandbox.fail'),
   },
   'submission.cancelled': {
-    does: 'a submission with sandbox.slow that is cancelled when it runs',
+    does: 'a submission with atsType sandbox.slow that is cancelled when it runs',
     run: (context) => submitAndCancel(context, {}),
   },
   'submission.late_outcome': {
-    does: 'a submission with sandbox.slow that ignores its cancel (event within two minutes)',
+    does: 'a submission with atsType sandbox.slow whose node ignores the cancel (up to 2 minutes)',
     run: (context) => submitAndCancel(context, { ignoresCancel: true }),
   },
   'credits.low_balance': {
-    does: 'a lowBalanceThreshold above the balance, then the old one again (and two settings.changed)',
+    does: 'a change of lowBalanceThreshold to more than the balance, and back: also two settings.changed',
     run: async ({ client }) => {
       const { balance } = await client.balance();
       return changeThreshold(client, () => balance + 1);
     },
   },
   'settings.changed': {
-    does: 'a changed lowBalanceThreshold, then the old one again: two events',
+    does: 'a change of lowBalanceThreshold, then the change back to the old value: two events',
     run: ({ client }) =>
       changeThreshold(client, (threshold) => Number((threshold + 0.000_001).toFixed(6))),
   },
@@ -86,7 +86,7 @@ async function submit(client: Client, atsType: string, sandbox: Facts): Promise<
     payload: {
       applicationUrl: 'https://jobs.example.com/apply/trigger',
       atsType,
-      applicantProfile: { name: 'Ana Pérez' },
+      applicantProfile: { basics: { name: 'Ana Pérez' } },
       jobContext: { title: 'Welder', company: 'Example Works', sandbox },
     },
   });

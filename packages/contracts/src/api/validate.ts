@@ -25,8 +25,8 @@ export type Validation<Value> =
 
 export const fieldErrorsMax = 20;
 /**
- * A longer path of a `FieldError` is cut to this many characters, and `…` is added. A member's name
- * may be as long as the body.
+ * The most characters of a path in a `FieldError`. A longer path is cut to this length and `…` is
+ * added, because a path contains names of members, and a name may be as long as the body.
  */
 const pathLengthMax = 256;
 

@@ -49,7 +49,7 @@ const Basics = Type.Object({
       ),
       url: optionalText('The address of the profile.'),
     }),
-    'Profiles on networks. `url` is entered in the form. Its host shows the network if `network` is absent.',
+    'Profiles on networks. `url` is entered in the form. If `network` does not name the network, the host of `url` shows it.',
   ),
 });
 

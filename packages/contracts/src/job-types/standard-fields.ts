@@ -1,6 +1,7 @@
 /**
- * The standard fields of application forms (CONTRACT 10). Nodes have adapters for the forms of some
- * sites. A node recognises a field without a role from an adapter by `autocomplete` or `labels`.
+ * The standard fields of application forms (CONTRACT 10). For the forms of some sites, nodes have
+ * adapters that give some fields a role. A node recognises the other fields by `autocomplete` or
+ * `labels`.
  */
 
 export interface StandardField {

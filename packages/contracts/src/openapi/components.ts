@@ -200,12 +200,12 @@ const headers = {
     required: true,
   },
   'RateLimit-Policy': {
-    description: 'The rate limit of this tenant: `q` requests at once, refilled in `w` seconds.',
+    description: 'The tenant may send `q` requests at once, and `q` again after `w` seconds.',
     schema: { type: 'string', pattern: '^"tenant";q=[0-9]+;w=[0-9]+$' },
     required: true,
   },
   RateLimit: {
-    description: 'The rest of the rate limit: `r` requests now, full again in `t` seconds.',
+    description: 'The tenant may send `r` requests now. The limit is full again after `t` seconds.',
     schema: { type: 'string', pattern: '^"tenant";r=[0-9]+;t=[0-9]+$' },
     required: true,
   },

@@ -78,7 +78,7 @@ const signed = [
 ] as const satisfies readonly ErrorCode[];
 
 /**
- * The additional codes of every endpoint whose requests are signed by tenants. The signing key may
+ * The additional codes of every endpoint whose requests tenants sign, because the signing key may
  * lack the scope that the endpoint needs.
  */
 const keyed = ['scope_missing'] as const satisfies readonly ErrorCode[];

@@ -28,7 +28,7 @@ export const creditOperations: readonly OperationDefinition[] = [
     tag: 'Credits',
     summary: 'Read the prices',
     description:
-      '`charge = clamp(base + Σ weight × usage, min, max) × tierMultiplier × surge` for a completed job, rounded half up once to six decimals. A submission keeps the surge and the version of the rate card that its quote used.',
+      'A completed job is charged `clamp(base + Σ weight × usage, min, max) × tierMultiplier × surge`, rounded half up once to six decimals. A submission keeps the surge and the version of the rate card that its quote used.',
     access: 'tenant',
     answers: {
       200: {

@@ -60,7 +60,7 @@ export const keyOperations: readonly OperationDefinition[] = [
     tag: 'Keys',
     summary: 'Delete a key',
     description:
-      'The key stops working: for creations at once, for other requests within 5 seconds. You cannot delete the last key that may change the settings.',
+      'The service refuses creations with the key at once, and other requests with it within 5 seconds. You cannot delete the last key that may change the settings.',
     access: 'tenant',
     pathParameters: {
       keyId: { schema: WireId('key'), description: 'The id of the key.', example: examples.keyId },
@@ -75,7 +75,7 @@ export const keyOperations: readonly OperationDefinition[] = [
     tag: 'Keys',
     summary: 'List the changes to settings, endpoints and keys',
     description:
-      'The changes that the tenant or an operator made to the settings, webhook endpoints and keys of the tenant, newest first, and who made each. Secrets and the queries of URLs are left out.',
+      'The changes to the settings, secrets, webhook endpoints and keys of the tenant, newest first. `by` shows who made the change. The values of secrets and the queries of URLs are left out.',
     access: 'tenant',
     query: AuditQuery,
     answers: {

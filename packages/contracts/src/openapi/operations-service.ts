@@ -24,7 +24,7 @@ function pageOperations(definition: PageDefinition): OperationDefinition[] {
       operationId: `${operationId}Markdown`,
       path: `${path}.md`,
       summary: `${summary}, as Markdown`,
-      description: 'The same content as the page.',
+      description: 'The same content as the page at the address without `.md`.',
       answers: { 200: { description: 'The page as Markdown.', texts: ['text/markdown'] } },
     },
   ];
@@ -38,7 +38,7 @@ export const serviceOperations: readonly OperationDefinition[] = [
     tag: 'Service',
     summary: 'Sign up for the sandbox',
     description:
-      'Available only in the sandbox; in production the route does not exist. The secrets are shown only in this answer. If the request is a form, the answer is a page with the same status code. One address may sign up at most five tenants an hour.',
+      'Available only in the sandbox; in production the route does not exist. The secrets are shown only in this answer. If the request is a form, the answer is a page with the same status code. By default, one address may sign up at most five tenants an hour.',
     access: 'open',
     request: {
       schema: SignupRequest,
@@ -74,7 +74,7 @@ export const serviceOperations: readonly OperationDefinition[] = [
     path: '/signup',
     tag: 'Service',
     summary: 'Open the page to sign up (sandbox only)',
-    description: 'A form. In production the route does not exist.',
+    description: 'The page shows the sign-up form. In production the route does not exist.',
     access: 'open',
     answers: { 200: { description: 'The page.', texts: ['text/html'] } },
     errors: [],

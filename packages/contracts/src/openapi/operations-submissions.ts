@@ -112,7 +112,7 @@ export const submissionOperations: readonly OperationDefinition[] = [
     tag: 'Submissions',
     summary: 'Read a submission',
     description:
-      'The current state; you may poll it. The payload is never shown. Between the outcome of a node and its settlement the status is still `running`.',
+      'The current state. You may poll it. The payload is never shown. After the outcome of a node, the status is `running` until the submission is settled.',
     access: 'tenant',
     pathParameters: { id },
     answers: {
@@ -131,12 +131,12 @@ export const submissionOperations: readonly OperationDefinition[] = [
     tag: 'Submissions',
     summary: 'Cancel a submission',
     description:
-      'Before the node begins, nothing is charged. During the run, the node-seconds so far are charged, without base fee or minimum. If the submission has already ended, the answer is `409 terminal_state` with its status, and with the refund if a cancel ended it. Any body is ignored.',
+      'Before the node begins, nothing is charged. During the run, the node-seconds so far are charged, without base fee or minimum. If the submission has already ended, the answer is `409 terminal_state` with its status, and with the refund if a cancel ended it. A request body is ignored.',
     access: 'tenant',
     pathParameters: { id },
     answers: {
       200: {
-        description: 'Cancelled, with the refund.',
+        description: 'The submission is cancelled. The answer contains the refund.',
         schema: CancelAnswer,
         example: {
           submissionId: examples.submissionId,

@@ -40,7 +40,7 @@ export const webhookEndpointOperations: readonly OperationDefinition[] = [
     tag,
     summary: 'List webhook endpoints',
     description:
-      'All endpoints of the tenant, oldest first. The URL of the settings is not among them.',
+      'All endpoints of the tenant, oldest first. The `webhookUrl` of the settings is not one of them.',
     access: 'tenant',
     answers: {
       200: {
@@ -122,7 +122,7 @@ export const webhookEndpointOperations: readonly OperationDefinition[] = [
     path: `${path}/:id`,
     tag,
     summary: 'Delete a webhook endpoint',
-    description: 'The pending deliveries of the endpoint are dropped. Any body is ignored.',
+    description: 'The pending deliveries of the endpoint are dropped. A request body is ignored.',
     access: 'tenant',
     pathParameters: { id },
     answers: { 204: { description: 'Deleted.' } },
@@ -135,7 +135,7 @@ export const webhookEndpointOperations: readonly OperationDefinition[] = [
     tag,
     summary: 'Rotate the secret of a webhook endpoint',
     description:
-      'The previous secret signs too for `overlapHours`. At most two secrets sign, so a third, older secret ends at once. The body may be empty.',
+      'For `overlapHours`, the previous secret signs too. At most two secrets sign at a time, so any older secret stops at once. The body may be empty.',
     access: 'tenant',
     pathParameters: { id },
     request: {
@@ -155,7 +155,7 @@ export const webhookEndpointOperations: readonly OperationDefinition[] = [
     tag,
     summary: 'Send a test event to one endpoint',
     description:
-      'The endpoint gets the event even if `events` does not list its type. You can test each endpoint once a minute. Any body is ignored.',
+      'The endpoint gets the event even if `events` does not list its type. You can test each endpoint once a minute. A request body is ignored.',
     access: 'tenant',
     pathParameters: { id },
     answers: {
@@ -182,7 +182,7 @@ export const webhookEndpointOperations: readonly OperationDefinition[] = [
     tag,
     summary: 'Read the events of an endpoint without a URL',
     description:
-      'The events, oldest first. Reading changes nothing: pass `nextCursor` as `after` to read on. With `waitSeconds`, the service waits up to that time for an event.',
+      'The events, oldest first. Reading does not remove them. To read on, pass `nextCursor` as `after`. If there is no event, the service waits up to `waitSeconds` for one.',
     access: 'tenant',
     pathParameters: { id },
     query: PolledEventsQuery,

@@ -98,8 +98,8 @@ function problemSchema(codes: readonly ErrorCode[]): object {
     return required.length === 0 ? [] : [conditionFor(code, required)];
   });
   if (shared.length === 0 && conditions.length === 0) return problemRef;
-  // `required` must stand next to `allOf`. `openapi-typescript` would not apply a `required` inside
-  // `allOf` to the members of `Problem`.
+  // The keyword `required` must stand next to `allOf`, because `openapi-typescript` would not apply
+  // a `required` inside `allOf` to the members of `Problem`.
   const required = shared.length === 0 ? {} : { required: shared };
   return { allOf: [problemRef, ...conditions], ...required };
 }

@@ -94,9 +94,8 @@ const upperBounds = ['maxLength', 'maximum', 'exclusiveMaximum', 'maxItems', 'ma
 const fixedKeywords = ['pattern', 'format', 'multipleOf', 'default'];
 
 /**
- * Parameters and members of requests whose format or pattern the service has always checked. The
- * document got these formats and patterns later than the members, so adding them is not a breaking
- * change.
+ * Formats and patterns of requests that may be added to the document. Adding them is not a breaking
+ * change, because the service checked them before the document named them.
  */
 const documentedLater =
   /(query parameter (cursor|createdAfter|createdBefore)|\.webhookUrl): (format|pattern)$/;
@@ -209,8 +208,9 @@ function compareVariants(
     for (const variant of before) compareSchemas(context, direction, at, variant, now);
     return;
   }
-  // In each of these variants, a member of `growingMembers` has one fixed value. For `code`,
-  // `compareConditions` compares the members that each value requires.
+  // An answer may lose all its variants if each variant fixes the value of a member of
+  // `growingMembers`, because such a member may get new values. For `code`, `compareConditions`
+  // still compares the members that each value requires.
   if (direction === 'response' && after.length === 0 && before.every(isGrowing)) return;
   for (const variant of before) findLike(context, direction, at, variant, after);
   if (direction === 'request' || before.every(isGrowing)) return;

@@ -46,9 +46,9 @@ function codeOf(error: unknown): string {
 }
 
 /**
- * Sends a signed request to the path of the link, but without an upgrade. An upgrade would open a
- * newer link, which ends the link of a running agent. A service that accepts the signature answers
- * 400.
+ * Asks the service whether it accepts the signature of the node. Sends a signed request to the path
+ * of the link, but without an upgrade, because an upgrade would open a newer link and so end the
+ * link of a running agent. A service that accepts the signature answers 400.
  */
 export async function askLink(question: LinkQuestion): Promise<LinkAnswer> {
   const url = new URL(nodeLinkPath, question.link.replace(/^ws/i, 'http'));
@@ -78,8 +78,8 @@ export async function askLink(question: LinkQuestion): Promise<LinkAnswer> {
     return { kind: 'unreachable', code: codeOf(error) };
   }
   const serviceMs = date === undefined ? Number.NaN : Date.parse(date);
-  // Assumes that the service answered halfway between sending and receiving. The `date` header is
-  // cut to whole seconds, so half a second is added.
+  // The service is assumed to have answered halfway between sending and receiving. Half a second is
+  // added to its time, because the `date` header is cut to whole seconds.
   const aheadMs = (sentMs + question.nowMs()) / 2 - (serviceMs + 500);
   const aheadSeconds = Number.isNaN(aheadMs) ? undefined : Math.round(aheadMs / 1_000);
   return { kind: 'answered', status, body, aheadSeconds };

@@ -62,7 +62,10 @@ export async function checkBrowser(options: NodeOptions): Promise<Finding[]> {
   if (inSandbox === undefined) {
     const sandbox = options.isSandboxed
       ? pass('sandbox', 'The browser runs in its sandbox.')
-      : pass('sandbox', 'The sandbox is off: --no-browser-sandbox or its variable is set.');
+      : pass(
+          'sandbox',
+          'The sandbox is off: --no-browser-sandbox or SVC_NODE_NO_BROWSER_SANDBOX is set.',
+        );
     return [pass('browser', `${binary} starts.`), sandbox];
   }
   const problem = await launchProblem(binary, { ...options, isSandboxed: false });

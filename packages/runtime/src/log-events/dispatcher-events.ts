@@ -12,7 +12,7 @@ export const dispatcherEvents = {
   'dispatcher.submission_lost': warn(
     'a node does not have a submission that was assigned to it',
     ['submissionId'],
-    'Nothing at first: the submission fails, and its hold is released. The link ended, the node was disabled, or the node lost its state directory. `svc trace` shows the node. If it is often the same node, ask its owner to check network and disk.',
+    'Nothing at first: the submission fails, and its hold is released. The cause may be that the link ended, the node was disabled, or the node lost its state directory. `svc trace` shows the node. If it is often the same node, ask its owner to check network and disk.',
   ),
   'dispatcher.dispatch_failed': error(
     'could not dispatch a submission',
@@ -59,12 +59,12 @@ export const dispatcherEvents = {
   'dispatcher.node_quarantined': warn(
     'the node is in quarantine',
     ['nodeId', 'quarantinedUntil'],
-    'Ask the owner of the node why its submissions fail. `svc node show` shows its last outcomes.',
+    'Run `svc node show` for the reason. Then ask the owner of the node to check the node.',
   ),
   'dispatcher.frame_malformed': warn(
     'bad frame',
     ['nodeId', 'code'],
-    'Check the version of the agent on the node. Repeated bad frames close the link.',
+    'Ask the owner of the node to update the agent. The third bad frame closes the link.',
   ),
   'dispatcher.frame_failed': error(
     'could not handle a frame',
@@ -74,7 +74,7 @@ export const dispatcherEvents = {
   'dispatcher.dependency_unavailable': warn(
     'a frame was not handled, because a dependency is unavailable',
     ['nodeId', 'err', 'frame'],
-    'Run `svc doctor`, and check Postgres and Redis. The node repeats only `start`, `report` and outcomes.',
+    'Run `svc doctor`, and check Postgres and Redis. The node sends only `start`, `report` and outcomes again.',
   ),
   'dispatcher.hello_failed': error(
     'could not handle the hello of a node',

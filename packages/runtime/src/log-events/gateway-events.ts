@@ -16,7 +16,7 @@ const requestMembers = [
 export const gatewayEvents = {
   'gateway.request_answered': info('request', requestMembers),
   'gateway.request_abandoned': info('request abandoned', requestMembers),
-  'gateway.request_malformed': info('malformed, too large or too slow request refused', [
+  'gateway.request_malformed': info('refused a request that is malformed, too large or too slow', [
     'requestId',
     'code',
     'reason',
@@ -37,7 +37,7 @@ export const gatewayEvents = {
   'gateway.drain_timed_out': warn(
     'requests were still in flight at the drain timeout; their connections were closed',
     ['drainTimeoutMs'],
-    'Nothing: tenants repeat these requests. They repeat a creation with the same idempotency key.',
+    'Nothing: tenants repeat these requests. The idempotency key prevents a second submission.',
   ),
   'gateway.key_uses_not_stored': warn(
     'could not store when keys were last used',

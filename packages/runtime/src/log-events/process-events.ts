@@ -23,7 +23,7 @@ export const processEvents = {
     ['drainTimeoutMs'],
     'Nothing: the reconcilers find the unfinished work. If the line repeats, look for slow calls to Postgres.',
   ),
-  'process.close_failed': error('could not close cleanly', ['err'], actions.defect),
+  'process.close_failed': error('could not stop the process cleanly', ['err'], actions.defect),
   'process.resource_close_failed': error(
     'could not close a resource',
     ['err', 'resource'],
@@ -45,7 +45,7 @@ export const processEvents = {
     actions.defect,
   ),
   'process.database_connection_failed': warn(
-    'database connection error',
+    'a connection to Postgres failed',
     ['err'],
     actions.postgres,
   ),

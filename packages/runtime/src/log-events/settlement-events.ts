@@ -20,7 +20,7 @@ export const settlementEvents = {
   'settlement.submission_reconciled': warn(
     'reconciled an overdue submission',
     ['submissionId', 'kind'],
-    'Nothing for a single line. If there are many lines, find the process, node or Redis server that failed before the first one.',
+    'Nothing for a single line. If there are many lines, find the process, node or Redis server that failed before the first line.',
   ),
   'settlement.reconcile_failed': warn(
     'could not reconcile a submission',
@@ -38,7 +38,7 @@ export const settlementEvents = {
     'Check Postgres and Redis. This process lacks some shared metrics until a later read succeeds.',
   ),
   'settlement.housekeeping_failed': error(
-    'could not check the partitions or the ledger audit at the start; the checks are repeated',
+    'could not check partitions or read the last ledger audit at the start; settlement tries again',
     ['err'],
     'Read `err`, and check Postgres. Then run `svc doctor`: it shows missing partitions.',
   ),
@@ -111,7 +111,7 @@ export const solanaEvents = {
   'solana.transaction_unread': warn(
     'could not read a Solana transaction; it will be read again',
     ['transaction', 'error'],
-    'If the line repeats for the same transaction, look it up in a Solana explorer.',
+    'If the line repeats for one transaction, look up this transaction in a Solana explorer.',
   ),
   'solana.intent_paid': info('a purchase intent was paid and its credits were granted', [
     'transaction',
@@ -129,7 +129,7 @@ export const solanaEvents = {
   'solana.balance_exceeded': error(
     'a paid purchase intent was not credited: the balance would exceed its limit',
     ['transaction', 'reference'],
-    'Refund the payment, or grant its credits with `svc solana assign` when the balance is lower.',
+    'Refund the payment, or run `svc solana assign` after the intent closed and the balance fell.',
   ),
   'solana.delivery_not_announced': warn(
     'could not enqueue the wake-up job for the webhook about a payment',

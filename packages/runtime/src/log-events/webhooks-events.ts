@@ -20,7 +20,7 @@ export const webhooksEvents = {
   'webhooks.attempt_not_recorded': error(
     'could not record an attempt',
     ['err', 'deliveryId'],
-    'Nothing at first: the attempt counts, and the next one follows if one is left. If the line repeats, check Postgres.',
+    'Nothing at first: the attempt counts. The next attempt follows, if any are left. If the line repeats, check Postgres.',
   ),
   'webhooks.endpoints_tidied': info(
     'dropped old events of endpoints without a URL, or deleted retired endpoints',

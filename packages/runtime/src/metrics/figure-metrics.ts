@@ -37,12 +37,12 @@ export const figureMetrics = {
   svc_held_credits: {
     ...shared,
     labels: {},
-    help: 'Credits in holds of submissions that have not ended; only the 20,000 oldest count',
+    help: 'Credits held for submissions that have not ended; only the 20,000 oldest submissions count',
   },
   svc_deliveries_due: {
     ...shared,
     labels: {},
-    help: 'Due webhook deliveries, of the oldest 20,000 to settings URLs and 20,000 to endpoints',
+    help: 'Due deliveries; only the oldest 20,000 to settings URLs and 20,000 to endpoints count',
   },
   svc_deliveries_oldest_due_age_seconds: {
     ...shared,
@@ -57,7 +57,7 @@ export const figureMetrics = {
   svc_fleet_slots: {
     ...shared,
     labels: { state: '`free`, `busy`' },
-    help: 'Slots of the linked nodes that take offers',
+    help: 'Slots of the nodes that have a link and take offers',
   },
   svc_figures_read_timestamp_seconds: {
     ...shared,

@@ -48,7 +48,7 @@ export const serviceMetrics = {
     services: ['dispatcher'],
     scope: 'process',
     labels: { answer: '`accepted`, `declined`, `expired`, `revoked`, `disconnected`' },
-    help: 'Time from an offer to its answer or other end. Its count is the number of ended offers',
+    help: 'Time from an offer to its end, such as an answer. The count is the number of ended offers',
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 2.5],
   },
   svc_dispatcher_frame_duration_seconds: {
@@ -56,7 +56,7 @@ export const serviceMetrics = {
     services: ['dispatcher'],
     scope: 'process',
     labels: { type: 'the type of the frame' },
-    help: 'Time to handle a valid frame, with its wait. Its count is the number of valid frames',
+    help: 'Time that a valid frame waits and is handled. Its count is the number of valid frames',
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 10],
   },
   svc_dispatcher_bad_frames_total: {
@@ -64,7 +64,7 @@ export const serviceMetrics = {
     services: ['dispatcher'],
     scope: 'process',
     labels: { code: 'the code of the error' },
-    help: 'Frames of nodes to which the service answered with an error',
+    help: 'Frames from nodes that the service answered with an `error` frame',
   },
   svc_surge_multiplier: {
     type: 'gauge',

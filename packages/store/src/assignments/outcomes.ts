@@ -173,8 +173,8 @@ function sealedTexts(
   return reports.map(({ submissionId, outcome }) => {
     const text =
       outcome.kind === 'failed' ? { message: outcome.message } : { result: outcome.result };
-    // An unknown submission has no tenant. The statement finds no row for it and does not store the
-    // value that is sealed here.
+    // The tenant is missing only if the submission is unknown. The empty id is then harmless,
+    // because the statement finds no row and does not store the sealed value.
     const tenantId = tenants.get(submissionId) ?? '';
     return sealOutcome(store, { id: submissionId, tenantId, kind: outcome.kind }, text);
   });

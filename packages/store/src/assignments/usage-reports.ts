@@ -115,9 +115,9 @@ function raisedUsage(): string {
 }
 
 /**
- * The position `i` of a row's parameters, looked up once per row. The statements with `placeOfRow`
- * find rows by a condition on ids instead of a join. The planner can then only use the primary key
- * (see `dispatch.ts`).
+ * SQL for `i`, the position of a row's parameters, which is looked up once per row. The statements
+ * with `placeOfRow` find rows by a condition on ids and not by a join, because the planner can then
+ * use only the primary key (see `dispatch.ts`).
  */
 export const placeOfRow = '(SELECT array_position($id, s.id) AS i OFFSET 0) place';
 

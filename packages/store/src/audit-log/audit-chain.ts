@@ -52,14 +52,15 @@ export interface AuditVerdict {
 const rowsPerPage = 1_000;
 const insertedMax = 100;
 /**
- * If the log has an entry older than this and no sealed head, the fault is `head_missing`. The
- * settlement service seals the head every minute.
+ * A log with an entry older than this must have a sealed head, because the settlement service seals
+ * the head every minute. If it has none, the fault is `head_missing`.
  */
 const headOverdueMinutes = 10;
 
 /**
- * SQL for the text of the entry `l`, which the entry's hash covers. The text must equal the result
- * of the database's function `svc_audit_text`.
+ * SQL for the text of the entry `l`. This text must equal the result of the database's function
+ * `svc_audit_text`, because the hash of the entry covers that result. The SQL does not call the
+ * function, because the verification must not depend on it.
  */
 const textSql = `jsonb_build_array(l.id, (extract(epoch FROM l.at) * 1000)::bigint, l.actor_kind,
   l.actor_id, l.actor_name, l.action, l.subject_kind, l.subject_id, l.before, l.after, l.request_id)::text`;
@@ -143,8 +144,7 @@ async function writeHead(
 
 /**
  * Verifies the chain from the entry `from` to the end, or from the first entry if `from` is null.
- * Heads in `known` before `from` are not checked. The chain must contain all other heads in
- * `known`.
+ * Also checks that the chain contains the heads in `known`, except those before `from`.
  */
 async function walkChain(
   store: Store,
@@ -215,8 +215,9 @@ async function readPage(store: Store, after: bigint): Promise<ChainEntry[]> {
 }
 
 /**
- * Finds up to `insertedMax` entries that are in the log but not in the chain. Checks only entries
- * with a greater id than the entry at the position `after` of the chain; 0 means all entries.
+ * Finds up to `insertedMax` entries that are in the log but not in the chain. `after` is a position
+ * in the chain: only entries with a greater id than the entry there are checked. If `after` is 0,
+ * all entries are checked.
  */
 async function findInserted({ query }: Store, after = 0n): Promise<AuditFault[]> {
   const rows = await query<{ id: bigint }>(

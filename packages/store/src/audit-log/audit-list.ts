@@ -71,8 +71,8 @@ function isTenant({ actorKind }: Pick<AuditEntry, 'actorKind'>): boolean {
 function conditionsOf(filter: AuditFilter): Prisma.AuditEntryWhereInput {
   const { actorId, action, subjectId, since, until, beforeId } = filter;
   return {
-    // The conditions on an id also list the kinds, because the indexes of ids begin with the kind.
-    // Only operators and tenants have an `actorId`.
+    // A condition on an id also lists the kinds that have ids, because the indexes of ids begin
+    // with the kind. Only operators and tenants have an `actorId`.
     ...(actorId === null ? {} : { actorKind: { in: ['operator', 'tenant'] }, actorId }),
     ...(action === null ? {} : { action }),
     ...(subjectId === null ? {} : { subjectKind: { in: subjectKinds }, subjectId }),

@@ -38,9 +38,9 @@ export async function runBatch<Input, Output>(
 }
 
 /**
- * Runs the calls as one batch and answers each call. Returns the error of a lost answer if the
- * batch was not repeated, or if the answer of the repeat was lost too. Otherwise returns undefined,
- * even if the server refused calls.
+ * Runs the calls as one batch and answers each call. Returns the error if an answer was lost and no
+ * repeat got an answer, because `attemptOneByOne` must stop in that case. Otherwise returns
+ * undefined, even if the server refused calls.
  */
 async function attemptBatch<Input, Output>(
   run: Run<Input, Output>,

@@ -86,18 +86,16 @@ export function createBatcher<Input, Output>(
     answerMsMax = answerMsDefault,
   } = options;
   const waiting: Call<Input, Output>[] = [];
-  /**
-   * `inFlight` counts the drain loops; a loop ends when no call waits. `running` counts the loops
-   * whose batch is not answered yet.
-   */
+  /** The number of drain loops. A loop ends when no call waits. */
   let inFlight = 0;
+  /** The number of drain loops whose batch is not answered yet. */
   let running = 0;
 
   async function drain(): Promise<void> {
     inFlight += 1;
-    // During this turn of the event loop, the process handles the socket data that it has received.
-    // That includes the answers to the last batch, whose callers may call again. Without this turn,
-    // batches were half as large.
+    // Waits for one turn of the event loop, because batches were half as large without it. During
+    // this turn, the process handles the received socket data, for example the answers to the last
+    // batch. The callers of that batch may call again.
     await nextTurn();
     while (waiting.length > 0) {
       const share = Math.ceil(waiting.length / (inFlightMax - running));

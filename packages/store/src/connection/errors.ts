@@ -88,8 +88,9 @@ export function isUnavailable(error: unknown): boolean {
 }
 
 /**
- * True if `isUnavailable` is true, except after a lock time-out. True means that the query may have
- * had an effect. After a lock time-out, the statement has had none.
+ * True if the query may have had an effect, although it failed. These are the errors for which
+ * `isUnavailable` is true, except a lock time-out. After a lock time-out, the statement has had no
+ * effect.
  */
 export function isAnswerLost(error: unknown): boolean {
   return isUnavailable(error) && sqlState(error) !== lockNotAvailable;

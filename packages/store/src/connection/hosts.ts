@@ -3,9 +3,9 @@ import { Client, type ClientConfig, Pool, type PoolClient, type PoolConfig } fro
 import { isUnavailable, StandbyReached } from './errors.ts';
 
 /**
- * One URL for each host of `databaseUrl`, in the order in which the hosts are listed. As in libpq,
- * a URL may list the servers of one cluster: `postgresql://user@a:5432,b:5432/database`. `pg`
- * accepts only one host.
+ * One URL for each host of `databaseUrl`, in the listed order, because `pg` accepts only one host
+ * in a URL. As in libpq, `databaseUrl` may list the servers of one cluster:
+ * `postgresql://user@a:5432,b:5432/database`.
  */
 export function urlsOfHosts(databaseUrl: string): readonly [string, ...string[]] {
   const [, start = '', authority = '', rest = ''] =

@@ -16,8 +16,8 @@ import { statementName } from './query.ts';
  *   the payload.
  */
 export const roleSettings: Readonly<Record<string, string>> = {
-  // Every session uses UTC. The typed client ignores the offset of a time, and arithmetic with days
-  // uses the time zone of the session.
+  // Every session uses UTC, because the typed client ignores the offset of a time, and arithmetic
+  // with days uses the time zone of the session.
   TimeZone: 'UTC',
   // A commit must be on disk before the service answers, also on a synchronous standby if there is
   // one.
@@ -35,9 +35,9 @@ export const roleSettings: Readonly<Record<string, string>> = {
 };
 
 /**
- * The settings of a session of the owner. They are set explicitly, because the owner may be the
- * services' role, which has `roleSettings`. A migration must not end at the time limits of a
- * service.
+ * The settings of a session of the owner. The owner may be the services' role, which has
+ * `roleSettings`, so the settings are set explicitly. For example, a migration must not end at the
+ * time limits of a service.
  */
 const ownersSettings = [
   'TimeZone=UTC',
@@ -100,8 +100,8 @@ export async function checkSession(client: PoolClient): Promise<SessionCheck> {
   });
   const [row] = rows;
   assertInvariant(row !== undefined, 'the query for settings returns a row');
-  // `pg` keeps the process id that it received when it connected. A pooler sends a number that is
-  // not the id of the Postgres process.
+  // With a pooler, the two ids differ: `pg` keeps the process id that it received when it
+  // connected. A pooler sends a number that is not the id of the Postgres process.
   const isPooled = Reflect.get(client, 'processID') !== row.pid;
   return {
     wrongSettings: wanted.flatMap(([setting, value], at) =>

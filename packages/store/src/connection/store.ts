@@ -204,8 +204,8 @@ export function openStore(options: StoreOptions): Store {
 }
 
 /**
- * Loads the query compiler of the typed client, which blocks the process for a tenth of a second. A
- * service with typed calls therefore calls this function before it accepts requests (decision 24).
+ * Loads the query compiler of the typed client. The load blocks the process for a tenth of a
+ * second, so a service with typed calls loads it before it accepts requests (decision 24).
  */
 export async function loadTypedClient({ db }: Store): Promise<void> {
   await db.environment.findFirst({ select: { id: true } });

@@ -140,8 +140,9 @@ const recordRows = statement(
 );
 
 /**
- * The results are in the order of `attempts`. A repeat is safe, because the row of an attempt that
- * is already recorded does not change. Repeating a `retry` may move the time of the next attempt.
+ * Records the results of attempts. Returns one entry for each, in the order of `attempts`. The same
+ * call may be repeated, because a recorded attempt does not change. But the repetition of a `retry`
+ * may move the time of the next attempt.
  */
 async function recordAttempts(
   store: Store,

@@ -26,8 +26,8 @@ export interface ClaimedRow {
   url: string | null;
   due_target_ids: string[] | null;
   /**
-   * The valid secrets, newest first. `sealed` is in base64. For the URL of the settings, `version`
-   * is missing, and `secrets` is null if there are none.
+   * The valid secrets, newest first. Null if the delivery is to the URL of the settings and there
+   * are none. `sealed` is in base64. Secrets for the URL of the settings have no `version`.
    */
   secrets: { id: string; version: number; sealed: string }[] | null;
   id: string | null;

@@ -145,8 +145,9 @@ const selectAged = statement(
 );
 
 /**
- * Marks those of `deliveryIds` as `exhausted` that are due and whose round began at least 72 hours
- * ago. A locked delivery is left for the next pass of the reconciler. Returns how many were marked.
+ * Marks deliveries as `exhausted`: those of `deliveryIds` that are due and whose round began at
+ * least 72 hours ago. A locked delivery is left for the next pass of the reconciler. Returns how
+ * many were marked.
  */
 export async function exhaustAgedRounds(
   store: Store,

@@ -34,8 +34,8 @@ function found({ since, tenantId, statuses }: Recovery): Prisma.Sql {
       statuses.map((status) => statusCondition[status]),
       ' OR ',
     )})`,
-    // Only endpoints of the kind `push` have a URL. From an endpoint of the kind `poll`, the tenant
-    // reads the events itself.
+    // Deliveries of an endpoint of the kind `poll` are not recovered. Such an endpoint has no URL,
+    // because the tenant reads the events itself.
     Prisma.sql`CASE WHEN d.target_id IS NULL THEN t.webhook_url IS NOT NULL AND t.webhook_disabled_at IS NULL
       ELSE w.kind = 'push' AND w.disabled_at IS NULL AND w.retired_at IS NULL END`,
     Prisma.raw(`NOT ${attemptInFlight}`),

@@ -7,8 +7,8 @@ import type { Query } from '../connection/query.ts';
  */
 
 /**
- * Stands for no cap: a number of attempts that no tenant reaches. The row stays, because the
- * services' role may not delete it.
+ * Stands for no cap: a number of attempts that no tenant reaches. To remove a cap is to write this
+ * number, because the services' role may not delete the row.
  */
 const noCap = 2_147_483_647;
 

@@ -58,8 +58,8 @@ async function endInTransaction(
   request: EndingRequest,
   { tenantId: onlyTenantId = null, alsoWrite }: EndingScope,
 ): Promise<Ended[]> {
-  // Both statements are sent at once, without a wait between them. Postgres runs them one after
-  // another, so the second one begins after the first one has its locks.
+  // Both statements are sent at once, without a wait between them. The accounts are still locked
+  // first, because Postgres begins the second statement after the first one has its locks.
   const [accounts, submissions] = await Promise.all([
     lockAccounts(query, submissionIds, onlyTenantId),
     lockSubmissions(query, submissionIds, onlyTenantId),

@@ -28,8 +28,8 @@ export interface LockedSubmission {
   outcomeKind: 'completed' | 'failed' | null;
   failureCode: FailureCode | null;
   /**
-   * The result of `statedRetriable` of the domain. Null if the failure code alone decides whether
-   * the failure is retriable, and without a failure.
+   * The result of `statedRetriable` of the domain. Null if there is no failure, or if the failure
+   * code alone decides whether the failure is retriable.
    */
   statedRetriable: boolean | null;
   outcomeSealed: Uint8Array | null;
@@ -45,7 +45,7 @@ export interface LockedSubmission {
 
 /**
  * Locks and reads the accounts of these submissions. The statement reads no settings from
- * `tenants`. Its snapshot is older than the wait for a lock, so these settings could be old.
+ * `tenants`, because such settings could be old: its snapshot is older than its wait for a lock.
  */
 const lockAccountRows = statement(
   { submission_id: 'uuid[]', only_tenant_id: 'uuid' },

@@ -6,8 +6,8 @@ import { ledgerAuditPlace, unsealText } from '../sealing/sealed.ts';
 
 /**
  * The state of the ledger audit. It is sealed under the master key, because the services' database
- * role may write its row. `step` counts the writes. A process that knows the last step recognises
- * an earlier state that was put back.
+ * role may write its row. `step` counts the writes, so a process that knows the last step
+ * recognises an earlier state that was put back.
  */
 
 /**
@@ -52,8 +52,8 @@ export interface AuditState {
     readonly submissions: number;
   } | null;
   /**
-   * At most `faultsMax` faults. A fault stays until a later pass of the kind `by` has ended without
-   * finding the fault. `saveWholeAudit` replaces most faults earlier.
+   * At most `faultsMax` faults. A fault stays until a later pass of the kind `by` ends without
+   * finding it again. `saveWholeAudit` replaces most faults without waiting for such a pass.
    */
   readonly faults: readonly FoundFault[];
 }
@@ -133,7 +133,7 @@ export function openState(sealer: Sealer, row: StateRow, notedStep: bigint | nul
     const state = parseState(unsealText(sealer, ledgerAuditPlace(), sealed));
     return state.step === step
       ? state
-      : forged('the stored state of the audit is not that of the last step');
+      : forged('the stored state of the audit is not the state of the last step');
   } catch {
     return forged('the stored state of the audit cannot be unsealed or read');
   }
@@ -152,8 +152,8 @@ export function shown(_name: string, value: unknown): unknown {
 }
 
 /**
- * The reverse of `shown`. It converts only texts that are a bigint or a date as a whole. The detail
- * of a fault is never such a text.
+ * The reverse of `shown`. It converts a text only if the whole text is a bigint or a date. The
+ * detail of a fault is never such a text, so it stays a text.
  */
 export function revived(_name: string, value: unknown): unknown {
   if (typeof value !== 'string') return value;

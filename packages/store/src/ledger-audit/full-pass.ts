@@ -15,9 +15,8 @@ import {
 } from './audit-state.ts';
 
 /**
- * The pass over the whole ledger, which uses no checkpoint. It therefore also finds changes of
- * entries that a checkpoint covers. Each audit reads a part of the ledger. A pass takes about a
- * day.
+ * The pass over the whole ledger. It uses no checkpoint, so it also finds changes of entries that a
+ * checkpoint covers. Each audit reads a part of the ledger, and a pass takes about a day.
  */
 
 export interface FullLimits {

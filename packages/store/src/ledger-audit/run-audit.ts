@@ -79,9 +79,9 @@ export interface LedgerAuditStatus {
   /** The number of writes of the state. */
   readonly step: bigint;
   /**
-   * The end of the last pass of the kind `recent`, or of a later whole audit (`saveWholeAudit`).
-   * Both visit all accounts, but a whole audit stops at `faultsMax` faults. Null before the first
-   * of either.
+   * The end of the last pass of the kind `recent`, or of a later whole audit (`saveWholeAudit`). A
+   * whole audit that stopped at `faultsMax` faults counts too, although it did not visit all
+   * accounts. Null before the first of either.
    */
   readonly at: Date | null;
   readonly tenants: number;
@@ -92,15 +92,16 @@ export interface LedgerAuditStatus {
   readonly submissions: number;
   /**
    * The known faults, at most 100. A fault stays until a later pass of the kind that found it
-   * (`recent` or `full`) ends without it. `saveWholeAudit` replaces most faults earlier.
+   * (`recent` or `full`) ends without finding it again. `saveWholeAudit` replaces most faults
+   * without waiting for such a pass.
    */
   readonly faults: LedgerFault[];
   /** The time of the failure if the last audit failed, otherwise null. */
   readonly failedAt: Date | null;
   readonly error: string | null;
   /**
-   * The end of the last pass of the kind `full`, or of a later whole audit (`saveWholeAudit`). Null
-   * before the first of either.
+   * The time at which the last pass of the kind `full` ended, or a later whole audit
+   * (`saveWholeAudit`). Null if neither has ended yet.
    */
   readonly fullAt: Date | null;
   /**

@@ -39,8 +39,8 @@ interface PageEnd {
 
 export interface EntryPage {
   /**
-   * The number of accounts that were checked, including accounts without entries. A later page
-   * checks the account of `next`.
+   * The number of accounts that were checked, including accounts without entries. The account of
+   * `next` is not counted, because a later page checks it.
    */
   readonly tenants: number;
   readonly entries: number;
@@ -101,9 +101,9 @@ export interface AuditedAccount {
 }
 
 /**
- * `places` has one place for each tenant. Audits up to `limit` entries after each place. Checks the
- * account of a tenant only if all its entries were read. `submissionIds` are the submissions of the
- * entries that were read.
+ * Audits up to `limit` entries after each of `places`. Each tenant has at most one place. The
+ * account of a tenant is checked only if all its entries were read. `submissionIds` are the
+ * submissions of the entries that were read.
  */
 export async function auditAfter(
   query: Query,

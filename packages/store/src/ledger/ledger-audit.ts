@@ -23,10 +23,7 @@ export const entriesPerPageDefault = 5_000;
 export const accountsPerPageDefault = 500;
 export const submissionsPerPageDefault = 1_000;
 export const firstId = '00000000-0000-0000-0000-000000000000';
-/**
- * The time limit of a whole page. A single statement has the store's time limit, which is much
- * longer than any statement here takes.
- */
+/** The time limit of a whole page. Each statement also has the store's time limit. */
 const pageTimeoutMs = 60_000;
 export const ofOnePage = { isSnapshot: true, timeoutMs: pageTimeoutMs } as const;
 

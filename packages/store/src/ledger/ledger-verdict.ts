@@ -8,8 +8,8 @@ export interface LedgerVerdict {
 }
 
 /**
- * Saves the summary of a ledger audit. Services of the previous version show it. It is not sealed,
- * and this version does not read it.
+ * Saves the summary of a ledger audit for services of the previous version, which show it. This
+ * version does not read the summary. It is not sealed.
  */
 export async function saveLedgerVerdict(
   store: Store,

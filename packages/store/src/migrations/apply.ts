@@ -57,7 +57,9 @@ function failureText({ name, sql }: Migration, isLocked: boolean): string {
   const what = isOutside
     ? `migration ${name} failed. Its finished part stays; run \`svc migrate\` again to continue`
     : `migration ${name} failed and was rolled back`;
-  return isLocked ? `${what}. Other sessions hold a lock that the migration needs` : what;
+  return isLocked
+    ? `${what}. Other sessions hold a lock that it needs. End them, then run \`svc migrate\` again`
+    : what;
 }
 
 async function applyOnce(
@@ -98,8 +100,8 @@ async function applyInTransaction(
 }
 
 /**
- * True if the index is complete. An interrupted build leaves an invalid index, which slows down
- * each write and serves no query. This function drops an invalid index.
+ * True if the index is complete. Drops an index that an interrupted build left invalid, because an
+ * invalid index slows down each write and serves no query.
  */
 async function hasIndex(client: Client, index: string): Promise<boolean> {
   const { rows } = await client.query<{ valid: boolean }>(

@@ -38,8 +38,8 @@ test('the plan says which migration leaves its transaction and which one raises 
 });
 
 /**
- * SQL that lists the tables, each with the name of the file that stores its rows. A rewrite of a
- * table gives it another file.
+ * SQL that lists the tables, each with the name of the file that stores its rows. A rewritten table
+ * has another file than before, so the test can find the rewrites.
  */
 const filesSql = `SELECT relname AS name, relfilenode AS file FROM pg_class
   WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p')`;
@@ -68,8 +68,8 @@ test('the plan of each migration agrees with the locks and the rewrites that Pos
   for (const migration of await readMigrations()) {
     const plan = planMigration(migration);
     const before = await namesOf(filesSql);
-    // A transaction keeps the locks, so the test can read them before the commit. A concurrent
-    // index build must run without a transaction.
+    // A transaction keeps the locks, so the test can read them before the commit. But a concurrent
+    // index build cannot run in a transaction.
     if (plan.inTransaction) await client.query('BEGIN');
     await client.query(migration.sql);
     const locked = [...(await namesOf(locksSql)).keys()].filter((name) => before.has(name));
@@ -80,8 +80,8 @@ test('the plan of each migration agrees with the locks and the rewrites that Pos
     );
     const seen =
       rewritten.length > 0 ? 'until_done' : locked.length > 0 ? 'for_a_moment' : 'nothing';
-    // A plan with `until_done` is not compared. The locks do not show whether a statement reads the
-    // whole table while it holds them.
+    // A plan with `until_done` is not compared, because the locks do not show whether a statement
+    // reads the whole table while it holds them.
     if (plan.blocks !== 'until_done' && plan.blocks !== seen)
       wrong.push(`${migration.name}: ${plan.blocks} instead of ${seen} (${locked.join(', ')})`);
   }

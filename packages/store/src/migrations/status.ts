@@ -82,6 +82,6 @@ function faultOf({ name, checksum }: Migration, row: AppliedMigration): string |
   if (row.finished_at === null)
     return `another tool left migration ${name} incomplete. Undo its changes, set rolled_back_at of its row in _prisma_migrations, and run \`svc migrate\``;
   if (checksum !== row.checksum)
-    return `migration ${name} was changed after it was applied. Run a build with the file that was applied`;
+    return `migration ${name} was changed after it was applied. Run a build that contains it unchanged`;
   return undefined;
 }

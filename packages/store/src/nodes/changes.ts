@@ -90,8 +90,8 @@ export async function disableNode(
   by: Author,
 ): Promise<{ node: NodeRecord; lostSubmissionIds: string[] } | null> {
   return store.transaction(async (query) => {
-    // The assignments of a node that is already disabled are ended too. One of them may have been
-    // committed at the moment when an operator disabled the node.
+    // The assignments are ended even if the node is already disabled, because one of them may have
+    // been committed at the moment when an operator disabled the node.
     const locked = await lockAssignments(query, nodeId);
     const found = await lockNode(query, nodeId);
     if (found === null) return null;
@@ -111,8 +111,8 @@ export async function disableNode(
 export type NodeRotation =
   | { kind: 'rotated'; node: NodeRecord }
   /**
-   * Two secrets are valid already. A third one would end the oldest. A node that still signs with
-   * the oldest could then not connect.
+   * The rotation is refused, because two secrets are valid already. A third one would end the
+   * oldest, and a node that still signs with the oldest could not connect.
    */
   | { kind: 'two_valid' }
   | { kind: 'unknown_node' };

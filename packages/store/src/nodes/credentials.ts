@@ -71,16 +71,16 @@ export interface NodeSettings {
 }
 
 /**
- * A change becomes visible when its transaction commits. The commit is expected at most this long
- * after the change's `changed_at`.
+ * The longest expected time from the `changed_at` of a change to the commit that makes the change
+ * visible.
  */
 const commitDelayMsMax = 30_000;
 const changesMax = 10_000;
 
 /**
- * The nodes whose `changed_at` is later than `since` minus `commitDelayMsMax`, and the database's
- * time. Returns at most `changesMax` nodes. If `since` is null, the database's time is used
- * instead.
+ * Returns the database's time and the nodes that changed after `since`, at most `changesMax`. If
+ * `since` is null, the database's time takes its place. Nodes that changed up to `commitDelayMsMax`
+ * before `since` are returned too, because a change may become visible that late.
  */
 export async function findChangedNodes(
   store: Store,

@@ -39,8 +39,8 @@ interface StateRow {
 }
 
 /**
- * The age of a submission counts from the latest of its times: the outcome, the start, the dispatch
- * or the creation. At that time, its state began.
+ * The age of a submission counts from the time at which its state began. This is the time of its
+ * outcome, or else of its start, its dispatch or its creation.
  */
 const submissionsSql = `SELECT state, count(*)::int AS count,
   COALESCE(max(GREATEST(extract(epoch FROM svc_now()

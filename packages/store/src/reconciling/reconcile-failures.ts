@@ -90,9 +90,9 @@ export async function clearReconcileFailures(
 }
 
 /**
- * SQL that is true if the reconciler may still have work for the row that `f` is about. The states
- * and the statuses are the parameters $1 and $2, so that the planner uses the primary keys (see
- * `roleSettings`).
+ * SQL that is true if the reconciler may still have work for the row that `f` is about. $1 is the
+ * states and $2 the statuses. They are parameters, because with literals the planner might not use
+ * the primary keys (see `roleSettings`).
  */
 const stillFound = `CASE f.reconciler
   WHEN 'settlement' THEN EXISTS (SELECT FROM submissions s WHERE s.id = f.subject_id

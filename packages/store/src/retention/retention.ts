@@ -75,8 +75,8 @@ export async function dropExpiredPartitions(
 }
 
 /**
- * Returns the partitions whose rows are all older than the retention. Partitions of `deliveries`
- * come before those of `delivery_attempts`.
+ * Returns the partitions whose rows are all older than the retention, in the order of
+ * `daysOfTables`.
  */
 export async function findOverduePartitions(
   store: Store,
@@ -109,8 +109,8 @@ export interface EventPage {
 }
 
 /**
- * Returns the time before which events may be deleted. Later events may have deliveries, so
- * `deleteExpiredEvents` does not read them.
+ * Returns the time before which events may be deleted: `deliveryDays` ago, or earlier if an older
+ * partition of `deliveries` exists, because its deliveries need their events.
  */
 export async function expiredEventsBefore(store: Store, deliveryDays: number): Promise<Date> {
   const now = await databaseNow(store);

@@ -43,8 +43,9 @@ export async function makePartitions(store: Store): Promise<PartitionRound> {
 }
 
 /**
- * Returns the number of rows that were moved from the default partition. Returns null if another
- * session has created this partition, or creates any partition at this moment.
+ * Creates one partition. Returns the number of rows that were moved from the default partition to
+ * it. Returns null and creates nothing if another session has created this partition, or creates
+ * any partition at this moment.
  */
 async function makeOne(store: Store, { table, from, to }: PartitionRange): Promise<number | null> {
   const [row] = await store.query<{ moved: number | null }>(

@@ -63,8 +63,8 @@ export const sealedColumns: readonly SealedColumn[] = [
     tenant: 'tenant_id',
   },
   { table: 'ledger_audit', column: 'state_sealed', key: [['id', 'smallint']] },
-  // This column is resealed last. Its value then shows that all values are bound to their complete
-  // places (`sealing-phase.ts`).
+  // This column is resealed last. Once its value is bound to its complete place, all other values
+  // are, too (`sealing-phase.ts`).
   {
     table: 'environment',
     column: 'request_hash_key_sealed',
@@ -79,11 +79,12 @@ export const sealedColumns: readonly SealedColumn[] = [
  */
 export interface ResealedPage {
   looked: number;
-  /**
-   * The number of values that were sealed again. `changed` counts the values that were skipped
-   * because another writer changed or deleted them in the meantime.
-   */
+  /** The number of values that were sealed again. */
   resealed: number;
+  /**
+   * The number of values that were skipped, because another writer changed or deleted them in the
+   * meantime.
+   */
   changed: number;
   next: string | null;
 }

@@ -34,10 +34,7 @@ export interface NewSubmission {
 
 export type HoldOutcome =
   | ({ kind: 'held' } & HeldFigures)
-  /**
-   * The account's credentials have changed since the request was authenticated. This refusal comes
-   * before the others, except for a second hold with the same key and epoch in one batch.
-   */
+  /** The account's credentials have changed since the request was authenticated. */
   | { kind: 'stale_credentials' }
   | { kind: 'key_taken' }
   | { kind: 'in_flight_max' }
@@ -79,8 +76,8 @@ export async function holdSubmissions(
   attempt: Attempt = 'first',
 ): Promise<HoldOutcome[]> {
   const outcomes = await placeAll(store, submissions);
-  // In a repeat, a hold that the earlier run has committed gets `key_taken` or `stale_credentials`.
-  // `recogniseOwn` turns this outcome into `held`.
+  // In a repeat, a hold may exist already, because the earlier run committed it. Its outcome is
+  // then `key_taken` or `stale_credentials`, and `recogniseOwn` turns this outcome into `held`.
   return attempt === 'repeat' ? recogniseOwn(store, submissions, outcomes) : outcomes;
 }
 
@@ -108,8 +105,8 @@ async function placeAll(
 function firstOfEachKey(submissions: readonly NewSubmission[]): NewSubmission[] {
   const byKey = new Map<string, NewSubmission>();
   for (const submission of submissions) {
-    // `key` contains the epoch, so two holds with the same idempotency key and different epochs
-    // both go to the statement. The statement compares each epoch with that of the account.
+    // Two holds with the same idempotency key and different epochs must both go to the statement,
+    // because only the statement knows the epoch of the account. So `key` contains the epoch.
     const key = `${submission.tenantId} ${submission.accountEpoch} ${submission.idempotencyKey}`;
     if (!byKey.has(key)) byKey.set(key, submission);
   }

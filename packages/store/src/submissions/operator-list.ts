@@ -51,8 +51,9 @@ export async function findAnySubmission(
 }
 
 /**
- * A page of submissions of all tenants, newest first. With a tenant and without states, rejected
- * submissions are left out. The order is that of the ids, which begin with their time.
+ * A page of submissions of all tenants, or of one tenant, newest first. It is sorted by id, because
+ * an id begins with its time. Rejected submissions are left out if the filter has a tenant but no
+ * states.
  */
 export async function listEverySubmission(
   store: Store,
@@ -67,8 +68,8 @@ export async function listEverySubmission(
         ? []
         : [
             Prisma.sql`created_at >= ${createdAfter}::timestamptz`,
-            // This condition ends the index scan over ids early. The time in an id differs by
-            // seconds at most from the database's time.
+            // This condition ends the index scan over ids early. It excludes no wanted row, because
+            // the time in an id differs from `created_at` by seconds at most.
             Prisma.sql`id >= svc_uuid_floor(${createdAfter}::timestamptz - interval '1 day')`,
           ]),
       ...(beforeId === null ? [] : [Prisma.sql`id < ${beforeId}::uuid`]),
@@ -90,9 +91,9 @@ function idsOf(
   limit: number,
 ): Prisma.Sql {
   if (states === null) {
-    // The submissions of one tenant are found by the index on `tenant_id` and `created_at`. Their
-    // order by `created_at` is their order by id, except among those created within seconds of each
-    // other.
+    // The submissions of one tenant are sorted by `created_at`, because the index on `tenant_id`
+    // and `created_at` has this order. It differs from the order by id only among submissions that
+    // were created within seconds of each other.
     return tenantId === null
       ? Prisma.sql`SELECT id FROM submissions WHERE ${conditions} ORDER BY id DESC LIMIT ${limit}`
       : Prisma.sql`SELECT id FROM submissions WHERE ${conditions} AND ended_otherwise ${Prisma.raw(isNotRejected)}

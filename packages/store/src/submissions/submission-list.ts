@@ -56,8 +56,9 @@ export async function listSubmissions(
 }
 
 /**
- * If the filter asks only for submissions in flight, the statement reads these by their ids instead
- * of the tenant's whole list. Submissions in flight are few.
+ * The rows that the list is selected from. If the filter asks only for submissions in flight, these
+ * are read by their ids, because they are few. The statement then does not read the tenant's whole
+ * list.
  */
 function rowsOf(tenantId: string, states: readonly SubmissionState[] | null): Prisma.Sql {
   const areInFlight = states?.every((state) => inFlightStates.includes(state)) ?? false;

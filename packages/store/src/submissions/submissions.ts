@@ -22,8 +22,8 @@ export interface StoredQuote {
 }
 
 /**
- * The facts of a submission from which the gateway answers the request that created it. Repeated
- * requests with the same idempotency key are answered from the same facts.
+ * The facts of a submission for the answer to the request that created it. If a request with the
+ * same idempotency key is repeated, the gateway answers it from the same facts.
  */
 export interface KeyedSubmission {
   id: string;

@@ -9,16 +9,16 @@ export interface StoredTraceContext {
 }
 
 /**
- * A context is kept for at least this long after its submission was created. This exceeds the run
- * limit plus `webhookAgeMaxMs`.
+ * A context is kept for at least this long after its submission was created. The time exceeds the
+ * run limit plus `webhookAgeMaxMs`, because the attempts of webhooks need the context.
  */
 const keptDays = 7;
 /** Each insert deletes up to this many expired rows, so that the table needs no other clean-up. */
 const deletedMax = 16;
 
 /**
- * A submission id is a UUIDv7, which begins with its time. The statement therefore finds the oldest
- * rows by the primary key.
+ * Stores one trace context and deletes expired ones. The statement finds the expired rows by the
+ * primary key, because a submission id is a UUIDv7, which begins with its time.
  */
 const storeOne = statement(
   { id: 'uuid', trace_id: 'text', span_id: 'text', tracestate: 'text' },

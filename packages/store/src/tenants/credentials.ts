@@ -37,8 +37,8 @@ export interface TenantCredentials {
   rateCardVersion: number | null;
   /**
    * The column `epoch` of the tenant's account. The epoch changes when any other field of this
-   * object changes, but not when a secret expires. `holdSubmission` compares this epoch with the
-   * account's current one.
+   * object changes, but not when a secret expires. `holdSubmission` refuses the hold if the
+   * account's current epoch is another one, because the credentials have changed.
    */
   accountEpoch: bigint;
 }

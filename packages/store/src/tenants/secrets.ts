@@ -14,8 +14,8 @@ export type RotationOutcome =
   /** The end of the previous secret's validity. Null if no secret of this kind was valid before. */
   | { kind: 'rotated'; previousValidUntil: Date | null }
   /**
-   * Two secrets of this kind are valid already. A third one would end the oldest, which a client or
-   * a webhook receiver of the tenant may still use.
+   * The rotation is refused, because two secrets of this kind are valid already. A third one would
+   * end the oldest, which a client or a webhook receiver of the tenant may still use.
    */
   | { kind: 'two_valid' }
   | { kind: 'unknown_tenant' };

@@ -131,8 +131,9 @@ interface LockedThreshold {
 }
 
 /**
- * Locks and reads the account. Its balance cannot change until the commit. The account is locked
- * before the tenant, as in an ending. Null for an unknown tenant.
+ * Locks and reads the account of a tenant. Null for an unknown tenant. The balance cannot change
+ * until the commit. Call this before the tenant is locked, because each transaction that locks both
+ * rows locks the account first.
  */
 async function lockThreshold(query: Query, tenantId: string): Promise<LockedThreshold | null> {
   const [row] = await query<LockedThreshold>(

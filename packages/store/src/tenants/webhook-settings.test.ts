@@ -123,8 +123,8 @@ test('while an attempt is in flight, a redelivery is refused until the claim exp
   const [attempt] = await claimFor(fixture.store, tenantId);
   const again = () => redeliver(fixture.store, { tenantId, deliveryId });
   expect(await again()).toEqual({ kind: 'in_progress' });
-  // The delivery is dropped while its attempt is in flight. A redelivery at this moment would send
-  // a second attempt at the same time.
+  // These changes drop the delivery, but its attempt is still in flight. The redelivery must be
+  // refused, because it would send a second attempt at the same time.
   await change(tenantId, { webhookUrl: null });
   await change(tenantId, { webhookUrl: url });
   expect(await again()).toEqual({ kind: 'in_progress' });

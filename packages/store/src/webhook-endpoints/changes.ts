@@ -31,8 +31,8 @@ export interface NewEndpoint {
 }
 
 /**
- * A created or changed endpoint. `deliveryIds` are the deliveries of the event about the change,
- * which the caller announces. Endpoint and deliveries are committed.
+ * A created or changed endpoint. `deliveryIds` are the deliveries of the event about the change.
+ * The endpoint and the deliveries are committed. The caller must still announce the deliveries.
  */
 export interface ChangedEndpoint {
   endpoint: EndpointRecord;
@@ -195,9 +195,9 @@ export async function rotateEndpointSecret(
 }
 
 /**
- * Locks the account and then the tenant, in the same order as an ending. No event can therefore be
- * written for destinations that change at the same time. Returns the number of the tenant's
- * endpoints.
+ * Locks the account and then the tenant, so no event is written while the tenant's destinations
+ * change. Each transaction that locks both rows locks the account first. Returns the number of the
+ * tenant's endpoints.
  */
 async function lockTenant(query: Query, tenantId: string): Promise<{ count: number }> {
   await query('SELECT 1 FROM credit_accounts WHERE tenant_id = $1::uuid FOR UPDATE', [tenantId]);

@@ -21,8 +21,10 @@ export interface SettingsChanged {
   readonly what: string;
   readonly by: Author;
   /**
-   * The destinations from before the change, with their URLs of that time. If omitted, the current
-   * ones are read: a change of keys or secrets does not change destinations.
+   * The destinations of the event. Pass the ones from before the change, because the event also
+   * goes to a URL that the change replaces or clears (CONTRACT 12). If omitted, the current ones
+   * are read. This is enough for a change of keys or secrets, because it does not change
+   * destinations.
    */
   readonly destinations?: Destinations;
 }

@@ -9,8 +9,8 @@ export type EndpointTestOutcome =
   /** The endpoint is disabled, because its URL answered 410 Gone. */
   | { kind: 'disabled' }
   /**
-   * The endpoint's last test was less than a minute ago, or the tenant has used up its webhook
-   * attempts of this hour. The second reason applies only to an endpoint with a URL.
+   * The endpoint's last test was less than a minute ago. Or the endpoint has a URL, and the tenant
+   * has used up its webhook attempts of this hour.
    */
   | { kind: 'too_soon'; retryInMs: number };
 
@@ -25,8 +25,8 @@ export async function queueEndpointTest(
   { tenantId, endpointId, requestId }: { tenantId: string; endpointId: string; requestId: string },
 ): Promise<EndpointTestOutcome> {
   return store.transaction(async (query): Promise<EndpointTestOutcome> => {
-    // The tenant is locked before the endpoint. A change of the endpoint takes the locks in the
-    // same order. Without this lock, the insert of the event below would lock the tenant last.
+    // Lock the tenant before the endpoint, because a change of the endpoint takes the locks in this
+    // order. Without this statement, the tenant would be locked last, by the insert of the event.
     await query('SELECT 1 FROM tenants WHERE id = $1::uuid FOR KEY SHARE', [tenantId]);
     const [row] = await query<{
       kind: 'push' | 'poll';

@@ -85,16 +85,16 @@ export async function answerSigned(
     return answer;
   }
   options.failures.failed(sender);
-  // Keys of age `any` may have accepted the request before `recent` keys refused it. The refusal
-  // must then not have the headers of the tenant's rate limit. The log line must not name the
-  // tenant.
+  // The refusal must not have the headers of the tenant's rate limit, and its log line must not
+  // name the tenant. `rateLimit` and `tenantId` are set if keys of age `any` accepted the request
+  // before `recent` keys refused it.
   delete exchange.tenantId;
   delete exchange.rateLimit;
   return answer;
 }
 
 const tooManyFailures =
-  'Too many requests from this address failed authentication. Send a correctly signed request after the seconds in `Retry-After`.';
+  'Too many requests from this address failed authentication. Wait the seconds in `Retry-After`, then send a correctly signed request.';
 
 function senderOf(request: Request): Sender {
   const { headers } = request;
@@ -103,8 +103,8 @@ function senderOf(request: Request): Sender {
 }
 
 /**
- * Takes a token from the tenant's rate limit bucket. A request that has its token takes no second
- * one when it is tried again with newer keys. Operators have no rate limit.
+ * Takes a token from the tenant's rate limit bucket, once per request. A request may be tried again
+ * with newer keys, but then it keeps the token that it has. Operators have no rate limit.
  */
 async function countRequest(
   principal: Principal,

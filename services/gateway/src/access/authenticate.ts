@@ -22,9 +22,8 @@ export type Principal =
       /** The UUID of the key that signed the request. */
       readonly keyId: string;
       /**
-       * True if the credentials were loaded less than `keysTtlMs` ago. If false, the epoch of the
-       * tenant's account must be confirmed by a hold or by recent credentials before an answer is
-       * sent.
+       * True if the credentials were loaded less than `keysTtlMs` ago. If false, no answer is sent
+       * before a hold or recent credentials have confirmed the epoch of the tenant's account.
        */
       readonly isRecent: boolean;
     }

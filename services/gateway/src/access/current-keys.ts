@@ -34,8 +34,9 @@ export async function answerWithCurrentKeys({
   readonly firstAge: KeyAge;
   readonly identify: (age: KeyAge) => Promise<Authentication>;
   /**
-   * Handles the request. If `firstAge` is `any`, `attempt` may be called several times. Such an
-   * `attempt` may change Postgres only by a hold that also checks the credentials.
+   * Handles the request. If `firstAge` is `any`, `attempt` may be called several times, and with
+   * old keys. It must then change nothing in Postgres, except by a hold that also checks the
+   * credentials.
    */
   readonly attempt: (principal: Principal) => Promise<HoldReply>;
 }): Promise<{

@@ -3,8 +3,8 @@ export interface SigningHeaders {
   /** Every identity header of the request. A request with more than one is malformed. */
   readonly identities: readonly { readonly name: IdentityHeader; readonly id: string }[];
   /**
-   * `X-SVC-Timestamp`. Undefined if the header is missing. The values of a repeated timestamp,
-   * signature or key header are joined with a comma.
+   * The value of `X-SVC-Timestamp`. Undefined if the header is missing. If the request repeats the
+   * header, its values are joined with a comma. Both rules apply to `signature` and `keyId`, too.
    */
   readonly timestamp: string | undefined;
   readonly signature: string | undefined;

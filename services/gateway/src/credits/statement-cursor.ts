@@ -10,9 +10,9 @@ import type { CursorPosition } from '../http/cursor.ts';
  */
 
 /**
- * The length of the mask in bytes. A ledger number below 2^40 has a hidden number below 2^40, and a
- * cursor has room for such a number. At a hundred submissions a second with three entries each,
- * 2^40 entries last 116 years.
+ * The length of the mask in bytes. Five bytes are enough for ledger numbers below 2^40. Their
+ * hidden numbers are below 2^40 too, so they fit in a cursor. At a hundred submissions a second
+ * with three entries each, 2^40 entries last 116 years.
  */
 const hiddenBytes = 5;
 
@@ -27,7 +27,7 @@ export function cursorOfPlace(key: Uint8Array, { id, sequence }: EntryPlace): Cu
 
 /**
  * Returns the place of the ledger entry that a cursor names. `atMs` is the hidden ledger number of
- * the entry. In a cursor from a gateway of an earlier version, `atMs` is 0. The entry is then found
+ * the entry. In a cursor from a gateway of an earlier version, `atMs` is 0, so the entry is found
  * by its id.
  */
 export function placeOfCursor(key: Uint8Array, { id, atMs }: CursorPosition): EntryPlace {

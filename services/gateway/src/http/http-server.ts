@@ -33,8 +33,8 @@ const keepAliveTimeoutMs = 65_000;
  */
 const drainTimeoutMs = 8_000;
 /**
- * During a close, idle connections stay open this long. A request that is already on its way then
- * still gets its answer.
+ * During a close, idle connections stay open this long, because a request may already be on its way
+ * on one of them. Such a request still gets its answer.
  */
 const idleCloseDelayMs = 250;
 
@@ -77,9 +77,9 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
     options.listener(request, response);
   };
   const server = createServerOf(options.tls ?? null, timeouts, listener);
-  // Node sends `100 Continue` itself if there is no `checkContinue` listener. Here receive-body.ts
-  // sends it, before it reads the body. Without a `checkExpectation` listener, Node answers 417 to
-  // other values of `Expect`.
+  // With these two listeners, requests with `Expect` are handled like all others. Without the
+  // first one, Node would send `100 Continue` itself; here receive-body.ts sends it before it reads
+  // the body. Without the second one, Node would answer 417 to other values of `Expect`.
   server.on('checkContinue', listener);
   server.on('checkExpectation', listener);
   server.on('connect', (_request, socket) => refuseRaw(socket, notFound, options.newId()));
@@ -172,7 +172,7 @@ function answerBroken(
   if (options.requestLines.admits({ status: errorCatalogue[code].status, durationMs: 0 })) {
     options.logger.info(
       { requestId, code, reason: error.code },
-      'malformed, too large or too slow request refused',
+      'refused a request that is malformed, too large or too slow',
     );
   }
   refuseRaw(socket, problem(code, errorCatalogue[code].description), requestId);

@@ -39,8 +39,8 @@ export function queryProblem(errors: readonly ProblemError[]): ProblemAnswer {
 }
 
 /**
- * The first `countMax` parameters of a query. The rest is not decoded. One parameter more than the
- * endpoint knows is enough to refuse the query, because a parameter is then unknown or repeated.
+ * The first `countMax` parameters of a query. The rest is not decoded. It is enough to read one
+ * parameter more than the endpoint knows, because one of them is then unknown or repeated.
  */
 function firstParameters(query: string, countMax: number): URLSearchParams {
   let end = 0;

@@ -3,8 +3,8 @@ import { Socket } from 'node:net';
 import helmet from 'helmet';
 
 /**
- * The headers of helmet that matter for responses that are not pages. Pages replace the content
- * security policy with their own. `no-referrer`, `nosniff` and HSTS are helmet's defaults.
+ * Sets the security headers of answers. A page replaces the content security policy with one for
+ * pages. `no-referrer`, `nosniff` and HSTS are not named here, because they are helmet's defaults.
  */
 const securityMiddleware = helmet({
   contentSecurityPolicy: {
@@ -37,7 +37,7 @@ function headersSet(): [string, string][] {
   securityMiddleware(request, response, (error?: unknown) => {
     isDone = error === undefined;
   });
-  if (!isDone) throw new Error('helmet did not set its headers at once');
+  if (!isDone) throw new Error('helmet failed or did not set its headers synchronously');
   return response.entries;
 }
 

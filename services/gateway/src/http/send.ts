@@ -31,8 +31,8 @@ export async function sendAnswer(
     return;
   }
   response.write(body);
-  // A client that sent `Expect` may still wait for `100 Continue`. Such a client sends no body, so
-  // there is nothing to drain.
+  // A request with `Expect` is not drained, because its client may still wait for `100 Continue`
+  // before it sends a body.
   if (request.headers.expect === undefined) await drainBody(request);
   response.end();
 }

@@ -27,8 +27,8 @@ import { compileBody } from '../http/read-object.ts';
 const path = '/v1/keys';
 
 /**
- * `GET /v1/keys`: the valid keys. The uses that this gateway has collected are stored first, so the
- * answer contains them. If they cannot be stored, they are lost.
+ * `GET /v1/keys`: the valid keys and their last uses. The uses that this gateway has collected are
+ * stored first, so the answer contains them. If they cannot be stored, they are lost.
  */
 export function listKeysEndpoint({ store, keyUses }: GatewayDeps): TenantEndpoint {
   return tenantEndpoint({
@@ -88,7 +88,7 @@ const lastKey = problem('last_key', errorCatalogue.last_key.description);
 const keyLimit = problem('key_limit', errorCatalogue.key_limit.description);
 const scopeNotHeld = problem(
   'scope_missing',
-  'A key cannot create a key with a scope that it does not have itself. Set `scopes` to scopes of the signing key, or sign with another key.',
+  'The new key would get a scope that the signing key does not have. Set `scopes` to scopes of the signing key, or sign with a key that has every scope of the new key.',
 );
 
 async function create(

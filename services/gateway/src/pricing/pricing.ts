@@ -41,8 +41,8 @@ const noRateCard = parseRateCard(0, {
 export function createPricing(sources: {
   /**
    * Called for each quote and each call of `rateCard`, unless the version is null. The function
-   * must therefore be cheap for a version that was loaded before. A version of a rate card never
-   * changes.
+   * must therefore be cheap for a version that was loaded before. It may keep each card in memory,
+   * because a version of a rate card never changes.
    */
   readonly loadRateCard: (version: number) => Promise<RateCard>;
   readonly loadTypicalUsage: (jobType: string) => Promise<Usage | null>;

@@ -19,8 +19,8 @@ export interface GatewayRail extends SolanaRail {
 }
 
 /**
- * Null if the rail is off. The client library is then not loaded. Throws `CannotStart` with exit
- * status 2 if a variable is missing or invalid.
+ * Loads the client library and returns the rail. If the rail is off, loads nothing and returns
+ * null. Throws `CannotStart` with exit status 2 if a variable is missing or invalid.
  */
 export async function openRail(
   config: GatewayConfig,

@@ -31,8 +31,8 @@ import {
 import { canonicalRequest, checkJob, readIdempotencyKey } from './read-request.ts';
 
 /**
- * The most tries of one request. After `look_again` of `createUnlessTaken`, another try follows.
- * After the last try, the answer is `outcomeUnknown`.
+ * The most tries of one request. A request is tried again if `createUnlessTaken` returns
+ * `look_again`. If the last try returns `look_again`, the answer is `outcomeUnknown`.
  */
 const keyRoundsMax = 5;
 
@@ -62,8 +62,7 @@ async function createSubmission(deps: GatewayDeps, request: TenantRequest): Prom
   if (read.kind === 'problem') return decidedBeforeHold(read);
   const hash = requestHash(deps.requestHashKey, canonicalRequest(body));
   const keyed = { request, body, key: read.key, hash };
-  // The request is tried again if the hold finds the idempotency key taken and the look-up after
-  // the hold finds the key free. It is also tried again if an overdue creation has the key.
+  // The request is tried again if its idempotency key may be free again (see `createUnlessTaken`).
   for (let round = 0; round < keyRoundsMax; round += 1) {
     const reply = await createUnlessTaken(deps, keyed);
     if (reply !== 'look_again') return reply;

@@ -32,8 +32,8 @@ export type CreationState = Pick<
 >;
 
 /**
- * Undefined while the submission is pending. A replay gets the same answer as the first request,
- * except that `201` becomes `200` with `idempotent`.
+ * The answer to a creation. Undefined while the submission is pending. A replay gets the same
+ * answer as the first request, except that `201` becomes `200` with `idempotent`.
  */
 export function creationAnswer(
   creation: CreationState,
@@ -79,8 +79,8 @@ function createdBody(creation: CreationState): SubmissionCreated {
 }
 
 /**
- * `409 terminal_state`, with the refund if a cancel ended the submission. `404` for a rejected
- * submission, which no tenant sees.
+ * The answer about a submission that has ended: `409 terminal_state`, with the refund if a cancel
+ * ended it. A rejected submission gets `404`, because no tenant sees it.
  */
 export function endedAnswer(ended: {
   readonly id: string;

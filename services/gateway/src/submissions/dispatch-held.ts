@@ -58,9 +58,9 @@ export async function dispatchHeld(deps: GatewayDeps, held: HeldSubmission): Pro
 }
 
 /**
- * The submission right after the commit of `dispatched`, without a read of Postgres. The hold has
- * fixed the quote and the balance. An answer that is made from a later read would therefore be the
- * same.
+ * Returns the state of the submission right after the commit of `dispatched`, without a read of
+ * Postgres. A read would give the same answer, because the hold has fixed the quote and the
+ * balance.
  */
 function asDispatched({ submission, availableAfterMicros }: HeldSubmission): CreationState {
   return {

@@ -16,8 +16,9 @@ export interface AwaitedEvents {
 
 export interface EventWaiters {
   /**
-   * `ended`: there may be events, the endpoint is deleted, the time is over or the gateway closes.
-   * `full`: too many requests of this tenant, or of all tenants, wait at this gateway.
+   * Waits for events of an endpoint. Resolves with `ended` when there may be events, the endpoint
+   * is deleted, the time is over or the gateway closes. Resolves at once with `full` if too many
+   * requests of this tenant, or of all tenants, wait at this gateway.
    */
   wait(awaited: AwaitedEvents, timeoutMs: number): Promise<'ended' | 'full'>;
   close(): void;
@@ -50,8 +51,9 @@ export function createEventWaiters(deps: {
 
   async function look(): Promise<void> {
     try {
-      // One look-up for each endpoint starts at the lowest position for which a request waits. An
-      // event then ends all waits at this endpoint, even those for a higher position.
+      // Each endpoint is looked up once, from the lowest position after which a request waits for
+      // events. So an event after that position ends all waits at the endpoint, even those for
+      // events after a higher position.
       const earliest = new Map<string, AwaitedEvents>();
       for (const one of waiting) {
         const known = earliest.get(one.endpointId);

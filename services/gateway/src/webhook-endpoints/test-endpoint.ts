@@ -15,7 +15,7 @@ const disabled = problem(
 
 /**
  * `POST /v1/webhook-endpoints/:id/test` (CONTRACT 12): queues a test event for the endpoint. An
- * endpoint gets at most one a minute.
+ * endpoint gets at most one test event a minute.
  */
 export function testEndpointEndpoint(deps: GatewayDeps): TenantEndpoint {
   return tenantEndpoint({

@@ -47,8 +47,8 @@ interface State {
   epoch: bigint | null;
   readonly accounts: Map<string, AccountMemory>;
   /**
-   * Monotonic time at which a check of the terms last passed. Null if no check has passed yet, or
-   * if the server has failed or a term was refused since the last check that passed.
+   * Monotonic time at which a check of the terms last passed. Null until the first check passes. If
+   * a call to the server fails or a term is refused, this is null until a check passes again.
    */
   checkedMs: number | null;
   /** True after all terms have passed once. Later checks then compare only the genesis hash. */

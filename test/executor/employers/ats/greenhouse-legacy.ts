@@ -79,8 +79,7 @@ const fields: readonly Field[] = [
 
 /**
  * The `id` of a field. A standard field has a short id: `job_application[first_name]` has the id
- * `first_name`. In the id of another field, one `_` replaces each group of brackets, and the last
- * bracket is left out.
+ * `first_name`. Another field has a long id: for example, `a[b][c]` has the id `a_b_c`.
  */
 function idOf(name: string): string {
   const short = /^job_application\[(first_name|last_name|email|phone|resume)\]$/u.exec(name)?.[1];

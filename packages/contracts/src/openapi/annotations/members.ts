@@ -230,7 +230,8 @@ export const members: Readonly<Record<string, readonly [description: string, exa
 
 /**
  * Formats and patterns that the schemas of these members and parameters lack, and that the document
- * adds. The keys have the same two forms as those of `members`. An empty object adds nothing.
+ * adds. The keys have the same two forms as those of `members`. An empty object is an exception:
+ * for example, `signUp.webhookUrl` does not get the format of `webhookUrl`.
  */
 export const formats: Readonly<Record<string, object>> = {
   'Problem.type': { format: 'uri-reference' },

@@ -22,7 +22,7 @@ export function pythonTypes({ types, events }: ClientTypes): string {
     heading,
     `__all__ = [\n${all.join('')}]\n\n`,
     ...declared.lines,
-    // Python evaluates this union when the module loads, so the union follows all classes. An
+    // Python evaluates this union when the module loads, so the union follows all classes. But an
     // annotation may name a later class, because the `__future__` import in `heading` keeps
     // annotations unevaluated.
     `WebhookEvent = Union[\n${union}]\n"""Every known event. The service may add event types: acknowledge and ignore those you do not know."""\n`,
@@ -109,9 +109,9 @@ function unionText(declared: Declared, parts: readonly Shape[], name: string): s
 }
 
 /**
- * Returns the Python type of `shape` as text. Declares an object without a name as the class
- * `name`. `name` joins the names of the type and of the members that lead to the object.
- * `unionText` may add a name.
+ * Returns the Python type of `shape` as text. If `shape` is an object without a name, declares it
+ * as the class `name`. Callers build `name` from the names of the type and of the members that lead
+ * to the object.
  */
 function text(declared: Declared, shape: Shape, name: string): string {
   switch (shape.kind) {

@@ -29,8 +29,9 @@ export const failureMessages: Readonly<Record<Failure['code'], string>> = {
 };
 
 /**
- * The most actions that a tenant can choose. The cap on actions grows with the run time. It reaches
- * this number before the run limit of every tier.
+ * The most actions that a tenant can choose. The cap on actions grows with the run time, and a
+ * simulated run lasts until the cap allows the chosen actions. For this number, the cap allows them
+ * before the run limit of every tier.
  */
 const actionsMax = 10_000;
 

@@ -67,9 +67,9 @@ export const ashby: Adapter = {
       { control: '[data-field-path$="_systemfield_eeoc_disability_status"] *', role: 'disability' },
     ],
     named: '#_systemfield_resume',
-    // The autofill upload of the page only reads data from a resume, and overwrites fields that are
-    // filled in. The inputs of a yes-or-no question are ignored too, because its buttons are used
-    // (`buttonGroup`).
+    // The autofill upload is ignored, because it does not attach a resume: the page reads data from
+    // the resume and overwrites fields that are filled in. The inputs of a yes-or-no question are
+    // ignored, because its buttons are used (`buttonGroup`).
     ignored:
       '[class*="autofill"] *, [data-testid*="autofill"] *, .ashby-application-form-input-yesno input',
     question: {

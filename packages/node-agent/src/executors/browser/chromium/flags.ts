@@ -20,8 +20,8 @@ const disabledFeatures = [
   'PaintHolding',
   'PreconnectToSearch',
   'Translate',
-  // This feature hides local addresses from pages, and joins a multicast group of the home network
-  // to do so. WebRTC has no UDP here, so it shows no address.
+  // This feature is turned off because it joins a multicast group of the home network. It would
+  // hide local addresses from pages, but WebRTC has no UDP here and shows no address anyway.
   'WebRtcHideLocalIpsWithMdns',
 ];
 

@@ -36,7 +36,7 @@ const causes: readonly Cause[] = [
   {
     seen: /error while loading shared libraries: (\S+?):/u,
     advice: (binary) =>
-      `${binary} lacks a library of the system. Install the browser as a package.`,
+      `The system lacks a library that ${binary} needs. Install the browser as a system package.`,
   },
 ];
 

@@ -36,8 +36,9 @@ export function meterUsage(root: ProcessReading, onMemory: (bytes: number) => vo
     const atMs = performance.now();
     const gbSeconds = (((last.bytes + bytes) / 2) * (atMs - last.atMs)) / 1_000 / bytesPerGb;
     usage = {
-      // The sum may drop when a process ends. The processes are read one after another, so the time
-      // of such a process may be missing from one reading. On macOS its time stays missing.
+      // The highest sum so far counts, because the sum may drop when a process ends. The processes
+      // are read one after another, so one reading may miss the time of the ended process. On macOS
+      // every later reading misses it too.
       cpuSeconds: Math.max(usage.cpuSeconds, sumOfCpu(tree)),
       memoryGbSeconds: usage.memoryGbSeconds + gbSeconds,
       peakPssBytes: Math.max(usage.peakPssBytes, bytes),

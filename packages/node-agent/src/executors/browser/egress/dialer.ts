@@ -33,9 +33,9 @@ const namesMax = 1_000;
 type Answer = { readonly addresses: readonly string[] } | 'refused' | 'failed';
 
 /**
- * Keeps the first answer for each name for the whole job, so a later look-up cannot give another
- * answer. A failed look-up is not kept. A new name fails without a look-up while `namesMax` names
- * are known.
+ * Returns a function that looks up a name. It keeps the answer for the whole job, so the name
+ * cannot get other addresses later. But a failed look-up is not kept, so the next call looks up the
+ * name again. While `namesMax` names are known, any other name fails without a look-up.
  */
 function createAnswers(lookUp: LookUp): (name: string) => Promise<Answer> {
   const answers = new Map<string, Promise<Answer>>();

@@ -10,9 +10,9 @@ const queryTimeoutMs = 3_000;
 const queryTriesMax = 2;
 
 /**
- * Creates a look-up that asks the name servers of the system directly. `dns.lookup` uses threads
- * that all jobs share. A page could occupy these threads with names whose name servers do not
- * answer, and so delay other jobs.
+ * Creates a look-up that asks the name servers of the system directly. It does not use
+ * `dns.lookup`, because all jobs share the threads of `dns.lookup`. A page could occupy these
+ * threads with names whose name servers do not answer, and so delay other jobs.
  */
 export function createLookUp(): LookUp {
   const resolver = new Resolver({ timeout: queryTimeoutMs, tries: queryTriesMax });

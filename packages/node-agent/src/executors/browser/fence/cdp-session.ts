@@ -20,8 +20,8 @@ export function sessionOf(session: CDPSession): CdpSession {
 }
 
 /**
- * The sessions of targets inside another target. Playwright drops messages of sessions that it did
- * not open. The messages of these sessions therefore travel inside messages of the parent session.
+ * The sessions of targets inside another target. Their messages travel inside messages of the
+ * parent session, because Playwright drops messages of sessions that it did not open.
  */
 export class NestedSessions {
   readonly #parent: CdpSession;

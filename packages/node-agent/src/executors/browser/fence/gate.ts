@@ -26,8 +26,8 @@ export function verdictOn(
   phase: FencePhase,
   { method, isMatch }: { readonly method: string; readonly isMatch: boolean },
 ): Verdict {
-  // An `OPTIONS` request is a CORS preflight. A preflight may match, but it carries no application.
-  // It leaves in each phase other than `sending`.
+  // An `OPTIONS` request is a CORS preflight. `isMatch` may be true for it, but it carries no
+  // application. It therefore leaves in each phase other than `sending`.
   const isPreflight = method === 'OPTIONS';
   switch (phase) {
     case 'open':

@@ -46,8 +46,8 @@ const answerWaitMs = 60_000;
 /** The longest wait for the end of the requests that `proxy.shut` has cut. */
 const cutWaitMs = 500;
 /**
- * The longest wait for the page to report the end of the answer. A closed page does not report it.
- * After this wait the fence takes the answer as complete.
+ * The longest wait for the page to report the end of the answer. The wait has a limit, because a
+ * closed page never reports the end. After the limit, the fence takes the answer as complete.
  */
 const endWaitMs = 2_000;
 const answerTextLengthMax = 1024 * 1024;
@@ -73,7 +73,7 @@ class Fence implements SubmitFence {
 
   arm(matcher: SubmissionMatcher): void {
     if (this.#phase !== 'open' && this.#phase !== 'armed')
-      throw new Error('the fence is activated or closed already');
+      throw new Error('the fence is already activated or closed');
     this.#matcher = matcher;
     this.#phase = 'armed';
   }
@@ -180,9 +180,9 @@ class Fence implements SubmitFence {
     this.#submission = paused;
     this.#inFlight.pause(networkId);
     this.#restartTimers(answerWaitMs);
-    // Chromium repeats the requests that `shut` cuts. Until `seal`, the proxy refuses these
-    // repeats. `#requestsCut` waits for their end, because a later repeat could take the one
-    // connection that the submission request needs (`Seal`).
+    // `shut` cuts the other requests in flight. Chromium repeats them, and the proxy refuses the
+    // repeats until `seal`. `#requestsCut` waits until the repeats have ended, because a repeat
+    // after `seal` could take the one connection that the submission request needs (`Seal`).
     proxy.shut();
     await this.#requestsCut();
     if (this.#isSettled) return fail(session, paused);
@@ -208,8 +208,8 @@ class Fence implements SubmitFence {
     if (this.#isSettled || status === undefined || kind === 'repeat') {
       fail(session, paused);
       // A settled fence takes no further answer. Without a status there is no answer. A `repeat`
-      // answer asks the browser to send the application to another address, so this answer does not
-      // prove that anybody took the application.
+      // answer does not prove that anybody took the application, because it asks the browser to
+      // send the application to another address.
       return this.stop();
     }
     if (kind === 'follow') {
@@ -230,9 +230,9 @@ class Fence implements SubmitFence {
   }
 
   /**
-   * False only if the page reports within `endWaitMs` that the body of the answer was cut. The
-   * proxy cannot see this. Without a `networkId` nothing is known of the page, and the answer is
-   * true.
+   * False if the page reports within `endWaitMs` that the body of the answer was cut. The page is
+   * asked because the proxy cannot see such a cut. Without a report in time, or without a
+   * `networkId`, the result is true.
    */
   async #isWhole(networkId: string | undefined): Promise<boolean> {
     const noEnd = Promise.withResolvers<boolean>();

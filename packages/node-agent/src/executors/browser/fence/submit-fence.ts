@@ -35,8 +35,9 @@ export type SubmissionSent =
 /** Lets at most one submission request leave the machine. The page cannot change this limit. */
 export interface SubmitFence {
   /**
-   * Until `submit`, aborts each request that matches, except a CORS preflight. A further call
-   * replaces the matcher. Throws if the fence is activated or closed.
+   * Sets the matcher. Until the fence is activated, each request that matches is aborted, except a
+   * CORS preflight. A further call replaces the matcher. Throws if the fence is activated or
+   * closed.
    */
   arm(matcher: SubmissionMatcher): void;
   /**

@@ -67,8 +67,8 @@ export async function applyOnPage(application: Application): Promise<JobResult> 
 }
 
 /**
- * Arms the fence before the form is filled in, if the form has a submit control. The page then
- * cannot send the form by itself.
+ * Prevents the page from sending the form by itself while the form is filled in: arms the fence
+ * before. Does nothing if the form has no submit control.
  */
 async function armEarly({ fence }: Application, target: FormTarget): Promise<void> {
   const { submit, address } = await controlsOf(target);

@@ -23,8 +23,9 @@ import { refusedMessage } from '../planner/index.ts';
 import { type Application, refuseChallenge } from './application.ts';
 
 /**
- * The time limit of the proof after the site has answered the submission request. If a call to the
- * page hangs, the wait ends after twice this time.
+ * The longest wait for the proof after the site has answered the submission request. The limit is
+ * checked between calls to the page. A call may hang, so a timer ends the wait after twice this
+ * time.
  */
 const proofMsMax = 15_000;
 /** The time in which a page is expected to show its messages after the answer. */

@@ -239,8 +239,8 @@ test('a combobox that asks a slow server is waited for', async () => {
 });
 
 /**
- * Chooses an option in a combobox. The page closes at the call with the number `lastCall` to a
- * method of the combobox element.
+ * Chooses an option in a combobox, but closes the page in between. The choice calls methods of the
+ * combobox element. The page closes just before call number `lastCall`.
  */
 async function chooseUntil(lastCall: number): Promise<Choice | 'rejected'> {
   const script = `input.onclick = () => show([]);

@@ -21,8 +21,9 @@ export function chooseOptions(
 }
 
 /**
- * The option that equals a label. Several options can have the same normalised text, such as "C"
- * and "C++". Then only the option that is written exactly like the label counts.
+ * The option whose normalised text equals that of a label. If several options have this normalised
+ * text, for example "C" and "C++", only an option that is written exactly like the label counts.
+ * Undefined unless exactly one option counts.
  */
 function optionEqualTo(
   byLabel: ReadonlyMap<string, readonly string[]>,

@@ -49,8 +49,8 @@ function valueFor(field: FormField, profile: ApplicantProfile): FieldValue | und
 }
 
 /**
- * The profile's answer to the label of the field, even if it is empty. Without an answer, the
- * standard value for the role of the field.
+ * The profile's answer to the label of the field. An empty answer counts, too. Without an answer,
+ * the standard value for the role of the field.
  */
 function profileValue(field: FormField, profile: ApplicantProfile): ProfileValue | undefined {
   return profile.answers.get(normaliseLabel(field.label)) ?? standardValue(field, profile);
@@ -116,8 +116,8 @@ function optionsFor(
 
 /**
  * True if the profile wants the checkbox checked. If the question has an answer, that answer must
- * name the checkbox. A word like "yes" is not interpreted. Without an answer, the consents must
- * name the checkbox.
+ * name the checkbox, because a word like "yes" is not interpreted. If the question has no answer,
+ * the consents must name the checkbox.
  */
 function isChecked(field: FormField, { answers, consents }: ApplicantProfile): boolean {
   const names = [field.label, ...(field.options ?? [])].map(normaliseLabel);

@@ -41,7 +41,7 @@ export type ProfileReading =
       readonly atsType: string;
     }
   /**
-   * The payload gives `invalid_payload` with this `message`. If a member is at fault, the message
-   * names the member. The message never contains the member's value.
+   * The job fails with `invalid_payload` and this `message`. The message names the member at fault,
+   * if there is one, but never contains its value.
    */
   | { readonly kind: 'invalid'; readonly message: string };

@@ -57,8 +57,8 @@ function invalid(message: string): ProfileReading {
 }
 
 /**
- * Messages in place of the schema's own messages that show a pattern or are hard to understand. The
- * key is the broken keyword, or the keyword and the name of the member.
+ * Messages that replace messages of the schema, because those show a pattern or are hard to
+ * understand. The key is the broken keyword, or the keyword and the name of the member.
  */
 const rules: Readonly<Record<string, string>> = {
   oneOf: 'must have either base64, or url with sha256',

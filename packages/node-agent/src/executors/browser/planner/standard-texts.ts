@@ -56,9 +56,9 @@ interface Name {
 }
 
 /**
- * The parts of the name. If the profile has neither part, a name of several words is split at its
- * last blank. A name of one word fills only fields for a whole name. If the profile has one part,
- * the other one is not derived.
+ * The whole name and its two parts. If the profile has neither part, the whole name is split at its
+ * last blank. A whole name of one word cannot be split, so it fills only fields for a whole name.
+ * If the profile has one part, the other part is not derived.
  */
 function nameOf(basics: Basics): Name {
   const given = present(basics.givenName);

@@ -173,7 +173,7 @@ function wrongCreation({ tenant, outcome }: RecordOf<'create'>, rows: Rows): str
     row.amountMicros === heldMicros &&
     availableOf(row) === availableAfterMicros;
   if (isRight) return undefined;
-  return `the answer to the creation of ${submissionId} shows ${availableAfterMicros} micros available, ${heldMicros} held; its row is ${inWords(row)}`;
+  return `the answer to the creation of ${submissionId} shows ${availableAfterMicros} micros available and ${heldMicros} held, but its row is ${inWords(row)}`;
 }
 
 function wrongCancel(

@@ -38,12 +38,12 @@ export function checkEvents(history: History): Verdict[] {
   const ended = [...endings].filter(([, { status }]) => status !== undefined);
   return [
     {
-      guarantee: 'an event reaches only a URL that was in force after its cause',
+      guarantee: 'an event reaches only a URL that was in force between its cause and its arrival',
       count: webhooks.length,
       violations: webhooks.flatMap((one) => atAnOldUrl(one, urls, endings) ?? []),
     },
     {
-      guarantee: 'an end has one event, which arrives if the tenant has a URL from then on',
+      guarantee: 'an end has one event, which arrives if the tenant has a URL at the end and always after it',
       count: ended.length,
       violations: [
         ...repeated(webhooks),

@@ -46,8 +46,8 @@ async function run(): Promise<number> {
 
 function startTrial(layout: Layout, dir: string): ChildProcess {
   const trial = [process.execPath, path.join(import.meta.dirname, 'inside.ts'), `${process.pid}`];
-  // Without `--seed`, each process would choose another seed. The trial therefore gets the seed of
-  // this process as its last `--seed`, and the last one counts.
+  // The trial must use the seed of this process. It gets the seed as its last `--seed`, because the
+  // last one counts. Without any `--seed`, the trial would choose another seed.
   const args = [...process.argv.slice(2), '--seed', `${options.seed}`];
   const command = [...inside(hostOf(layout, 'tenants')), ...dieWithParent('TERM'), ...trial];
   return spawn('env', [...command, ...args], {

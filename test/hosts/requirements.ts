@@ -7,7 +7,7 @@ const programs = { ip: 'iproute2', iptables: 'iptables', setpriv: 'util-linux' }
 /** Why this machine cannot run the trial. Undefined if it can. */
 export function obstacle(): string | undefined {
   if (process.platform !== 'linux') return 'network namespaces need Linux';
-  if (process.getuid?.() !== 0) return 'only root can make network namespaces';
+  if (process.getuid?.() !== 0) return 'the trial needs root to make network namespaces';
   const missing = Object.entries(programs)
     .filter(([program]) => spawnSync(program, ['--version']).error !== undefined)
     .map(([program, debianPackage]) => `${program} is missing (Debian package ${debianPackage})`);

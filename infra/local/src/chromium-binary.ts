@@ -34,7 +34,7 @@ export async function chromiumBinary(onFetch: () => void = () => {}): Promise<st
   const found = findChromium();
   if (found !== undefined) return found;
   if (!canFetchPackages()) {
-    throw new StartError('There is no Chromium on this machine.', browserAdvice);
+    throw new StartError('There is no Chromium or Google Chrome on the PATH.', browserAdvice);
   }
   onFetch();
   try {

@@ -49,7 +49,7 @@ function asIs(prefix: string[]): PostgresAccount {
 }
 
 /**
- * The account for root if a container forbids user namespaces: the user `nobody`. If `nobody`
+ * Returns the account `nobody`, for root in a container that forbids user namespaces. If `nobody`
  * cannot reach the binaries, `binaries` makes a copy of them. If `nobody` cannot reach a directory,
  * `place` returns another one.
  */

@@ -165,7 +165,7 @@ function nativeDirectory(): string {
   } catch (error) {
     throw new StartError(
       `No embedded Postgres is installed for ${process.platform} on ${process.arch}.`,
-      'Start Postgres 15 or newer yourself, and set DATABASE_URL to an empty database on it.',
+      'Start Postgres 15 or newer. Set DATABASE_URL to the URL of an empty database on it.',
       { cause: error },
     );
   }

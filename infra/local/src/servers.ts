@@ -55,7 +55,7 @@ async function embeddedRedis(dir: string, closer: Closer, say: Say): Promise<str
   const redis = await startRedis({
     dir: path.join(dir, 'redis'),
     durable: true,
-    onFetch: () => say('Redis: none on this machine, so the Debian package is fetched into .local'),
+    onFetch: () => say('Redis: not on the PATH, so the Debian package is fetched into .local'),
   });
   await closer.add(() => redis.stop());
   say(`Redis: 127.0.0.1:${redis.port}`);

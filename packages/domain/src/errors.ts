@@ -140,7 +140,7 @@ export const errorCatalogue = {
     status: 422,
     title: 'Validation error',
     description:
-      'The body is not valid JSON, or the body or a query parameter is not valid. `errors` lists what to correct.',
+      'The body is not JSON, or a value in the body or in the query is not valid. `errors` lists what to correct.',
   },
   unknown_job_type: {
     status: 422,
@@ -162,13 +162,13 @@ export const errorCatalogue = {
     status: 429,
     title: 'Rate limited',
     description:
-      'Too many requests came from this tenant or address, or a limit of submissions in flight, webhook attempts, test events or waiting requests is reached. Repeat after the seconds in `Retry-After`.',
+      'This tenant or address sent too many requests, or a limit is reached: for submissions in flight, webhook attempts, test events or waiting requests. Repeat after the seconds in `Retry-After`.',
   },
   too_many_intents: {
     status: 429,
     title: 'Too many purchase intents',
     description:
-      'The tenant has 100 pending purchase intents. Repeat after the seconds in `Retry-After`, when the oldest expires.',
+      'The tenant has 100 pending purchase intents. Repeat after the seconds in `Retry-After`. By then, the first of them has expired.',
   },
   headers_too_large: {
     status: 431,

@@ -48,7 +48,7 @@ async function flock(file: FileHandle, directory: string): Promise<void> {
     [code] = await once(child, 'exit');
   } catch (error) {
     throw new CannotLock(
-      'The state directory cannot be locked without flock. Install util-linux.',
+      'flock, which locks the state directory, cannot be started. Install util-linux.',
       {
         cause: error,
       },

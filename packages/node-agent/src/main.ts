@@ -25,8 +25,8 @@ function sentenceOf(error: unknown, stateDir: string): string | undefined {
 }
 
 /**
- * If the work fails for a reason that the node owner can fix, prints a sentence and ends the
- * process with code 1. Rejects with any other error.
+ * Waits for `work` and returns its result. If it fails for a reason that the node owner can fix,
+ * prints a sentence and ends the process with code 1. Rejects with any other error.
  */
 async function orExit<T>({ stateDir }: RunOptions, log: Log, work: Promise<T>): Promise<T> {
   try {

@@ -71,8 +71,9 @@ interface Parsed {
 }
 
 /**
- * One directory per node, below the user's state directory: XDG_STATE_HOME, or else ~/.local/state.
- * Without `id`, the directory that contains those of all nodes.
+ * Returns the directory of the node `id`. Without `id`, returns the directory that contains the
+ * directories of all nodes. Both are below the user's state directory: XDG_STATE_HOME, or else
+ * ~/.local/state.
  */
 function defaultStateDir(id: string | undefined): string {
   const base = process.env['XDG_STATE_HOME'] || path.join(homedir(), '.local', 'state');

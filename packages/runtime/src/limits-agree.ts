@@ -3,7 +3,7 @@ import { type CommonConfig, ConfigError } from './config.ts';
 
 /**
  * The times in milliseconds after which another process may take work over. A call to Postgres must
- * end earlier, because its process could otherwise continue with work that another process has.
+ * end earlier. Otherwise its process could continue with work that another process has taken.
  */
 const takenOverAfterMs = {
   'a running submission': leaseMs,

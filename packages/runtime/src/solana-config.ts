@@ -37,7 +37,7 @@ export const solanaConfig = {
     minimum: 1,
     maximum: minutesMax,
     default: graceMinutesDefault,
-    description: 'minutes after the expiry in which a payment still counts, 1 to 525600',
+    description: 'minutes for which an expired purchase intent can still be paid, 1 to 525600',
   }),
 };
 

@@ -76,7 +76,7 @@ export async function measureDeadNodes(options: DeadNodesOptions): Promise<DeadN
     const noticedAfterMs = await untilNoticed(redis, nodes, silentAtMs);
     if (!options.waitForRuns) return { noticedAfterMs, lostAfterMs: [] };
     await untilNoneLeft(
-      'lost runs to end',
+      'the lost runs to end',
       async () => created - (await countOf(`state = 'failed'`)),
     );
     const { rows } = await pool.query<{ code: string; at: number }>(

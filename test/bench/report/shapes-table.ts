@@ -91,8 +91,8 @@ export function refusedLine(results: readonly ShapeResult[], names: readonly str
     return `${name} ${((refused / (refused + created)) * 100).toFixed(2)} %`;
   });
   return (
-    `Refused: ${shares.join(', ')} (tolerated: ${refusedShareMax * 100} % of a measurement; the baseline answers 503 ` +
-    'if `waitUntilFinished` misses a job).'
+    `Refused: ${shares.join(', ')} (at most ${refusedShareMax * 100} % of a measurement may be refused). ` +
+    'The baseline answers 503 if `waitUntilFinished` misses a job.'
   );
 }
 

@@ -95,8 +95,8 @@ function respond(fixture: AtsFixture, request: FixtureRequest, world: World): Fi
 }
 
 /**
- * Starts the site of an employer on 127.0.0.1, with forms as `ats` makes them. Throws if this
- * applicant tracking system cannot show the behaviour.
+ * Starts the site of an employer on 127.0.0.1, with forms like those of the applicant tracking
+ * system `ats`. Throws if `ats` cannot show `behaviour`.
  */
 export async function startEmployer({
   ats,

@@ -48,7 +48,7 @@ function auditApplication(
       record?.id === submissionIdOf(application) &&
       canonical(record?.quote) === canonical(created['quote']);
     findings.expect(
-      'every submission answered with 201 exists, with the same quote',
+      'every submission that got a 201 exists and has the same quote',
       isThere,
       key,
       () => `the answer was ${canonical(created)}, but the record is ${inWords(record)}`,

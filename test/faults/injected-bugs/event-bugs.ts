@@ -37,7 +37,7 @@ export const eventBugs: readonly InjectedBug[] = [
   },
   {
     name: 'nobody-looks-for-deliveries',
-    what: 'the reconciler does not look for a delivery whose wake-up job was lost',
+    what: 'the reconciler of webhooks does nothing, even if the wake-up job of a delivery was lost',
     edits: [
       {
         file: 'services/webhooks/src/run.ts',

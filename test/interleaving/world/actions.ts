@@ -85,8 +85,8 @@ const changeUrl: Action = (world) => {
 };
 
 /**
- * Cuts an open link. Some cuts are unnoticed: the service sees them only after `linkSilentMs`. With
- * a probability of one half, takes the newest link, whose hello may not be answered yet.
+ * Cuts an open link. Half of the time it is the newest link, because the hello of that link may not
+ * be answered yet. Some cuts are unnoticed: the service sees them only after `linkSilentMs`.
  */
 const cut: Action = (world) => {
   const { live } = world.network;

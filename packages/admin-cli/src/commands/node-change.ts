@@ -85,7 +85,7 @@ export function addNodeChangeCommands(node: Command): void {
       'how long the old secret stays valid (default: 24h)',
       durationArgument,
     )
-    .option('--force', 'if two secrets are valid, drop the oldest one at once')
+    .option('--force', 'if two secrets are valid, drop the older one at once')
     .action((id: string, options: RotateOptions) =>
       withContext((context) => rotate(context, id, options)),
     );

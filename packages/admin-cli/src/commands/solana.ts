@@ -31,7 +31,7 @@ export function addSolanaCommands(group: Command): void {
     .argument('<signature>', 'the signature of the payment')
     .requiredOption('--tenant <tenant>', 'its id, tnt_…', idArgument('tnt'))
     .requiredOption('--credits <credits>', 'the number of credits', creditsArgument)
-    .requiredOption('--reason <reason>', 'why; the audit log keeps it')
+    .requiredOption('--reason <reason>', 'the reason for the grant; the audit log keeps it')
     .action((signature: string, options: AssignOptions) =>
       withContext((context) => assign(context, signature, options)),
     );

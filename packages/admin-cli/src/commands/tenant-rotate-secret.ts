@@ -34,13 +34,13 @@ export function addRotateSecretCommand(tenant: Command): void {
   addYesOption(command)
     .argument('<tenant>', 'its id, tnt_…', idArgument('tnt'))
     .option('--hmac', 'rotate the secret that signs requests of the tenant')
-    .option('--webhook', 'rotate the secret that signs webhooks to the URL of its settings')
+    .option('--webhook', 'rotate the secret that signs webhooks to the webhookUrl of the tenant')
     .option(
       '--overlap <duration>',
       'how long the old secret stays valid (default: 24h)',
       durationArgument,
     )
-    .option('--force', 'if two secrets are valid, drop the oldest one at once')
+    .option('--force', 'if two secrets are valid, drop the older one at once')
     .action((id: string, options: Partial<RotateOptions>) =>
       withContext((context) => rotate(context, id, { overlap: overlapMsDefault, ...options })),
     );
@@ -54,7 +54,7 @@ async function rotate(context: Context, tenantId: string, options: RotateOptions
   const wireId = toWireId('tnt', tenantId);
   if (force || overlapMs === 0) {
     await confirm(
-      `Drop an older secret of ${wireId} now? Programs that still use it will fail.`,
+      `This may end an older secret of ${wireId} now. Programs that use it then fail. Go on?`,
       options,
     );
   }

@@ -38,7 +38,7 @@ function role({ database, environment }: Deployment): Finding {
   return (environment === 'production' ? fault : warning)(
     'role',
     `the role of DATABASE_URL ${excess.join(' and ')}`,
-    'Use a role in DATABASE_URL without such rights. For `svc migrate`, set MIGRATION_DATABASE_URL to a database URL of the role that owns the tables.',
+    'In DATABASE_URL, use a role without such rights. For `svc migrate`, set MIGRATION_DATABASE_URL to a database URL of the role that owns the tables.',
   );
 }
 

@@ -64,8 +64,8 @@ const Education = Type.Object({
   institution: optionalText('The school.'),
   studyType: optionalText('The degree.'),
   area: optionalText('The field of study.'),
-  startDate: optionalText('The start, in the notation of `work`.'),
-  endDate: optionalText('The end, in the notation of `work`.'),
+  startDate: optionalText('The start, in the same form as in `work`.'),
+  endDate: optionalText('The end, in the same form as in `work`.'),
 });
 
 /**

@@ -177,7 +177,7 @@ export const profileFieldKinds: readonly { readonly field: string; readonly answ
   {
     field: 'group of checkboxes, select that allows several options',
     answer:
-      'An array of labels. If one of them is not an option, the field is not answered. If the node has already chosen another of them, the job fails with `invalid_payload`.',
+      'An array of labels. If one label is not an option, the field is not answered. Some lists show their options only when they are open. If such a list lacks a label after the node has chosen another one, the job fails with `invalid_payload`.',
   },
   { field: 'lone checkbox', answer: 'The label of the checkbox, in `consents` or in `answers`.' },
   { field: 'date', answer: '`YYYY-MM-DD`, a day that exists. Other notations are not converted.' },
@@ -188,11 +188,11 @@ export const profileFieldKinds: readonly { readonly field: string; readonly answ
 ];
 
 export const profileRules: readonly string[] = [
-  'If the `question` of an entry of `answers` equals the label of the field, its answer is used. With an empty answer, the field counts as not answered, even if the profile has a value for it.',
+  'If the `question` of an entry of `answers` equals the label of the field, the `answer` of this entry is used. If it is empty, the field counts as not answered, even if the profile has a value for the field.',
   'Otherwise a standard field is filled from its member of the profile. The hosted forms of Greenhouse, Lever, Ashby and Workable mark their standard fields. On all pages, the node also finds standard fields by the labels in the table below and by the HTML attribute `autocomplete`.',
   'A lone checkbox is checked only if its label is in `consents`, or if the answer to its question is its label.',
   '`files.resume` is attached to the field for the resume, and `files.coverLetter` to the field for the cover letter.',
-  'Labels, questions and options are compared by equality after normalisation: NFKC, without case, without marks such as `*` or `(required)`, and each run of characters other than letters and digits is one blank. A part of a label never matches. Two fields with equal labels get the same answer.',
+  'Labels, questions and options match if they are equal after normalisation. It applies NFKC, ignores case, drops marks such as `*` or `(required)`, and turns each run of characters other than letters and digits into one blank. A part of a label never matches. Two fields with equal labels get the same answer.',
   'Nothing is guessed. The first option is not chosen by default, no answer on equal opportunity is inferred, no consent is assumed, and no text is cut. If several options are equal after normalisation, only the one that is written exactly like the answer is chosen.',
   'A field that is not answered keeps what the page has set, but its checkboxes are unchecked. If the field is required, the form is not submitted. The submission then fails with `invalid_payload`, or with `form_unsupported` if the node cannot fill in this kind of field.',
   'Company and job title come from the current entry of `work`: its `endDate` is absent, empty or `Present`. If several entries are current, the one with the latest `startDate` is used, or the first of these if the dates are equal. School, degree and field of study come from the entry of `education` that ends last.',

@@ -102,7 +102,7 @@ export const serviceOperations: readonly OperationDefinition[] = [
     method: 'get',
     path: '/openapi.json',
     tag: 'Service',
-    summary: 'Read this document',
+    summary: 'Read the OpenAPI document',
     description: 'The document is the same in every environment.',
     access: 'open',
     answers: {

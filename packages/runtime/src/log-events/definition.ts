@@ -56,6 +56,6 @@ export const actions = {
   postgres: `${repairs}: the next call to Postgres may succeed. If the line repeats, run \`svc doctor\` and check Postgres.`,
   either: `${repairs}. If the line repeats, run \`svc doctor\` and check Postgres and Redis.`,
   defect:
-    'Report the line with its stack: it is a defect, or a dependency failed in an unknown way.',
+    'Report the line with its stack to the developers: the cause is a defect or an unknown error.',
   retried: `${repairs}: the operation is retried with backoff. If the line repeats for the same id, read \`err\` and run \`svc trace sub_…\` or \`svc webhook show dlv_…\`.`,
 } as const;

@@ -22,7 +22,7 @@ export const dispatcherEvents = {
   'dispatcher.reply_failed': warn(
     'could not reply to a gateway',
     ['err'],
-    'Check Redis. The gateway reads the state of the submission from Postgres within a second.',
+    'Check Redis. Without a reply, the gateway reads the state from Postgres within a second.',
   ),
   'dispatcher.offer_not_sent': warn('could not send an offer', ['err'], actions.redis),
   'dispatcher.reservation_failed': warn('could not reserve a slot', ['err'], actions.redis),

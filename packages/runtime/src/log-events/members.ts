@@ -42,7 +42,7 @@ export const logMembers = {
   pauseMs: 'milliseconds until the next try',
   port: 'the port for tenants or nodes',
   position: 'the number of entries of the audit log',
-  purged: 'how many submissions were purged',
+  purged: 'for how many submissions the personal data was deleted',
   quarantinedUntil: 'the end of the quarantine: RFC 3339, by the clock of the database',
   queue: 'the queue: dispatch, settlement or webhook, or its full name, such as `dispatch.v1`',
   reason: 'why the request was refused or the call failed, as a code or a sentence',

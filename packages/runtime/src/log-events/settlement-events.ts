@@ -90,7 +90,7 @@ export const solanaEvents = {
   'solana.rpc_unreachable_at_start': warn(
     'the Solana RPC server gave no usable answer; settlement tries again',
     ['reason'],
-    'Check the RPC server and `SOLANA_RPC_URL`. Payments are credited when it answers.',
+    'Check the RPC server and `SOLANA_RPC_URL`. Payments are credited when the server answers.',
   ),
   'solana.rpc_unavailable': warn(
     'a call to the Solana RPC server failed',

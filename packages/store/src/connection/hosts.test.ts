@@ -67,7 +67,7 @@ test('a standby is never used, and its promotion is noticed by the next call', a
   expect(String(refused)).toContain('the Postgres server is a standby');
   expect(isUnavailable(refused)).toBe(true);
   await expect(connectClient(databaseUrl, (url) => ({ connectionString: url }))).rejects.toThrow(
-    'no reachable Postgres host accepts writes',
+    'could not connect to a Postgres host that accepts writes',
   );
   await database.query('UPDATE shadow.role SET standby = false');
   expect(await other.query(one, [])).toEqual([{ one: 1 }]);

@@ -50,7 +50,7 @@ export async function connectClient(
   }
   throw errors.length === 1
     ? errors[0]
-    : new AggregateError(errors, 'no reachable Postgres host accepts writes');
+    : new AggregateError(errors, 'could not connect to a Postgres host that accepts writes');
 }
 
 async function assertWritable(client: Pick<Client, 'query'>): Promise<void> {

@@ -24,8 +24,8 @@ export const roleSettings: Readonly<Record<string, string>> = {
   synchronous_commit: 'on',
   // Compiling a statement costs more than running it.
   jit: 'off',
-  // Avoids full scans of tables. A session keeps its plans, and a plan that was made for a small
-  // table would still be used after the table has grown.
+  // Avoids full scans of tables, because a session keeps its plans. A full scan that was planned
+  // for a small table would still be used after the table has grown.
   enable_seqscan: 'off',
   // One plan serves all values of the parameters. A hold takes 0.7 ms instead of 1.2 ms.
   plan_cache_mode: 'force_generic_plan',

@@ -74,8 +74,8 @@ export const sealedColumns: readonly SealedColumn[] = [
 ];
 
 /**
- * `next` is the `after` of the following page. Null if this page has fewer than `rowsPerPage` rows,
- * and is therefore the last one.
+ * The result of one page. `next` is the `after` of the following page, or null if this page is the
+ * last one because it has fewer than `rowsPerPage` rows.
  */
 export interface ResealedPage {
   looked: number;

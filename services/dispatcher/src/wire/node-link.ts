@@ -155,7 +155,7 @@ function refusalInProduction({
     return 'simulated executors are allowed only in the sandbox';
   }
   if (sandboxOnly === true)
-    return 'this node has options only for the sandbox, such as --map-host or --debug-dir';
+    return 'the options --map-host and --debug-dir are allowed only in the sandbox';
   return undefined;
 }
 

@@ -8,8 +8,8 @@ import type { RequestLines } from './request-lines.ts';
 export interface Exchange {
   readonly requestId: string;
   /**
-   * The pattern of the route. Undefined if the request reaches no endpoint, for example because the
-   * endpoint does not accept its method. The path itself is not logged, because it contains ids.
+   * The pattern of the route. It is logged instead of the path, because the path contains ids.
+   * Undefined if the request reaches no endpoint, for example because its method is not accepted.
    */
   route?: string;
   tenantId?: string;

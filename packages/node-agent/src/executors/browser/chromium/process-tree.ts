@@ -5,9 +5,9 @@ const killTimeoutMs = 5_000;
 const killPollMs = 10;
 
 /**
- * The process, the processes of its group, and all descendants of these processes. A process whose
- * parent has ended stays in the group. If the agent itself belongs to that group, the group is
- * ignored.
+ * Returns `root`, the processes of its group, and all descendants of these processes. The group is
+ * included because a process whose parent has ended is still in it. But the group is ignored if the
+ * agent itself belongs to it.
  */
 export function treeOf(root: ProcessReading, table: readonly ProcessReading[]): ProcessReading[] {
   const isOwnGroup = root.groupId !== groupOfThisProcess(table);

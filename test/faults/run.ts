@@ -84,7 +84,7 @@ export async function runFaults(options: FaultsOptions): Promise<FaultsReport> {
     const prober = createProber(world, population.probeTenant);
     const schedule = options.schedule ?? randomSchedule(world, options);
     say(
-      `${world.services.length} services, ${world.nodes.length} nodes and ${world.wires.size} TCP proxies started in ${((performance.now() - startedMs) / 1000).toFixed(1)} s`,
+      `${world.services.length} services, ${world.nodes.length} nodes and ${world.proxies.size} TCP proxies started in ${((performance.now() - startedMs) / 1000).toFixed(1)} s`,
     );
     const load = startLoad(
       { ...world, ...population },

@@ -43,7 +43,7 @@ export function checkEvents(history: History): Verdict[] {
       violations: webhooks.flatMap((one) => atAnOldUrl(one, urls, endings) ?? []),
     },
     {
-      guarantee: 'an end has one event, which arrives if the tenant has a URL at the end and always after it',
+      guarantee: 'an end has one event, which arrives if the tenant keeps a URL from the end on',
       count: ended.length,
       violations: [
         ...repeated(webhooks),

@@ -23,10 +23,9 @@ import {
  * The cost is proportional to the number of records, because a key has few requests.
  */
 export function checkKeys(history: History): Verdict {
-  // Each reported violation is real, because the rules read an unknown outcome in favour of the
-  // service. But the rules may miss a violation of a key with three or more rejected submissions,
-  // because they compare the records of a key only in pairs. If no submission of a key is rejected,
-  // the rules find every violation, because at most one submission has the key.
+  // Each reported violation is real: if an outcome is unknown, the rules assume the one that is
+  // correct. The rules compare the records of a key only in pairs, so they may miss a violation of
+  // a key with several rejected submissions.
   const creates = recordsOf(history, 'create');
   const rejects = Map.groupBy(recordsOf(history, 'reject'), ({ submissionId }) => submissionId);
   const shown = recordsOf(history, 'status').filter(({ key }) => key !== undefined);

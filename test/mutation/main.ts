@@ -81,7 +81,7 @@ try {
     nearOnly: values.near,
     testFiles: values.test,
     onBaseline: ({ testFile, passed, durationMs }) => {
-      const end = passed ? 'passed' : 'FAILED (the file is left out)';
+      const end = passed ? 'passed' : 'FAILED (no mutant is tested with this file)';
       process.stderr.write(`baseline ${testFile} ${end} after ${seconds(durationMs)}\n`);
     },
     onJudged: ({ mutant, verdict, durationMs }) => {

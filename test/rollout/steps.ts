@@ -99,7 +99,7 @@ export function createBalancer(): Balancer {
     scale,
     async open(world) {
       let turn = 0;
-      const wire = await world.wire('tenants - gateways', () => {
+      const proxy = await world.openProxy('tenants - gateways', () => {
         const serving = processesOf(world, 'gateway').filter(
           (one) => one.process.isUp() && !withdrawn.has(one),
         );
@@ -109,7 +109,7 @@ export function createBalancer(): Balancer {
       });
       // The tenants get only the address of the balancer. The balancer sends nothing to a gateway
       // that stops.
-      world.gatewayUrls.splice(0, Infinity, `http://127.0.0.1:${wire.port}`);
+      world.gatewayUrls.splice(0, Infinity, `http://127.0.0.1:${proxy.port}`);
       for (const service of serviceNames) await scale(world, service, usual);
     },
     async restart(one, kills) {

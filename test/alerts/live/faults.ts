@@ -37,8 +37,8 @@ const fleet: LiveFault = {
   heal: (world) => nodeWires(world).forEach((wire) => wire.heal()),
 };
 
-function nodeWires({ wires }: World) {
-  return [...wires.values()].filter(({ name }) => name.endsWith(' - dispatchers'));
+function nodeWires({ proxies }: World) {
+  return [...proxies.values()].filter(({ name }) => name.endsWith(' - dispatchers'));
 }
 
 export const liveFaults: readonly LiveFault[] = [settlement, fleet];

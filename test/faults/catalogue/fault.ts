@@ -17,7 +17,7 @@ export interface Fault {
 export interface Targets {
   readonly services: readonly { readonly service: ServiceName; readonly name: string }[];
   readonly nodes: readonly string[];
-  readonly wires: readonly string[];
+  readonly proxies: readonly string[];
   readonly disksCanBeFull: boolean;
 }
 

@@ -2,14 +2,14 @@ import type { Random } from '../../simulation/random.ts';
 import type { World } from '../world/types.ts';
 import type { Fault, FaultKind, Pace, Targets } from './fault.ts';
 import { processFaults } from './processes.ts';
+import { proxyFaults } from './proxies.ts';
 import { serverFaults } from './servers.ts';
 import { slowPostgresFaults } from './slow-postgres.ts';
-import { wireFaults } from './wires.ts';
 
 const catalogue: readonly FaultKind[] = [
   ...processFaults,
   ...serverFaults,
-  ...wireFaults,
+  ...proxyFaults,
   ...slowPostgresFaults,
 ];
 
@@ -31,7 +31,7 @@ export function targetsOf(world: World): Targets {
       .map(({ service, process: { name } }) => ({ service, name }))
       .toSorted((a, b) => (a.name < b.name ? -1 : 1)),
     nodes: world.nodes.map(({ process: { name } }) => name).toSorted(),
-    wires: [...world.wires.keys()].toSorted(),
+    proxies: [...world.proxies.keys()].toSorted(),
     disksCanBeFull: world.disks.postgres.canBeFull && world.disks.redis.canBeFull,
   };
 }

@@ -3,7 +3,7 @@ import type { Random } from '../../simulation/random.ts';
 import type { World } from '../world/types.ts';
 import { type FaultKind, lastingKind, seconds, type Targets } from './fault.ts';
 import { awayMsMax, processOf } from './processes.ts';
-import { wireOf } from './wires.ts';
+import { proxyOf } from './proxies.ts';
 
 /**
  * The delays of packets to and from Postgres, in milliseconds. Without a delay, a process usually
@@ -19,22 +19,22 @@ const waysBefore = 8;
 
 interface Slow {
   readonly delayMs: number;
-  readonly wires: readonly string[];
+  readonly proxies: readonly string[];
 }
 
-function drawSlow(random: Random, { wires }: Targets): Slow {
+function drawSlow(random: Random, { proxies }: Targets): Slow {
   return {
     delayMs: random.pick(delaysMs) ?? 0,
-    wires: wires.filter((name) => name.endsWith(' - Postgres')),
+    proxies: proxies.filter((name) => name.endsWith(' - Postgres')),
   };
 }
 
-function slowDown(world: World, { wires, delayMs }: Slow): void {
-  for (const name of wires) wireOf(world, name).delay(delayMs);
+function slowDown(world: World, { proxies, delayMs }: Slow): void {
+  for (const name of proxies) proxyOf(world, name).delay(delayMs);
 }
 
-function speedUp(world: World, { wires }: Slow): void {
-  for (const name of wires) wireOf(world, name).heal();
+function speedUp(world: World, { proxies }: Slow): void {
+  for (const name of proxies) proxyOf(world, name).heal();
 }
 
 async function slowDownFor(world: World, slow: Slow, extraMs: number): Promise<void> {

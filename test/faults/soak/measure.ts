@@ -24,7 +24,7 @@ export async function measure(world: World): Promise<Figure[]> {
     });
     // The connections that tenants opened to the gateway are not counted, because the tenants, not
     // the gateway, decide their number.
-    const ofTenants = world.wires.get(`tenants - ${process.name}`)?.connections() ?? 0;
+    const ofTenants = world.proxies.get(`tenants - ${process.name}`)?.connections() ?? 0;
     figures.push({
       name: `descriptors of ${process.name}`,
       unit: '',

@@ -10,7 +10,7 @@ export interface PostgresUnderTest {
   serviceUrl(): string;
   /**
    * Only a cluster has this method. It returns the URL for the role of the services, with all hosts
-   * of the cluster. With this URL, services reach Postgres without a wire.
+   * of the cluster, without a proxy.
    */
   clusterUrl?(): string;
   /**

@@ -12,8 +12,8 @@ export interface RedisUnderTest {
   readonly pid: () => number;
   isUp(): boolean;
   /**
-   * The URL that services get if Redis has several servers: a cluster, or sentinels. Services then
-   * reach Redis without a wire (`TcpProxy`).
+   * The URL that services get if Redis has several servers: a cluster, or sentinels. There is no
+   * proxy (`TcpProxy`) between services and these servers.
    */
   clusterUrl?(): string;
   /** Ends Redis with `kill -9`. Writes that are not in its file yet are lost. */

@@ -38,9 +38,9 @@ function placeOf(world: World, name: string) {
 }
 
 /**
- * Starts a service process with its own wires to Postgres and to Redis. If Postgres or Redis is a
- * cluster, the process connects to it directly, and that wire stays unused. A gateway also has a
- * wire to tenants, except with `hosts.direct`.
+ * Starts a service process with its own proxies to Postgres and to Redis. If Postgres or Redis is a
+ * cluster, the process connects to it directly, and that proxy stays unused. A gateway also has a
+ * proxy to tenants, except with `hosts.direct`.
  */
 export async function startService(
   world: World,
@@ -50,9 +50,9 @@ export async function startService(
 ): Promise<ServiceUnderTest> {
   const name = `${service} ${index}`;
   const { postgres, redis, env } = world;
-  const toPostgres = await world.wire(`${name} - Postgres`, () => ({ port: postgres.port() }));
+  const toPostgres = await world.openProxy(`${name} - Postgres`, () => ({ port: postgres.port() }));
   const { address, prefix } = world.hosts.of(name);
-  const toRedis = await world.wire(`${name} - Redis`, () => ({ port: redis.port() }));
+  const toRedis = await world.openProxy(`${name} - Redis`, () => ({ port: redis.port() }));
   const process = await startControlled({
     ...placeOf(world, name),
     entry: (options.entryOf ?? serviceEntry)(service),
@@ -74,7 +74,7 @@ export async function startService(
 async function gatewayUrl(world: World, { name, ready }: ControlledProcess): Promise<string> {
   const { hosts } = world;
   if (hosts.direct !== undefined) return `http://${hosts.of(name).address}:${ready.port}`;
-  const { port } = await world.wire(`tenants - ${name}`, () => portOf({ ready }));
+  const { port } = await world.openProxy(`tenants - ${name}`, () => portOf({ ready }));
   return `http://127.0.0.1:${port}`;
 }
 
@@ -133,7 +133,7 @@ async function dispatchersPort(
     return hosts.direct.balance(name, targets);
   }
   let turn = index;
-  const { port } = await world.wire(`${name} - dispatchers`, () => {
+  const { port } = await world.openProxy(`${name} - dispatchers`, () => {
     const up = dispatchers.filter(({ process: one }) => one.isUp());
     turn += 1;
     const next = up[turn % Math.max(1, up.length)];

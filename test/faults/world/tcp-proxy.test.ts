@@ -21,9 +21,9 @@ async function echo(): Promise<TcpProxy> {
   opened.push(server);
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('no port');
-  const wire = await startTcpProxy('echo', () => ({ port: address.port }));
-  opened.push(wire);
-  return wire;
+  const proxy = await startTcpProxy('echo', () => ({ port: address.port }));
+  opened.push(proxy);
+  return proxy;
 }
 
 async function dial({ port }: TcpProxy): Promise<Socket> {
@@ -39,60 +39,60 @@ async function answer(socket: Socket, bytes: number): Promise<string> {
   return text;
 }
 
-test('all bytes cross the wire, in both directions', async () => {
-  const wire = await echo();
-  const socket = await dial(wire);
+test('all bytes cross the proxy, in both directions', async () => {
+  const proxy = await echo();
+  const socket = await dial(proxy);
   socket.end('hello');
   expect(await answer(socket, 5)).toBe('hello');
   await once(socket, 'end');
 });
 
 test('a cut resets open connections, and new connections pass', async () => {
-  const wire = await echo();
-  const socket = await dial(wire);
+  const proxy = await echo();
+  const socket = await dial(proxy);
   socket.write('x');
   await answer(socket, 1);
   const reset = once(socket, 'error');
-  wire.cut();
+  proxy.cut();
   expect((await reset)[0]).toMatchObject({ code: 'ECONNRESET' });
-  const next = await dial(wire);
+  const next = await dial(proxy);
   next.write('again');
   expect(await answer(next, 5)).toBe('again');
 });
 
-test('a severed wire refuses until it is healed', async () => {
-  const wire = await echo();
-  wire.sever();
-  const refused = connect(wire.port, '127.0.0.1');
+test('a severed proxy refuses until it is healed', async () => {
+  const proxy = await echo();
+  proxy.sever();
+  const refused = connect(proxy.port, '127.0.0.1');
   sockets.push(refused);
   expect((await once(refused, 'error'))[0]).toMatchObject({ code: 'ECONNRESET' });
-  wire.heal();
-  const next = await dial(wire);
+  proxy.heal();
+  const next = await dial(proxy);
   next.write('back');
   expect(await answer(next, 4)).toBe('back');
 });
 
-test('nothing passes a stalled wire, and everything arrives in order after it is healed', async () => {
-  const wire = await echo();
-  const socket = await dial(wire);
+test('nothing passes a stalled proxy, and everything arrives in order after it is healed', async () => {
+  const proxy = await echo();
+  const socket = await dial(proxy);
   socket.write('0');
   await answer(socket, 1);
-  wire.stall();
+  proxy.stall();
   for (const digit of '123456789') socket.write(digit);
   const came = answer(socket, 9);
   expect(
     await Promise.race([came, once(AbortSignal.timeout(150), 'abort').then(() => 'nothing')]),
   ).toBe('nothing');
-  wire.heal();
+  proxy.heal();
   expect(await came).toBe('123456789');
 });
 
 test('packets arrive in order with the given delay', async () => {
-  const wire = await echo();
-  const socket = await dial(wire);
+  const proxy = await echo();
+  const socket = await dial(proxy);
   socket.write('0');
   await answer(socket, 1);
-  wire.delay(60);
+  proxy.delay(60);
   const startedMs = performance.now();
   socket.write('ab');
   socket.write('cd');

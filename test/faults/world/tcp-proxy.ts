@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 
 /**
- * A wire between two parts of the system. A test can cut, block or slow it down. All traffic of the
- * wire crosses this process, so a fault needs no privilege and strikes only this wire.
+ * A proxy between two parts of the system. A test can cut, block or slow down its connections. A
+ * fault needs no privilege and affects no other connection, because all bytes pass this process.
  */
 export interface TcpProxy {
   readonly name: string;
@@ -45,7 +45,7 @@ const heldBytesMax = 1024 * 1024;
 
 /**
  * Listens on a free port of `host`. Calls `target` for each new connection. Resets the connection
- * if `target` returns none, or if the wire is severed.
+ * if `target` returns none, or after `sever`.
  */
 export async function startTcpProxy(
   name: string,
@@ -53,7 +53,7 @@ export async function startTcpProxy(
   host = loopback,
 ): Promise<TcpProxy> {
   const fault: Fault = { delayMs: 0, isStalled: false, isSevered: false };
-  const wires = new Set<Wire>();
+  const connections = new Set<Connection>();
   const server = createServer({ allowHalfOpen: true }, (near) => {
     const to = fault.isSevered ? undefined : target();
     near.on('error', () => {});
@@ -63,9 +63,9 @@ export async function startTcpProxy(
     }
     const far = connect({ host: loopback, ...to, allowHalfOpen: true, noDelay: true });
     near.setNoDelay(true);
-    const wire = createWire(near, far, fault);
-    wires.add(wire);
-    near.once('close', () => wires.delete(wire));
+    const connection = createConnection(near, far, fault);
+    connections.add(connection);
+    near.once('close', () => connections.delete(connection));
   });
   server.on('error', () => {});
   server.listen(0, host);
@@ -73,16 +73,16 @@ export async function startTcpProxy(
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('a proxy has no port');
   const cut = (): void => {
-    for (const wire of wires) wire.cut();
+    for (const connection of connections) connection.cut();
   };
   const change = (to: Partial<Fault>): void => {
     Object.assign(fault, to);
-    for (const wire of wires) wire.look();
+    for (const connection of connections) connection.look();
   };
   return {
     name,
     port: address.port,
-    connections: () => wires.size,
+    connections: () => connections.size,
     cut,
     sever() {
       change({ isSevered: true });
@@ -100,16 +100,16 @@ export async function startTcpProxy(
   };
 }
 
-interface Wire {
+interface Connection {
   cut(): void;
   /**
    * Passes on the waiting bytes whose delay has passed, or all of them if the delay is 0. Passes on
-   * nothing while the wire is stalled. Called after each change of the fault.
+   * nothing after `stall`. Called after each change of the fault.
    */
   look(): void;
 }
 
-function createWire(near: Socket, far: Socket, fault: Fault): Wire {
+function createConnection(near: Socket, far: Socket, fault: Fault): Connection {
   const ways = [createWay(near, far, fault), createWay(far, near, fault)];
   const cut = (): void => {
     for (const way of ways) way.stop();
@@ -117,8 +117,8 @@ function createWire(near: Socket, far: Socket, fault: Fault): Wire {
     far.resetAndDestroy();
   };
   for (const end of [near, far]) {
-    // If one end breaks, break the other end too. The other side must notice the break, as on a
-    // real wire.
+    // If one end breaks, break the other end too. The other side must notice the break, as
+    // without a proxy.
     end.on('error', cut);
     end.once('close', (hadError) => {
       if (hadError || !near.writableEnded || !far.writableEnded) cut();

@@ -73,10 +73,10 @@ async function openReceiver(world: World, name: string, failing: Failing | 'neve
   const receiver = await createWebhookReceiver();
   const { tenantsAddress } = world.hosts;
   const target = () => ({ port: receiver.port });
-  const wire = await world.wire(`webhooks - ${name}`, target, tenantsAddress);
+  const proxy = await world.openProxy(`webhooks - ${name}`, target, tenantsAddress);
   const judge = (webhook: ReceivedWebhook): WebhookAnswer =>
     failing === 'never' ? { status: 204 } : fail(failing, webhook);
-  const url = `http://${tenantsAddress}:${wire.port}/`;
+  const url = `http://${tenantsAddress}:${proxy.port}/`;
   const listen = ({ tenantId, webhookSecret }: LoadTenant): void =>
     receiver.answerWith((webhook) => {
       const at = { tenant: tenantId, url: new URL(webhook.path, url).href };

@@ -52,8 +52,8 @@ export interface World {
   readonly disks: { readonly postgres: Disk; readonly redis: Disk };
   readonly services: readonly ServiceUnderTest[];
   readonly nodes: readonly NodeUnderTest[];
-  /** Every wire, by the names of its two ends, such as `gateway 0 - Postgres`. */
-  readonly wires: Map<string, TcpProxy>;
+  /** Every proxy, by the names of its two ends, such as `gateway 0 - Postgres`. */
+  readonly proxies: Map<string, TcpProxy>;
   readonly gatewayUrls: string[];
   readonly http: Http;
   readonly seen: Seen;
@@ -64,8 +64,12 @@ export interface World {
    * through a proxy that no fault strikes, so only a fault of Postgres cuts them.
    */
   readonly pool: Pool;
-  /** Opens a wire to `target`. The wire listens at the address `listensAt`; default 127.0.0.1. */
-  wire(name: string, target: () => TcpTarget | undefined, listensAt?: string): Promise<TcpProxy>;
+  /** Opens a proxy to `target`. The proxy listens at the address `listensAt`; default 127.0.0.1. */
+  openProxy(
+    name: string,
+    target: () => TcpTarget | undefined,
+    listensAt?: string,
+  ): Promise<TcpProxy>;
   close(): Promise<void>;
 }
 

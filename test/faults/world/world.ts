@@ -50,7 +50,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     const recorder = options.recorder ?? forgetful;
     const http = recordedHttp(createHttp(), recorder);
     closers.push(() => http.close());
-    const wires = new Map<string, TcpProxy>();
+    const proxies = new Map<string, TcpProxy>();
     const world: World = {
       dir,
       postgres,
@@ -59,18 +59,18 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       disks,
       services: [],
       nodes: [],
-      wires,
+      proxies,
       gatewayUrls: [],
       http,
       seen: new Seen(),
       recorder,
       env,
       pool,
-      async wire(name, target, listensAt) {
-        const wire = await startTcpProxy(name, target, listensAt);
-        wires.set(name, wire);
-        closers.push(() => wire.close());
-        return wire;
+      async openProxy(name, target, listensAt) {
+        const proxy = await startTcpProxy(name, target, listensAt);
+        proxies.set(name, proxy);
+        closers.push(() => proxy.close());
+        return proxy;
       },
       close,
     };

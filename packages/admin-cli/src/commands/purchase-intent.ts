@@ -109,8 +109,11 @@ const tooLarge = "it is paid, but its credits would raise the tenant's balance a
 /** The reason for which the intent is not credited. Null if it is credited. */
 function reasonOf(intent: PurchaseIntent): string | null {
   const missing = intent.amountUsdcMicros - intent.paidUsdcMicros;
+  const { payments, status } = intent;
+  if (status !== 'confirmed' && payments.length > 0 && payments.every((one) => one.isGranted))
+    return 'an operator has granted credits for its payments';
   const part = `${formatCredits(missing > 0n ? missing : 0n)} USDC are missing`;
-  switch (intent.status) {
+  switch (status) {
     case 'confirmed':
       return null;
     case 'pending':

@@ -23,6 +23,8 @@ interface IntentPayment {
   readonly amountUsdcMicros: bigint;
   /** The time when the service recorded the payment. */
   readonly at: Date;
+  /** True if credits were granted for the payment, by the watcher or by an operator. */
+  readonly isGranted: boolean;
 }
 
 export interface PurchaseIntent {
@@ -152,6 +154,7 @@ interface PaymentRow {
   readonly signature: string;
   readonly amount_usdc_micros: bigint;
   readonly created_at: Date;
+  readonly is_granted: boolean;
 }
 
 async function readIntents(query: Query, references: readonly string[]): Promise<PurchaseIntent[]> {
@@ -174,8 +177,10 @@ export async function withPayments(
 ): Promise<PurchaseIntent[]> {
   const payments = await query<PaymentRow>(
     `SELECT p.* FROM unnest($1::text[]) AS named (reference), LATERAL (
-       SELECT reference, signature, amount_usdc_micros, created_at FROM solana_payments
-       WHERE reference = named.reference ORDER BY created_at, slot LIMIT $2) p`,
+       SELECT paid.*, EXISTS (
+           SELECT FROM purchases WHERE reference = 'solana:' || paid.signature) AS is_granted
+       FROM solana_payments paid
+       WHERE paid.reference = named.reference ORDER BY created_at, slot LIMIT $2) p`,
     [rows.map(({ reference }) => reference), paymentsShownMax],
   );
   const byReference = Map.groupBy(payments, ({ reference }) => reference);
@@ -199,6 +204,7 @@ export async function withPayments(
       signature: payment.signature,
       amountUsdcMicros: payment.amount_usdc_micros,
       at: payment.created_at,
+      isGranted: payment.is_granted,
     })),
   }));
 }

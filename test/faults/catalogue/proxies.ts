@@ -9,58 +9,58 @@ import { type FaultKind, lastingKind, momentaryKind } from './fault.ts';
  */
 const delaysMs = [20, 100, 160, 400, 1_000] as const;
 
-export function wireOf({ wires }: World, name: string): TcpProxy {
-  const wire = wires.get(name);
-  if (wire === undefined) throw new Error(`there is no TCP proxy ${name}`);
-  return wire;
+export function proxyOf({ proxies }: World, name: string): TcpProxy {
+  const proxy = proxies.get(name);
+  if (proxy === undefined) throw new Error(`there is no TCP proxy ${name}`);
+  return proxy;
 }
 
-const cut = momentaryKind('connections cut', 18, (random, { wires }) => {
-  const name = random.pick(wires);
+const cut = momentaryKind('connections cut', 18, (random, { proxies }) => {
+  const name = random.pick(proxies);
   if (name === undefined) return undefined;
-  return { name: `connections cut: ${name}`, strike: (world) => wireOf(world, name).cut() };
+  return { name: `connections cut: ${name}`, strike: (world) => proxyOf(world, name).cut() };
 });
 
-function onOneWire(
+function onOneProxy(
   kind: string,
   weight: number,
   draw: (random: Random) => {
     readonly what: string;
     readonly atLeastMs?: number;
-    readonly strike: (wire: TcpProxy) => void;
+    readonly strike: (proxy: TcpProxy) => void;
   },
 ): FaultKind {
-  return lastingKind(kind, weight, (random, { wires }) => {
-    const name = random.pick(wires);
+  return lastingKind(kind, weight, (random, { proxies }) => {
+    const name = random.pick(proxies);
     if (name === undefined) return undefined;
     const { what, strike, ...lasts } = draw(random);
     return {
       name: `${what}: ${name},`,
       ...lasts,
-      strike: (world) => strike(wireOf(world, name)),
-      heal: (world) => wireOf(world, name).heal(),
+      strike: (world) => strike(proxyOf(world, name)),
+      heal: (world) => proxyOf(world, name).heal(),
     };
   });
 }
 
-const sever = onOneWire('connections refused', 8, () => ({
+const sever = onOneProxy('connections refused', 8, () => ({
   what: 'connections refused',
-  strike: (wire) => wire.sever(),
+  strike: (proxy) => proxy.sever(),
 }));
 
-const stall = onOneWire('connections on which nothing passes', 6, () => ({
+const stall = onOneProxy('connections on which nothing passes', 6, () => ({
   what: 'nothing passes',
-  strike: (wire) => wire.stall(),
+  strike: (proxy) => proxy.stall(),
 }));
 
-const delay = onOneWire('packets delayed', 8, (random) => {
+const delay = onOneProxy('packets delayed', 8, (random) => {
   const delayMs = random.pick(delaysMs) ?? 0;
   return {
     what: `packets ${delayMs} ms late`,
     // The fault lasts long enough for one delayed request and its delayed answer.
     atLeastMs: 2 * delayMs,
-    strike: (wire) => wire.delay(delayMs),
+    strike: (proxy) => proxy.delay(delayMs),
   };
 });
 
-export const wireFaults: readonly FaultKind[] = [cut, sever, stall, delay];
+export const proxyFaults: readonly FaultKind[] = [cut, sever, stall, delay];

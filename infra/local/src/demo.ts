@@ -25,8 +25,8 @@ export interface Demo {
 }
 
 /**
- * The longest wait for each of two events: a node of this stack logs the assignment of the demo
- * submission, and then the submission ends. Simulated nodes and a browser need 1 to 3 s.
+ * The longest wait until a node of this stack logs the assignment of the demo submission. After
+ * that, also the longest wait for its end. Simulated nodes and a browser need 1 to 3 s.
  */
 const lifeBoundMs = 60_000;
 const webhookBoundMs = 20_000;

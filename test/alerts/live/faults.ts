@@ -33,11 +33,11 @@ const fleet: LiveFault = {
     'SvcCreationLatencyFast',
     'SvcCreationLatencySlow',
   ],
-  strike: (world) => nodeWires(world).forEach((wire) => wire.sever()),
-  heal: (world) => nodeWires(world).forEach((wire) => wire.heal()),
+  strike: (world) => nodeProxies(world).forEach((proxy) => proxy.sever()),
+  heal: (world) => nodeProxies(world).forEach((proxy) => proxy.heal()),
 };
 
-function nodeWires({ proxies }: World) {
+function nodeProxies({ proxies }: World) {
   return [...proxies.values()].filter(({ name }) => name.endsWith(' - dispatchers'));
 }
 

@@ -106,7 +106,7 @@ async function replay(
   });
   const expected = canonical({ ...created, idempotent: true });
   findings.expect(
-    'every key that got a 201 replays that answer',
+    'every request that is sent again after a 201 gets the same answer',
     answer?.status === 200 && canonical(answer.body) === expected,
     key,
     () =>

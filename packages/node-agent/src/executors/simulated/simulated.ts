@@ -32,9 +32,9 @@ function usageAfter(seconds: number): MeteredUsage {
 }
 
 /**
- * Returns the smallest number of steps after which a run may report `actions`. A run needs this
- * time because the service cuts its actions to 100 plus 50 per second (CONTRACT 7). `ms` is the
- * duration of one step. The result is zero or negative if the run may report `actions` at once.
+ * Returns the smallest number of steps after which a run may report `actions`. Before that, the
+ * service would count fewer actions: it accepts 100, and 50 more per second (CONTRACT 7). `ms` is
+ * the duration of one step. The result is zero or negative if the run may report `actions` at once.
  */
 function stepsFor(actions: number | undefined, ms: number): number {
   return Math.ceil((((actions ?? 0) - 100) / 50) * (1_000 / ms));

@@ -100,7 +100,7 @@ interface SubmitControl {
 }
 
 /**
- * Finds the submit control of the form. Looks up to `attemptsMax` times, because the page may
+ * Finds the submit control of the form. Tries up to `attemptsMax` times, because the page may
  * replace the control. Throws `JobFailed` if no control is found or if the control stays disabled.
  */
 async function submitControl(target: FormTarget): Promise<SubmitControl> {

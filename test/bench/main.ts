@@ -6,9 +6,7 @@ import { runUsual } from './usual.ts';
 /**
  * `pnpm bench`: measures the whole stack and the baseline in turns. Each has a separate Postgres
  * and a separate Redis, with fsync on. With `--seed-rows`, the command instead measures a stack
- * with many rows and a stack with few rows. A separate process sends the load. docs/PERFORMANCE.md
- * explains options and output. The run ends with a table of the goals. The last line counts the
- * goals.
+ * with many rows and a stack with few rows. docs/PERFORMANCE.md explains options and output.
  */
 const report = new Report();
 if (options.seedRows > 0) await runGrowth(report);

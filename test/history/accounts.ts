@@ -18,9 +18,8 @@ import { lineTimes, type LineTimes } from './line-times.ts';
 // that follows it.
 
 /**
- * Checks the order of the ledger's rows (CONTRACT 4). The order must agree with real time and
- * explain every figure that an observer saw. A violation is a row that contradicts the rows before
- * it or real time, or a figure that the order does not explain. Costs O(n log n).
+ * Checks the order of the ledger's rows (CONTRACT 4). Each row must agree with the rows before it
+ * and with real time. The order must explain every figure that an observer saw. Costs O(n log n).
  */
 export function checkAccounts(history: History): Verdict[] {
   const lines = Map.groupBy(recordsOf(history, 'line'), ({ tenant }) => tenant);

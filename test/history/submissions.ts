@@ -18,14 +18,13 @@ import {
 // If no two observations contradict each other, all are possible together.
 
 /**
- * Checks that each submission takes one legal path of statuses, and that no observer sees a status
- * go back (CONTRACT 5). A request that begins after another has ended never sees an earlier
- * status. An end stays the end, with its charge. `rejected` only follows `pending`. `cancelled` is
- * seen only after a cancel was requested.
+ * Checks that the observed statuses of each submission fit one legal path (CONTRACT 5). A request
+ * that begins after another has ended never sees an earlier status. A submission keeps its end and
+ * its charge. `rejected` only follows `pending`. `cancelled` is seen only after a cancel was
+ * requested.
  *
- * There are no false reports: a submission is reported only if no legal path fits all its
- * observations. Such a submission is always reported, with one exception: the check does not notice
- * `cancelled` after `settling`. Costs O(n log n).
+ * A submission is reported only if no legal path fits all its observations. Every such submission
+ * is reported, except that `cancelled` after `settling` is not noticed. Costs O(n log n).
  */
 export function checkSubmissions(history: History): Verdict {
   const seen = statusesOf(history);

@@ -34,10 +34,10 @@ export function postgresAccount(): PostgresAccount {
 }
 
 /**
- * A command prefix that takes root's privileges away. The prefix is empty for other users. For root
- * the prefix runs the command in a user namespace with another id. The command can then still reach
- * a checkout below /root, and the files that the command creates belong to root. Undefined for root
- * if no user namespace can be created, for example in some containers.
+ * Returns a command prefix that takes root's privileges away. For root, the prefix runs the command
+ * in a user namespace with another id. The command can then still reach a checkout below /root, and
+ * the files that it creates belong to root. Undefined if no user namespace can be created, for
+ * example in some containers. For any other user, the prefix is empty.
  */
 export function unprivileged(): string[] | undefined {
   if (process.getuid?.() !== 0) return [];

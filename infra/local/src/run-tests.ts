@@ -8,9 +8,8 @@ import { checkoutDir } from './paths.ts';
 /**
  * `npm test`: runs all tests. At the same time and with a lower priority, it runs the checks
  * (types, lint, format, boundaries, unused code, lockfile). Turborepo skips checks whose inputs
- * have not changed. The output of the checks follows that of the tests. The last line is `N passed,
- * M failed`, and counts each check as a test. With arguments it skips the checks, and passes the
- * arguments to vitest.
+ * have not changed. The last line is `N passed, M failed`, and counts each check as a test. With
+ * arguments it skips the checks, and passes the arguments to vitest.
  */
 
 const slowestShown = 10;

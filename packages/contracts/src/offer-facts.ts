@@ -3,10 +3,10 @@ import { Type, type Static } from 'typebox';
 import type { OfferedPayload } from './job-types/catalogue.ts';
 
 /**
- * The facts about a submission in an offer (CONTRACT 7, `offer`). They do not change after the
- * creation of the submission. They contain no personal data. `targetHost` is the host of
- * `applicationUrl` in the payload. `sandboxBehaviour` is present only in the sandbox and only if
- * `atsType` begins with `sandbox.`. It repeats `atsType`, and simulated nodes obey it.
+ * The facts about a submission in an offer (CONTRACT 7, `offer`). They contain no personal data,
+ * and do not change after the creation of the submission. `sandboxBehaviour` repeats `atsType` for
+ * simulated nodes, which obey it. It is present only in the sandbox and only if `atsType` begins
+ * with `sandbox.`.
  */
 export const OfferFacts = Type.Object(
   {

@@ -20,9 +20,9 @@ export function fitsCredits(micros: bigint): boolean {
 }
 
 /**
- * Parses a text in the grammar of a JSON number into micro-credits. Undefined for any other text,
- * and for a text longer than `decimalTextLengthMax`. Also undefined if the number is negative, is
- * above `creditsMicrosMax`, or has more than six decimals (by value: `1.0000000` is fine).
+ * Converts credits, written as a JSON number, to micros. Undefined for any other text, and for a
+ * text longer than `decimalTextLengthMax`. Also undefined if the number is negative, is above
+ * `creditsMicrosMax`, or has more than six decimals (by value: `1.0000000` is fine).
  */
 export function parseCreditsExact(text: string): bigint | undefined {
   const decimal = parseDecimal(text);

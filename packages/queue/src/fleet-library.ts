@@ -21,7 +21,7 @@
  * Keys with an entry for some nodes:
  *
  * - `silent`            sorted set: nodes that left an offer unanswered, by the end of their
- * silence
+ *                       silence
  * - `moving`            sorted set: nodes that move to another dispatcher, by the time until which
  *                       they are expected there
  */

@@ -34,8 +34,8 @@ return known and 1 or 0
 /**
  * Enters a node's link, or updates its entry. ARGV: time, node as JSON (epoch 0: a new link), then
  * submissions that take a slot. Returns the link's epoch, or -1 if the registry has a newer link of
- * the node. The newer link is the one with the higher `linkEpoch`, its number in Postgres. If one
- * link is of an older dispatcher version, it has no `linkEpoch`, so the registry's epoch decides.
+ * the node. A link is newer if its `linkEpoch`, its number in Postgres, is higher. Links of an
+ * older dispatcher version have no `linkEpoch`, so the registry's epochs are compared instead.
  */
 export const joinScript = `${fleetLibrary}
 local node = cjson.decode(ARGV[2])

@@ -6,9 +6,9 @@ import { redisScript } from './redis-script.ts';
  */
 const aheadMs = 20;
 /**
- * To run ahead of a bucket is to give its tokens before Redis takes them (tokens-ahead.ts). A
- * gateway that asks Redis for a token may run ahead of the bucket for this time, unless another
- * gateway may. Each further request of the gateway extends the time.
+ * The length of a gateway's lease of a bucket. With the lease, the gateway may run ahead of the
+ * bucket: it gives tokens before Redis takes them (tokens-ahead.ts). A gateway that asks Redis for
+ * a token gets the lease, unless another gateway has it. Each further request extends the lease.
  */
 export const aheadLeaseMs = 10_000;
 

@@ -54,10 +54,10 @@ export async function readPublishedSurge(redis: Redis, prefix: string): Promise<
 }
 
 /**
- * `KEYS[1]`: the multiplier; the smoothed value has the same key with a suffix. ARGV: the expected
- * last smoothed value ("" for none), the new smoothed value, the multiplier, then the lifetimes in
- * ms of the multiplier and of the smoothed value. Returns 0 and writes nothing if the last smoothed
- * value is another one, otherwise 1.
+ * Writes the multiplier and the smoothed value, and returns 1. But if the stored smoothed value is
+ * not the expected one, writes nothing and returns 0. `KEYS[1]`: the key of the multiplier. The
+ * smoothed value has the same key with a suffix. ARGV: the expected smoothed value ("" for none),
+ * the new one, the multiplier, then the lifetimes in ms of the multiplier and of the smoothed value.
  */
 const publishScript = `
 local smoothed = KEYS[1] .. ':smoothed'

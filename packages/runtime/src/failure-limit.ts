@@ -11,7 +11,7 @@ export interface Sender {
 /**
  * Makes an address wait after too many failed authentications. This bounds the hashing and the
  * look-ups that forged signatures cause. An identity that has signed correctly from an address has
- * a separate count there. Failures of other identities do not block it.
+ * a separate count there, so failures of other identities do not block it.
  */
 export interface FailureLimit {
   /** Milliseconds that this sender must wait before it may send again. 0 if it is not limited. */

@@ -36,9 +36,8 @@ const failureCodes: Record<'not_started' | 'lease_expired' | 'run_limit', Servic
 };
 
 /**
- * Reconciles overdue submissions in one pass over Postgres (CONTRACT 7, "Nothing hangs"). A pass
- * needs no message, so lost messages do not matter. The statement that reconciles a submission
- * checks it again, so passes may repeat and overlap.
+ * Reconciles overdue submissions in one pass over Postgres (CONTRACT 7, "Nothing hangs"). Passes
+ * may repeat and overlap, because the statement that reconciles a submission checks it again.
  *
  * A pass reads up to `pagesMax` pages, and the next pass continues after the last of them. A
  * candidate that fails is retried with backoff and does not block others. After five failures it is

@@ -46,8 +46,8 @@ export class Deliverer {
 
   /**
    * Wakes the deliveries of these tenants, for all their endpoints. The first claim for a tenant is
-   * for the URL in its settings. It also returns the tenant's other endpoints that have due
-   * deliveries, and later claims are for these. An unnecessary call does no harm.
+   * for the URL in its settings. This claim also returns the tenant's other endpoints with due
+   * deliveries, and a later claim is made for each. An unnecessary call does no harm.
    */
   wake(tenantIds: readonly string[]): void {
     for (const tenantId of tenantIds) this.#schedule.wake(tenantId);

@@ -54,8 +54,8 @@ export interface Http {
 
 /**
  * Creates a client that keeps its connections open between requests, as a tenant's client does. A
- * cut therefore hits open connections. The number of connections has no limit, because with a limit
- * a request could time out while it waits for a connection.
+ * fault that cuts connections therefore hits open ones. The number of connections has no limit,
+ * because with a limit a request could time out while it waits for a connection.
  */
 export function createHttp(): Http {
   const agent = new Agent({ keepAlive: true, scheduling: 'lifo' });

@@ -11,9 +11,9 @@ import { openRig } from './rig.ts';
 
 /**
  * `pnpm fleet:model [--runs N] [--seed S] [--path PATH] [--shrink]`: runs N random sequences of
- * commands against the dispatcher's logic. Postgres and Redis are real, and links are in memory.
- * The first violation ends the runs. PATH makes one run of the seed the first run. `--shrink`
- * shortens the sequence of a violation, which takes time.
+ * commands against the dispatcher's logic. Postgres and Redis are real, and links are in memory. A
+ * violation ends the runs, and is printed with its seed and PATH. With both, the runs begin with
+ * that violation. `--shrink` shortens the sequence of a violation, which takes time.
  */
 const { values } = parseArgs({
   options: {

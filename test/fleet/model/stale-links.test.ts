@@ -7,9 +7,9 @@ import { passVerdict } from './verdict.ts';
 import { World } from './world.ts';
 
 /**
- * A dispatcher waits for Postgres. Meanwhile its node links to another dispatcher and works there.
- * The waiting dispatcher must not end that work (CONTRACT 7, "Instances"). One more case is a link
- * that ends during its `hello`: it must take no slot.
+ * In these tests, a dispatcher waits for Postgres while its node links to another dispatcher and
+ * works there. The waiting dispatcher must not end that work (CONTRACT 7, "Instances"). In one more
+ * test, a link ends during its `hello`, and must then take no slot.
  */
 const rig = await useRig();
 

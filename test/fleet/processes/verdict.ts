@@ -20,9 +20,9 @@ const endsWithinMs = 30_000;
 const slotsBackWithinMs = 45_000;
 
 /**
- * Waits until every submission has ended, then returns the violations. `passVerdict` of the model
- * runs the reconcilers itself. Here they run by themselves, because the processes are real. Throws
- * if the nodes do not link again, a submission does not end, or slots do not become free in time.
+ * Waits until every submission has ended, then returns the violations. Unlike `passVerdict` of the
+ * model, this function does not run the reconcilers, because the real services run them. Throws if
+ * the nodes do not link again, a submission does not end, or slots do not become free in time.
  */
 export async function passVerdict(
   world: ProcessWorld,

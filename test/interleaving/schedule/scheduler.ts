@@ -212,8 +212,8 @@ export class Scheduler {
 
   /**
    * Releases one held event or runs one due timer, drawn by the seed. Returns false if there is
-   * none. Delayed events, and those of stalled processes, count only with `thaws`. While a
-   * statement waits for a lock, no other statement that may wait is sent. Otherwise Postgres would
+   * none. Without `thaws`, delayed events and everything of stalled processes are left out. While a
+   * statement waits for a lock, no other statement that may wait is sent, because Postgres would
    * decide which of the two goes first.
    */
   releaseOne({ thaws }: { readonly thaws: boolean }): boolean {

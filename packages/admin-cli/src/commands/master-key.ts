@@ -91,10 +91,11 @@ const waitPollMs = 500;
 
 /**
  * Reseals all sealed data under the first key. In the phase `bound`, one pass is enough. In any
- * other phase, services may still write values in the format of the previous version. More passes
- * therefore follow. Each first waits until no service writes that format, except with `--alone`. If
- * a pass finds no old value, `endReseal` sets the phase `bound`, and the services then refuse that
- * format. The table `environment` comes last, because its value marks the end of the reseal.
+ * other phase, passes repeat until one finds no old value, because services may still write the
+ * format of the previous version. Before each further pass, the function waits until no service
+ * writes that format, except with `--alone`. Then `endReseal` sets the phase `bound`, in which
+ * services refuse that format. The table `environment` comes last, because its value marks the end
+ * of the reseal.
  */
 async function resealAll(
   { store }: Context,

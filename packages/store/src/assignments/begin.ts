@@ -33,10 +33,9 @@ const beginInBatch = batched<Begin, RunCommit>({
 });
 
 /**
- * The node is compared with `IS NOT DISTINCT FROM`, as in other statements that know the
- * submission's id. No index serves that operator, so the planner uses the primary key. With `=` the
- * planner could use the index of a node's assignments, which is cheap only while the table is
- * small.
+ * The node is compared with `IS NOT DISTINCT FROM` to make the planner use the primary key, because
+ * no index serves this operator. With `=` the planner could use the index of a node's assignments,
+ * which is cheap only while the table is small.
  */
 const beginRuns = statement(
   { id: 'uuid[]', node_id: 'uuid[]', instance_id: 'text[]', from: 'text[]', to: 'text' },

@@ -132,8 +132,7 @@ export function commitDispatched(store: Store, dispatch: Dispatch): Promise<Disp
 /**
  * The planner can use only the primary key for this statement (see `roleSettings`). There are three
  * reasons: the ids are in a condition and not in a join, the state is a parameter, and no condition
- * names the payload. By a CHECK, every pending submission has a payload, so no condition is needed.
- * Each array has the values of a submission at the position of its id.
+ * names the payload. Each array has the values of a submission at the position of its id.
  *
  * If one batch has two accepts of one submission, only the first one is in the statement. The
  * second one gets `not_pending`.

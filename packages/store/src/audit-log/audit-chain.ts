@@ -93,10 +93,10 @@ export async function verifyAudit(store: Store, noted?: AuditHead): Promise<Audi
  * other than `head_missing`, the head does not move, because the next call must find the fault
  * again.
  *
- * If the log has old entries but no sealed head, the function verifies the whole chain. Faults of
- * the chain are returned without `head_missing`. If there are none, the function records the
- * missing head in the log, verifies the chain again and returns `head_missing`. It also returns new
- * faults, and seals the end only if there are none.
+ * If the log has old entries but no sealed head, the function first verifies the whole chain, and
+ * returns only its faults if there are any. Otherwise the function records the missing head in the
+ * log and verifies the chain again. The result is then `head_missing` with any new faults. The end
+ * is sealed only if there are no new faults.
  */
 export async function sealAuditHead(
   store: Store,

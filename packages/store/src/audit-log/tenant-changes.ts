@@ -26,8 +26,8 @@ export interface TenantChange {
 
 /**
  * Records a change of a tenant's settings, webhook endpoints or keys, in the transaction of the
- * change (CONTRACT 12). `GET /v1/audit` lists only the changes that are recorded here. Therefore
- * each such change by a tenant or an operator must be recorded.
+ * change (CONTRACT 12). Each such change by a tenant or an operator must be recorded here, because
+ * `GET /v1/audit` lists only recorded changes.
  */
 export async function recordTenantChange(
   query: Query,

@@ -139,9 +139,9 @@ interface SubmissionRow {
 
 /**
  * Locks the submissions and reads them, with the settings of their tenants. Call it after
- * `lockAccounts`, because its clock and its snapshot are then newer than the wait for the locks of
- * the accounts. The settings do not change before this transaction ends, because `changeSettings`
- * locks the account first.
+ * `lockAccounts`, which may wait for locks: the clock and the snapshot here must be newer than that
+ * wait. The settings do not change before this transaction ends, because `changeSettings` locks the
+ * account first.
  */
 export async function lockSubmissions(
   query: Query,

@@ -42,9 +42,8 @@ const stateColumns = `step, state_sealed, svc_now() AS now,
  * `isDueOnly`, also returns null if the next audit is not due. Each lease has a new epoch, so the
  * previous holder can no longer write. All times are by the database's clock.
  *
- * A forged time in the row cannot stop the audit. The service never sets an expiry more than
- * `leaseMs` ahead, or a due time more than the audit interval ahead. Such a time is therefore
- * ignored.
+ * An expiry more than `leaseMs` ahead is ignored, and so is a due time more than the audit interval
+ * ahead. The service never sets such a time, so it is forged and must not stop the audit.
  */
 export async function takeAuditLease(
   store: Store,

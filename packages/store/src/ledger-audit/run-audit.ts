@@ -46,7 +46,7 @@ export interface LedgerAuditRun {
  * Audits the new entries of the ledger, and the next part of the full pass over the whole ledger
  * (`auditNextPart`). Only one process audits at a time. Returns false if another process audits, or
  * takes over the audit of this process. With `isDueOnly`, also returns false if the audit is not
- * due. Throws if the audit fails. `readLedgerAudit` shows the failure if the failure was recorded.
+ * due. Throws if the audit fails.
  */
 export async function runLedgerAudit(
   store: Store,

@@ -9,7 +9,7 @@ import { lockNode, type NodeRecord } from './nodes.ts';
 /**
  * Changes of a node by an operator. Each change and its audit entry are written together. A node
  * that already has the wanted settings does not change. After the commit, the caller notifies the
- * dispatcher of the node's link. Dispatchers also poll for changes.
+ * dispatchers. A lost message only delays the change, because dispatchers also poll Postgres.
  */
 
 /**

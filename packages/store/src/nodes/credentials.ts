@@ -78,9 +78,9 @@ const commitDelayMsMax = 30_000;
 const changesMax = 10_000;
 
 /**
- * Returns the database's time and the nodes that changed after `since`, at most `changesMax`. If
- * `since` is null, the database's time takes its place. Nodes that changed up to `commitDelayMsMax`
- * before `since` are returned too, because a change may become visible that late.
+ * Returns the database's time, and at most `changesMax` nodes that changed after `since`. If `since`
+ * is null, the database's time takes its place. Nodes that changed up to `commitDelayMsMax`
+ * before `since` are returned too, because their change may have become visible after `since`.
  */
 export async function findChangedNodes(
   store: Store,

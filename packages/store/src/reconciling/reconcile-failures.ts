@@ -31,7 +31,7 @@ const errorLengthMax = 500;
 /**
  * Records one more failure for each of these subjects. A new subject is recorded only while there
  * is room below `reconcileFailuresMax` rows. A failure during the backoff of its subject does not
- * count. If two workers fail at a subject at the same time, the failure therefore counts once.
+ * count, so two workers that fail at a subject at the same time count as one failure.
  */
 export async function recordReconcileFailures(
   { query }: Store,

@@ -65,12 +65,11 @@ const advisoryPauseMs = 100;
 
 /**
  * Applies the pending migrations (`migrations/apply.ts`), except those that wait for `raisesFloor`.
- * Writes the default rate card if there is none, and grants the role of `serviceUrl` its privileges
- * (`roles.ts`). Changes nothing if a later build has migrated the database. Records migrations in
- * `_prisma_migrations` as `prisma migrate deploy` does. Returns `refused` if a migration was
- * changed after it was applied, or if this build does not work with the schema
- * (`migrations/status.ts`). Also returns `refused` if a role lacks a privilege. The process may be
- * stopped at any point. The next run then continues.
+ * Also writes the default rate card if there is none, and grants the role of `serviceUrl` its
+ * privileges (`roles.ts`). But if a later build has migrated the database, changes nothing. Returns
+ * `refused` if a migration was changed after it was applied, if this build does not work with the
+ * schema (`migrations/status.ts`), or if a role lacks a privilege. A run that was stopped at any
+ * point is continued by the next run.
  */
 export async function migrate(
   ownerUrl: string,

@@ -8,11 +8,9 @@ import {
 } from '@svc/domain';
 
 /**
- * The states of submissions for SQL, from the domain's table of transitions. Statements take the
- * arrays below as parameters. The SQL conditions below contain states as literals.
- *
- * No index contains the column `state`, so a change of the state needs no update of an index.
- * Indexes contain `ended_otherwise` instead.
+ * The states of submissions for SQL, from the domain's table of transitions. No index contains the
+ * column `state`, because each change of the state would then update the index. Indexes contain
+ * `ended_otherwise` instead.
  */
 
 /** The states in which the hold exists: the submission has not ended. */

@@ -95,8 +95,9 @@ async function placeAll(
     return submissions.map((submission) => byFirst.get(submission) ?? { kind: 'key_taken' });
   } catch (error) {
     // If another batch takes one of the keys at the same moment, the unique index refuses the whole
-    // statement. Skipping one row would make the balances of the later holds wrong. After the
-    // error, the caller (`runBatch`) runs several holds one by one. A single hold gets `key_taken`.
+    // statement. The statement cannot skip only this row, because the balances of the later holds
+    // would be wrong. So the caller (`runBatch`) runs several holds one by one after the error. A
+    // single hold gets `key_taken`.
     if (submissions.length > 1 || sqlState(error) !== uniqueViolation) throw error;
     return [{ kind: 'key_taken' }];
   }

@@ -103,10 +103,9 @@ const findInBatch = batched<Asked, TenantCredentials | null>({
 
 /**
  * Finds the credentials of the key `keyId`, or of the tenant's first keys (`KeyRecord`) if `keyId`
- * is null. Returns null if the tenant is unknown. Also returns null if the key is unknown, expired
- * or a key of another tenant. Secrets that have expired are left out, and the newest comes first.
- * Calls that wait at the same time share one statement. Both ids must be in lower case, as
- * `fromWireId` returns them.
+ * is null. Returns null if the tenant is unknown, or if the key is unknown, expired or a key of
+ * another tenant. Expired secrets are left out, and the newest secret comes first. Both ids must be
+ * in lower case, as `fromWireId` returns them.
  */
 export function findTenantCredentials(
   store: Store,

@@ -4,10 +4,10 @@ import type { Destinations, EventTarget } from '../deliveries/destinations.ts';
 import { endpointSecretPlace, tenantSecretPlace, unsealText } from '../sealing/sealed.ts';
 
 /**
- * Former URLs. An active URL still gets the event about the change that replaces or clears it
- * (CONTRACT 12), so nobody can redirect a tenant's events unnoticed. For this event, the former URL
- * becomes a retired endpoint with the secrets from before the change. The retired endpoint gets no
- * other event.
+ * Retired endpoints. If a change replaces or clears an active URL, this URL still gets the event
+ * about the change (CONTRACT 12), so nobody can redirect a tenant's events unnoticed. For this
+ * event, the former URL becomes a retired endpoint with the secrets from before the change. The
+ * retired endpoint gets no other event.
  */
 
 interface FormerUrl {

@@ -107,8 +107,8 @@ function drain(dispatcher: Dispatcher, link: NodeLink): void {
 /**
  * Stores `node_lost` for the submissions whose commit to the node was in flight while an operator
  * disabled the node. First waits for the work of the link, because this work may include such a
- * commit. All other submissions of the node have their outcome at the latest from the transaction
- * that disabled the node.
+ * commit. The node's other submissions already have an outcome, because the transaction that
+ * disabled the node has stored the missing ones.
  */
 async function endLeftBehind(dispatcher: Dispatcher, link: NodeLink): Promise<void> {
   await link.work.idle();

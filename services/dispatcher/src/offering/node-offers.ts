@@ -177,9 +177,9 @@ export async function onAccept(
   confirmSlotLater(dispatcher, link, run);
   assign(dispatcher, link, { message, run, ...commit });
   reportOfferResult(dispatcher, message, 'dispatched');
-  // If the link ended before the payload was sent, `giveUpUnsent` ends the submission. The node's
-  // next `hello` may not have ended it, because that `hello` may be older than the commit. The
-  // submission could then stay `dispatched` for `startDeadlineMs`.
+  // If the link ended before the payload was sent, the submission must end here. Otherwise it could
+  // stay `dispatched` for `startDeadlineMs`, because the node's next `hello` may be older than the
+  // commit and then does not end it.
   if (!hasEnded(link) || run.isAssigned) return;
   freeSlot(dispatcher, link, submissionId);
   await giveUpUnsent(dispatcher, link, submissionId);

@@ -171,11 +171,11 @@ function resultOf({ confirmationId, confirmationUrl, details }: JobResult): JobR
 }
 
 /**
- * Stores the outcome, enqueues its settlement, and sends `ack`. A late outcome has no settlement:
- * its event is stored and announced. A failure of Redis does not prevent the `ack`, because
- * reconcilers find stored outcomes and deliveries that nobody enqueued. An outcome of a submission
- * that the node does not have gets `ack` too. A `completed` before `begin`, or any outcome with
- * invalid usage, is `unexpected` and gets no `ack`.
+ * Stores the outcome, enqueues its settlement, and sends `ack`. A late outcome has no settlement,
+ * but its event is stored and announced. A failure of Redis does not prevent the `ack`, because
+ * reconcilers find what was not enqueued. The node gets `ack` even for a submission that it does
+ * not have. It gets `unexpected` and no `ack` for a `completed` before `begin`, and for any outcome
+ * with invalid usage.
  */
 export async function onOutcome(
   dispatcher: Dispatcher,

@@ -122,7 +122,11 @@ async function countRequest(
   const decision = taken?.allowed === true ? taken : await limiter.take(exchange.tenantId, policy);
   exchange.rateLimit = { policy, decision };
   if (decision.allowed) return undefined;
-  return rateLimited(decision.retryInMs, errorCatalogue.rate_limited.description);
+  const { burst, perSecond } = policy;
+  return rateLimited(
+    decision.retryInMs,
+    `This tenant may send ${burst} requests at once, and ${perSecond} per second. Repeat after the seconds in \`Retry-After\`.`,
+  );
 }
 
 function policyOf({ rateLimitPerSecond, rateLimitBurst }: TenantCredentials) {

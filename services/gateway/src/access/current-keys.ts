@@ -3,10 +3,9 @@ import type { HoldReply } from '../http/endpoint.ts';
 import type { Authentication, KeyAge, Principal } from './authenticate.ts';
 
 /**
- * The most tries of one request. Three may be needed, because the try with keys of any age may not
- * be final, and then a hold may find that even the recent keys have changed. The fourth try is for
- * keys that change again during the request. If the last try gives no final answer, the answer is
- * `keysChange`.
+ * The most tries of one request. Three may be needed: with keys of any age, with recent keys, and
+ * with new keys if a hold finds that the recent keys have changed. The fourth try is for keys that
+ * change again during the request. If this try gives no final answer, the answer is `keysChange`.
  */
 const roundsMax = 4;
 

@@ -6,9 +6,9 @@ import type { AskedKey, KeyAge, Keys } from './authenticate.ts';
 
 /**
  * The longest time until a change takes effect: a rotated secret, a deleted key, a disabled tenant
- * or operator, a new rate limit or a new rate card. But for a hold, a change of a tenant takes
- * effect at once. The reason is that each such change also changes the epoch of the account, and a
- * hold compares this epoch.
+ * or operator, a new rate limit or a new rate card. Holds are an exception: a change of a tenant
+ * applies to them at once. It also changes the epoch of the account, and each hold compares this
+ * epoch with the epoch of its keys.
  */
 const keysTtlMs = 3_000;
 /**

@@ -2,9 +2,9 @@
 export type CursorKind = 'submissions' | 'transactions' | 'deliveries' | 'audit' | 'events';
 
 /**
- * The position after which the next page begins. `id` names the last item, or the webhook endpoint
- * in a cursor of events. In a cursor of submissions, `atMs` is the time of the last item. In other
- * cursors it is a position in the list, or 0 if `id` is enough.
+ * The position after which the next page begins. `id` names the last item, but in a cursor of
+ * events it names the webhook endpoint. `atMs` is the time of the last item in a cursor of
+ * submissions. In any other cursor, `atMs` is a position in the list, or 0 if `id` is enough.
  */
 export interface CursorPosition {
   /** A UUID, lower case. */

@@ -26,10 +26,10 @@ export interface RequestLinesOptions {
 }
 
 /**
- * Limits the request lines of this process. Beyond `perSecondMax` lines in a second, one in
- * `sampledOneIn` is written. An additional line, at most one a second, says how many were left out.
- * Answers with 5xx and requests over `slowRequestMs` always have their lines. These lines do not
- * count towards `perSecondMax`. At the level `debug` all lines are written.
+ * Limits the request lines that this process writes. Of the lines beyond `perSecondMax` in a
+ * second, only one in `sampledOneIn` is written. An additional line, at most one a second, says how
+ * many were left out. The lines of 5xx answers and of requests over `slowRequestMs` are always
+ * written, and do not count towards `perSecondMax`. At the level `debug` all lines are written.
  */
 export function createRequestLines(options: RequestLinesOptions): RequestLines {
   const { perSecondMax, clock, logger } = options;

@@ -5,8 +5,8 @@ export interface Comparison {
 }
 
 /**
- * `request`: every value that was accepted must still be accepted. `response`: answers may get new
- * members. An old member must stay, and must not get values that it could not have before. Only
- * open lists of values and the members in `growingMembers` may get new values.
+ * `request`: every value that was accepted must still be accepted. `response`: every old member
+ * must stay, and new members may be added. An old member may get new values only if its list of
+ * values is open or its name is in `growingMembers`.
  */
 export type Direction = 'request' | 'response';

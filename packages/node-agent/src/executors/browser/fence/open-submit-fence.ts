@@ -180,9 +180,9 @@ class Fence implements SubmitFence {
     this.#submission = paused;
     this.#inFlight.pause(networkId);
     this.#restartTimers(answerWaitMs);
-    // `shut` cuts the other requests in flight. Chromium repeats them, and the proxy refuses the
-    // repeats until `seal`. `#requestsCut` waits until the repeats have ended, because a repeat
-    // after `seal` could take the one connection that the submission request needs (`Seal`).
+    // No other request may be in flight after `seal`, because it could take the one connection that
+    // the submission request needs (`Seal`). So `shut` cuts the other requests. Chromium repeats
+    // them, and the proxy refuses the repeats. `#requestsCut` waits until the repeats have ended.
     proxy.shut();
     await this.#requestsCut();
     if (this.#isSettled) return fail(session, paused);

@@ -1,6 +1,6 @@
 /**
- * A Grafana dashboard. Each panel has the unit of its values, and its PromQL queries by the text of
- * their legend.
+ * A Grafana dashboard. `unit` is the unit of a panel's values. `queries` maps the text of each
+ * legend to its PromQL query.
  */
 export interface Board {
   readonly uid: string;

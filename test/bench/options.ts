@@ -51,7 +51,7 @@ export const options = {
     shareOfCapacity: 0.8,
     rounds: natural('rounds', values.rounds ?? (quick ? '1' : '3')),
     seconds: natural('seconds', values.seconds ?? (quick ? '2' : '10')),
-    /** A quick run counts no rows, because each of two counts waits 11 s (`rowsReportedMs`). */
+    /** A quick run counts no rows, because it would have to wait 11 s twice (`rowsReportedMs`). */
     countsRows: !quick,
   },
   halfLoad: quick ? { rounds: 1, seconds: 2 } : { rounds: 2, seconds: 15 },

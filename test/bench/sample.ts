@@ -13,7 +13,7 @@ export interface InFlight {
   readonly inFlight: number;
 }
 
-/** An open loop: requests start at this rate and do not wait for the answers of others. */
+/** An open loop: requests start at this rate, even if earlier requests have no answer yet. */
 export interface AtRate {
   readonly perSecond: number;
 }

@@ -24,7 +24,10 @@ import { startWorld } from './world/world.ts';
 export interface FaultsOptions {
   readonly faults: number;
   readonly seed: number;
-  /** The load lasts at least this long. The faults are spread over this time, or take longer. */
+  /**
+   * The load lasts at least this long. The faults are spread over this time. If the faults need
+   * more time, the load lasts longer.
+   */
   readonly minutes: number;
   /** Applications due per second. At its limit of work in flight, the load skips due ones. */
   readonly perSecond: number;
@@ -34,7 +37,7 @@ export interface FaultsOptions {
   /** The longest wait until the system is at rest. The default is `restBoundMsDefault`. */
   readonly restBoundMs?: number;
   readonly bug?: InjectedBug;
-  /** The faults in their order, in place of `faults` random ones. */
+  /** If given, the run has these faults in this order, and `faults` is ignored. */
   readonly schedule?: readonly Fault[];
   readonly servers?: Servers;
   readonly hosts?: Hosts;

@@ -10,7 +10,7 @@ const lockMsMax = 50;
 const growthMax = 1.2;
 
 interface Verdict {
-  /** The verdict, the faults and the figures in one line, without a line break. */
+  /** One line with the verdict, the faults and the figures. Has no line break at its end. */
   readonly verdict: string;
   readonly faults: readonly string[];
 }

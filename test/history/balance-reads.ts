@@ -13,8 +13,9 @@ import type { LineTimes } from './line-times.ts';
 
 /**
  * Finds a position in the ledger for each read of a balance: before the first row, between two rows
- * or after the last row. Returns a text for each read that has no possible position. The rows of
- * one submission's ending are one transaction, so no read may see the figures between them.
+ * or after the last row. A position between the rows of one submission's ending is not possible,
+ * because these rows are one transaction. Returns a text for each read that has no possible
+ * position.
  *
  * Returns no text if and only if the order of the rows explains all reads. The cost is
  * O((n + m) log (n + m)) for n rows and m reads.

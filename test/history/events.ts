@@ -19,14 +19,14 @@ import { type EndingTimes, endingTimes } from './submissions.ts';
 // request that set the URL.
 
 /**
- * Checks two guarantees of webhooks against the changes of the URL (CONTRACT 6). First, an event
- * reaches only a URL that can have been in force between the cause and the arrival. Second, the end
- * of a submission is one event. This event arrives if the tenant had a URL from before the end
- * until everything was at rest.
+ * Checks two guarantees of webhooks against the changes of the URL (CONTRACT 6):
  *
- * Overlapping attempts, redeliveries and changes cause no false violation, because each only widens
- * the intervals. The cost is linear in the length of the history if each tenant changes its URL
- * only a few times.
+ * - An event reaches only a URL that can have been in force between the cause of the event and its
+ *   arrival.
+ * - A submission has only one event about its end. This event arrives if the tenant had a URL at
+ *   all times from the submission's end until everything was at rest.
+ *
+ * The cost is linear in the length of the history if each tenant changes its URL only a few times.
  */
 export function checkEvents(history: History): Verdict[] {
   const webhooks = recordsOf(history, 'webhook');

@@ -188,7 +188,8 @@ function mayHaveKey(one: CreateRecord, request: CreateRecord, holders: readonly 
 /**
  * Finds records of submissions that contradict the answers to the requests with one key. A
  * submission that was seen in a status after `pending`, except `rejected`, keeps the key for ever.
- * Any other submission that an answer names must then have been rejected.
+ * So any other submission that an answer names had the key before, and a reject must have freed the
+ * key.
  */
 function wrongRecords(
   requests: readonly CreateRecord[],

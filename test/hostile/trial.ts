@@ -59,9 +59,9 @@ const slotsSettleMs = 5_000;
 const maxMicros = 500n * microsPerCredit;
 
 /**
- * One hostile node among three honest ones (CONTRACT 7, "What a node may claim"). The hostile node
- * claims 1,000 slots and names 1,000 unknown ids. It inflates the usage of the jobs that it
- * completes. After these jobs, it accepts everything and starts nothing.
+ * Runs one hostile node among three honest ones (CONTRACT 7, "What a node may claim"). The hostile
+ * node claims 1,000 slots, and its hello names 1,000 unknown ids. It completes `inflates` jobs with
+ * inflated usage. Afterwards it accepts every offer and starts no job.
  */
 export async function runTrial(service: Dispatching, submissions: number): Promise<TrialReport> {
   const { store } = service;

@@ -37,13 +37,13 @@ export interface Judgement {
 /**
  * Finds the wrong answers of `/ready`. While all stores are reachable, an answer is true if it
  * names no store. While a store is unreachable, an answer is true if it names every unreachable
- * store. Any other answer is false, and so is a missing one.
+ * store. Any other answer, or none, is false.
  *
- * A service needs time to notice a change. A false answer is therefore wrong only if the bound has
- * passed since the last change and since the last true answer. The bound is `readyMsMax` while all
+ * A false answer is wrong only if the bound has passed since the last change and since the last
+ * true answer, because a service needs time to notice a change. The bound is `readyMsMax` while all
  * stores are reachable, otherwise `notReadyMsMax`. A request during which the network changes is
  * not judged. `wrong` also reports a service that was never asked, or that gave no true answer
- * between two changes.
+ * between two changes although the bound had passed.
  */
 export function judge(
   services: readonly string[],

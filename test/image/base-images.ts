@@ -83,8 +83,8 @@ const fills: Readonly<Record<string, Fill>> = {
     cpSync(realpathSync(process.execPath), path.join(root, 'usr/local/bin/node'));
     const prefix = path.join(root, 'usr/local');
     await runCommand(['npm', 'install', '--silent', '--global', '--prefix', prefix, 'npm@11']);
-    // The certificate that this machine needs to reach the npm registry. It stays in the build
-    // stage.
+    // This machine may need an extra certificate to reach the npm registry. The final image does
+    // not contain it, because only the build stage uses this base image.
     const certificate = process.env['NODE_EXTRA_CA_CERTS'];
     if (certificate === undefined) return [];
     cpSync(certificate, path.join(root, 'etc/extra-ca.pem'));

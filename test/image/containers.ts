@@ -32,7 +32,10 @@ const subnet = '10.89.77';
 export const ownAddress = `${subnet}.1`;
 const services = readCompose().services;
 
-/** The network has no name server: each container gets the names of the others. */
+/**
+ * Creates a network without a name server. `onNetwork` gives each container the addresses of the
+ * services.
+ */
 export async function createNetwork(engine: Engine): Promise<void> {
   const addresses = ['--subnet', `${subnet}.0/24`, '--gateway', ownAddress];
   await engine.podman('network', 'create', '--disable-dns', ...addresses, network);

@@ -26,7 +26,10 @@ const needed = [
   '/app/services/gateway/guides/quick-start.md',
 ];
 
-/** Lists the needed files that are missing, and the refused ones. Paths begin with a slash. */
+/**
+ * Lists the needed files that are missing, and the files that match `refused`. Paths begin with a
+ * slash.
+ */
 export function contentFaults(files: readonly string[]): string[] {
   const missing = needed.filter((file) => !files.includes(file));
   const superfluous = refused.flatMap(([what, pattern]) =>

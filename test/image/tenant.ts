@@ -51,7 +51,7 @@ export async function checkSubmission(
   return { receiver, client };
 }
 
-/** The agent can write only to its state directory. */
+/** Starts a node in a container where the agent can write to its state directory only. */
 async function startNode(
   engine: Engine,
   svc: (words: readonly string[]) => Promise<unknown>,

@@ -42,8 +42,8 @@ test('svc seals everything under a new key while the services run, and then the 
   }
   expect(counts.get('events.body_sealed')).toBe(1);
 
-  // The services still seal under the old key. They can read values that are sealed under the new
-  // one.
+  // The services still seal under the old key, but they can also read values that are sealed under
+  // the new key.
   await stack.restart('gateway');
   await stack.restart('webhooks');
   const again = await client.submit(application('before'));

@@ -12,7 +12,8 @@ endEarlyInOrder();
  * processes and back. The last line is the verdict.
  *
  * `--only` leaves out the processes of all other services, and `--no-scale` leaves out the scaling.
- * `--kill` kills the processes instead, as a negative control that must be `BROKEN`.
+ * `--kill` kills each process that it replaces, without a withdrawal from the load balancer. This
+ * is a negative control: the verdict must be `BROKEN`.
  */
 const { values } = parseArgs({
   options: {

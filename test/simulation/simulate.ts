@@ -33,7 +33,10 @@ export interface SimulationReport {
   readonly cuts: number;
   readonly checks: number;
   readonly submissions: number;
-  /** Empty if the money adds up and the history can be explained. */
+  /**
+   * Empty if the database agrees with the model, the audit of the ledger finds no fault, and the
+   * history violates no guarantee.
+   */
   readonly faults: readonly string[];
   readonly history: HistoryReport;
 }

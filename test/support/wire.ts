@@ -8,7 +8,7 @@ import type { TenantCredentials } from '@svc/testkit';
 
 export interface WireRequest {
   readonly method: string;
-  /** Path and query exactly as they go over the wire. */
+  /** Path and query exactly as sent. */
   readonly target: string;
   readonly body?: string | Uint8Array | object;
   /**

@@ -61,9 +61,9 @@ function missing(reason: string): FoundFormerBuild {
 }
 
 /**
- * Returns the last commit without the newest migration. If a migration is not committed yet, that
- * commit is HEAD. Otherwise that commit is the parent of the newest commit that adds a migration.
- * Returns undefined if there is no such commit.
+ * Returns the last commit without the newest migration, or undefined if there is none. It is HEAD
+ * if a migration is not committed yet. Otherwise it is the parent of the newest commit that adds a
+ * migration.
  */
 function commitBefore(): string | undefined {
   const committed = git('ls-tree', '--name-only', 'HEAD', 'prisma/migrations/')?.split('\n') ?? [];

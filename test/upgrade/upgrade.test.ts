@@ -30,9 +30,9 @@ import { startLoad } from './load.ts';
 import { formerEntry, presentEntry, startRollingServices } from './rolling-services.ts';
 
 /**
- * The rolling upgrade from a former commit, under load. `pnpm upgrade:services` sets `UPGRADE_LONG`
- * and runs more than `npm test`. It runs all four services and more submissions in each step, and
- * checks the webhooks. After the roll back it rolls forward again. It also migrates the schema of
+ * True in `pnpm upgrade:services`, which tests the rolling upgrade more than `npm test` does. Only
+ * the long test runs the service that delivers webhooks, checks the webhooks, and rolls forward
+ * again after the roll back. It also has more submissions in each step, and migrates the schema of
  * the first release.
  */
 const isLong = process.env['UPGRADE_LONG'] === '1';

@@ -79,10 +79,10 @@ export async function startBrowserNode(place: BrowserNodePlace): Promise<Browser
 }
 
 /**
- * The ways to run the browser on this machine, the safest first. The only way is without the
- * browser's sandbox if this process is root and user namespaces are forbidden, because the sandbox
- * then cannot start. The risk is small, because the browser opens only the demo employer's page,
- * which is part of this repository.
+ * The ways to run the browser on this machine, the safest first. If root cannot create a user
+ * namespace, the browser's sandbox cannot start, so the only way is without the sandbox. Running
+ * without it is a small risk, because the browser opens only the demo employer's page, which is
+ * part of this repository.
  */
 function ways(): Way[] {
   const prefix = unprivileged();

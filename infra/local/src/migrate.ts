@@ -15,7 +15,8 @@ export interface Migration {
 /**
  * Applies the migrations of this checkout, by `svc migrate` as the owner of the tables. If another
  * stack uses the database, leaves out the first migration that earlier builds do not work with, and
- * all later ones. Otherwise also reseals values that an earlier version sealed in an older format.
+ * all later ones. If no other stack uses it, also reseals values that an earlier version sealed in
+ * an older format.
  */
 export async function migrate({ ownerUrl, isAlone, env, say }: Migration): Promise<void> {
   // `--raise-floor` also applies migrations that earlier builds do not work with. It is safe if no

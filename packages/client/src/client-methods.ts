@@ -38,10 +38,10 @@ import type {
 /**
  * One method for each operation of a tenant. A call throws `ApiError` for an error of the service,
  * or `ApiConnectionError` if no complete answer arrived. An aborted call throws the reason of its
- * `signal`. The client repeats most calls after temporary errors. After such an error the client
- * does not repeat `testWebhook`, `testWebhookEndpoint`, `redeliver`, `createKey`,
- * `createWebhookEndpoint`, `rotateWebhookEndpointSecret` and `createPurchaseIntent`, because a
- * repeat would do their work twice.
+ * `signal`. The client repeats a call after temporary errors. The exceptions are `testWebhook`,
+ * `testWebhookEndpoint`, `redeliver`, `createKey`, `createWebhookEndpoint`,
+ * `rotateWebhookEndpointSecret` and `createPurchaseIntent`, because a repeat would do their work
+ * twice.
  */
 export interface Client {
   /**

@@ -51,7 +51,10 @@ const intents = 'credits/purchase-intents';
 
 /** A POST that is safe to repeat: a quote, or a creation with an idempotency key. */
 const posted: Shape = { method: 'POST', takesContent: true };
-/** A repeat could create a second resource, or replace the secret in a lost answer. */
+/**
+ * A POST that is not safe to repeat. A repeat could create a second resource, or replace the secret
+ * that was in a lost answer.
+ */
 const postedOnce: Shape = { ...posted, isOnce: true };
 /** A repeat could queue a second test, or send the same delivery once more. */
 const delivered: Shape = { method: 'POST', isOnce: true };

@@ -14,10 +14,11 @@ const Uuid = Type.String({ pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$
 const Uuids = Type.Array(Uuid, { minItems: 1, maxItems: jobIdsMax });
 
 /**
- * `replyTo` is the channel of the waiting gateway, or null if no gateway waits. `held` has the
- * facts of each submission, in the order of the ids. With these facts a dispatcher makes offers
- * without reading Postgres before the commit (docs/decisions/0017). If `held` is missing, or if
- * `sentAtMs` (by the clock of the gateway) is not recent, the dispatcher reads Postgres first.
+ * Wakes a dispatcher, which offers the submissions to nodes. `replyTo` is the channel of the
+ * waiting gateway, or null if no gateway waits. `held` has the facts of each submission, in the
+ * order of the ids, so the dispatcher need not read Postgres before the commit
+ * (docs/decisions/0017). If `held` is missing, or if `sentAtMs` is not recent, the dispatcher reads
+ * Postgres first. `sentAtMs` is by the clock of the gateway.
  */
 export const DispatchJob = Type.Object(
   {

@@ -43,8 +43,8 @@ export type Ending =
 
 /**
  * Decides how this request ends a submission. Null if the state does not allow the request
- * (CONTRACT 3 to 5). Also null if `onlyOverdue` is set and the dispatch grace has not ended. A
- * cancel in `settling` settles the stored outcome instead.
+ * (CONTRACT 3 to 5). A cancel in `settling` does not cancel, but settles the stored outcome. A
+ * rejection with `onlyOverdue` is also null until the dispatch grace has ended.
  */
 export function decideEnding(facts: EndingFacts, request: EndingRequest): Ending | null {
   switch (request.kind) {

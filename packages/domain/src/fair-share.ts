@@ -13,9 +13,9 @@ export const backlogMemoryMs = 300_000;
 /** The contention ends this long after the last ask that got no slot. */
 export const contentionMs = 60_000;
 /**
- * The interval of turns. A turn is a moment at which the counts decay and the level is computed
- * again. The first ask after this interval causes the next turn. An ask of a tenant that did not
- * count as asking causes a turn even within the interval.
+ * The interval of turns. At a turn, the counts decay and the level is computed again. An ask causes
+ * a turn if the last turn is at least this long ago, or if its tenant did not count as asking
+ * before the ask.
  */
 export const shareTurnMs = 100;
 /** The shortest time for which a tenant counts as asking after its last ask. */

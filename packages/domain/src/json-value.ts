@@ -148,9 +148,8 @@ const comparedExponentLengthMax = 1000;
 
 /**
  * The number as `<digits>e<exponent>`, without leading or trailing zeros in the digits. The text of
- * 1, 1.0 and 10e-1 is `1e0`. Zero is `0`. The exponent is never written out as zeros, so
- * 1e999999999 stays short. An exponent of more than `comparedExponentLengthMax` characters stays as
- * it is written, followed by its shift.
+ * 1, 1.0 and 10e-1 is `1e0`. Zero is `0`. An exponent of more than `comparedExponentLengthMax`
+ * characters stays as it is written, and the number that must be added to it follows.
  */
 function canonicalNumber(text: string): string {
   // Fast path for a short whole number without the digit 0.

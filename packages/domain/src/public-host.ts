@@ -81,8 +81,8 @@ function normaliseHost(hostname: string): string | undefined {
 
 /**
  * True if the `hostname` of a URL (IPv6 in brackets) is public, judged by its text alone. A name is
- * public if it has a dot and no local suffix. Nothing is looked up. The code that connects checks
- * the resolved address with `isPublicAddress`.
+ * public if it has a dot and no local suffix. Its addresses are not looked up, because the code
+ * that connects checks them with `isPublicAddress`.
  */
 export function isPublicHost(hostname: string): boolean {
   const host = normaliseHost(hostname);

@@ -111,10 +111,10 @@ export interface PaidIntent<Intent extends NamedIntent> {
 }
 
 /**
- * Chooses the one intent that a transaction pays. `named` is oldest first. A payment counts only
- * for an intent with the same token account. An open intent that the payment completes comes first,
- * then any open intent, then any other. Among equals, the oldest is chosen. Undefined if no payment
- * counts.
+ * Chooses the one intent that a transaction pays. An intent counts only if a payment goes to its
+ * token account. An open intent that the payment completes comes first, then any open intent, then
+ * any other. Among equals, the oldest is chosen, because `named` is oldest first. Undefined if no
+ * intent counts.
  */
 export function choosePaidIntent<Intent extends NamedIntent>(
   named: readonly Intent[],

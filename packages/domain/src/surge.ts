@@ -22,8 +22,8 @@ export function surgeTarget(slotsTotal: number, slotsBusy: number): bigint {
 
 /**
  * Makes one smoothing step from `currentMicros` to `targetMicros`. The step covers the fraction
- * `elapsedMs` / 30 s of the distance, but at most all of it. The next step continues from the
- * result. Prices use `steppedSurge` of the result.
+ * `elapsedMs` / 30 s of the distance, but at most all of it. The next step continues from this
+ * result, but prices use the result rounded by `steppedSurge`.
  */
 export function smoothSurge(input: {
   readonly currentMicros: bigint;

@@ -16,9 +16,9 @@ export interface ExecutionContext {
   readonly signal: AbortSignal;
   /**
    * Takes the usage since the start of the run. A unit that is left out keeps its last amount. The
-   * agent sends recorded usage at the next report (`usageIntervalMs`). The report renews the lease
-   * of the submission (60 s). An executor that hangs records nothing, so its submission ends as
-   * `node_lost`.
+   * agent reports newly recorded usage every `usageIntervalMs`, and each report renews the lease of
+   * the submission (60 s). If the executor hangs, it records nothing, so the lease expires and the
+   * submission ends as `node_lost`.
    */
   readonly meter: { record(usage: MeteredUsage): void };
   /**

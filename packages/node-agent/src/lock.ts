@@ -37,9 +37,9 @@ function inUse(directory: string): DirectoryInUse {
 
 /**
  * Locks an open file with flock(2). Node.js has no call for flock(2), so the program flock(1)
- * inherits the descriptor and locks it. The lock belongs to the open file, which this process keeps
- * open after flock(1) has ended. Children that this process starts later do not inherit the
- * descriptor.
+ * inherits the descriptor and locks the file. The lock remains after flock(1) has ended, because it
+ * belongs to the open file, which this process keeps open. Children that this process starts later
+ * do not inherit the descriptor.
  */
 async function flock(file: FileHandle, directory: string): Promise<void> {
   const child = spawn('flock', ['-n', '3'], { stdio: ['ignore', 'ignore', 'ignore', file.fd] });

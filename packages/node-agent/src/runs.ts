@@ -68,8 +68,8 @@ async function within(ms: number, promises: readonly Promise<unknown>[]): Promis
  * acknowledged. Each change of a submission is on disk before the node acts on it. The changes are
  * made one after another, so the last change is the one on disk.
  *
- * If an assignment cannot be written, it is not begun, and its begin is answered with a failure.
- * But if an outcome cannot be written, it is reported anyway.
+ * If an assignment cannot be written, the node does not run it, and answers its `begin` with a
+ * failed outcome. But if an outcome cannot be written, the node reports it anyway.
  */
 export class NodeRuns {
   readonly #context: RunsContext;
@@ -152,9 +152,9 @@ export class NodeRuns {
   }
 
   /**
-   * Stops the executors that run. Waits for the change that is in progress, without a limit, and
-   * then for the executors, at most `stopMsMax`. The entries of the stopped submissions stay in the
-   * journal, because `close` writes no outcomes.
+   * Stops the executors that run. Then waits, without a limit, for the change that is in progress.
+   * Afterwards waits at most `stopMsMax` for the executors. The entries of the stopped submissions
+   * stay in the journal, because `close` writes no outcomes.
    */
   async close(): Promise<void> {
     clearInterval(this.#sendAgain);

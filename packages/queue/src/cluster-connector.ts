@@ -95,10 +95,9 @@ async function discover(cluster: ClusterAddress): Promise<ClusterNode[]> {
 }
 
 /**
- * Makes an ioredis connector that connects to the present owner of the slot of `key`. An attempt
- * asks the known servers for the owner, or waits for a discovery in progress. The known servers are
- * at first those of the URL, and later at most `askedMax`. If no owner is found, the attempt fails,
- * and `retryStrategy` decides when the next attempt follows.
+ * Makes an ioredis connector that connects to the present owner of the slot of `key`. Each attempt
+ * asks the cluster for the owner, or waits for a discovery in progress. If no owner is found, the
+ * attempt fails, and `retryStrategy` decides when the next attempt follows.
  */
 export function clusterConnector(cluster: ClusterAddress, key: string) {
   const slot = slotOf(key);

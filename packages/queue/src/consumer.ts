@@ -86,6 +86,13 @@ async function doneWithin(work: Promise<unknown>, timeoutMs: number): Promise<bo
   return done;
 }
 
+function logEvents(worker: ObservedWorker, logger: QueueLogger, queue: QueueKey): void {
+  worker.on('error', (error) =>
+    logger.warn({ err: error, queue }, 'the queue worker had an error'),
+  );
+  worker.on('stalled', (jobId) => logger.warn({ queue, jobId }, 'job stalled'));
+}
+
 /**
  * Consumes one queue of the catalogue over its own connections. Starts at once, and continues after
  * an outage, restart or flush of Redis. Checks every payload against its schema.
@@ -137,10 +144,7 @@ export function createConsumer<K extends QueueKey>(options: ConsumerOptions<K>):
     // after a restart of Redis.
     runRetryDelay: retryPauseMs,
   });
-  worker.on('error', (error) =>
-    logger.warn({ err: error, queue }, 'the queue worker reported an error'),
-  );
-  worker.on('stalled', (jobId) => logger.warn({ queue, jobId }, 'job stalled'));
+  logEvents(worker, logger, queue);
   void keepRunning(worker, logger, closing.signal);
 
   return {

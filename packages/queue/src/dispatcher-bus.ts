@@ -107,9 +107,8 @@ export function createDispatcherBus({
 /**
  * Notifies all dispatchers that a submission has ended without a report of its node. Call this
  * function after the commit that ended the submission. The offering of the submission stops, and
- * the node gets `cancel`. If the message is lost, the node gets `cancel` later: as the answer to
- * its next `start` or `usage`, or when its dispatcher looks for ended runs. Throws if Redis is
- * unreachable.
+ * the node gets `cancel`. A lost message only delays `cancel`, because dispatchers also look for
+ * ended runs in Postgres. Throws if Redis is unreachable.
  */
 export async function publishCancelled(
   redis: Redis,

@@ -15,9 +15,8 @@ import {
 } from '@svc/domain';
 
 /**
- * The domain's `askForSlot` in Lua, for the script that reserves slots. This Lua code uses `key`
- * and `now` of the fleet library. One call of the script reads and writes each contention at most
- * once. Key of the registry:
+ * The domain's `askForSlot` in Lua, for the script that reserves slots. It uses `key` and `now` of
+ * the fleet library, and one kind of key in the registry:
  *
  * - `contention:<job type>:<hundredths>` string: the domain's `Contention` as JSON, for one job
  *   type and tier. `<hundredths>` is the share of the slots that the tier leaves free. Such a key

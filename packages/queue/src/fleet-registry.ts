@@ -110,9 +110,10 @@ export interface FleetRegistry {
     options?: { readonly silent: boolean },
   ): Promise<void>;
   /**
-   * Marks a dispatcher as gone. Call it if a message to the dispatcher found no subscriber.
-   * `reserve` does not choose the nodes of this dispatcher. They are dropped, as after a silence of
-   * `dispatcherSilentMs`. If the dispatcher still runs, its next refresh returns `unknown`.
+   * Marks a dispatcher as gone. Call it if a message to the dispatcher found no subscriber. The
+   * nodes of this dispatcher are dropped, as after `dispatcherSilentMs` without a heartbeat, so
+   * `reserve` does not choose them. If the dispatcher still runs, its next `refresh` returns
+   * `unknown`.
    */
   suspect(dispatcherId: string): Promise<void>;
   /** True if another dispatcher has sent a heartbeat in the last `dispatcherSilentMs`. */
@@ -126,7 +127,10 @@ export interface FleetRegistry {
 
 /** If a dispatcher sends no heartbeat for this long, its nodes are dropped. */
 export const dispatcherSilentMs = 15_000;
-/** A node that left an offer unanswered is asked last for at most this long. */
+/**
+ * After a node did not answer an offer, other nodes with a free slot are asked before it, for at
+ * most this long.
+ */
 export const silentNodeMs = 60_000;
 /**
  * The interval at which a dispatcher calls `refresh`, its heartbeat. If Redis has lost the

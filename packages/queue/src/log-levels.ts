@@ -34,9 +34,10 @@ function levelKey(prefix: string, service: string): string {
 const processField = 'process:';
 
 /**
- * The time that a call to Redis may take. A process adds this time to the age that it reports,
- * because Redis subtracts the age from the time at which the call arrives. Otherwise Redis would
- * compute a start that is too late, and ignore a level set just after the start.
+ * The time that a call to Redis may take. Redis computes the start of a process: the arrival of the
+ * call minus the age that the process reports. A slow call would make this start too late, and
+ * Redis would ignore a level set just after the real start. Therefore a process adds this time to
+ * its age.
  */
 const travelAllowanceMs = 1_000;
 

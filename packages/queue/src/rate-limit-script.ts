@@ -13,14 +13,15 @@ const aheadMs = 20;
 export const aheadLeaseMs = 10_000;
 
 /**
- * The domain's `takeToken` in Lua, by Redis's clock. All gateways share the buckets in Redis. Takes
- * tokens one after another, in the given order. KEYS[1]: the common prefix of all bucket keys.
- * ARGV[1]: the gateway. Then for each token: the bucket's name, tokens per second, burst, and 1 if
- * the gateway has given the token already. Such a token is taken even from an empty bucket.
+ * Takes tokens from the buckets of the rate limits, one after another in the given order. The
+ * script is the domain's `takeToken` in Lua, by Redis's clock. KEYS[1]: the common prefix of all
+ * bucket keys. ARGV[1]: the gateway. Then for each token: the bucket's name, tokens per second,
+ * burst, and 1 if the gateway has given the token already. Such a token is taken even from an empty
+ * bucket.
  *
- * Returns for each token: 1 if it was taken or else 0, the tokens left as text, and how many tokens
- * this gateway may give in advance. Only one gateway at a time may run ahead of a bucket. The key
- * of a bucket expires 1 s after the bucket is full and no gateway may run ahead of it.
+ * Returns for each token: 1 if it was taken or else 0, the tokens left as text, and by how many
+ * tokens this gateway may run ahead of the bucket. The key of a bucket expires 1 s after the bucket
+ * is full and no gateway may run ahead of it.
  */
 export const takeTokensScript = redisScript(`
 local time = redis.call('TIME')

@@ -127,9 +127,9 @@ function open(
 
 /**
  * Sends a command every `subscriberPingMs` to notice a dead socket. In a cluster, the command also
- * notices that the server has lost the hash slot of `clusterKey`, because the server then answers
- * `MOVED`. The connection must move to the new owner of the slot, because a `PUBLISH` there does
- * not count subscribers at the old owner.
+ * shows whether the server still owns the hash slot of `clusterKey`: if it does not, it answers
+ * `MOVED`. The connection must then move to the new owner, because a `PUBLISH` at the new owner
+ * does not count subscribers at the old one.
  */
 function keepPinging(redis: Redis, clusterKey: string | undefined): void {
   const timer = setInterval(() => {

@@ -23,10 +23,11 @@ interface Taking {
 }
 
 /**
- * Gives a token at once if `TokensAhead` allows it, and then takes this token in Redis in the
- * background. Otherwise the caller waits for Redis for at most `answerTimeoutMs`, including the
- * wait for the previous call of the script. `gateway` is an id that only this process has. If Redis
- * may not have counted a token that was given ahead, `lost` is called with the error.
+ * Connects to the buckets that all gateways share in Redis. If `TokensAhead` allows it, `take`
+ * gives a token at once, and takes this token in Redis in the background. Otherwise the caller
+ * waits for Redis for at most `answerTimeoutMs`, including the wait for the previous call of the
+ * script. `gateway` is an id that only this process has. `lost` is called with the error if Redis
+ * may not have counted a token that was given at once.
  */
 export function createSharedBuckets({
   redis,

@@ -57,7 +57,7 @@ export async function readPublishedSurge(redis: Redis, prefix: string): Promise<
  * Writes the multiplier and the smoothed value, and returns 1. But if the stored smoothed value is
  * not the expected one, writes nothing and returns 0. `KEYS[1]`: the key of the multiplier. The
  * smoothed value has the same key with a suffix. ARGV: the expected smoothed value ("" for none),
- * the new one, the multiplier, then the lifetimes in ms of the multiplier and of the smoothed value.
+ * the new one, the multiplier, then the lifetimes in ms of the multiplier and the smoothed value.
  */
 const publishScript = `
 local smoothed = KEYS[1] .. ':smoothed'

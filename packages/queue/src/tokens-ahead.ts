@@ -33,13 +33,11 @@ interface Answer {
 }
 
 /**
- * Gives tokens before Redis takes them. Redis takes the given tokens later, even from an empty
- * bucket.
- *
- * All gateways together exceed a limit by 20 ms worth of tokens at most (CONTRACT 2). This holds
- * because Redis lets only one gateway at a time give tokens of a bucket in advance, and at most
- * `aheadMax` of them may be unconfirmed. A rate below 50 a second is exact, because its `aheadMax`
- * is 0.
+ * Gives tokens in advance: Redis takes them later, even from an empty bucket. All gateways together
+ * may therefore exceed a limit, but at most by the tokens of 20 ms (CONTRACT 2). `aheadMax` never
+ * exceeds this number, and at most `aheadMax` tokens may be unconfirmed. Redis lets only one
+ * gateway at a time give tokens of a bucket in advance. A rate below 50 a second is exact, because
+ * its `aheadMax` is 0.
  */
 export interface TokensAhead {
   /** Gives a token. Undefined if the caller must ask Redis. */

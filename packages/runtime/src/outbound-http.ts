@@ -64,8 +64,8 @@ function readUpTo(incoming: IncomingMessage, bytesMax: number): Promise<Uint8Arr
     });
     incoming.on('end', settle);
     incoming.on('error', reject);
-    // `close` also follows `end` and `error`. The promise is settled then, and `reject` has no
-    // effect.
+    // `close` also follows `end` and `error`. In these two cases the promise is settled already, so
+    // this `reject` has no effect.
     incoming.on('close', () => reject(new Error('the response ended before it was complete')));
   });
 }

@@ -11,8 +11,9 @@ const queryTimeoutMs = 2_000;
 const queryTriesMax = 2;
 
 /**
- * Creates a resolver that asks the name servers directly. `dns.lookup` uses four threads that the
- * whole process shares, so four names with unresponsive servers would block every other look-up.
+ * Creates a resolver that asks the name servers directly, because `dns.lookup` uses four threads
+ * that the whole process shares. Four names with unresponsive servers would block every other
+ * look-up.
  * `servers` defaults to the servers of the system.
  */
 export function createResolver(servers?: readonly string[]): ResolveAll {

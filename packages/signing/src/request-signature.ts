@@ -110,9 +110,10 @@ function presentedSignatures(header: string): Presented {
 const noSecret = 'no secret: an unknown or disabled key';
 
 /**
- * Compares every signature with the HMAC under every secret, even after a match. Each comparison
- * takes constant time. Returns the index of the last secret that matches, or -1. Without secrets,
- * compares with the HMAC under `noSecret` and returns -1.
+ * Returns the index of the last secret under which a signature matches, or -1. The time must not
+ * show which one matches, so every signature is compared with the HMAC under every secret, even
+ * after a match, and each comparison takes constant time. Without secrets, compares with the HMAC
+ * under `noSecret` and returns -1.
  */
 function matchingSecret(
   signatures: readonly Buffer[],
@@ -132,9 +133,9 @@ function matchingSecret(
 
 /**
  * Verifies a request by its two headers (undefined if missing) and the valid secrets of its sender.
- * One signature that matches one secret is enough. For unknown and disabled keys the caller passes
- * no secrets. Such a request is handled like one with a wrong signature. A timestamp that differs
- * by exactly 300 s is inside the window.
+ * One signature that matches one secret is enough. If the key is unknown or disabled, pass no
+ * secrets: the request is then handled like one with a wrong signature. A timestamp that differs by
+ * exactly 300 s is inside the window.
  */
 export function verifyRequest(
   request: Omit<SignedParts, 'timestamp'> & {

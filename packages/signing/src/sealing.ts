@@ -2,12 +2,11 @@ import { createCipheriv, createDecipheriv, type KeyObject, randomFillSync } from
 import { keyOfBytes } from './key-objects.ts';
 
 /**
- * Seals secrets and personal data at rest with AES-256-GCM under `SVC_MASTER_KEY`. A value is bound
- * to its place, and does not open at another place.
+ * Seals secrets and personal data at rest with AES-256-GCM under `SVC_MASTER_KEY`. A value opens
+ * only at its place: table, column, row, tenant and kind. A value of version 1 is bound only to
+ * table, column and row.
  *
- * Sealed bytes: version, length of the key id, key id, 12-byte nonce, ciphertext, 16-byte tag. A
- * value of version 2 is bound to its complete place: table, column, row, tenant and kind. A value
- * of version 1 is bound only to table, column and row.
+ * Sealed bytes: version, length of the key id, key id, 12-byte nonce, ciphertext, 16-byte tag.
  */
 
 const version = 2;

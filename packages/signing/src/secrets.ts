@@ -11,10 +11,10 @@ export type SecretPrefix = 'hsk_test' | 'hsk_live' | 'whsec' | 'nsk' | 'osk';
 const secretBytes = 32;
 
 /**
- * Makes a secret of 256 bits. `randomBytes` is the function of `node:crypto`, or one of a test.
- * Throws if `randomBytes` does not return 32 bytes. The part after `whsec_` is the key in plain
+ * Makes a secret of 256 bits. For the prefix `whsec`, the key is the part after `whsec_`, in plain
  * base64, as Standard Webhooks requires. For all other prefixes the key is the whole string, with
- * the prefix.
+ * the prefix. `randomBytes` is the function of `node:crypto`, or one of a test. Throws if
+ * `randomBytes` does not return 32 bytes.
  */
 export function newSecret(
   prefix: SecretPrefix,

@@ -62,10 +62,9 @@ const malformedEntry = {
 } as const;
 
 /**
- * Reads a finalized transaction. The request names the highest version that `@solana/kit` knows. If
- * the server does not have the transaction, the result is `not_found`. If the server refuses the
- * call, or if the transaction is malformed, the result is `unreadable`. If the call fails in
- * another way, the result is the outcome of the call.
+ * Reads a finalized transaction. If the server does not have the transaction, the result is
+ * `not_found`. If the server refuses the call, or if the transaction is malformed, the result is
+ * `unreadable`. If the call fails in another way, the result is the outcome of the call.
  */
 export async function readTransaction(
   rpc: Rpc,

@@ -83,8 +83,8 @@ export const redisWaitMsMax = 2_000;
 
 /**
  * Opens a connection to Redis and a producer. If Redis does not answer, the service starts without
- * it. Throws `CannotStart` if the Redis belongs to the other environment. If Redis answers only
- * later and belongs to the other environment, the process ends.
+ * it. If the Redis belongs to the other environment (sandbox or production), throws `CannotStart`.
+ * If this Redis answers only after the start, the process ends.
  */
 export async function openRedis({
   config,

@@ -3,10 +3,10 @@ import type { Fixture } from './store.fixture.ts';
 const poolConnectionsMax = 10;
 
 /**
- * Makes the sessions of Postgres flush their statistics, because an idle session flushes only some
- * seconds later. Without this call, a measurement could miss figures of the measured part, or
- * count figures of statements before it. The sessions are those of the pool and the one that seeded
- * the data.
+ * Completes the statistics of Postgres before they are read, because an idle session flushes its
+ * figures only some seconds later. Without this call, a measurement could miss figures of the
+ * measured part, or count figures of statements before it. Flushes the sessions of the pool and the
+ * one that seeded the data.
  */
 export async function flushCounters({ database, store }: Fixture): Promise<void> {
   const slowly = 'SELECT pg_stat_force_next_flush(), pg_sleep(0.1)';

@@ -8,10 +8,10 @@ import type { NodeLink } from './links/links.ts';
 const reconnectMsMax = 1_000;
 
 /**
- * Hands all nodes to other dispatchers (CONTRACT 7). The caller first waits for the submissions
- * that this dispatcher coordinates. The links are closed in two halves, because the second half can
- * take offers while the nodes of the first half connect again. But all links are closed together if
- * there is only one link, or if Redis knows no other dispatcher.
+ * Hands all nodes to other dispatchers by closing their links (CONTRACT 7). Before this call, `run`
+ * waits for the submissions that this dispatcher coordinates. The links are closed in two halves,
+ * because the second half can take offers while the nodes of the first half connect again. But if
+ * there is only one link, or if Redis knows no other dispatcher, all links are closed together.
  */
 export async function handBackLinks(dispatcher: Dispatcher): Promise<void> {
   const { fleet, links, timers } = dispatcher;

@@ -15,10 +15,7 @@ import { sendAnswer } from './http/send.ts';
 
 export interface AppOptions extends SignedOptions, RequestObserver {
   readonly endpoints: readonly Endpoint[];
-  /**
-   * The proxies from which the forwarded address of the client is trusted. If omitted, no proxy is
-   * trusted.
-   */
+  /** The proxies that are trusted to report the client's address. If omitted, none is trusted. */
   readonly trustProxy?: string;
   /**
    * If set, a request is refused unless it came over TLS or one of these proxies reports TLS for

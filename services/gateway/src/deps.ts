@@ -17,7 +17,10 @@ export interface GatewayDeps {
   readonly environment: EnvironmentName;
   /** If true, webhook URLs may use `http` and may have a private host. */
   readonly allowPrivateNetworks: boolean;
-  /** For each group of addresses: the sign-ups allowed at once, and those that an hour adds. */
+  /**
+   * The limit of sign-ups for each group of client addresses: so many are allowed at once, and an
+   * hour adds the same number.
+   */
   readonly signupsPerHour: number;
   /** The limit of webhook attempts per hour that a tenant gets when it signs up. */
   readonly signupWebhookAttemptsPerHour: number;

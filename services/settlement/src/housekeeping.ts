@@ -24,9 +24,9 @@ export interface Partitioning {
 export interface Housekeeping extends Auditing, Partitioning, PurgeDeps {}
 
 /**
- * Creates partitions once, gives the metrics the result of the last audit, and then starts the
- * periodic tasks. If the partitions cannot be created, the audit step is skipped. An error of these
- * two steps is only logged, and the tasks start.
+ * Creates the missing partitions, shows the result of the last audit in the metrics, and then
+ * starts the periodic tasks. If one of the first two steps throws, the error is only logged, and
+ * the tasks start. If the first step throws, the second one is skipped.
  */
 export async function startHousekeeping(
   housekeeping: Housekeeping,

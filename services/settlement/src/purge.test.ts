@@ -42,8 +42,8 @@ test('a submission that cannot be purged blocks no other and is retried with bac
   }
   await fixture.advance(leaseMs);
   await reconcile(fixture.deps);
-  // The event of this submission cannot be unsealed, so the message of its failure cannot be
-  // removed from the event.
+  // The purge cannot unseal this damaged event to remove the failure message from it. So it cannot
+  // purge the event's submission.
   await database.query(`UPDATE events SET body_sealed = '\\x00' WHERE submission_id = $1`, [
     ids[0],
   ]);

@@ -24,10 +24,11 @@ const pagesMax = 200;
 const expired = { reconciler: 'purge', kind: 'expired' } as const;
 
 /**
- * Deletes personal data older than `PAYLOAD_RETENTION_DAYS`. The next pass finds in Postgres the
- * data that is left. Several workers may run passes at once: each submission is purged only once. A
- * submission that cannot be purged is retried with backoff and does not block others. Throws if the
- * database does not answer, or if a submission could not be purged.
+ * Deletes personal data older than `PAYLOAD_RETENTION_DAYS`. If a pass is interrupted, the next
+ * pass finds the remaining data in Postgres. Several workers may run passes at once, because each
+ * submission is purged only once. A submission that cannot be purged is retried with backoff and
+ * does not block others, but the pass throws at its end. Also throws if the database does not
+ * answer.
  */
 export async function purge({
   store,

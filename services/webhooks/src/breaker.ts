@@ -24,18 +24,20 @@ export const breakerTimeoutsMax = 5;
 const breakerPauseMsMax = 30_000;
 
 /**
- * Returns the breaker after an attempt. A timeout raises the count of consecutive timeouts of its
- * URL. A timeout of another URL begins a new count. From the count `breakerTimeoutsMax` on, each
- * timeout opens the breaker for `nextIntervalMs`, but at most for `breakerPauseMsMax`. Any other
- * outcome closes the breaker and resets the count. `nextIntervalMs` is the time until the next
- * attempt of the delivery. If there is no next attempt, it is the shortest interval of the
- * schedule.
+ * Returns the breaker after an attempt. A timeout raises the count of consecutive timeouts, or
+ * begins a new count if the last attempt had another URL. From the count `breakerTimeoutsMax` on,
+ * each timeout opens the breaker for `nextIntervalMs`, but at most for `breakerPauseMsMax`. Any
+ * other outcome closes the breaker and resets the count.
  */
 export function afterAttempt(
   breaker: Breaker,
   attempt: {
     readonly url: string;
     readonly timedOut: boolean;
+    /**
+     * The time until the next attempt of the delivery. The shortest interval of the schedule if the
+     * delivery has no next attempt.
+     */
     readonly nextIntervalMs: number;
     readonly nowMs: number;
   },

@@ -3,7 +3,7 @@ import { afterAttempt, closedBreaker, isProbed, type Breaker } from './breaker.t
 
 export interface Endpoint {
   readonly tenantId: string;
-  /** The id of the endpoint. Null for the URL of the tenant's settings. */
+  /** The id of the endpoint. Null for the webhook URL in the tenant's settings. */
   readonly targetId: string | null;
   /**
    * The number of attempts that are being sent to this endpoint, plus the most attempts that
@@ -244,8 +244,9 @@ function newEndpoint(tenantId: string, targetId: string | null): Endpoint {
 
 /**
  * True if the state of an endpoint can be deleted: the endpoint is not due, has no request in
- * flight and no timeouts, and waits for no timer of `#place`. `wake` creates the state again. The
- * loss of `cappedUntilMs` does no harm, because the next claim reports the cap of the tenant again.
+ * flight and no timeouts, and waits for no timer of `#place`. If the endpoint becomes due again,
+ * `wake` creates a new state. The loss of `cappedUntilMs` does no harm, because the next claim
+ * returns `postponedMs` again.
  */
 function isForgettable({ due, inFlight, breaker, isResting }: Endpoint): boolean {
   return !due && inFlight === 0 && breaker.timeouts === 0 && !isResting;

@@ -19,9 +19,9 @@ let arrivals: Arrival[] = [];
 const arrived = new Set<string>();
 let mode: NodeMode = 'complete';
 /**
- * True from `release` to the next `mode`. Meanwhile, in the mode `accept`, a submission fails as
- * soon as it is assigned. A tenant may get its answer before the node gets the `assign`, so the
- * `assign` may come after `release`. Its submission must end, too.
+ * True from the message `release` to the next message `mode`. If it is true in the mode `accept`, a
+ * submission fails as soon as it is assigned. `release` ends only the submissions that are already
+ * assigned, but a late `assign` may still follow, and its submission must end, too.
  */
 let isReleasing = false;
 

@@ -19,7 +19,7 @@ const atLeast = (name: string, limit: number, unit = ' ×'): Goal => ({
   limit: { atLeast: limit },
 });
 
-/** The rates, in requests per second, at which the product may take no longer than the baseline. */
+/** At these rates, in requests per second, the product should not be slower than the baseline. */
 const goalRates = [50, 100, 200] as const;
 type GoalRate = (typeof goalRates)[number];
 const latencies = ['201 p50', '201 p99', 'webhook p50', 'webhook p99'] as const;

@@ -1,11 +1,13 @@
 /**
- * The SQL that writes the rows that months of operation leave. Each `INSERT` writes the rows of the
- * submissions from number `$2` to number `$3`, of `$4` in all. The tenants take turns: `$1` are
- * their ids, and `$6` is their number. Each tenant began with `$5` micros. `$7` is the present
- * time.
+ * The SQL that writes the rows that months of operation leave. The parameters of each `INSERT`:
  *
- * Each hundred submissions of a tenant contain eight failed, two cancelled and ninety submitted
- * ones. Each submission held 200 credits and, unless it failed, was charged 30.5 of them. Payloads,
+ * - `$1`: the ids of the tenants, which take turns. `$6`: their number.
+ * - `$2` and `$3`: the numbers of the first and the last submission to write, of `$4` in all.
+ * - `$5`: the micros with which each tenant began.
+ * - `$7`: the present time.
+ *
+ * In each hundred submissions of a tenant, eight failed, two were cancelled and ninety were
+ * submitted. Each held 200 credits and, unless it failed, was charged 30.5 of them. Payloads,
  * results and offers have been purged.
  */
 

@@ -8,8 +8,8 @@ export async function until(what: string, timeoutMs: number, check: () => Promis
 }
 
 /**
- * The first arrival of each delivery at the receiver since the last call, in Unix ms, by the id of
- * the delivery.
+ * Maps the id of each delivery to the time of its first arrival at the receiver since the last
+ * call, in Unix ms.
  */
 export async function arrivalsAt(receiverUrl: string): Promise<Map<string, number>> {
   const answer: unknown = await (await fetch(receiverUrl)).json();

@@ -62,7 +62,10 @@ const proxy = await startEgressProxy({
  */
 const sentPacketsColumn = 9;
 
-/** The packets that `--interface` has sent. 0 without the option, NaN for an unknown interface. */
+/**
+ * The number of packets that the interface given by `--interface` has sent. 0 without the option,
+ * NaN for an unknown interface.
+ */
 function sentPackets(): number {
   if (values.interface === undefined) return 0;
   const lines = readFileSync('/proc/self/net/dev', 'utf8').split('\n');

@@ -1,4 +1,4 @@
-/** The subject of a question. The applicant has at most one answer for each. */
+/** The subject of a question. The applicant has at most one answer for each subject. */
 export type Ask =
   | 'givenName'
   | 'familyName'

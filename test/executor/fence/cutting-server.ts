@@ -11,8 +11,8 @@ export const protocols = ['http1', 'http1-tls', 'http2-tls'] as const;
 export type Protocol = (typeof protocols)[number];
 
 /**
- * How the relay cuts connections. After `bytes` in one direction, the next byte makes the relay end
- * the connection.
+ * How the relay cuts connections. It passes on the first `bytes` bytes of one direction, and ends
+ * the connection when the next byte arrives.
  */
 export type Cut =
   | { readonly kind: 'none' }

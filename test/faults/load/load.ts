@@ -22,10 +22,10 @@ export interface LoadOptions {
 }
 
 /**
- * The limit of work in flight is `perSecond` times this number. An application with all its
- * requests counts as one, and so does each grant, each read of a balance and each `observe`. At the
- * limit, new applications are skipped. Without the limit, the backlog of an outage would arrive at
- * once when the outage ends. A busy machine would then never recover.
+ * The limit of work in flight is `perSecond` times this number. At the limit, new applications are
+ * skipped, because otherwise the backlog of an outage would arrive at once when the outage ends. A
+ * busy machine would then never recover. An application with all its requests counts as one, and so
+ * does each grant, each read of a balance and each `observe`.
  */
 const inFlightSecondsMax = 10;
 const triesMax = 12;

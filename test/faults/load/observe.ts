@@ -3,8 +3,8 @@ import { isDecisive } from './http.ts';
 import { gatewayOf, type LoadWorld } from './load-world.ts';
 
 /**
- * Sends at most one random request, to give the history more to compare. The request is not
- * repeated.
+ * Sends at most one random request, and does not repeat it. The request gives the check at the end
+ * of the run more answers to compare.
  */
 export async function observe(world: LoadWorld, number: number, random: Random): Promise<void> {
   const tenant = random.pick(world.tenants);

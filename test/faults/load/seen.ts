@@ -71,9 +71,9 @@ export class Seen {
   }
 
   /**
-   * Records an answer to `POST /v1/submissions`. `wasCreated` is true if the tenant knew of the
-   * creation when it asked. Only then is a `402` or `503` a complaint. If the tenant did not know,
-   * a parallel request may have created the submission after this request was refused.
+   * Records an answer to `POST /v1/submissions`. `wasCreated` is true if the tenant already knew of
+   * the creation when it sent the request. A `402` or `503` is a complaint only if `wasCreated`.
+   * Otherwise, a parallel request may have created the submission after this request was refused.
    */
   noteCreation(
     application: Application,

@@ -4,8 +4,8 @@ import { readFileSync } from 'node:fs';
  * The path of a file with an offset in milliseconds, by which this module moves the clock of its
  * process. Without the file, the clock is right. The module is loaded into each service and node
  * before its code (`node --import`). The process reads the file at its start and at SIGUSR2, so its
- * clock can jump while it runs, as on a host that has lost its time server. `performance.now()` is
- * unchanged, because a monotonic clock does not jump.
+ * clock can jump while it runs. `performance.now()` is unchanged, because a monotonic clock does
+ * not jump.
  */
 const file = process.env['FAULTS_CLOCK_FILE'];
 const RealDate = Date;

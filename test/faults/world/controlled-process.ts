@@ -9,8 +9,8 @@ export interface ProcessPlan {
   readonly prefix?: readonly string[];
   readonly env: NodeJS.ProcessEnv;
   /**
-   * The additional variables of each start after the first one. They keep the ports of the first
-   * start.
+   * Environment variables to add at each start after the first one. They make a service use the
+   * ports of its first start again.
    */
   readonly envAgain: (first: ReadyLine) => NodeJS.ProcessEnv;
   readonly clockFile: string;

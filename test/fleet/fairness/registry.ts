@@ -15,10 +15,10 @@ import { createRandom, type Random } from '../../simulation/random.ts';
 
 /**
  * A trial of the fleet registry without services. It has a real Redis, two ids of dispatchers, and
- * a clock that jumps from one request for a slot to the next. The counts of a trial do not depend
- * on how busy the machine is. With `isFair`, requests name their tenant and follow the fair rule
- * (docs/decisions/0040-short-slots-are-shared.md). Without `isFair`, requests name no tenant and
- * get any free slot.
+ * a clock that jumps from one request for a slot to the next. Because of this clock, the counts do
+ * not depend on how busy the machine is. With `isFair`, requests name their tenant and follow the
+ * fair rule (docs/decisions/0040-short-slots-are-shared.md). Without `isFair`, requests name no
+ * tenant and get any free slot.
  */
 export interface RegistryTrial {
   readonly seed: number;

@@ -13,7 +13,7 @@ import { openRig } from './rig.ts';
  * `pnpm fleet:model [--runs N] [--seed S] [--path PATH] [--shrink]`: runs N random sequences of
  * commands against the dispatcher's logic. Postgres and Redis are real, and links are in memory. A
  * violation ends the runs, and is printed with its seed and PATH. With both, the runs begin with
- * that violation. `--shrink` shortens the sequence of a violation, which takes time.
+ * that run. `--shrink` shortens the sequence of a violation, which takes time.
  */
 const { values } = parseArgs({
   options: {

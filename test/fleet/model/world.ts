@@ -43,7 +43,10 @@ export class World implements Fleet {
   readonly time: ModelTime;
   readonly #ground: Ground;
   readonly #settleDeps: SettleDeps;
-  /** The ids of the tenants. If slots are short, the dispatchers share them between the tenants. */
+  /**
+   * The ids of the tenants. If there are too few slots for all submissions, the dispatchers divide
+   * the slots between the tenants.
+   */
   readonly tenantIds: readonly string[];
   readonly prefix = 'model';
   #settlements: string[] = [];

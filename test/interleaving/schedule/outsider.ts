@@ -2,9 +2,10 @@ import type { SimulatedProcess } from './process.ts';
 import type { Scheduler } from './scheduler.ts';
 
 /**
- * Wraps a system outside the process, such as Redis or the disk, because the scheduler decides when
- * a call is made and when its answer returns. The scheduler may also fail the call or its answer
- * with `failure`. All methods of the system must be asynchronous.
+ * Wraps a system outside the process, such as Redis or the disk. The scheduler then decides when a
+ * call is made and when its answer returns. If there is a `failure`, the scheduler may also fail
+ * the call or its answer. All methods of the system must be asynchronous, because the wrapped
+ * methods return promises.
  */
 export function gatedOutsider<T extends object>(
   real: T,

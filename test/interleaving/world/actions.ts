@@ -98,9 +98,9 @@ const cut: Action = (world) => {
 };
 
 /**
- * Lets a node link to another dispatcher and work there while its first dispatcher is stalled. At
- * the next hello, stalls the dispatcher that receives it, and cuts the link in a way that only the
- * node notices. Also creates a submission.
+ * Stalls a dispatcher while one of its nodes may work on a link to another dispatcher. At the next
+ * hello, the dispatcher that receives it stalls, and the link of the hello is cut. Only the node
+ * notices the cut. A submission is created at the same moment, so the node can get work.
  */
 const stallGreeting: Action = (world) => {
   const { network, scheduler, random } = world;

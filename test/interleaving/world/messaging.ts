@@ -30,11 +30,11 @@ const jobAttemptsMax: Readonly<Record<QueueKey, number>> = {
 };
 
 /**
- * Queues and channels that behave like those of `packages/queue`. The seed decides when they
- * deliver. A job is delivered at least once, in any order, or it is lost. Webhook jobs are dropped,
- * because a run has no webhook service. The messages of a channel reach its current subscriber in
- * order, and any of them may be lost. BullMQ cannot be used, because its workers wait inside Redis,
- * where the seed decides nothing.
+ * Queues and channels that behave like those of `packages/queue`, but the seed decides when they
+ * deliver. BullMQ cannot be used, because its workers wait inside Redis, where the seed decides
+ * nothing. A job is delivered at least once, in any order, unless it is lost. The messages of a
+ * channel reach its current subscriber in order, and any of them may be lost. Webhook jobs are
+ * dropped, because a run has no webhook service.
  */
 export class Messaging {
   readonly #scheduler: Scheduler;

@@ -2,7 +2,7 @@ import { functionBodies } from '../generators/typescript.ts';
 
 /** The code that one test file reached in one run without a mutant. */
 export interface Reach {
-  /** `file#n` of each function that was entered (see `Edit.reach`). */
+  /** The key (`functionKey`) of each function that a test entered. */
   readonly functions: readonly string[];
   /** The statements that were sent to Postgres. `setup.ts` limits their length and their number. */
   readonly statements: readonly string[];

@@ -40,8 +40,8 @@ interface Answer {
 /**
  * Starts the demo employer on 127.0.0.1: an application form, and a page that shows what has
  * arrived. It keeps everything in memory. It refuses requests for other host names, and requests
- * with the `Origin` of another web site. A page of another site could otherwise read the
- * applications through a visitor's browser. `port` 0 takes any free port.
+ * with the `Origin` of another web site, because a page of another site could otherwise read or
+ * post applications through a visitor's browser. `port` 0 takes any free port.
  */
 export async function startDemoEmployer({ port = 0 } = {}): Promise<DemoEmployer> {
   const applications: Application[] = [];

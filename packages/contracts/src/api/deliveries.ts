@@ -8,7 +8,7 @@ export const DeliveryStatus = Type.Enum(deliveryStatuses);
 
 /**
  * One attempt of the current round. The nullable members are null until the result of the attempt
- * is recorded. They stay null if the process crashed before that. After the recording, null means
+ * is recorded, and stay null if the process crashed before that. In a recorded attempt, null means
  * that there is no such value. For example, a success has no `error`.
  */
 export const DeliveryAttempt = Type.Object({

@@ -188,8 +188,8 @@ function variantsOf(schema: unknown): readonly unknown[] {
  * Each old variant must have a compatible new variant.
  *
  * - In requests, a schema without variants counts as one variant.
- * - In answers, the number of variants must not grow, unless `isGrowing` is true for all old
- *   variants. If it is true for all, the answer may also lose all its variants.
+ * - In answers, the number of variants must not grow. But if `isGrowing` is true for all old
+ *   variants, the number may grow, and the answer may also lose all its variants.
  */
 function compareVariants(
   context: Comparison,

@@ -55,7 +55,7 @@ export const queueEvents = {
   ),
   'queue.connection_failed': warn('queue error', ['err', 'queue'], actions.redis),
   'queue.worker_failed': warn(
-    'the queue worker reported an error',
+    'the queue worker had an error',
     ['err', 'queue'],
     actions.redis,
   ),

@@ -2,7 +2,10 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 import { type LabelsOf, metricCatalogue, type MetricName, type NameOf } from './catalogue.ts';
 import type { MetricDefinition, MetricService } from './definition.ts';
 
-/** A registry with the default metrics of Node.js. A service adds its metrics of the catalogue. */
+/**
+ * Creates a registry with the default metrics of Node.js. Each service adds its metrics from the
+ * catalogue.
+ */
 export function createMetrics(service: MetricService): Registry {
   const registry = new Registry();
   registry.setDefaultLabels({ service });

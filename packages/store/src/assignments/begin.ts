@@ -6,15 +6,13 @@ import type { Store } from '../connection/store.ts';
 export type RunCommit = { kind: 'running'; requestId: string } | { kind: 'refused' };
 
 /**
- * Lets a node begin a submission that is `dispatched` to it. A submission that is already `running`
- * is accepted, too, if the same instance of the agent began it. Such a repeat renews the lease. The
- * repeat is safe, because an instance acts on `begin` only once. Another instance is refused,
- * because it cannot know what the first one has done. An agent without an instance id may begin
- * once (CONTRACT 7, "Instances").
+ * Lets a node begin a submission that is `dispatched` to it. While the submission is `running`, the
+ * same instance of the agent may begin it again, because an instance acts on `begin` only once.
+ * Such a repeat renews the lease. Another instance is refused, because it cannot know what the
+ * first one has done. An agent without an instance id may begin once (CONTRACT 7, "Instances").
  *
- * `refused`: the submission is not assigned to this node, has an outcome or has ended. Or it is
- * `running` and this is not a repeat by the same instance. Calls that wait at the same time form
- * one batch.
+ * `refused`: all other cases, for example if the submission is assigned to another node, has an
+ * outcome or has ended. Calls that wait at the same time form one batch.
  */
 export function commitRunning(store: Store, begin: Begin): Promise<RunCommit> {
   return beginInBatch(store, begin);

@@ -117,13 +117,12 @@ const dispatchInBatch = batched<Dispatch, DispatchCommit>({
 /**
  * Assigns a submission to one node, for good. It does so only while the submission is pending and
  * before its deadline. The first accept that commits wins (CONTRACT 7, "At most once"). The caller
- * may send the payload to the node only after this function has returned `dispatched`. `offers`:
- * the offers of the submission, with their answers.
+ * may send the payload to the node only after this function has returned `dispatched`.
  *
- * Calls that wait at the same time share one statement. If the answer is lost, the statement runs a
- * second time. If the first run was committed, the second run finds the commit by the accepted
- * offer in `offers`. A call without one then gets `not_pending`. A call is answered or rejected
- * within `acceptedOfferVoidAfterMs`.
+ * Calls that wait at the same time share one statement. If its answer is lost, the statement runs
+ * once more. If the first run was committed, the second run recognizes this by the accepted offer
+ * in `offers`, and the call gets `dispatched`. A call without an accepted offer then gets
+ * `not_pending`. A call is answered or rejected within `acceptedOfferVoidAfterMs`.
  */
 export function commitDispatched(store: Store, dispatch: Dispatch): Promise<DispatchCommit> {
   return dispatchInBatch(store, dispatch);
@@ -199,9 +198,9 @@ const findAssigned = statement(
 );
 
 /**
- * Finds the dispatches that the first run of the batch committed, although the answer to that run
- * was lost. A stored submission counts only if it has the node and the accepted offer of the
- * dispatch. An offer is accepted once, so the dispatch of another call is never returned.
+ * Finds the dispatches that the first run of the batch committed, although its answer was lost.
+ * Another call may have dispatched the same submission. A submission therefore counts only if it
+ * has the node and the accepted offer of its dispatch in `asked`.
  */
 async function findCommitted(
   store: Store,

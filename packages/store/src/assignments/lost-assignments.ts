@@ -11,10 +11,10 @@ import { sealServiceFailure } from './service-failures.ts';
  * These functions store the outcome `node_lost` because of an event at the node: a hello, the end
  * of a link, or a disable. `service-failures.ts` handles deadlines.
  *
- * `endUnnamed` and `endAfterDisable` lock the submissions first and then the node's row. They check
- * their condition while they have both locks. A new link of the node, a hello and `svc node enable`
- * wait for the lock on the row. A check before the locks could be out of date: a dispatcher may
- * wait several seconds for Postgres, and meanwhile the node may begin the submission on a new link.
+ * `endUnnamed` and `endAfterDisable` lock the submissions first and then the node's row, and only
+ * then check their condition. The locks keep the condition true, because a new link, a hello and
+ * `svc node enable` wait for the row. Without the locks, the check could be out of date: while a
+ * dispatcher waits for Postgres, the node may begin the submission on a new link.
  */
 
 export type HelloFinding =
@@ -48,8 +48,9 @@ export async function endUnnamed(
 
 /**
  * Ends a submission that this process has committed as `dispatched` but will never send to the
- * node, because the link ended first. Only this process could send the payload, so the node's
- * current link does not matter. Returns false if the submission is not `dispatched` to this node.
+ * node, because the link ended first. Does not check whether the node has a newer link, because
+ * only this process could send the payload. Returns false if the submission is not `dispatched` to
+ * this node.
  */
 export async function endUnsent(
   store: Store,
@@ -62,9 +63,9 @@ export async function endUnsent(
 }
 
 /**
- * Stores `node_lost` for all assignments of a disabled node that have no outcome. They were
- * committed while an operator disabled the node. Does nothing if the node is enabled again.
- * Returns the ids of the assignments, which the caller must settle.
+ * Stores `node_lost` for the assignments of a disabled node that have no outcome. `disableNode`
+ * missed them, because they were committed at the same time. Does nothing if the node is enabled
+ * again. Returns the ids of the assignments, which the caller must settle.
  */
 export async function endAfterDisable(store: Store, nodeId: string): Promise<readonly string[]> {
   return store.transaction(async (query) => {

@@ -4,14 +4,13 @@ import { errorsBeforeQuarantine, quarantineMs, unfinishedBeforeQuarantine } from
 const stepsSql = `ARRAY[${quarantineMs.join(', ')}]`;
 
 /**
- * SQL that counts how the assignments of nodes end, in the statement that ends them. It quarantines
- * a node that does not finish its jobs (CONTRACT 7, "Quarantine"). The caller's CTE `ended` has a
+ * SQL that quarantines nodes that do not finish their jobs (CONTRACT 7, "Quarantine"). It is part
+ * of a statement that ends assignments, and counts how they end. The statement's CTE `ended` has a
  * row for each ended assignment: `node_id`, `dispatched_at`, `outcome_by`, `failure_code`. The CTE
- * `quarantined` then has the ids of the nodes that this statement quarantines.
+ * `quarantined` has the ids of the nodes that this statement quarantines.
  *
- * If a node reports any outcome but `node_error`, its counts begin again at 0. After a quarantine,
- * the next one begins only if the node fails an assignment that it got after the end of that
- * quarantine. Submissions are locked before nodes, and nodes in the order of their ids.
+ * A quarantined node is quarantined again only if it fails an assignment that it got after the end
+ * of the quarantine. Submissions are locked before nodes, and nodes in the order of their ids.
  */
 export const nodeEndingsSql = `
   tally AS (

@@ -16,9 +16,9 @@ export type ServiceFailureResult = { kind: 'stored'; nodeId: string } | { kind: 
 
 /**
  * Stores the outcome `failed` for a submission whose deadline has passed
- * (CONTRACT 7, "Nothing hangs"). Returns `refused` and stores nothing if, by the database's clock,
- * the deadline has not passed. Does the same if the deadline does not apply in the state of the
- * submission, or if the submission has an outcome, has ended or is unknown.
+ * (CONTRACT 7, "Nothing hangs"). In all other cases, stores nothing and returns `refused`. For
+ * example, the deadline has not passed by the database's clock, or the submission already has an
+ * outcome.
  *
  * `node_lost` means here that the lease has expired. `lost-assignments.ts` handles a node that is
  * lost for another reason.

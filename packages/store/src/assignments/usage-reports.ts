@@ -180,10 +180,9 @@ export function usageValues(
 }
 
 /**
- * Calls `run` until each report was in one call. A call has at most one report about a submission,
- * because a submission may occur only once in a statement. Reports about the same submission are in
- * successive calls, in their order. Returns the answers in the order of `reports`. The answer to a
- * report is null if the statement did not take the report.
+ * Passes each report to `run` once. A submission may occur only once in a statement, so reports
+ * about the same submission go to successive calls of `run`, in their order. Returns the answers in
+ * the order of `reports`. The answer to a report is null if the statement did not take the report.
  */
 export async function eachOnce<Report extends NodeReport, Answer>(
   reports: readonly Report[],

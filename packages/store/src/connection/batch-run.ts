@@ -26,9 +26,9 @@ interface Lost {
  * - The answer was lost (a broken connection, a silent server): the batch runs once more as a
  *   whole, as a `repeat`. If the second answer is lost too, all calls are rejected. Running them
  *   one by one would make each call wait for the same silent server.
- * - The server refused the batch: its inputs run one by one. A refused input therefore does not
- *   affect the others. If an answer is then lost, the remaining inputs are rejected and not sent. A
- *   batch of one input is rejected at once.
+ * - The server refused the batch: a batch of one input is rejected. The inputs of a larger batch
+ *   run one by one, because a refused input must not affect the others. If an answer is then lost,
+ *   the remaining inputs are rejected and not sent.
  */
 export async function runBatch<Input, Output>(
   run: Run<Input, Output>,

@@ -67,14 +67,14 @@ export function batched<Input, Output>(
 }
 
 /**
- * Coalesces calls into batches. A batch starts one turn of the event loop after its first call. It
- * takes the calls that wait then, within the limits of `BatchOptions`. A call that arrives while
- * `inFlightMax` batches run waits for a later batch. A call that comes alone is a batch of one.
+ * Coalesces calls into batches. A batch takes the waiting calls one turn of the event loop after
+ * its first call, within the limits of `BatchOptions`. A call that arrives while `inFlightMax`
+ * batches run waits for a later batch.
  *
  * A call resolves with the output for its own input. If a statement fails, `runBatch` decides which
  * calls run again and which calls reject. A call rejects with `BatchOverflow` at once if
- * `batchWaitingMax` calls wait. A call rejects with `AnswerOverdue` after `answerMsMax`. After
- * `AnswerOverdue`, the database may have processed the input, or may still process the input.
+ * `batchWaitingMax` calls wait. A call rejects with `AnswerOverdue` after `answerMsMax`, but the
+ * database may have processed its input, or may still process it.
  */
 export function createBatcher<Input, Output>(
   options: BatchOptions & { readonly run: Run<Input, Output> },
@@ -93,9 +93,9 @@ export function createBatcher<Input, Output>(
 
   async function drain(): Promise<void> {
     inFlight += 1;
-    // Waits for one turn of the event loop, because batches were half as large without it. During
-    // this turn, the process handles the received socket data, for example the answers to the last
-    // batch. The callers of that batch may call again.
+    // Waits for one turn of the event loop, because more calls may arrive during this turn. For
+    // example, the process handles the answers to the last batch, and the callers of that batch
+    // call again. Without this wait, batches were half as large.
     await nextTurn();
     while (waiting.length > 0) {
       const share = Math.ceil(waiting.length / (inFlightMax - running));

@@ -1,7 +1,7 @@
 /**
- * Joins all parts into one value. One binary parameter is cheaper than an array, because `pg` sends
- * the elements of an array as text. A part begins at the byte offset `from`, counted from 0, and
- * ends before the offset `to`. A statement takes a part out with `substring`.
+ * Joins all parts into one binary parameter. It is cheaper than an array, because `pg` sends the
+ * elements of an array as text. A statement takes a part out with `substring`: the part begins at
+ * the byte offset `from`, counted from 0, and ends before the offset `to`.
  */
 export function concatenated(parts: readonly Uint8Array[]) {
   const from: number[] = [];

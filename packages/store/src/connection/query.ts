@@ -66,10 +66,10 @@ function isRefusal(error: unknown): boolean {
 const beginSnapshot = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
 
 /**
- * Runs `work` in a transaction on `client`, and then returns `client` to the pool. Commits if
- * `work` resolves, and rolls back if `work` rejects. Throws InvariantError if `work` resolves
- * although Postgres refused one of its statements. A connection that may still be busy or cannot be
- * rolled back is closed. The server then rolls back, unless it has already committed.
+ * Runs `work` in a transaction on `client`. Commits if `work` resolves, and rolls back if `work`
+ * rejects. Throws InvariantError if `work` resolves although Postgres refused one of its
+ * statements. Afterwards `client` returns to the pool. But a connection that may still be busy or
+ * cannot be rolled back is closed. The server then rolls back, unless it has already committed.
  */
 export async function inTransaction<Result>(
   client: PoolClient,

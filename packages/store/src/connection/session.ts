@@ -9,11 +9,11 @@ import { statementName } from './query.ts';
  * Postgres keeps one plan of a statement for all values of its parameters. Statements therefore
  * follow two rules:
  *
- * - A statement that reads a page after an id has `id > COALESCE(…)`, because an index scan with
- *   `… IS NULL OR id > …` would begin at the first row.
+ * - A statement that reads a page after an id has `id > COALESCE(…)`, because with
+ *   `… IS NULL OR id > …` an index scan would begin at the first row.
  * - A statement that gets ids does not contain the condition of a partial index, because the
- *   planner might read that whole index. So the states are a parameter, and no condition names
- *   the payload.
+ *   planner might read that whole index. For example, it gets the states as a parameter, and its
+ *   condition does not contain `payload_sealed`.
  */
 export const roleSettings: Readonly<Record<string, string>> = {
   // Every session uses UTC, because the typed client ignores the offset of a time, and arithmetic

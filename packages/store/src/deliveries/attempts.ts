@@ -53,9 +53,8 @@ const recordInBatch = batched<AttemptRecord, RecordedAttempt>({
  * does not change if it has ended, has a new round or was claimed again in the meantime. If the
  * retry would come 72 hours or more after the round began, the delivery is exhausted instead.
  *
- * If the endpoint answered 410, this delivery is dropped. Its URL is disabled, and the other
- * pending deliveries to the URL are dropped too, unless the URL is already disabled or the tenant
- * has set another URL since.
+ * If the endpoint answered 410, this delivery is dropped. If its URL is still set and not yet
+ * disabled, the URL is disabled, and the other pending deliveries to the URL are dropped too.
  *
  * Calls that wait at the same time share one statement, except those with a 410.
  */

@@ -53,10 +53,9 @@ interface ClaimedAt {
 }
 
 /**
- * SQL of a claim. A claimed delivery keeps its `due_at`, because a change of an indexed column
- * would write to all indexes. Instead, `next_attempt_at`, which no index has, moves into the
- * future. A later claim therefore still finds the delivery by the index on `due_at`, but skips it.
- * A claim skips one such row for each attempt in flight.
+ * SQL of a claim. It claims a delivery by moving `next_attempt_at`, which no index has, into the
+ * future. It leaves `due_at` as it is, because a change of an indexed column would write to all
+ * indexes. A later claim still finds the delivery by the index on `due_at`, but skips it.
  *
  * Rows with a known id are found by a condition on those ids or by a lateral join of one row. A
  * plain join is avoided, because its plan may be from a time when the table was small. Such a plan

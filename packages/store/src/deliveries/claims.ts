@@ -55,9 +55,9 @@ export interface EndpointClaim {
 }
 
 /**
- * Claims the deliveries that are due at these destinations, the longest due first, up to the number
- * that each of `asks` allows. A tenant with a cap gets at most that many attempts per clock hour.
- * An attempt is numbered and logged before it is sent. Even after a crash, a round therefore has at
+ * Claims the deliveries that are due at these destinations, the longest due first. Each of `asks`
+ * limits the attempts at its destination, and a tenant's cap limits its attempts per clock hour. An
+ * attempt is numbered and logged before it is sent. Even after a crash, a round therefore has at
  * most as many attempts as the parameter `attemptsMax` says (CONTRACT 6). If nobody records a
  * claimed attempt, the delivery is due again after `attemptClaimMs`.
  *

@@ -31,11 +31,10 @@ export function deliveryStatusOf(stored: StoredDeliveryStatus): DeliveryStatus {
 
 /**
  * Returns the tenants that have a due delivery to the URL of their settings, in the order of their
- * ids. A delivery with an attempt in flight does not count. The function looks at up to `limit`
- * tenants whose ids follow `afterTenantId` and that have pending deliveries, due or not. If
- * `afterTenantId` is null, the function begins at the first tenant. `nextAfterTenantId` is the
- * `afterTenantId` of the next call, or null at the end. The cost depends on the number of tenants,
- * not on the number of deliveries.
+ * ids. A delivery with an attempt in flight does not count. A call looks at up to `limit` tenants
+ * with pending deliveries, due or not. It begins after `afterTenantId`, or at the first tenant if
+ * that is null. `nextAfterTenantId` is the `afterTenantId` of the next call, or null at the end.
+ * The cost depends on the number of tenants, not on the number of deliveries.
  */
 export async function findDueEndpoints(
   store: Store,

@@ -33,8 +33,8 @@ export async function redeliver(
   operator: Author | null = null,
 ): Promise<RedeliveryOutcome> {
   return store.transaction(async (query): Promise<RedeliveryOutcome> => {
-    // The endpoint is locked before its deliveries. A deletion of the endpoint takes the locks in
-    // the same order.
+    // The endpoint is locked before the delivery. A deletion of the endpoint locks them in the same
+    // order, so the two transactions cannot deadlock.
     await query(
       `SELECT 1 FROM webhook_endpoints w
        WHERE w.id = (SELECT target_id FROM deliveries WHERE id = $1::uuid AND tenant_id = $2::uuid) FOR UPDATE`,

@@ -9,10 +9,9 @@ import { type Ended, endedOf, planOne } from './plans.ts';
 import { writeEndings } from './writes.ts';
 
 /**
- * Ends submissions by settlement, cancel or rejection. One transaction locks first the accounts and
- * then the submissions, each in the order of their ids. Two endings therefore do not deadlock with
- * each other. The jobs that callers enqueue after the commit may be lost, because they are only
- * wake-up jobs.
+ * Ends submissions by settlement, cancel or rejection. Two endings do not deadlock with each other,
+ * because each transaction locks first the accounts and then the submissions, in the order of their
+ * ids.
  */
 
 const transientAttemptsMax = 3;

@@ -20,12 +20,12 @@ export interface EndingWrites {
 
 /**
  * Writes the ends of submissions that the caller has locked together with their accounts. The
- * parameters of a row are at the position of its id. Rows are found by a condition on ids instead
- * of a join, because the planner can then only use the primary keys. Ledger entries get numbers in
- * the order given.
+ * parameters of a row are at the position of its id. Rows are found by a condition on ids and not
+ * by a join, so the planner can only use the primary keys. Ledger entries get numbers in the order
+ * given.
  *
- * The statement also adds the usage to the totals in `job_type_usage`, from which `quote.estimated`
- * is computed. It adds only the usage of completed work that was not cut.
+ * The statement also adds the usage of completed work to the totals in `job_type_usage`, from which
+ * `quote.estimated` is computed. It leaves out usage that was reduced to its cap.
  */
 const writeRows = statement(
   {

@@ -39,10 +39,10 @@ export interface FullPass {
 export interface AuditState {
   readonly step: bigint;
   /**
-   * The last check of the accounts: a pass of the kind `recent`, or a later whole audit
+   * The last check of the accounts: a pass of the kind `recent`, or a whole audit
    * (`saveWholeAudit`). `at` is the end of this check, or null before the first one. `tenants` is
-   * the number of tenants that it checked. `pass` is the number of the last pass of the kind
-   * `recent` that has ended. A whole audit does not change `pass`.
+   * the number of tenants that it checked. `pass` counts only the passes of the kind `recent` that
+   * have ended.
    */
   readonly recent: { readonly pass: number; readonly at: Date | null; readonly tenants: number };
   readonly full: FullPass;

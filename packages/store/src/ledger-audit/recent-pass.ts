@@ -11,11 +11,10 @@ import { readStarts, sealCheckpoint } from './checkpoints.ts';
  * The pass over the new entries. It visits each account and reads only the entries after the
  * account's checkpoint.
  *
- * The ledger has no common checkpoint, because an entry may commit after later entries of other
- * accounts. A pass would miss such an entry if the common checkpoint had already moved. Within one
- * account this cannot happen: a transaction that writes entries of an account locks the account's
- * row until its commit. The entries of one account therefore become visible in the order of their
- * sequence.
+ * Each account has its own checkpoint, because an entry may commit after later entries of other
+ * accounts. A common checkpoint could already be past such an entry, so the pass would miss it.
+ * Within one account, entries become visible in the order of their sequence, because a transaction
+ * that writes entries locks the account's row until its commit.
  */
 
 export interface RecentLimits {
@@ -133,8 +132,7 @@ async function auditUnread(
 /**
  * Writes the faults and the new checkpoints of a page. If this pass has found a fault of an
  * account, the account's checkpoint does not move, so the next pass finds the fault again. A forged
- * checkpoint does not count as such a fault. If a page has nothing to write, a lost lease is
- * noticed only at a later write.
+ * checkpoint does not count as such a fault.
  */
 async function keep(
   store: Store,

@@ -56,9 +56,9 @@ export interface EntryPageLimits {
 
 /**
  * Audits one page: the entries after `from`, up to the limits, and the accounts from the tenant of
- * `from` on. The account at which the page ends is left to a later page, because its tenant may
- * have more entries. The last page leaves out no account. `limits.accounts` counts accounts with
- * and without entries.
+ * `from` on. The account at which the page ends may have more entries, so it is left to a later
+ * page. The last page leaves out no account. `limits.accounts` counts accounts with and without
+ * entries.
  */
 export async function auditEntryPage(
   query: Query,

@@ -75,10 +75,10 @@ interface Page {
 }
 
 /**
- * Audits up to `limit` submissions after the id `after`. Returns their ids and the faults. An entry
- * that names a submission which does not exist is also a fault, if its id is in the same range:
- * after `after`, up to the last returned id. If no submission follows `after`, the list of ids is
- * empty, and the range has no upper limit.
+ * Audits up to `limit` submissions after the id `after`, and returns their ids and the faults. It
+ * also audits the entries whose submission id is in the same range: after `after`, up to the last
+ * returned id. Such an entry is a fault if its submission does not exist. If no submission follows
+ * `after`, the list of ids is empty, and the range has no upper limit.
  */
 export async function auditSubmissions(query: Query, after: string, limit: number): Promise<Page> {
   const rows = await query<{ id: string }>(

@@ -2,10 +2,9 @@ import { assertInvariant } from '@svc/domain';
 import type { Store } from '../connection/store.ts';
 
 /**
- * Returns the number of a new link: one more than the number of the node's last link. The link with
- * the highest number is the node's current one (CONTRACT 7, "Instances"). The dispatcher calls this
- * function when the WebSocket upgrade has passed all checks, just before the link opens. From then
- * on, the hello of an older link does not count.
+ * Raises the epoch of the node by one and returns it as the epoch of a new link. The link with the
+ * highest epoch is the node's current one (CONTRACT 7, "Instances"), so the hello of an older link
+ * does not count after this call. Call this only when the WebSocket upgrade has passed all checks.
  */
 export async function takeLinkEpoch(store: Store, nodeId: string): Promise<number> {
   const [row] = await store.query<{ link_epoch: bigint }>(

@@ -53,12 +53,11 @@ export type RecordOutcome =
   | { readonly kind: 'balance_too_large'; readonly reference: string };
 
 /**
- * Records the payments of a Solana transaction (CONTRACT 8). The same Postgres transaction removes
- * the signature from the unread ones, and moves the cursor to `cursor` unless `cursor` is null. If
- * the payments complete an intent, the Postgres transaction also confirms the intent and grants the
- * credits, unless the result is `balance_too_large`. A signature that is already recorded grants
- * nothing again. Throws `LeaseLost` if another watcher has taken over. The caller announces the
- * tenant's delivery after the commit.
+ * Records the payments of a Solana transaction (CONTRACT 8). If the payments complete an intent,
+ * also confirms the intent and grants the credits, unless the result is `balance_too_large`. The
+ * same Postgres transaction removes the signature from the unread ones. It also moves the cursor to
+ * `cursor`, unless `cursor` is null. Throws `LeaseLost` if another watcher has taken over. After
+ * `granted`, the caller announces the tenant's delivery.
  */
 export function recordTransaction(
   store: Store,

@@ -26,9 +26,9 @@ export interface OverdueCandidate extends ReconcileCandidate {
 export const unsettledGraceMs = 2_000;
 
 /**
- * A page of overdue submissions, in the order of their ids, which begin with the time of the hold.
- * While a recovery is in force, the page has only submissions with a stored outcome. Reading
- * changes nothing; each submission is checked again when it is reconciled.
+ * A page of overdue submissions, in the order of their ids. While a recovery is in force, the page
+ * has only submissions with a stored outcome. A submission may change after this read, so it is
+ * checked again when it is reconciled.
  */
 export async function findOverdue(
   store: Store,

@@ -3,8 +3,8 @@ import { receiptPlace } from '../sealing/sealed.ts';
 
 /**
  * A receipt proves to the service that the service gave an assignment to a node. The node keeps the
- * receipt in its history and cannot read the receipt. If a restored database lacks the submission,
- * the service inserts the submission again from the receipt.
+ * receipt in its history, but cannot read it. If a restored database lacks the submission, the
+ * service inserts the submission again from the receipt.
  */
 export interface Receipt {
   readonly tenantId: string;

@@ -23,7 +23,7 @@ export const ledgerCheckpointPlace = ({ tenantId }: Tenants): Place => ({
 
 export const operatorSecretPlace = (id: string): Place => rowOf('operators', 'secret_sealed', id);
 
-/** The kind is the secret's version. An earlier secret does not open as the current one. */
+/** The kind is the secret's version, so an earlier secret does not open as the current one. */
 export const nodeSecretPlace = ({ id, version }: { id: string; version: number }): Place => ({
   ...rowOf('nodes', 'secret_sealed', id),
   kind: `${version}`,

@@ -6,12 +6,12 @@ import { environmentPlace } from './sealed.ts';
  * column, row, tenant and kind. The previous version of the service sealed values for their row
  * only: table, column and row.
  *
- * - `previous`: services of that version may still run and must be able to open new values, so new
- *   values are sealed for their row only.
+ * - `previous`: services of the previous version may still run and must be able to open new values,
+ *   so new values are sealed for their row only.
  * - `resealing`: `svc master-key rotate` seals everything again. The key of request hashes is last.
- * - `bound`: that key is sealed for its complete place. It marks the end of the reseal, so services
- *   refuse values that are sealed for their row only. Without the master key, the mark cannot be
- *   forged.
+ * - `bound`: the key of request hashes is sealed for its complete place, so the reseal has ended.
+ *   Nobody can forge this without the master key, so services refuse values that are sealed for
+ *   their row only.
  */
 
 /** The first byte of values that are bound to their row only. */

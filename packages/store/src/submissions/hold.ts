@@ -51,10 +51,10 @@ const holdInBatch = batched<NewSubmission, HoldOutcome>({
 
 /**
  * Holds `quote.max` and writes the submission, or does neither (CONTRACT 3). The reasons to refuse
- * are checked in this order. `stale_credentials`: the credentials have changed. `key_taken`:
- * another submission of the tenant has this key and was not rejected. `in_flight_max`: the tenant
- * has reached its limit of submissions in flight. Last comes `insufficient_credits`. Calls that
- * wait at the same time share one statement; each gets its own outcome.
+ * are checked in this order: `stale_credentials`, `key_taken`, `in_flight_max`,
+ * `insufficient_credits`. `key_taken` means that another submission of the tenant has this key and
+ * was not rejected. Calls that wait at the same time share one statement; each gets its own
+ * outcome.
  */
 export function holdSubmission(store: Store, submission: NewSubmission): Promise<HoldOutcome> {
   return holdInBatch(store, submission);
@@ -62,13 +62,14 @@ export function holdSubmission(store: Store, submission: NewSubmission): Promise
 
 /**
  * Places many holds in one statement, as if they came one after another in the order given. The
- * outcomes have the same order. The accounts are locked in the order of their ids, so that two
- * batches never deadlock. Each hold needs enough credits and room in the limit in flight, so a
- * smaller hold can be granted after a refused larger one. But if two holds of a tenant have the
- * same key and `accountEpoch`, the second one gets `key_taken`, even if the first one is refused.
+ * outcomes have the same order. The accounts are locked in the order of their ids, so two batches
+ * never deadlock.
  *
- * With two or more holds, throws a unique violation if another statement takes one of their keys at
- * the same moment. With one hold, the outcome is then `key_taken`.
+ * A refused hold reserves nothing, so a smaller hold after it can be granted. But it takes its key
+ * in this call: a second hold of the tenant with the same key and `accountEpoch` gets `key_taken`.
+ *
+ * If another statement takes a key at the same moment, a single hold gets `key_taken`. Two or more
+ * holds are not placed, and a unique violation is thrown.
  */
 export async function holdSubmissions(
   store: Store,
@@ -136,13 +137,13 @@ function outcomeOf(row: HoldRow | undefined): HoldOutcome {
   return { kind: 'held', availableAfterMicros: row.available_after, heldAtMs: row.held_at_ms };
 }
 
-// Each look-up is a lateral join of one row, so that the planner can only use an index. With
-// `EXISTS` or `IN`, the planner may choose to hash the whole table while it is small, and that plan
+// Each look-up is a lateral join of one row, because the planner can then only use an index. With
+// `EXISTS` or `IN`, it may choose to hash the whole table while the table is small, and that plan
 // is kept when the table grows.
 //
 // The look-up of a key takes the first key that is equal or greater, in the order of the key index.
-// With a plain equality, the planner may choose any index that begins with the tenant. Each look-up
-// would then read all submissions of the tenant.
+// The join then drops a greater key. With a plain equality, the planner may choose any index that
+// begins with the tenant. Each look-up would then read all submissions of the tenant.
 
 /**
  * Places the holds of a batch. The bytes of all rows are in one binary parameter, because in JSON

@@ -9,10 +9,10 @@ export interface HeldFigures {
 }
 
 /**
- * Corrects the outcomes of a repeated batch of holds. The earlier run may have committed a hold
- * although its answer was lost. The repeat of this hold then gets `key_taken` or
- * `stale_credentials`. This outcome becomes `held` if a submission with this id exists. But if the
- * submission was rejected in the meantime, the outcome stays, because the hold has ended.
+ * Corrects the outcomes of a repeated batch of holds. If the earlier run committed a hold but its
+ * answer was lost, the repeat of this hold gets `key_taken` or `stale_credentials`. This outcome
+ * becomes `held` if a submission with the same id exists. But if this submission was rejected in
+ * the meantime, the outcome stays, because the hold has ended.
  */
 export async function recogniseOwn<Outcome extends { readonly kind: string }>(
   store: Store,

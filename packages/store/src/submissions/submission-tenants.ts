@@ -1,10 +1,9 @@
 import type { Store } from '../connection/store.ts';
 
 /**
- * Remembers the tenants of submissions. An outcome is sealed for its tenant, so a process that
- * remembers the tenant can store the outcome without another read. A process remembers the tenant
- * after it has committed the dispatch or read the tenant here. The tenant of a submission never
- * changes.
+ * Remembers the tenants of submissions. This saves a read before an outcome is stored, because an
+ * outcome is sealed for its tenant. A remembered tenant stays valid, because the tenant of a
+ * submission never changes.
  */
 
 /** The most submissions whose tenant is remembered per store. The earliest is forgotten first. */

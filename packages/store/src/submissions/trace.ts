@@ -160,9 +160,9 @@ async function readEvents(
 }
 
 /**
- * The deliveries of an event. An id contains its time of creation, and the deliveries get their ids
- * right after their event. The query therefore reads only a range of ids: from one second before
- * the event to ten seconds after the event. The times of the ids differ by much less.
+ * Returns the deliveries of an event. An id contains its time of creation, so the query reads only
+ * a range of ids: from one second before the event to ten seconds after the event. The range misses
+ * no delivery, because the deliveries get their ids right after their event.
  */
 async function readDeliveries(
   { db, query }: Store,

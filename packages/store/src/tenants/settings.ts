@@ -48,11 +48,11 @@ const transientAttemptsMax = 3;
 /**
  * Changes a tenant's settings (CONTRACT 5 and 9). Returns null for an unknown tenant. A changed
  * value causes the event `settings.changed` (CONTRACT 12). If a new threshold rises above the
- * balance, one low-balance event is written (CONTRACT 4). The low-balance event goes to the
- * destinations that are in force after the change.
+ * balance, one low-balance event is written (CONTRACT 4). It goes to the destinations that are in
+ * force after the change.
  *
- * Setting a URL enables the URL again. Pending deliveries to the URL of the settings are dropped if
- * the change clears the URL, or if it sets a URL while the present one is disabled.
+ * Setting a URL also enables it. Setting or clearing the URL may drop its pending deliveries
+ * (`writeWebhookUrl`).
  */
 export async function changeSettings(
   store: Store,

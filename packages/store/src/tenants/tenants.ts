@@ -134,10 +134,10 @@ function tenantOf({
 }
 
 /**
- * Sets and enables the URL of a tenant's settings. Null clears the URL. Drops the pending
- * deliveries to the URL if the URL is cleared (CONTRACT 5). Also drops them if no URL was active
- * before, because a transaction may have written a delivery while a 410 disabled the URL. Returns
- * false for an unknown tenant.
+ * Sets and enables the URL of a tenant's settings, or clears it if `webhookUrl` is null. Returns
+ * false for an unknown tenant. Drops the pending deliveries to the URL in two cases: the URL is
+ * cleared (CONTRACT 5), or no URL was active before. In the second case, a transaction may have
+ * written a delivery while a 410 disabled the URL.
  */
 export async function writeWebhookUrl(
   query: Query,

@@ -100,7 +100,7 @@ export async function findPolledNews(
 }
 
 /**
- * Drops deliveries that wait at endpoints without a URL and cannot be read. Either their round
+ * Drops deliveries that wait at endpoints without a URL, but are too old to be polled: their round
  * began at least a day ago, or their endpoint has at least 1,000 newer events. Drops up to `limit`
  * for each endpoint. Returns how many were dropped in all.
  */

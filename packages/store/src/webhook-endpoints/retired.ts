@@ -40,10 +40,10 @@ async function retireUrl(
 }
 
 /**
- * Creates a retired endpoint with the URL of the settings. Call this before a change replaces or
- * clears that URL. Returns the destinations of the event about the change: the retired endpoint is
- * in the place of that URL. If the settings have no active URL, creates nothing and returns
- * `destinations`.
+ * Creates a retired endpoint with the URL of the settings, because this URL still gets the event
+ * about the change that replaces or clears it. Call this before the change. Returns the
+ * destinations of that event, with the retired endpoint in place of the URL. If the settings have
+ * no active URL, creates nothing and returns `destinations`.
  */
 export async function retireSettingsUrl(
   store: Store,

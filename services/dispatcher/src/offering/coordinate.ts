@@ -159,9 +159,9 @@ function withEvent(offering: Offering, event: OfferingEvent, atMs: number): Offe
 }
 
 /**
- * The result of an offering that `event` has ended. The commit of an accept stores the record of
- * the accepted offer, and the records of the offers that ended before the accepted offer was made.
- * `isRecorded` is true if this commit has stored all records, or if there are no records.
+ * The result of an offering that `event` has ended. `isRecorded` is true if there are no records,
+ * or if the commit of an accept has stored all of them. This commit stores the record of the
+ * accepted offer, and those of the offers that ended before the accepted offer was made.
  */
 function settled(before: Offering, event: OfferingEvent, after: Offering): Ended {
   const isDispatched = event.kind === 'offer_ended' && event.result === 'dispatched';

@@ -9,10 +9,9 @@ const leavesOut: readonly string[] = openFindings;
 
 /**
  * Handles a node's report of one submission after a restore (CONTRACT 7, "Recovery"). The store
- * decides what becomes of the submission. The answer is a frame `recorded`, with `present` true if
- * the database then has the submission. Until `recorded`, the node sends no other frame about the
- * submission. If no recovery is in force, the report is `unexpected`. If the id is malformed, the
- * report is `foreign`.
+ * decides what becomes of the submission. The answer to the node is a frame `recorded`, whose
+ * `present` is true if the database then has the submission. If the id is malformed, the report is
+ * `foreign`. If no recovery is in force, the report is `unexpected`.
  */
 export async function onReport(
   { store }: Dispatcher,

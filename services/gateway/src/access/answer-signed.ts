@@ -31,10 +31,8 @@ export interface SignedOptions {
 /**
  * Answers a request that must be signed. First refuses a sender with too many failed
  * authentications. Then checks the size, the signature, the tenant's rate limit and the scope of
- * its key, in this order. An operator has neither rate limit nor scope. At an endpoint for
- * operators, a tenant is refused. The endpoint checks the query parameters and the rest
- * (CONTRACT 3). Returns undefined if the client disconnected. Throws if the keys cannot be loaded
- * or the endpoint throws.
+ * its key, in this order (CONTRACT 3). An operator has neither rate limit nor scope. Returns
+ * undefined if the client disconnected. Throws if the keys cannot be loaded or the endpoint throws.
  */
 export async function answerSigned(
   endpoint: SignedEndpoint,

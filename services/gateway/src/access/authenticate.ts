@@ -70,8 +70,8 @@ export type Access = 'tenant' | 'operator';
 /**
  * Finds who signed this request (CONTRACT 1 and 12). An unknown key, a disabled or expired key, a
  * key used from an address that it does not allow, and a wrong signature get the same answer by the
- * same code path. `X-SVC-Key` is not signed. A client gains nothing by changing it, because only
- * the secret of the named key verifies the request. Throws if the keys cannot be loaded.
+ * same code path. `X-SVC-Key` is not signed, but a client gains nothing by changing it, because
+ * only the secret of the named key verifies the request. Throws if the keys cannot be loaded.
  */
 export async function authenticate(
   request: SignedParts,

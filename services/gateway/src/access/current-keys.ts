@@ -16,14 +16,14 @@ const keysChange = unavailable(
 
 /**
  * Answers a request with cached keys. The first try uses keys of the age `firstAge`. With `any`,
- * most requests need no read of Postgres for their keys, but the keys may be old. The answer from
- * old keys is sent in two cases:
+ * most requests need no read of Postgres for their keys, but the keys may be old. An answer from
+ * old keys is sent only if one of these confirms it:
  *
- * - A hold has compared the epoch of the keys with the epoch of the account.
- * - Recent keys of the same epoch also verify the request (CONTRACT 1).
+ * - a hold, which compared the epoch of the keys with the epoch of the account
+ * - recent keys that have the same epoch and also verify the request (CONTRACT 1)
  *
- * If recent keys have another epoch, the request is handled again with the recent keys. If old keys
- * do not verify the request, recent keys decide.
+ * If the recent keys have another epoch, the request is handled again with them. If old keys do not
+ * verify the request, recent keys decide.
  */
 export async function answerWithCurrentKeys({
   firstAge,

@@ -22,9 +22,10 @@ const operatorsMax = 100;
 const unknownMax = 1_000;
 
 /**
- * Creates a cache of the keys. Keys that are older than `keysTtlMs` are reloaded. But a caller that
- * asks for the age `any` may get older keys of a tenant, because it compares the epoch of the keys.
- * No caller gets older keys with an expiring secret, because the expiry does not change the epoch.
+ * Creates a cache of the keys. Keys that are older than `keysTtlMs` are reloaded, with one
+ * exception. A caller that asks for the age `any` may get older keys of a tenant, because it
+ * compares the epoch of the keys. The exception does not hold for keys with an expiring secret,
+ * because the expiry does not change the epoch.
  */
 export function createKeys(store: Store, clock: Clock): Keys {
   const common = { ttlMs: keysTtlMs, isAbsent, absentMax: unknownMax, clock };

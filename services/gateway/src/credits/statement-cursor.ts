@@ -10,9 +10,9 @@ import type { CursorPosition } from '../http/cursor.ts';
  */
 
 /**
- * The length of the mask in bytes. Five bytes are enough for ledger numbers below 2^40. Their
- * hidden numbers are below 2^40 too, so they fit in a cursor. At a hundred submissions a second
- * with three entries each, 2^40 entries last 116 years.
+ * The length of the mask in bytes. Five bytes hide ledger numbers below 2^40. These last 116 years
+ * at a hundred submissions a second with three entries each. The hidden numbers are below 2^40 too,
+ * so they fit in a cursor.
  */
 const hiddenBytes = 5;
 

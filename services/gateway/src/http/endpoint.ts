@@ -74,10 +74,10 @@ export type HoldReply =
 
 /**
  * An endpoint whose handler places a hold, for requests signed by a tenant. The handler may get
- * credentials of any age, because the hold compares their epoch with that of the account. If no
- * hold decided the answer and the credentials are not recent, the caller loads recent credentials.
- * If these have the same epoch, the caller sends the answer. If they do not, the caller handles the
- * request again.
+ * credentials of any age, because the hold compares their epoch with that of the account. But if no
+ * hold decided the answer, nothing has compared the epochs. If the credentials are not recent, the
+ * caller then loads recent ones. If these have the same epoch as the old ones, the caller sends the
+ * answer. If they do not, the caller handles the request again.
  */
 export interface HoldEndpoint extends Route {
   readonly access: 'tenant_hold';

@@ -4,10 +4,10 @@ import type { KeyedSubmission } from '@svc/store';
 import { type Answer, json, notFound, problem, unavailable } from '../http/answer.ts';
 
 /**
- * The decision about a request whose idempotency key is taken (CONTRACT 3). `wait`: the first
- * creation is pending, and this request gets the same outcome. `reject`: the first creation is
- * overdue, and its rejection frees the key. `conflict`: the bodies differ. `answer`: the first
- * creation has its outcome.
+ * The decision about a request whose idempotency key is taken (CONTRACT 3). `conflict`: the first
+ * creation has another body. The other decisions need the same body. `answer`: the first creation
+ * has its outcome. `wait`: it is pending, and this request gets the same outcome. `reject`: it is
+ * pending and overdue, and its rejection frees the key.
  */
 export type DuplicateDecision = 'conflict' | 'wait' | 'reject' | 'answer';
 

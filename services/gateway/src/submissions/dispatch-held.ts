@@ -76,9 +76,8 @@ function asDispatched({ submission, availableAfterMicros }: HeldSubmission): Cre
 
 /**
  * Answers a creation whose dispatch job could not be enqueued. Rejects the creation if it is still
- * `pending`, which releases its hold. But despite the error, the job may have reached Redis, and a
- * node may have accepted the creation. Such a creation is not rejected, and gets the answer of an
- * accepted creation.
+ * `pending`, which releases its hold. A creation may have left `pending`, because its job can have
+ * reached Redis despite the error. The answer then follows from the state that Postgres has.
  */
 async function answerUnsent(deps: GatewayDeps, id: string): Promise<Answer> {
   const rejection = await rejectPending(deps.store, id, { onlyOverdue: false });
@@ -90,8 +89,8 @@ async function answerUnsent(deps: GatewayDeps, id: string): Promise<Answer> {
 
 /**
  * Waits for the outcome of a creation and makes its answer. Rejects the creation if it is overdue.
- * `pause` waits until the next read of Postgres. If `pause` returns the outcome, this read is left
- * out. If the creation does not exist or stays `pending`, the answer is `outcomeUnknown`.
+ * If the creation does not exist or stays `pending`, the answer is `outcomeUnknown`. `pause` waits
+ * until the next read of Postgres. If `pause` returns the outcome, Postgres is not read.
  */
 export async function answerWhenDecided(
   deps: GatewayDeps,

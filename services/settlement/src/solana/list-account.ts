@@ -31,10 +31,10 @@ function floorOf({ slot, floorSlot }: Cursor): number {
 }
 
 /**
- * Lists a token account page by page, from the newest signature back to the cursor. If the cursor
- * has no signature, the list goes back to the first signature of the account. The list is
- * incomplete if `pagesAtMost` pages do not reach this end, or if the server is behind. The cursor
- * then does not move.
+ * Lists a token account page by page, from the newest signature back to the signature of the
+ * cursor. If the cursor has no signature, the list goes back to the first signature of the account.
+ * The list is incomplete if it does not get so far, because `pagesAtMost` pages are too few or the
+ * server does not have the signature of the cursor. An incomplete list does not move the cursor.
  */
 export async function listAccount(
   { solana, rpc }: WatcherDeps,

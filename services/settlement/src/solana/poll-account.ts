@@ -74,9 +74,9 @@ export async function startCursor(
 }
 
 /**
- * Reads the new signatures of a token account. Lists the account first if no signature of the last
- * list is left to read. Does nothing if the account has no cursor. When all signatures of a list
- * are handled, Postgres gets the time of the list, unless the list was incomplete or cut.
+ * Reads the new signatures of a token account. Does nothing if the account has no cursor. If all
+ * signatures of the last list are handled, first fetches a new list. When all signatures of a list
+ * are handled, stores the time at which the listing began, unless the list was incomplete or cut.
  */
 export async function pollAccount(
   deps: WatcherDeps,

@@ -23,10 +23,10 @@ const figuresIntervalMs = 15_000;
 const monotonicMs = (): number => systemClock.monotonicMs();
 
 /**
- * Starts the watcher if the rail is on. Without the rail, the client library is not loaded. The
- * returned function gives the reason why no payment is credited, or null if none is known. Throws
- * `CannotStart` with exit status 2 if a variable of the rail is missing or invalid, or if
- * `checkRail` refuses a term. If the server does not answer, the watcher starts and checks the
+ * Starts the watcher if the rail is on. If the rail is off, the Solana libraries are not loaded.
+ * The returned function gives the reason why no payment is credited, or null if none is known.
+ * Throws `CannotStart` with exit status 2 if a variable of the rail is missing or invalid, or if
+ * `checkRail` refuses a term. If the RPC server does not answer, the watcher starts and checks the
  * terms later.
  */
 export async function startSolana(

@@ -141,8 +141,8 @@ function backOff({ logger, clock }: WatcherDeps, state: State, error: RpcUnavail
 
 /**
  * Makes the calls to the RPC server that are due. Returns true if the RPC server has answered one
- * of them. While an intent is open, the calls of `startCursor` do not count, and neither do those
- * of a `checkTerms` that passes. Throws `RpcUnavailable` if the RPC server does not answer.
+ * of them. While an intent is open, two kinds of calls do not count: a check of the terms that
+ * passes, and the start of a cursor. Throws `RpcUnavailable` if the RPC server does not answer.
  */
 async function work(deps: WatcherDeps, lease: Lease, state: State): Promise<boolean> {
   const { store, clock } = deps;

@@ -229,9 +229,9 @@ export const members: Readonly<Record<string, readonly [description: string, exa
 };
 
 /**
- * Formats and patterns that the schemas of these members and parameters lack, and that the document
- * adds. The keys have the same two forms as those of `members`. An empty object is an exception:
- * for example, `signUp.webhookUrl` does not get the format of `webhookUrl`.
+ * Formats and patterns that the document adds to these members and parameters, because their
+ * schemas lack them. The keys have the same two forms as those of `members`. An empty object adds
+ * nothing: for example, `signUp.webhookUrl` does not get the format of `webhookUrl`.
  */
 export const formats: Readonly<Record<string, object>> = {
   'Problem.type': { format: 'uri-reference' },

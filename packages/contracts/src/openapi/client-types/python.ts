@@ -49,8 +49,8 @@ function declare(declared: Declared, { name, direction, schema }: NamedType): vo
 
 /**
  * Returns the Python type that an alias stands for. Python evaluates the alias when the module
- * loads, so the classes in the type must be declared before the alias. For classes that have no
- * name in the document, `text` does this, because the caller adds the alias after this call.
+ * loads, so the classes in the type must be declared before the alias. Classes without a name in
+ * the document are declared here, by `text`. The caller therefore adds the alias after this call.
  */
 function runtimeText(declared: Declared, shape: Shape, name: string): string {
   return shape.kind === 'record' ? 'dict[str, Any]' : text(declared, shape, name);

@@ -1,7 +1,7 @@
 /**
- * Functions that read plain JSON. If a member is missing or has a wrong type, they do not throw.
- * They return undefined or an empty value. `resolveRef` returns a value unchanged if the value has
- * no `$ref` to a place in the document.
+ * Functions that read plain JSON and do not throw. If a member is missing or has a wrong type, they
+ * return undefined or an empty value. But if a value has no `$ref` to a place in the document,
+ * `resolveRef` returns the value unchanged.
  */
 
 export function memberOf(value: unknown, name: string): unknown {

@@ -18,10 +18,13 @@ export function postTo(path: RegExp): (form: FormToSend) => SubmissionMatcher {
 }
 
 /**
- * Matches requests that may submit the form (CONTRACT 10, "At most once"). A navigation to the
- * form's action matches if its method is not GET. A GET request matches only if it is a
- * navigation with a filled value in its query. Any other request, except HEAD and OPTIONS, matches
- * if its body has a filled value. Values shorter than `textLengthMin` do not count.
+ * Matches requests that may submit the form (CONTRACT 10, "At most once"):
+ *
+ * - a navigation to the form's action, if its method is not GET;
+ * - a navigation by GET with a filled value in its query;
+ * - any request with a filled value in its body, if its method is not GET, HEAD or OPTIONS.
+ *
+ * Values shorter than `textLengthMin` do not count.
  */
 export function actionOrFilledValue(form: FormToSend): SubmissionMatcher {
   const needles = form.values.filter(({ length }) => length >= textLengthMin).flatMap(spellings);

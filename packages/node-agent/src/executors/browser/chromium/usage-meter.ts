@@ -24,8 +24,8 @@ interface Sample {
 
 /**
  * Meters the process tree of a browser every 500 ms, and calls `onMemory` with its memory in bytes.
- * The memory of a process that starts and ends between two readings does not count. On Linux the
- * CPU time of such a process counts, because the time of its parent includes it.
+ * If a process starts and ends between two readings, its memory does not count. But on Linux its
+ * CPU time counts, because the time of its parent includes it.
  */
 export function meterUsage(root: ProcessReading, onMemory: (bytes: number) => void): UsageMeter {
   let usage: BrowserUsage = { cpuSeconds: 0, memoryGbSeconds: 0, peakPssBytes: 0 };

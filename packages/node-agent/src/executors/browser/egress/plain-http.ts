@@ -55,8 +55,8 @@ export interface PlainForward {
 
 /**
  * Forwards a plain HTTP request to its server, and passes the answer on. Resolves with true if the
- * whole answer was passed on. Otherwise resolves with false and closes the connection of the
- * browser. The browser then sees that it has no whole answer.
+ * whole answer was passed on. Otherwise closes the connection of the browser and resolves with
+ * false. The browser must not take a part of an answer for the whole, so the connection is closed.
  */
 export function forwardPlain(forward: PlainForward): Promise<boolean> {
   const { incoming, outgoing, upstream, url, headersBytesMax } = forward;

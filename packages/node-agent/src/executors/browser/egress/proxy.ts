@@ -29,9 +29,9 @@ export interface EgressProxy {
   fetchFile(request: FileRequest): Promise<FetchedFile>;
   /**
    * Closes every connection. Until `release`, lets only one connection through: the one for this
-   * request. For plain HTTP there is one exception: the CORS preflight may pass before the request.
-   * `Seal` says which other connections wait and which are refused. Shuts the proxy if the URL is
-   * neither http nor https.
+   * request. But over plain HTTP, the CORS preflight may pass before the request. Any other
+   * connection waits or is refused (see `Seal`). Shuts the proxy if the URL is neither http nor
+   * https.
    */
   seal(request: { readonly method: string; readonly url: string }): void;
   /** Ends the seal, and opens the connections that wait. Does nothing after `shut`. */

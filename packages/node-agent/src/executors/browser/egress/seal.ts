@@ -7,10 +7,10 @@
 export type Seal =
   | { readonly kind: 'open' }
   /**
-   * Only one connection takes the slot and passes: the first one that matches the submission
-   * request `to`. All others wait while the slot is `free` or `used`, and are refused once it is
-   * `ended`. There is one exception: over plain HTTP, a CORS preflight to the same host passes
-   * while the slot is `free`, because it carries no application.
+   * The first connection that matches the submission request `to` takes the slot and passes. All
+   * others wait while the slot is `free` or `used`, and are refused once it is `ended`. Only a CORS
+   * preflight over plain HTTP to `to.key` also passes while the slot is `free`, because it carries
+   * no application.
    */
   | { readonly kind: 'sealed'; readonly to: SealedTo; readonly slot: 'free' | 'used' | 'ended' }
   | { readonly kind: 'shut' };

@@ -1,10 +1,16 @@
 /**
  * The phase of the fence decides which requests may leave the browser. A request matches if it
- * carries the application. `open`: each request leaves. `armed`: no matching request leaves.
- * `activated`: the first matching request becomes the submission request, and each other request
- * leaves. `sending`: the submission request is in flight, and all other requests wait. `closed`:
- * only GET and HEAD requests that do not match leave. A CORS preflight carries no application, so
- * it leaves in each phase other than `sending`.
+ * carries the application.
+ *
+ * - `open`: all requests leave.
+ * - `armed`: only requests that do not match leave.
+ * - `activated`: the first request that matches becomes the submission request. Requests that do
+ *   not match leave.
+ * - `sending`: the submission request is in flight, and all other requests wait.
+ * - `closed`: only GET and HEAD requests that do not match leave.
+ *
+ * A CORS preflight also leaves in each phase other than `sending`, because it carries no
+ * application.
  */
 export type FencePhase = 'open' | 'armed' | 'activated' | 'sending' | 'closed';
 

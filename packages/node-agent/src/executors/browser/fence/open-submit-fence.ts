@@ -180,9 +180,9 @@ class Fence implements SubmitFence {
     this.#submission = paused;
     this.#inFlight.pause(networkId);
     this.#restartTimers(answerWaitMs);
-    // No other request may be in flight after `seal`, because it could take the one connection that
+    // No other request may be in flight at `seal`, because it could take the one connection that
     // the submission request needs (`Seal`). So `shut` cuts the other requests. Chromium repeats
-    // them, and the proxy refuses the repeats. `#requestsCut` waits until the repeats have ended.
+    // them, and the proxy refuses the repeats until `seal`. `#requestsCut` waits for their end.
     proxy.shut();
     await this.#requestsCut();
     if (this.#isSettled) return fail(session, paused);

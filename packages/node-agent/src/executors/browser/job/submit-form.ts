@@ -28,7 +28,7 @@ import { type Application, refuseChallenge } from './application.ts';
  * time.
  */
 const proofMsMax = 15_000;
-/** The time in which a page is expected to show its messages after the answer. */
+/** After the site's answer, a page is expected to show its messages within this time. */
 const settledMs = 1_000;
 const pollMs = 100;
 const quietMs = 100;

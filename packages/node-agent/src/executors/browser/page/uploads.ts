@@ -13,9 +13,12 @@ const uploadMsMax = 45_000;
 const signMsMax = 120;
 
 /**
- * Waits until the page shows that it took or refused the file. An upload that still runs after
- * `uploadMsMax` counts as `refused`. The file counts as `taken` if the page shows no sign of an
- * upload, replaces the field, or ends the upload without a result.
+ * Waits until the file counts as taken or refused.
+ *
+ * - `refused`: the page shows that it refused the file, or the upload still runs after
+ *   `uploadMsMax`.
+ * - `taken`: the page shows that it took the file, shows no sign of an upload, ends the upload
+ *   without a result, or replaces or hides the field.
  */
 export async function waitForUpload(
   { adapter }: FormTarget,

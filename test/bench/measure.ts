@@ -111,7 +111,8 @@ interface Ends {
    */
   readonly atMs: ReadonlyMap<string, number>;
   /**
-   * For each notification, the milliseconds from the statement that settled to the acknowledgement.
+   * For each acknowledged delivery: the milliseconds from the SQL statement that settled its
+   * submission to the acknowledgement.
    */
   readonly afterSettlementMs: readonly number[];
 }

@@ -27,7 +27,7 @@ const tenants = 100;
  * Afterwards a submission costs a quarter less CPU.
  */
 const warmUp = { rounds: 1, seconds: 12 };
-/** A life in which nothing is retried makes at most this many tracing calls. */
+/** The most tracing calls in the whole life of a submission without retries. */
 const callsPerLife = 24;
 const timedCalls = 5_000_000;
 

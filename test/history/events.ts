@@ -10,9 +10,9 @@ import {
 } from './history.ts';
 import { type EndingTimes, endingTimes } from './submissions.ts';
 
-// An arrival is wrong if its URL cannot have been in force between the cause of the event and the
-// arrival. The reason: the attempt is claimed between these two, and uses the URL that is in force
-// at the claim.
+// An attempt uses the URL that is in force when the attempt is claimed. The claim is between the
+// cause of the event and the arrival. So an arrival is wrong if its URL cannot have been in force
+// at any time between these two.
 //
 // A URL can be in force from the start of the request that sets the URL. The URL is certainly
 // replaced when a later request has ended. A request is later if it starts after the end of the

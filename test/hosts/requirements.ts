@@ -4,7 +4,7 @@ import { closeNetwork } from './network.ts';
 
 const programs = { ip: 'iproute2', iptables: 'iptables', setpriv: 'util-linux' } as const;
 
-/** Why this machine cannot run the trial. Undefined if it can. */
+/** Returns the reason why this machine cannot run the trial. Undefined if it can. */
 export function obstacle(): string | undefined {
   if (process.platform !== 'linux') return 'network namespaces need Linux';
   if (process.getuid?.() !== 0) return 'the trial needs root to make network namespaces';

@@ -157,7 +157,7 @@ async function refusedAfter(accepted: number, target: string, body: object): Pro
   return post(target, body, fresh);
 }
 
-/** The requests with which a tenant gets the error codes of the page, by code. */
+/** For each error code on the page: sends a request that the service answers with this code. */
 const errors: Record<string, () => Promise<WireAnswer>> = {
   bad_request: () => get('/v1/%zz'),
   unauthenticated: () =>

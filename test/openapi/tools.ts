@@ -8,8 +8,8 @@ import { runAtLiveGateway } from './live-gateway.ts';
 /**
  * `pnpm openapi:tools`: Redocly must give no error, and Spectral no error, warning or hint. The
  * clients of three generators must pass a type checker and call a live gateway: a read, a creation
- * and a refusal. npx, npm and pip fetch the tools that only this command needs, because these tools
- * are large. The last line is the verdict.
+ * and a refusal. The tools that only this command needs are large, so they are not dependencies of
+ * the checkout: npx, npm and pip fetch them. The last line is the verdict.
  */
 
 const checkoutDir = path.resolve(import.meta.dirname, '../..');

@@ -7,10 +7,7 @@ export interface DeliverySeeding {
   readonly query: (sql: string, values: unknown[]) => Promise<unknown>;
 }
 
-/**
- * The data of every event. It has about the length of the data of an event that reports a
- * submission's end.
- */
+/** The data of every event. It is about as long as the data of a real `submission.completed`. */
 const data = {
   submissionId: toWireId('sub', newId()),
   jobType: 'ats.application',

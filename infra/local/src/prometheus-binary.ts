@@ -43,9 +43,9 @@ export async function prometheusPrograms(
 }
 
 /**
- * Repairs the broken symbolic links of the web interface. They point to files of other packages.
- * apt does not fetch a package that is already installed, so its files are missing here. The links
- * are replaced by links to the installed files.
+ * Repairs the broken symbolic links of the web interface: each is replaced by a link to the
+ * installed file. The links are broken because they point to files of other packages. apt does not
+ * fetch a package that is already installed, so its files are missing here.
  */
 function completeAssets(dir: string): void {
   for (const entry of readdirSync(dir, { withFileTypes: true })) {

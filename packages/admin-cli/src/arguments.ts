@@ -53,7 +53,7 @@ export function integerArgument(min: number, max: number): (text: string) => num
   };
 }
 
-/** The parser returns null for `none`, which means no limit. */
+/** Returns a parser of a limit. The parser returns null for `none`, which means no limit. */
 export function limitOrNone(max: number): (text: string) => number | null {
   const read = integerArgument(1, max);
   return (text) => (text === 'none' ? null : read(text));

@@ -54,9 +54,13 @@ export const RevokeOffer = Type.Object({
 export type RevokeOffer = Static<typeof RevokeOffer>;
 
 /**
- * The results of an offer, which `OfferEnded` reports to the coordinating dispatcher. `dispatched`:
- * the node accepted, and the assignment is committed. `gone`: the node accepted, but the submission
- * was not pending any more. `lost`: the link is missing or broke, or the commit failed.
+ * The results of an offer, which `OfferEnded` reports to the coordinating dispatcher:
+ *
+ * - `dispatched`: the node accepted, and the assignment is committed.
+ * - `gone`: the node accepted, but the submission was not pending any more.
+ * - `declined`: the node declined, or its link takes no offers.
+ * - `expired`: the node did not answer in time.
+ * - `lost`: the link is missing or broke, or the commit failed.
  */
 export const offerResults = ['dispatched', 'gone', 'declined', 'expired', 'lost'] as const;
 export type OfferResult = (typeof offerResults)[number];

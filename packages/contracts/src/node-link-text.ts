@@ -155,8 +155,8 @@ const assignHead =
 
 /**
  * Returns the text of the payload in a checked `assign` frame. If `assignFrameText` built the
- * frame, the text is exactly the payload's text in the frame. If the frame begins in another way,
- * the text may differ, because the payload is parsed and serialised again.
+ * frame, this is exactly the payload's text in the frame. In a frame of another form, the payload
+ * is parsed and serialised again, so its text may change.
  */
 export function assignPayloadText(frameText: string): string {
   const head = assignHead.exec(frameText);

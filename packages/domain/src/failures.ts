@@ -81,7 +81,7 @@ export interface FailureFacts {
   readonly statedRetriable: boolean | null;
 }
 
-/** The conclusions that a tenant may draw from a failure (CONTRACT 5). */
+/** Returns `retriable` and `outcomeUnknown` as the tenant sees them (CONTRACT 5). */
 export function failureTraits({
   code,
   begun,

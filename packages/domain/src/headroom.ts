@@ -9,9 +9,10 @@ const reservedHundredths: Readonly<Record<Tier, number>> = {
 };
 
 /**
- * True if a tier may take one of the free slots (CONTRACT 7). It may if more than ⌊share × S⌋ slots
- * are free. S is the number of slots on the connected nodes of the job type. The share of the tier
- * is in `reservedHundredths`. Throws InvariantError if a number of slots is not whole.
+ * True if more than ⌊share × `slotsTotal`⌋ slots are free, so the tier may take one of them
+ * (CONTRACT 7). The share of the tier is in `reservedHundredths`. `slotsTotal` is the number of
+ * slots on the connected nodes of the job type. Throws InvariantError if a number of slots is not
+ * whole.
  */
 export function hasHeadroom(tier: Tier, slotsTotal: number, slotsFree: number): boolean {
   assertInvariant(

@@ -17,8 +17,8 @@ export const idPrefixes = [
 export type IdPrefix = (typeof idPrefixes)[number];
 
 /**
- * 128 bits in 26 characters of Crockford's alphabet, in lower case. The first character has only
- * three bits.
+ * Matches a UUID's 128 bits in 26 characters of Crockford's alphabet, in lower case. The first
+ * character has only three bits.
  */
 const suffixPattern = /^[0-7][0-9a-hjkmnp-tv-z]{25}$/;
 

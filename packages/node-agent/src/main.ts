@@ -40,7 +40,7 @@ async function orExit<T>({ stateDir }: RunOptions, log: Log, work: Promise<T>): 
   }
 }
 
-/** A simulated node does not load the modules of the browser. */
+/** Returns the executor. A simulated node does not load the modules of the browser. */
 async function executorOf(options: RunOptions, log: Log): Promise<Executor> {
   if (options.executor === 'simulated') return onlyAt(options.onlyHosts, simulatedExecutor);
   const { startBrowserExecutor } = await import('./browser-node.ts');

@@ -9,8 +9,8 @@ type Environment = 'sandbox' | 'production';
  * The mark: the key that names the environment of a Redis (CONTRACT 0: sandbox and production share
  * nothing). The mark applies to all prefixes of a server, because queues under two prefixes share
  * the memory and are flushed together. In a cluster the mark applies to all servers. All guards of
- * a cluster connect to one server, the owner of the key's slot, because a server lists only its own
- * connections and each guard must see those of the other guards.
+ * a cluster connect to one server, the owner of the key's slot. Each guard must see the connections
+ * of the other guards, and a server lists only its own.
  */
 const markKey = 'svc:environment';
 

@@ -53,8 +53,8 @@ const leavingErrors = ['READONLY', 'MOVED', 'CLUSTERDOWN'];
  * Opens a connection that reconnects forever and never ends the process. Returns at once;
  * `waitForRedis` waits until it is usable. The caller closes it with `closeRedis`.
  *
- * A producer has no offline queue. While Redis is unreachable, a command fails at once instead of
- * being sent late, because Postgres has the work and the reconcilers find it.
+ * While Redis is unreachable, a command of a producer fails at once. It is not kept to be sent
+ * later, because Postgres has the work and the reconcilers find it.
  *
  * In a cluster every connection is one socket to the owner of a slot (decision 46). Throws if `url`
  * names a cluster and `clusterKey` is missing.

@@ -204,10 +204,12 @@ export function unseal(
 }
 
 /**
- * The phases in which a database moves from version 1 to version 2. `previous`: new values are
- * sealed in version 1, because older services that may still run open no other version.
- * `resealing`: new values are sealed in version 2. `bound`: new values are sealed in version 2, and
- * only version 2 opens. Before `bound`, values of both versions open.
+ * The phases in which a database moves from version 1 of sealed values to version 2:
+ *
+ * - `previous`: new values are sealed in version 1, because older services that may still run open
+ *   no other version. Both versions open.
+ * - `resealing`: new values are sealed in version 2. Both versions open.
+ * - `bound`: new values are sealed in version 2, and only version 2 opens.
  */
 export type SealingPhase = 'previous' | 'resealing' | 'bound';
 

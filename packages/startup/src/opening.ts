@@ -43,12 +43,13 @@ export interface Opening {
 }
 
 /**
- * Opens the store and the key of request hashes. Throws `CannotStart` with the reason if Postgres
- * does not answer, or if the service must not use the database. The service must not use it if the
- * schema, the environment, the session settings or the master key is wrong. In production, too many
- * privileges or an asynchronous standby are also reasons. Throws `ConfigError` if two limits of
- * `config` and `jobs` contradict each other. Throws `SealError` if `SVC_MASTER_KEY` has too many
- * keys or one id twice.
+ * Opens the store and the key of request hashes. Throws:
+ *
+ * - `CannotStart` with the reason if Postgres does not answer, or if the schema, the environment,
+ *   the session settings or the master key is wrong. In production also for too many privileges or
+ *   an asynchronous standby.
+ * - `ConfigError` if two limits of `config` and `jobs` contradict each other.
+ * - `SealError` if `SVC_MASTER_KEY` has too many keys or one id twice.
  */
 export async function openStoreOrRefuse(
   { service, config, lifecycle, logger }: Opening,

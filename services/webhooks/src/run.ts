@@ -32,7 +32,7 @@ export function run(
       async handle({ tenantIds }) {
         const joined = await takeWakeUpTenants(redis, config.REDIS_PREFIX).catch(() => []);
         deliverer.wake([...tenantIds, ...joined]);
-        // During the pause this process takes no job. More tenants can then join a waiting job.
+        // This process takes no job during the pause, so more tenants can join a waiting job.
         const pauseMs = pace.pauseMs(tenantIds.length + joined.length);
         if (pauseMs > 0) await pause(pauseMs);
       },

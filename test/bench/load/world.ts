@@ -158,7 +158,10 @@ function release(): void {
   accepted.clear();
 }
 
-/** Reports a failure. The code is not `node_error`, because five of them quarantine the node. */
+/**
+ * Reports a failure. Its code is not `node_error`, because five failures with that code quarantine
+ * the node.
+ */
 function fail(submissionId: string, socket: WebSocket): void {
   const failure = { code: 'posting_closed', message: 'released' };
   send(socket, { type: 'failed', submissionId, usage: {}, failure });

@@ -43,8 +43,8 @@ async function slowDownFor(world: World, slow: Slow, extraMs: number): Promise<v
 }
 
 /**
- * The commit after a node's accept becomes slow. A second node can get an offer and accept before
- * the commit ends.
+ * Delays all packets to and from Postgres. This makes the commit after a node's accept slow.
+ * A second node can get an offer and accept before that commit ends.
  */
 const slowPostgres = lastingKind('a slow Postgres', 5, (random, targets) => {
   const slow = drawSlow(random, targets);

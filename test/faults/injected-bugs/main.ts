@@ -22,9 +22,8 @@ const { values, positionals } = parseArgs({
   },
 });
 /**
- * The numbers of faults in the first and the second run with a bug. The second run follows only if
- * the first run did not catch the bug. The schedule of the first run has each kind of fault that
- * has a target on this machine. A run ends early when it catches the bug.
+ * The numbers of faults in the first and the second run with a bug. The first run has each kind of
+ * fault that has a target on this machine. A run ends early when it catches the bug.
  */
 const faultCounts = [kindsCount, 48];
 /**

@@ -25,7 +25,7 @@ export interface Account {
   readonly notified: boolean;
 }
 
-/** Reads submissions and accounts in one statement. All rows then come from one snapshot. */
+/** One statement reads the submissions and the accounts, so all rows come from one snapshot. */
 const auditSql = `
   SELECT (SELECT jsonb_agg(r) FROM (
     SELECT s.id, s.tenant_id, s.idempotency_key AS key, s.state, s.node_id, s.outcome_by,

@@ -139,7 +139,7 @@ export class GatedStore {
             ticket = this.#scheduler.ticket('hears COMMIT');
             return result;
           } finally {
-            // Counts the COMMIT or ROLLBACK as a call until Postgres has answered.
+            // The COMMIT or ROLLBACK counts as a call in progress until Postgres has answered.
             quiet.begin(session);
           }
         }),

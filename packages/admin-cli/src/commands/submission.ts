@@ -103,7 +103,7 @@ async function list({ store, by }: Context, options: ListOptions): Promise<void>
     beforeId: before ?? null,
     limit: limit ?? listLimitDefault,
   });
-  // The table shows no personal data. The audit log therefore records only a list in JSON.
+  // Only the JSON output contains personal data, so the audit log does not record the table.
   const count = submissions.filter(hasPersonalData).length;
   if (options.json === true && count > 0)
     await auditReading(store, { list: 'submissions', count }, by);
@@ -154,9 +154,8 @@ async function cancel(context: Context, id: string, options: CommandOptions): Pr
 
 /**
  * Notifies the dispatchers and the webhooks service of a cancel. Returns false if Redis is
- * unreachable. In this case they find the cancel later: the node stops at its next report or when
- * its dispatcher looks for ended runs. The webhooks service finds the delivery in Postgres a moment
- * later.
+ * unreachable. The cancel then takes effect later: the node stops at its next report or when its
+ * dispatcher looks for ended runs, and the webhooks service finds the delivery in Postgres.
  */
 async function notify(context: Context, { id, tenantId }: OperatorSubmission): Promise<boolean> {
   const notified = await tryRedis(context, async ({ redis, prefix, producer, queue }) => {

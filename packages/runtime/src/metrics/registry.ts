@@ -61,7 +61,10 @@ export function createLabelledGauge<Name extends NameOf<'gauge'>>(
   return (labels, value) => gauge.set({ ...labels }, value);
 }
 
-/** A gauge that is read at each scrape. `read` sets its values, and must only read memory. */
+/**
+ * Adds a gauge. Each scrape calls `read`, which sets the gauge's values. `read` must not read
+ * anything except memory.
+ */
 export function exposeGauge<Name extends NameOf<'gauge'>>(
   registry: Registry,
   name: Name,

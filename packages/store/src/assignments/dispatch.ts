@@ -223,9 +223,10 @@ async function findCommitted(
 }
 
 /**
- * Replaces the recorded offers of a submission by `offers`. The caller uses this after an offering
- * of which no commit has recorded all offers. An offer whose accept was committed stays `accepted`.
- * Does nothing if an earlier build recorded the offers, in the column `offers`.
+ * Replaces the recorded offers of a submission by `offers`, which are all offers of one offering.
+ * This is needed because the commit of an accept may record only some of them. An offer whose
+ * accept was committed stays `accepted`. Does nothing if an earlier build recorded the offers, in
+ * the column `offers`.
  */
 export async function recordOffers(
   store: Store,

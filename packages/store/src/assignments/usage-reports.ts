@@ -115,9 +115,9 @@ function raisedUsage(): string {
 }
 
 /**
- * SQL for `i`, the position of a row's parameters, which is looked up once per row. The statements
- * with `placeOfRow` find rows by a condition on ids and not by a join, because the planner can then
- * use only the primary key (see `dispatch.ts`).
+ * SQL for `i`, the position of a row's parameters in the arrays, which is looked up once per row. A
+ * join with the arrays would need no position. But without a join, the planner can use only the
+ * primary key (see `dispatch.ts`).
  */
 export const placeOfRow = '(SELECT array_position($id, s.id) AS i OFFSET 0) place';
 

@@ -66,9 +66,9 @@ interface Turn {
 }
 
 /**
- * A pool that tries the next host if one cannot be reached or is a standby. `connect` rejects if no
- * host accepts writes, or if no connection of the pool becomes free in time. After any other error,
- * `connect` rejects without trying another host.
+ * A pool that tries the hosts in turn. If a host is unavailable or a standby, `connect` tries the
+ * next host, and rejects after it has tried all of them. `connect` rejects at once after any other
+ * error, and if no connection of the pool becomes free in time.
  */
 class FailoverPool extends Pool {
   readonly #turn: Turn;

@@ -40,8 +40,9 @@ function queryOf(connection: Pick<PoolClient, 'query'>): Query {
 
 /**
  * Runs each statement on a connection of the pool. If Postgres refuses a statement, the connection
- * goes back to the pool. `pool.query` would close it; the next statement would run on another
- * connection and could wait for locks that the closing session still has.
+ * goes back to the pool. This is the reason not to use `pool.query`, which would close the
+ * connection. The next statement would then run on another connection, and could wait for locks
+ * that the closing session still has.
  */
 export function queryOnPool(pool: Pool): Query {
   return async <Row extends QueryResultRow>(text: string, values: readonly unknown[]) => {

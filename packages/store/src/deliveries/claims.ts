@@ -11,7 +11,7 @@ import { type ClaimedRow, claimEndpointRows, claimSettingsRows } from './claim-r
 export interface ClaimedAttempt {
   deliveryId: string;
   tenantId: string;
-  /** The id of the endpoint's row. Null for the URL of the settings. */
+  /** The id of the endpoint's row. Null if the URL is the `webhookUrl` of the tenant's settings. */
   targetId: string | null;
   eventId: string;
   type: string;

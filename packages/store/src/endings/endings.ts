@@ -44,9 +44,9 @@ export async function settle(store: Store, submissionIds: readonly string[]): Pr
  * is free again. The tenant sees neither the submission nor its hold (CONTRACT 3). `offers`: the
  * offers of the submission, with their answers.
  *
- * If the submission is not rejected, returns `not_pending` with its state. The state of an unknown
- * submission is null. `onlyOverdue`: rejects only after the dispatch deadline and
- * `dispatchGraceMs`. A call before that time returns `not_pending` with the state `pending`.
+ * Returns `not_pending` with the state if the submission is not rejected. The state of an unknown
+ * submission is null. With `onlyOverdue`, a pending submission is rejected only after the dispatch
+ * deadline and `dispatchGraceMs`. Before that time, the state in the result is `pending`.
  */
 export async function rejectPending(
   store: Store,

@@ -2,12 +2,14 @@ import type { Migration } from './files.ts';
 import { floorOf, splitStatements } from './statements.ts';
 
 /**
- * A build works with a range of schemas. Each end of the range is a condition:
+ * The answer to the question if a build works with the schema of a database. The schema must be
+ * neither too old nor too new:
  *
- * - The database has every migration that the build needs: those that it knows, except the ones in
- *   `worksWithout` and those that raise the schema floor.
- * - The build knows every migration that a row of `schema_floors` names as `needs_migration`. An
- *   applied migration adds such a row if older builds cannot work with the database any more.
+ * - Not too old: the database has every migration that the build knows. Only those in
+ *   `worksWithout` and those that raise the schema floor may be missing.
+ * - Not too new: the build knows every migration that a row of `schema_floors` names as
+ *   `needs_migration`. An applied migration adds such a row if older builds cannot work with the
+ *   database any more.
  */
 export type SchemaStatus =
   /** `pending`: known migrations that are not applied. `newer`: applied ones that are not known. */

@@ -7,8 +7,8 @@ import type { Store } from '../connection/store.ts';
  */
 const keptMs = 3_600_000;
 /**
- * The most old signatures that one call deletes. A call adds only one, so old signatures do not
- * accumulate.
+ * The largest number of old signatures that one call deletes. A call adds only one signature, so
+ * old ones do not accumulate.
  */
 const deletedMax = 4;
 

@@ -63,8 +63,8 @@ export const typicalUsageSettledMin = 20;
 
 /**
  * The average usage of a submission of this job type, rounded to thousandths of each unit. It comes
- * from the totals that settlement maintains for completed work whose usage did not exceed the cap.
- * Null if they include fewer than `typicalUsageSettledMin` submissions.
+ * from totals that settlement maintains. The totals count only completed submissions whose usage
+ * did not exceed the cap. Null if these are fewer than `typicalUsageSettledMin`.
  */
 export async function typicalUsage(store: Store, jobType: string): Promise<Usage | null> {
   const asked = store.query<Record<string, string>>(

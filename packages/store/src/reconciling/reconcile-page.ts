@@ -77,10 +77,11 @@ export function pageOf<Candidate extends ReconcileCandidate>(
 }
 
 /**
- * Calls `act` once with all candidates that are not in backoff. `act` returns how many it
- * reconciled. If `act` throws, it is called again for each of these candidates alone. Those that
- * fail alone are recorded as failures. For those that succeed, earlier failures are cleared. But if
- * the database does not answer, the function throws at once and records nothing.
+ * Reconciles all candidates that are not in backoff with one call of `act`, which returns how many
+ * it reconciled. If this call throws, calls `act` again for each candidate alone, because one of
+ * them may be the cause. Records a failure for each candidate that fails alone. Clears the earlier
+ * failures of each candidate that succeeds. If the database does not answer, throws at once and
+ * records nothing.
  */
 export async function reconcileTogether(
   store: Store,

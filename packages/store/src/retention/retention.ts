@@ -20,10 +20,12 @@ export interface Retention {
 export interface RetentionRound {
   readonly dropped: readonly PartitionRange[];
   /**
-   * Partitions that are old enough but stay, because a row needs them. A partition of deliveries
-   * stays while one of its deliveries is `pending` or `queued`, or is `waiting` in a round younger
-   * than a day. Attempts stay while a delivery of their time range exists. Usage reports stay
-   * while a submission of their time range is in flight.
+   * Partitions that are old enough but stay, because a row needs them:
+   *
+   * - Deliveries stay while one of them is `pending` or `queued`, or is `waiting` in a round
+   *   younger than a day.
+   * - Attempts stay while a delivery of their time range exists.
+   * - Usage reports stay while a submission of their time range is in flight.
    */
   readonly needed: readonly PartitionRange[];
   readonly errors: readonly unknown[];

@@ -27,9 +27,9 @@ export const servicePrivileges: Readonly<Record<string, readonly string[]>> = {
   schema_floors: ['SELECT'],
   ledger_entries: append,
   rate_cards: append,
-  // The environment's name never changes, so the role may not update the name. The role may update
-  // the key of request hashes, which is sealed again when the master key is rotated, and the time
-  // at which the resealing of the database began.
+  // The role may not update the environment's name, because it never changes. The role may update
+  // the key of request hashes, because a rotation of the master key seals this key again. It may
+  // also update the time at which the resealing of the database began.
   environment: [...append, 'UPDATE (request_hash_key_sealed, reseal_started_at)'],
   credit_accounts: change,
   deliveries: change,

@@ -33,8 +33,8 @@ export const assignedOrSettlingStates: readonly SubmissionState[] = [
 export const inFlightIds = 'ARRAY(SELECT submission_id FROM submissions_in_flight)';
 
 /**
- * SQL of a condition on a submission: it still has its idempotency key. A rejected submission has
- * given its key back.
+ * An SQL condition that is true if a submission still has its idempotency key. A rejection frees
+ * the key.
  */
 export const holdsItsKey = 'rejected_id IS NULL';
 

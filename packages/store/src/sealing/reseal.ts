@@ -8,9 +8,9 @@ export interface SealedColumn {
   readonly boundTo?: string;
   /** The row's key columns with their types. Default: `id`, a UUID. */
   readonly key?: readonly (readonly [name: string, type: string])[];
-  /** SQL for the tenant's id in the place of a value (`sealed.ts`). Default: null. */
+  /** SQL for the tenant to which the values are bound (`Place`). Default: null. */
   readonly tenant?: string;
-  /** SQL for the kind in the place of a value. Default: null. */
+  /** SQL for the kind to which the values are bound. Default: null. */
   readonly kind?: string;
 }
 

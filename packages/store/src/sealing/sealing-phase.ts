@@ -89,10 +89,10 @@ export async function beginReseal(store: Store): Promise<number> {
 }
 
 /**
- * Sets the mark (see the top of this file): seals the key of request hashes for its complete place.
- * Within a second, each service then refuses values that are sealed for their row only. Call this
- * function after a whole pass has found no value that is sealed for its row only. Does nothing if
- * the mark is set, or if no service has ever started on the database.
+ * Ends the reseal: seals the key of request hashes for its complete place, which begins the phase
+ * `bound`. Within a second, each service then refuses values that are sealed for their row only.
+ * Therefore call this only after a whole pass has found no such value. Does nothing in the phase
+ * `bound`, or if no service has ever started on the database.
  */
 export async function endReseal(store: Store): Promise<void> {
   const row = await readEnvironment(store);

@@ -150,9 +150,9 @@ function outcomeOf(row: HoldRow | undefined): HoldOutcome {
  * each payload would be parsed and copied several times.
  *
  * The statement locks each account, reads its balances and computes the new values from them. It
- * does not add to the stored columns, because such a sum could miss later commits of other
- * transactions: Postgres would first compute it on the row as of the statement's start. The table's
- * CHECK could then refuse a hold that fits.
+ * must not add to the stored columns instead. Postgres would first compute such a sum on the row as
+ * of the statement's start, without later commits of other transactions. The table's CHECK could
+ * then refuse a hold that fits.
  */
 const placeHolds = statement(
   {

@@ -39,7 +39,7 @@ export interface SettingsChange {
 
 export interface ChangedSettings {
   tenant: TenantRecord;
-  /** The deliveries to announce. They are committed. */
+  /** The committed deliveries, which the caller must announce. */
   deliveryIds: string[];
 }
 

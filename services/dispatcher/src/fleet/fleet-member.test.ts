@@ -11,7 +11,7 @@ test('a refresh that fails is repeated, and the registry has the links again', a
   const key = `{${service.prefix}}:fleet:dispatchers`;
   expect(await registry.capacity()).toEqual({ slots: 3, free: 3 });
   expect(await service.redis.exists(key)).toBe(1);
-  // The key gets another type, so each heartbeat fails.
+  // The key gets another type, so each refresh fails.
   await service.redis.flushall();
   await service.redis.set(key, 'not a sorted set');
   await waitUntil(async () => (await failedRefreshes()) > 1);

@@ -19,9 +19,7 @@ export interface JsonBody {
   readonly plain: unknown;
 }
 
-/**
- * The deepest level that a schema checks: `title` in the `jobContext` of a submission's payload.
- */
+/** The number of nested levels that schemas check. The deepest is `payload.jobContext.title`. */
 const schemaLevels = 3;
 
 /**

@@ -19,7 +19,7 @@ export async function sendAnswer(
   const hasContent = answer.kind !== 'empty';
   const body = Buffer.from(content, 'utf8');
   const isUnread = !request.complete && hasBody(request);
-  // One array of names and values costs Node less CPU than a call of `setHeader` for each header.
+  // One array of names and values costs less CPU than a call of `setHeader` for each header.
   const sent = headersWith(headers);
   sent.push('x-request-id', exchange.requestId);
   if (exchange.rateLimit !== undefined) sent.push(...rateLimitHeaders(exchange.rateLimit));

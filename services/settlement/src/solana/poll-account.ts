@@ -96,9 +96,9 @@ export async function pollAccount(
     memory.isComplete = list.isComplete;
     memory.isCut = list.isCut;
     const fresh = list.entries.filter(isNew);
-    // The list also contains signatures from before the slot of the cursor. If this process has
-    // just taken over the lease, it does not remember which of them were read, and reads all of
-    // them again. Old signatures come last, because they must not delay new payments.
+    // New payments come first, so signatures from before the slot of the cursor come last. The list
+    // contains such old signatures too. A process that has just taken over the lease reads all of
+    // them again, because it does not remember which of them were read.
     memory.backlog = [
       ...fresh.filter(({ slot }) => slot >= cursor.slot),
       ...fresh.filter(({ slot }) => slot < cursor.slot),

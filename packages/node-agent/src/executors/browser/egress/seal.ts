@@ -42,7 +42,7 @@ export function admittanceOf(seal: Seal, { key, method }: Passage): Admittance {
     case 'sealed':
       if (seal.slot === 'ended') return 'refuse';
       if (key !== seal.to.key) return 'hold';
-      // The CORS preflight of the submission request. It carries no application.
+      // Lets the CORS preflight of the submission request pass, because it carries no application.
       if (method === 'OPTIONS' && seal.slot === 'free') return 'pass';
       if (method !== undefined && method !== seal.to.method) return 'hold';
       return seal.slot === 'free' ? 'take_slot' : 'hold';

@@ -9,7 +9,10 @@ export type TargetListener = (session: CdpSession, method: string, params: unkno
  * A worker's requests are an exception: the page's own session pauses them.
  */
 const insiders = [{ type: 'iframe' }, { type: 'worker' }, { exclude: true }];
-/** All pages. The requests of any page but the watched one would not wait for the gate. */
+/**
+ * All pages. Pages other than the watched one are closed, because `gate` does not pause their
+ * requests.
+ */
 const outsiders = [{ type: 'page' }, { exclude: true }];
 
 function listenerOf(session: CdpSession, listener: TargetListener): CdpListener {

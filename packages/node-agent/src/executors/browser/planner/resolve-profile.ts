@@ -51,8 +51,8 @@ function invalid(message: string): Resolution & { readonly kind: 'invalid' } {
 }
 
 /**
- * The values of the standard fields. A text of white space only counts as absent, and so does an
- * empty list of labels.
+ * The values of the standard fields. A text that contains nothing but white space counts as absent,
+ * and so does an empty list of labels.
  */
 function rolesOf(document: ProfileDocument): ReadonlyMap<FieldRole, ProfileValue> {
   const byRole = new Map<FieldRole, ProfileValue>();

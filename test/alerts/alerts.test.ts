@@ -48,7 +48,7 @@ test('each alert has a case for promtool', () => {
 
 test('each dashboard is generated, and reads only metrics and labels of the catalogue', () => {
   for (const [name, text] of dashboardFiles()) {
-    // If a file differs from its board, run `pnpm alerts`, which writes the file again.
+    // If this fails, the file is out of date. `pnpm alerts` writes it again.
     expect(readFileSync(path.join(dashboardsDir, name), 'utf8')).toBe(text);
   }
   const faults = boards.flatMap(({ panels }) =>

@@ -195,5 +195,5 @@ const webhooks: Board = {
   ],
 };
 
-/** The dashboards of `infra/grafana`, which `pnpm alerts` writes. */
+/** The dashboards that `pnpm alerts` writes to `infra/grafana`. */
 export const boards: readonly Board[] = [overview, money, fleet, webhooks];

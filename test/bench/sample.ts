@@ -60,11 +60,11 @@ export interface Sample {
 export interface Backlog {
   readonly duePerSecond: number;
   readonly unanswered: number;
-  /** The number of submissions whose webhook had not arrived at the end of the schedule. */
+  /** The number of submissions whose webhook had not arrived by the end of the schedule. */
   readonly unnotified: number;
   /** True if the driver abandoned the schedule, because too many requests were unanswered. */
   readonly isAbandoned: boolean;
-  /** The 99th percentile of the time from a request's scheduled instant until it was sent. */
+  /** The 99th percentile of the time from the moment a request was due until it was sent. */
   readonly lateP99Ms: number;
 }
 

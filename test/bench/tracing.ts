@@ -66,7 +66,7 @@ try {
   rmSync(dir, { recursive: true, force: true });
 }
 
-/** The CPU microseconds that one life spends in tracing calls while tracing is off. */
+/** The CPU microseconds that the tracing calls of one whole life take if tracing is off. */
 async function offMicros(): Promise<number> {
   const step = { step: 'hold', subjectId: '01890a5d-ac96-774b-bcce-b302099a8057' } as const;
   const done = Promise.resolve();

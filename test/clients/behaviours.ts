@@ -4,7 +4,8 @@ import type { Driver, DriverAnswer } from './driver-process.ts';
 import type { Proxy, ProxyAction } from './proxy.ts';
 
 /**
- * The checks for the rows of behaviours.json. This table says what both client libraries must do.
+ * The checks for behaviours.json. Each row of that file says what both client libraries must do in
+ * one case.
  */
 
 interface CallPlan {

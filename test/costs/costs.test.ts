@@ -40,7 +40,7 @@ let operator: OperatorKey;
 beforeAll(async () => {
   whole = await startWholeStack({ env: { SIGNUP_PER_HOUR: '100000' } });
   gatewayUrl = whole.stack.gatewayUrls[0] ?? '';
-  // One credit is not enough for a submission. The gateway makes all checks of a creation and
+  // One credit is not enough for a submission, so the gateway makes all checks of a creation but
   // creates no submission.
   tenant = await whole.tenant({ grantCredits: 1 });
   operator = await whole.operator('costs');

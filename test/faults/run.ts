@@ -29,7 +29,10 @@ export interface FaultsOptions {
    * more time, the load lasts longer.
    */
   readonly minutes: number;
-  /** Applications due per second. At its limit of work in flight, the load skips due ones. */
+  /**
+   * The number of applications that are due per second. An application is skipped if the load is at
+   * its limit of work in flight.
+   */
   readonly perSecond: number;
   readonly size: WorldSize;
   readonly pace: Pace;

@@ -63,7 +63,7 @@ test(
     process.stdout.write(`FUZZ_SEED=${seed} FUZZ_FRAMES=${framesCount}\n`);
     const run: Run = { sent: 0, closeCodes: {}, created: [], violations: [] };
     const startedMs = performance.now();
-    const pidsBefore = await processStarts();
+    const startsBefore = await processStarts();
     await Promise.all([
       ...Array.from({ length: hostileNodes }, (_, index) => attack(run, index)),
       work(run),
@@ -80,7 +80,7 @@ test(
     expect(bad['malformed_frame']).toBeGreaterThan(0);
     expect(bad['invalid_frame']).toBeGreaterThan(0);
     expect(Object.keys(run.closeCodes).filter((code) => !allowedCodes.has(code))).toEqual([]);
-    expect(await processStarts()).toEqual(pidsBefore);
+    expect(await processStarts()).toEqual(startsBefore);
     await expectJobsUntouched(run);
   },
 );
@@ -208,7 +208,7 @@ async function metricsOf(index: number): Promise<string> {
   return await response.text();
 }
 
-/** A dispatcher that died and restarted has another start time. */
+/** Returns the start time of each dispatcher. A restart of a dispatcher changes its time. */
 async function processStarts(): Promise<(string | undefined)[]> {
   const texts = await Promise.all([metricsOf(0), metricsOf(1)]);
   return texts.map((text) => /^process_start_time_seconds\{.*\} (\S+)$/m.exec(text)?.[1]);

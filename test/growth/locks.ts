@@ -11,7 +11,7 @@ export interface LockTimes {
    * milliseconds.
    */
   holdMs: number;
-  /** Like `waitMs` and `holdMs`, but without the stalls of the sampler (`turnMs`). */
+  /** Like `waitMs` and `holdMs`, but without the time in which the sampling stalled (`turnMs`). */
   netWaitMs: number;
   netHoldMs: number;
   gapMs: number;

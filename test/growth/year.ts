@@ -39,7 +39,10 @@ export interface Year {
   readonly partitionsDropped: number;
   readonly eventsDeleted: number;
   readonly locks: LockTimes;
-  /** Faults of the ledger, and the idempotency keys that the service has forgotten. */
+  /**
+   * Descriptions of the ledger's faults, and of old idempotency keys that started a second
+   * submission when they were used again.
+   */
   readonly losses: readonly string[];
 }
 

@@ -57,8 +57,8 @@ interface UrlInForce {
   readonly url: string | null;
   readonly fromMs: number;
   /**
-   * The latest moment at which the URL can still be in force. Infinity if no change surely replaced
-   * it.
+   * The latest moment at which the URL can still be in force. Infinity if it is not certain that a
+   * later change replaced the URL.
    */
   readonly untilMs: number;
   /**

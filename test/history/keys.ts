@@ -177,7 +177,7 @@ function mayHaveKey(one: CreateRecord, request: CreateRecord, holders: readonly 
     }
     case 'unknown':
       return true;
-    // A request with one of these answers may have had the key, but only before the answer.
+    // A request with one of these answers may have had the key, but not after the answer.
     case 'conflict':
     case 'taken':
     case 'refused':

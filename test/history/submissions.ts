@@ -163,7 +163,7 @@ function time(ms: number): string {
 export interface EndingTimes {
   readonly earliestMs: number;
   readonly latestMs: number;
-  /** The status of the first end in the history. Undefined if no observer saw the end. */
+  /** The first ended status that the history shows. Undefined if no observer saw the end. */
   readonly status: Status | undefined;
 }
 

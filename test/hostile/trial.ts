@@ -18,7 +18,10 @@ export interface TrialReport {
   readonly submitted: number;
   readonly rejected: number;
   readonly sunk: number;
-  /** The payloads that the hostile node got before its first quarantine. Infinite without one. */
+  /**
+   * The number of payloads that the hostile node got before its first quarantine. Infinity if it
+   * was never in quarantine.
+   */
   readonly payloadsBeforeQuarantine: number;
   /** All payloads that the hostile node got. */
   readonly payloads: number;
@@ -85,7 +88,7 @@ export async function runTrial(service: Dispatching, submissions: number): Promi
   const look = async (): Promise<void> => {
     await during.look();
     const row = await findNode(store, uuidOf(own.nodeId));
-    if (row?.quarantinedUntil !== null) payloadsBeforeQuarantine ??= hostile.payloads();
+    if ((row?.quarantinedUntil ?? null) !== null) payloadsBeforeQuarantine ??= hostile.payloads();
   };
   try {
     for (let chunk = chunks / 4; chunk < chunks; chunk += 1) {

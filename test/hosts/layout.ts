@@ -20,8 +20,8 @@ export interface Layout {
 }
 
 /**
- * The network of all hosts. No route leads out of the namespaces, so other networks may use the
- * same addresses.
+ * The first three parts of every host's address. No route leads out of the namespaces, so other
+ * networks may use the same addresses.
  */
 const network = '10.213.0';
 export const networkBits = 24;

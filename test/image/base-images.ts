@@ -5,7 +5,7 @@ import { runCommand } from '@svc/local';
 import { say } from './checks.ts';
 import type { Engine } from './engine.ts';
 
-/** The names of a pinned image and of the image that is used for it: pulled, or a stand-in. */
+/** The names of a pinned image and of the image to use: the pinned image itself, or a stand-in. */
 export interface BaseImage {
   readonly pinned: string;
   readonly used: string;

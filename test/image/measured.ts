@@ -12,8 +12,8 @@ const readyMsMax = 120_000;
 export async function checkStart(containers: Containers, name: ServiceName): Promise<void> {
   const { State: state, HostConfig: host } = await containers.inspect(name);
   const startedMs = Date.parse(state.StartedAt);
-  // The log file is read directly. A call of podman would take CPU time from the start that is
-  // measured.
+  // The log file is read directly, because calls of podman would slow down the start of the
+  // service, which is measured here.
   const readyMs = await waitUntil(() => readyAfter(host.LogConfig.Path, startedMs), {
     what: `${name} to be ready`,
     timeoutMs: readyMsMax,

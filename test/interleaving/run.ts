@@ -23,7 +23,10 @@ const spansMs = [
 ];
 /** The longest step of time while a tenant waits for an answer. */
 const spanWhileWaitingMs = 250;
-/** The probability that a drawn step of time is not extended to reach the next timer. */
+/**
+ * A random step of time that would end before the next timer is extended to that timer, except with
+ * this probability.
+ */
 const betweenTimersChance = 0.15;
 const restStepsMax = 6_000;
 

@@ -42,8 +42,6 @@ async function seed(database: Database, count: number): Promise<void> {
   const id = (kind: number) =>
     `(lpad(to_hex((extract(epoch FROM now()) * 1000)::bigint - ${count} + n), 12, '0')
       || '700${kind}8000' || lpad(to_hex(n), 12, '0'))::uuid`;
-  // One in a hundred failed, and one in a hundred was cancelled. One in a thousand runs. The others
-  // are submitted.
   await database.query(`
     CREATE TABLE seeded AS
     SELECT n, ${id(1)} AS id, ${id(2)} AS event_id, ${id(3)} AS delivery_id,

@@ -252,8 +252,8 @@ async function showsTheTimeline(submissionId: string, nodeId: string): Promise<v
     submissionId,
   );
   const { story } = trace;
-  // The places of these entries vary, because rows of one transaction may have times that differ by
-  // a millisecond.
+  // These entries have no fixed position in the story, because rows of one transaction may have
+  // times that differ by a millisecond.
   const unordered = ['accepted', 'assignment', 'release', 'ended'];
   const happened = story.map(({ what }) => what);
   expect(happened.filter((what) => !unordered.includes(what)).join(', ')).toBe(

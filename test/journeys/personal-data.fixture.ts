@@ -18,7 +18,7 @@ function forms(marker: string): string[] {
   const bytes = Buffer.from(marker);
   const inBase64 = [0, 1, 2].map((offset) => {
     const shifted = Buffer.concat([Buffer.alloc(offset), bytes]);
-    // A character at either end that also encodes bits of a byte outside the marker is left out.
+    // Leaves out a character at either end if it also encodes bits of a byte outside the marker.
     const first = Math.ceil((offset * 8) / 6);
     const last = Math.floor((shifted.length * 8) / 6);
     return shifted.toString('base64').slice(first, last);

@@ -9,7 +9,7 @@ const partCharactersMin = 8;
 /** False means that the test file cannot notice the mutant. True means that it may. */
 export function reaches({ testFile, reach }: Baseline, mutant: Mutant): boolean {
   if (mutant.file.endsWith('.sql')) return true;
-  // Most of these tests start processes. The functions that those processes enter are not known.
+  // Most of these tests start processes. It is not known which functions those processes call.
   if (testFile.startsWith('test/') || testFile.endsWith('/main.test.ts')) return true;
   if (isNamedAlike(mutant.file, testFile)) return true;
   const part = mutant.sql ?? '';

@@ -66,7 +66,7 @@ function step(phase: Phase, name: string, strike: Fault['strike'], lastsMs = aft
 }
 
 export interface Balancer {
-  /** Scales each service to `usual` processes, and puts one address in front of the gateways. */
+  /** Scales each service to `usual` processes. Tenants then reach all gateways at one address. */
   open(world: World): Promise<void>;
   /**
    * Replaces a process as a rollout does: withdraws the process from the balancer, ends it with
@@ -107,7 +107,7 @@ export function createBalancer(): Balancer {
         const port = serving[turn % Math.max(1, serving.length)]?.process.ready.port;
         return port === undefined ? undefined : { port };
       });
-      // The tenants get only the address of the balancer. The balancer sends nothing to a gateway
+      // The tenants get only the address of this proxy. The proxy forwards nothing to a gateway
       // that stops.
       world.gatewayUrls.splice(0, Infinity, `http://127.0.0.1:${proxy.port}`);
       for (const service of serviceNames) await scale(world, service, usual);

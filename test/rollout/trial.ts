@@ -125,8 +125,8 @@ export async function runRollout(
 }
 
 /**
- * The answers that are errors for a tenant. `refusalsOf` judges `503 dispatch_unavailable`, which
- * is not among them.
+ * The answers that are errors for a tenant, except `503 dispatch_unavailable`, which `refusalsOf`
+ * judges.
  */
 export function failedAnswers(answers: Readonly<Record<string, number>>): Record<string, number> {
   return Object.fromEntries(Object.entries(answers).filter(([name]) => failure.test(name)));

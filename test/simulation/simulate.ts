@@ -201,7 +201,7 @@ function replaceWorker({ workers, pool, env }: Run, index: number): void {
   replacing.push(old.kill().then(() => sessionsGone(pool, old.name)));
 }
 
-/** Cuts one connection of the worker, if the worker has any. An operation may be using it. */
+/** Cuts one connection of the worker, if the worker has any. It may be in use by an operation. */
 async function cutOne({ pool, workers }: Run, index: number): Promise<void> {
   await pool.query(
     'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1 LIMIT 1',

@@ -29,7 +29,7 @@ export interface OperatorKey {
  * each.
  */
 export interface Accounts {
-  /** A tenant whose rate limit is far above what tests send. */
+  /** Creates a tenant whose rate limit is far above what tests send. */
   tenant(options?: Partial<NewTenant>): Promise<TenantCredentials>;
   operator(name: string): Promise<OperatorKey>;
   /** Creates a node that may have up to `slotsMaxMax` slots, the highest limit of any node. */

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parse } from 'yaml';
 
-/** The members of a service of docker-compose.yml that tests read. */
+/** A service of docker-compose.yml. Has only the members that tests read. */
 interface ComposeService {
   readonly image: string;
   readonly build?: { readonly context: string; readonly dockerfile: string };

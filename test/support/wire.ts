@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { signRequest } from '@svc/signing';
 import type { TenantCredentials } from '@svc/testkit';
 
-/** Sends requests without the client library, by the contract alone. */
+/** Sends requests without the client library, as the contract describes them. */
 
 export interface WireRequest {
   readonly method: string;

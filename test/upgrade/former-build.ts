@@ -122,8 +122,8 @@ function linkPackages(directory: string): void {
     cwd: checkoutDir,
   })) {
     const target = path.join(directory, modules);
-    // The links in the copied folder are relative, so links to our own packages lead to those of
-    // the former build.
+    // The symbolic links in the copied folder are relative. Those to `@svc` packages therefore lead
+    // to the packages of the former build.
     if (existsSync(path.dirname(target)))
       cpSync(inCheckout(modules), target, { recursive: true, verbatimSymlinks: true });
   }

@@ -13,8 +13,8 @@ export interface DemoState {
   readonly webhookPort: number;
   readonly nodes: readonly NodeCredentials[];
   /**
-   * The node with a browser. Undefined if no start with this tenant has had both a browser and a
-   * demo.
+   * The node with a browser. It is created at the first start with this tenant that finds a browser
+   * and shows the demo. Undefined before that start.
    */
   readonly browserNode?: NodeCredentials;
 }

@@ -129,7 +129,7 @@ it('starts again after it was killed, without a browser, is found by the admin C
   // The demo is simulated if the browser does not start.
   expect(first.output()).toContain('The browser node did not start.');
   expect(first.output()).toContain('submission.completed');
-  // The tenant of the last start is used again.
+  // This start uses the tenant of the previous test's start.
   expect(first.output()).not.toContain('created');
   const env = { PATH: process.env['PATH'], SVC_LOCAL_DIR: dir };
   expect(await svc(['status'], env)).toMatchObject({ environment: 'sandbox', redis: 'reachable' });

@@ -15,7 +15,7 @@ export interface RunningPostgres extends RunningServer {
   readonly dataDir: string;
   /** The URL of a database of this server, with the superuser `postgres` as its user. */
   databaseUrl(name: string): string;
-  /** The same URL with the services' role as its user. The first run of `migrate` creates it. */
+  /** The same URL for the services' role, which the first run of `migrate` creates. */
   serviceUrl(name: string): string;
 }
 

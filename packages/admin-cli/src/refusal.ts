@@ -4,8 +4,8 @@ export class Refusal extends Error {
 }
 
 /**
- * The arguments are incomplete or contradict each other. The message says which arguments to give.
- * Exit code 2.
+ * Thrown if the arguments are incomplete or contradict each other. The message says which arguments
+ * to give. Exit code 2.
  */
 export class WrongUsage extends Error {
   override readonly name = 'WrongUsage';

@@ -8,7 +8,10 @@ export interface RequestParts {
   /** The path and query after the base URL. */
   readonly path: string;
   readonly body?: string | undefined;
-  /** True if the request needs no signature, and an answer with an error status is read too. */
+  /**
+   * True if the request is sent without a signature. An answer with an error status is then read as
+   * a result too.
+   */
   readonly isOpen?: true;
 }
 

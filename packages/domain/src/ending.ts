@@ -72,7 +72,7 @@ function decideSettlement(facts: EndingFacts): Ending | null {
 
 function decideCancel(facts: EndingFacts, by: 'tenant' | 'operator'): Ending | null {
   if (!moves(facts.state, 'cancel')) return null;
-  // The tenant did not cause an operator's cancel, so nothing is charged for it.
+  // A cancel by an operator costs nothing, because the tenant did not cause it.
   const chargeMicros =
     facts.runningMs === null || by === 'operator'
       ? 0n

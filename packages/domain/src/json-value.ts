@@ -23,8 +23,8 @@ interface Writer {
 }
 
 /**
- * All levels append to one text. If each level copied the text of the next, deep values would take
- * quadratic time.
+ * All levels append to one text. If each level copied the text of the level below it, deep values
+ * would take quadratic time.
  */
 function writeCanonical(node: JsonNode, writer: Writer): void {
   switch (node.kind) {
@@ -135,8 +135,8 @@ export function duplicateNamePointers(
 }
 
 /**
- * The greatest length of an exponent with which `shiftedExponent` computes as a number. The result
- * is then exact.
+ * The most characters of an exponent that `shiftedExponent` converts to a number. Up to this length
+ * the result is exact.
  */
 const exactExponentLengthMax = 15;
 /**

@@ -190,9 +190,7 @@ function rateToJson(rate: Rate): RateJson {
   };
 }
 
-/**
- * Makes the stored form of a card, which `parseRateCard` reads. It does not contain the version.
- */
+/** Makes the stored form of a card, without its version. `parseRateCard` reads this form. */
 export function rateCardToJson(card: RateCard): RateCardJson {
   return {
     usdPerCredit: formatCredits(card.usdPerCreditMicros),

@@ -16,7 +16,7 @@ export type UsageUnit = (typeof usageUnits)[number];
  */
 export type Usage = Partial<Record<UsageUnit, Decimal>>;
 
-/** Usage in the stored form of a rate card: exact decimals as strings. */
+/** Usage as a rate card stores it: exact decimals as strings. */
 export type UsageJson = Partial<Record<UsageUnit, string>>;
 
 export function isUsageUnit(name: string): name is UsageUnit {

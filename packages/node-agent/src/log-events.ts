@@ -1,12 +1,12 @@
 /** An event that a node logs. docs/LOGS.md lists the events of the nodes and the services. */
 interface NodeLogEvent {
   readonly level: 'info' | 'warn' | 'error';
-  /** Null if the message is not fixed. The call of `Log` then passes the name of the event. */
+  /** Null if the message varies. The caller of `Log` then passes the event's name as `event`. */
   readonly message: string | null;
   readonly members: readonly NodeLogMember[];
   /** The step that the node owner takes after a warning or an error. */
   readonly action?: string;
-  /** The content of the messages if `message` is null. */
+  /** Describes the messages if `message` is null. */
   readonly says?: string;
 }
 

@@ -8,14 +8,15 @@ import { CannotLock, DirectoryInUse } from './lock.ts';
 import { createLog, type Log } from './log.ts';
 import { readCommand, type RunOptions } from './options.ts';
 
-/** The codes of a directory that cannot be created or written. `EEXIST`: its path is a file. */
+/** The error codes if a directory cannot be created or written. `EEXIST`: its path is a file. */
 const unwritableCodes = ['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST'];
 
 /** The message for the node owner. Undefined for an error that the owner cannot fix. */
 function sentenceOf(error: unknown, stateDir: string): string | undefined {
   if (!(error instanceof Error)) return undefined;
   const isForOwner = error instanceof DirectoryInUse || error instanceof CannotLock;
-  // Compares the name, because only a node with a browser loads the class.
+  // The check for `CannotStartBrowser` uses the name, because only a node with a browser loads the
+  // class.
   if (isForOwner || error.name === 'CannotStartBrowser') return error.message;
   const code = 'code' in error ? error.code : undefined;
   if (code === 'ENOSPC') return `The disk of ${stateDir} is full. Free some space on this disk.`;

@@ -43,7 +43,7 @@ export interface Recovery {
  */
 export function createRecovery({ history, phaseOf, resume, send }: RecoveryContext): Recovery {
   const unrecorded = new Map<string, HistoryEntry>();
-  /** The submissions whose outcomes this object has sent and the service has not acknowledged. */
+  /** The submissions whose outcomes `recorded` has sent, until the service acknowledges them. */
   const unacknowledged = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
   const report = (): void => {

@@ -26,8 +26,8 @@ interface RunsContext {
   readonly history?: History;
   readonly executors: readonly Executor[];
   /**
-   * Sends a frame. Does nothing without a link, or while the recovery holds the frame
-   * (`recovery.ts`).
+   * Sends a frame. Does nothing without a link, or if in a recovery the service would refuse the
+   * frame (`recovery.ts`).
    */
   readonly send: (frame: FrameFromNode) => void;
   /** Called when the node forgets a submission. */
@@ -277,8 +277,8 @@ export class NodeRuns {
     const { usage } = executed;
     const isUnsent = isUnsubmitted(run.entry);
     if (executed.kind === 'completed' && isUnsent) {
-      // A fenced executor must call `submitting` before it completes. This executor did not, so
-      // nobody knows what it did.
+      // An executor with `isFenced` must call `submitting` before it completes. This executor did
+      // not, so nobody knows what it did.
       const error = new Error('the executor completed without a call of `submitting`');
       await this.#keepOutcome(run, failedOutcome(submissionId, usage, failureOf(error)));
     } else if (executed.kind === 'completed') {

@@ -6,8 +6,8 @@ export interface ClusterNode {
   /** True if the majority of masters cannot reach this server. */
   readonly isFailed: boolean;
   /**
-   * The config epoch of Redis Cluster. If two servers claim a slot, the one with the higher epoch
-   * owns the slot.
+   * The config epoch of Redis Cluster. If two servers claim the same hash slot, the server with the
+   * higher epoch owns it.
    */
   readonly epoch: number;
   /** The first and the last hash slot of each range that the server claims. */

@@ -11,8 +11,8 @@ import { keyPrefix } from './redis.ts';
  */
 
 /**
- * The set expires this long after tenants were last added to it. Deliverers then find the due
- * deliveries in Postgres.
+ * The set expires this long after tenants were last added to it. If it has expired, deliverers find
+ * the due deliveries in Postgres.
  */
 const wakeUpSetMsMax = 10_000;
 /**

@@ -13,8 +13,8 @@ function openCalls() {
 }
 
 /**
- * Waits for three turns of the event loop. An item that still waits after them waits for a call in
- * flight.
+ * Waits for three turns of the event loop. After them, each item has been passed on, unless a call
+ * for its key is in flight.
  */
 async function idle(): Promise<void> {
   for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => setImmediate(resolve));

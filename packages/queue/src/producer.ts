@@ -126,7 +126,7 @@ export function createProducer({
     const [first, ...others] = made;
     if (first === undefined) return;
     const { name, data, opts } = first;
-    // `addBulk` would send a transaction, which takes 1.5 times the CPU for one job.
+    // A single job is not sent by `addBulk`, because its transaction takes 1.5 times the CPU.
     await ask<unknown>(key, (queue) =>
       others.length === 0 ? queue.add(name, data, opts) : queue.addBulk(made),
     );

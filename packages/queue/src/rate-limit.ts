@@ -7,7 +7,7 @@ import { createSharedBuckets } from './shared-buckets.ts';
 
 /** The rate limits of the gateway, one bucket for each name (CONTRACT 2: 429). */
 export interface RateLimiter {
-  /** Takes a token from the bucket `name`, if the bucket has one (`allowed`). Never throws. */
+  /** Takes a token from the bucket `name`. `allowed` is false if it has none. Never throws. */
   take(name: string, policy: RatePolicy): Promise<RateDecision>;
   /** Puts back a token that was taken a moment ago, if possible. Never throws. */
   giveBack(name: string, policy: RatePolicy): Promise<void>;
@@ -92,8 +92,8 @@ export interface LocalBuckets {
 }
 
 /**
- * Buckets of this process alone. If there are more than `bucketsMax`, the one with the
- * oldest last `take` is dropped.
+ * Buckets of this process alone. If there are more than `bucketsMax`, the bucket whose last `take`
+ * is the longest ago is dropped.
  */
 export function createLocalBuckets(bucketsMax: number): LocalBuckets {
   const buckets = new Map<string, TokenBucket>();

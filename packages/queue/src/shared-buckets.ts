@@ -18,7 +18,7 @@ interface Taking {
   readonly name: string;
   readonly policy: RatePolicy;
   readonly sinceMs: number;
-  /** The bucket that gave the caller a token ahead. Undefined if the caller waits for Redis. */
+  /** The bucket of the token that was given at once. Undefined if the caller waits for Redis. */
   readonly given: KnownBucket | undefined;
 }
 

@@ -40,7 +40,7 @@ interface Answer {
  * its `aheadMax` is 0.
  */
 export interface TokensAhead {
-  /** Gives a token. Undefined if the caller must ask Redis. */
+  /** Gives a token in advance. Undefined if the caller must ask Redis for a token instead. */
   take(
     name: string,
     policy: RatePolicy,

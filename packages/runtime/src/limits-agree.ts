@@ -18,8 +18,8 @@ export interface JobLimit {
 }
 
 /**
- * Checks the limits that depend on each other. Throws `ConfigError` with every fault and with what
- * to set.
+ * Checks the limits that depend on each other. Throws `ConfigError` if some do not agree. The
+ * message lists every fault and the variables to change.
  */
 export function assertLimitsAgree(config: CommonConfig, jobs?: JobLimit): void {
   const faults = faultsOf(config, jobs);

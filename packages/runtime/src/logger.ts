@@ -85,7 +85,7 @@ export function changeLogLevel(logger: Logger, level: string | null): void {
   const threshold = thresholds.get(logger);
   if (threshold === undefined) throw new Error('the level of this logger cannot be changed');
   const next = level === null ? threshold.configured : levelNumber(level);
-  // The lower of the two levels is in force during the call of `logger.info`.
+  // The line is written if the old or the new level allows it.
   threshold.current = Math.min(threshold.current, next);
   logger.info({ logLevel: level ?? 'configured' }, 'log level changed');
   threshold.current = next;

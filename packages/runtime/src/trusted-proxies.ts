@@ -77,7 +77,7 @@ export function parseTrustedProxies(text: string): TrustedProxies | undefined {
   return proxiesOf(trusted);
 }
 
-/** Trusts no proxy: only the connection itself counts. */
+/** Trusts no proxy: the address and the use of TLS are always those of the connection. */
 export const noTrustedProxies: TrustedProxies = proxiesOf(new BlockList());
 
 function peerOf({ socket }: IncomingMessage): string | undefined {

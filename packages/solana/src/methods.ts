@@ -48,8 +48,8 @@ export async function listSignatures(
     const { signature, slot, err = null, confirmationStatus = null } = one;
     if (typeof signature !== 'string' || !signaturePattern.test(signature)) return malformedEntry;
     if (typeof slot !== 'number' || !Number.isSafeInteger(slot) || slot < 0) return malformedEntry;
-    // Transactions that the chain may still drop are left out. A server that ignores the commitment
-    // lists them too.
+    // A server that ignores the requested commitment also lists transactions that the chain may
+    // still drop. Those are left out.
     if (confirmationStatus !== null && confirmationStatus !== finalized) continue;
     entries.push({ signature, slot, hasFailed: err !== null });
   }

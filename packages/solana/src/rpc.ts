@@ -15,7 +15,7 @@ export type RpcOutcome =
    * names no number of seconds, and otherwise at most `retryAfterMsMax`.
    */
   | { readonly kind: 'busy'; readonly reason: string; readonly retryAfterMs: number }
-  /** No usable answer: for example a network error, a timeout, or an answer without JSON-RPC. */
+  /** No usable answer: for example a network error, a timeout, or text that is not JSON-RPC. */
   | { readonly kind: 'failed'; readonly reason: string }
   /** A JSON-RPC error that does not mean `busy`. `code` is 0 if the server sent no number. */
   | { readonly kind: 'refused'; readonly code: number; readonly reason: string };

@@ -19,7 +19,7 @@ export interface ReconcileDeps extends SettleDeps {
   readonly countReconciled: (kind: OverdueKind) => void;
 }
 
-/** The most candidates in one page, which one statement finds. */
+/** The most candidates in one page. One statement finds a whole page. */
 const candidatesMax = 256;
 /** The most pages in one pass. */
 const pagesMax = 20;
@@ -82,7 +82,7 @@ async function reconcilePage(
       if (await reconcileOne(deps, one)) toSettle.push(one.subjectId);
     } catch (error) {
       failed.set(one.subjectId, error);
-      // Postgres is unavailable. Each further candidate could wait for an answer in vain.
+      // Stops if Postgres is unavailable: each further candidate could wait for it in vain.
       if (isAnswerLost(error)) break;
     }
   }

@@ -84,8 +84,8 @@ test('a submission that cannot be settled fails alone, and is returned', async (
     await fixture.submission(tenantId, 'settling'),
     await fixture.submission(tenantId, 'settling'),
   ];
-  // The failure of this submission cannot be unsealed, so the event for the tenant cannot be
-  // written.
+  // This sealed outcome cannot be decrypted. The tenant's event needs the failure from the outcome,
+  // so the event cannot be written.
   await fixture.database.query(
     `UPDATE submissions SET outcome_kind = 'failed', failure_code = 'captcha', outcome_sealed = '\\x00' WHERE id = $1`,
     [broken],

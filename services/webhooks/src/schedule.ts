@@ -21,7 +21,7 @@ export interface Endpoint {
    */
   cappedUntilMs: number;
   breaker: Breaker;
-  /** True while a timer waits to call `#place` for the endpoint again. */
+  /** True while a timer waits for the later of `cappedUntilMs` and `breaker.openUntilMs`. */
   isResting: boolean;
 }
 

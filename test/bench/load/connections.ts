@@ -6,7 +6,7 @@ import { type Connection, connectTo } from './connection.ts';
  */
 const idleMsMax = 2_000;
 
-/** The connections of an open loop to one gateway. If `connectionsMax` are in use, `take` waits. */
+/** One open loop's connections to a gateway. If `connectionsMax` are in use, `take` waits. */
 export class Connections {
   readonly #gatewayUrl: string;
   readonly #free: { connection: Connection; sinceMs: number }[] = [];

@@ -96,7 +96,7 @@ export interface WorldCounts {
   readonly webhooks: number;
   /** The time of the last webhook that `webhooks` counted, in Unix ms. 0 before the first. */
   readonly lastWebhookAtMs: number;
-  /** Undefined except in the answer to a request of the kind `arrivals`. */
+  /** Set only in the answer to a request of the kind `arrivals`. */
   readonly arrivals?: readonly Arrival[];
 }
 

@@ -8,7 +8,7 @@ import { arrivalsMs, type Schedule } from './schedule.ts';
 
 /** The most connections to each gateway. A request waits in the driver for a free connection. */
 const connectionsMax = 256;
-/** With this many unanswered requests, the driver stops sending. This limits its memory. */
+/** The driver stops if this many requests are unanswered, because each one takes memory. */
 const unansweredMax = 1_000;
 
 /**

@@ -23,7 +23,7 @@ export function wakeUpsOf(pids: Pids): WakeUps {
   );
 }
 
-/** The wake-ups between two counts. A thread that ended before the count `after` does not count. */
+/** The wake-ups between two counts. Leaves out threads that ended before `after` was taken. */
 export function wakeUpsBetween(before: WakeUps, after: WakeUps): Record<string, number> {
   return Object.fromEntries(
     Object.entries(after).map(([kind, threads]) => [

@@ -12,7 +12,7 @@ import { textOf } from '../load/text-of.ts';
 export interface CancelLatencies {
   /** Measured from the moment before the tenant's request is sent. */
   readonly fromRequestMs: readonly number[];
-  /** Measured from the `200`. A frame that came before the `200` counts as 0. */
+  /** Measured from the arrival of the `200` for the cancel. 0 if the frame came earlier. */
   readonly fromAnswerMs: readonly number[];
 }
 

@@ -5,7 +5,8 @@ import { Redis } from 'ioredis';
 import { plainQueue, type PlainJob } from './plain-queue.ts';
 
 /**
- * The obvious implementation: a BullMQ worker that posts the content of the job and keeps no log.
+ * The baseline for deliveries: a BullMQ worker that posts the body in its job and stores no record
+ * of the attempt.
  */
 const concurrency = 64;
 const agent = new http.Agent({ keepAlive: true, maxFreeSockets: concurrency });

@@ -58,7 +58,8 @@ const proxy = await startEgressProxy({
   },
 });
 /**
- * The index of the sent packets in a line of `/proc/net/dev`, counted after the interface's name.
+ * The index of the sent packets among the numbers that follow an interface's name in
+ * `/proc/net/dev`.
  */
 const sentPacketsColumn = 9;
 

@@ -23,8 +23,8 @@ export interface Lane {
   killAgent(): Promise<void>;
   killBrowsers(): void;
   /**
-   * Calls `act` at each application that an employer receives. A later call replaces `act`, and
-   * undefined removes it.
+   * Sets the function that is called at each application that an employer receives. Undefined
+   * removes the function.
    */
   onReceipt(act: (() => void) | undefined): void;
   close(): Promise<void>;

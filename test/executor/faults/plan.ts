@@ -36,7 +36,10 @@ export interface RunPlan {
   readonly assignedAfterMs: number;
 }
 
-/** The employers of one agent. No two of them share a host name, so the agent reaches them all. */
+/**
+ * The employers of one agent. Their host names differ, because the agent finds an employer by its
+ * host name.
+ */
 export const employers: readonly { readonly ats: Ats; readonly behaviour: Behaviour }[] = [
   { ats: 'greenhouse', behaviour: 'success' },
   { ats: 'lever', behaviour: 'cut' },

@@ -35,8 +35,7 @@ export interface TrialReport {
 }
 
 /**
- * The assumed duration of a run on a lane that has not yet timed an undisturbed run with the same
- * ATS.
+ * The assumed duration of a run, until its lane has measured an undisturbed run with the same ATS.
  */
 const usualMsDefault = 2_500;
 

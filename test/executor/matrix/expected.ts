@@ -1,7 +1,7 @@
 import type { Failure } from '../../../packages/node-agent/src/executor.ts';
 import type { Behaviour } from '../employers/behaviours.ts';
 
-/** The expected end of the job of one cell. CONTRACT 10 has a table of the failure codes. */
+/** How the job of a `Cell` must end. CONTRACT 10 has a table of the failure codes. */
 export type Expected =
   | { readonly kind: 'completed'; readonly steps: number }
   | {

@@ -36,7 +36,7 @@ export interface FaultKind {
 
 interface Lasting {
   readonly name: string;
-  /** Added to the duration that the pace gives. The fault needs this time to have an effect. */
+  /** The time that the fault needs to have an effect. It is added to the drawn `lastsMs`. */
   readonly atLeastMs?: number;
   readonly strike: Fault['strike'];
   readonly heal: Fault['heal'];

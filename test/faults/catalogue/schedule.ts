@@ -22,8 +22,8 @@ export const kindsCount = catalogue.length;
 const pairChance = 0.12;
 
 /**
- * The targets of a world. They are sorted by name, because the order in which processes start
- * depends on the machine.
+ * The parts of the stack that faults can hit. They are sorted by name, because the order in which
+ * processes start depends on the machine.
  */
 export function targetsOf(world: World): Targets {
   return {
@@ -75,8 +75,8 @@ function both(one: Fault, other: Fault): Fault {
       if (failed?.status === 'rejected') throw failed.reason;
     },
     async heal(world) {
-      // Both faults are healed in parallel. A process that restarts may need a server that the
-      // other fault has stopped.
+      // Both faults are healed in parallel, because a process that restarts may need a server that
+      // the other fault has stopped.
       await Promise.all([one.heal(world), other.heal(world)]);
     },
   };

@@ -102,7 +102,7 @@ async function readOn(
 ): Promise<void> {
   if (!existsSync(file)) return;
   let offset = offsets.get(file) ?? 0;
-  // Each line is one append, so every visible line is complete.
+  // Each line is written by one append, so the file never ends with a part of a line.
   for await (const line of createInterface({ input: createReadStream(file, { start: offset }) })) {
     offset += Buffer.byteLength(line) + 1;
     const entry: NodeLine = JSON.parse(line);

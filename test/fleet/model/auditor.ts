@@ -10,7 +10,7 @@ export interface Sighting {
   /** The nodes that got the payload. */
   readonly assignedTo: Set<string>;
   readonly beginSentTo: Set<string>;
-  /** The nodes that acted, once for each execution. */
+  /** The node of each execution. A node that executed the submission twice is listed twice. */
   readonly actedBy: string[];
   readonly outcomes: { readonly nodeId: string; readonly frame: OutcomeFrame }[];
   readonly acknowledged: Set<string>;

@@ -100,7 +100,7 @@ export class ModelDispatcher {
     return !this.mortal.isDead;
   }
 
-  /** The bus, with its messages counted. A run can then wait for the messages in flight. */
+  /** Returns a bus that counts its messages, because a run waits until none is in flight. */
   #countedBus(): DispatcherBus {
     const { activity, peers } = this.#ground;
     return {

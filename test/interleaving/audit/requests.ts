@@ -6,7 +6,7 @@ interface Asked {
   readonly key: string;
   readonly what: 'create' | 'cancel' | 'settings';
   readonly askedAtMs: number;
-  /** True while the process of the asked gateway lives. */
+  /** True until the process of the gateway that got the request has died. */
   readonly isWaited: () => boolean;
   isAnswered: boolean;
 }

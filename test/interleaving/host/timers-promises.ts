@@ -1,7 +1,7 @@
 import { setTimeout as realSleep } from 'node:timers/promises';
 import { countedImmediate, hosts } from './host.ts';
 
-/** `node:timers/promises` for the product's modules in a simulation (see hooks.ts). */
+/** Replaces `node:timers/promises` for the product's modules in a simulation (see hooks.ts). */
 
 async function sleep<T>(
   delayMs: number,

@@ -11,7 +11,7 @@ export interface Dialer {
   dial(socket: SimulatedSocket, upgrade: Upgrade): void;
 }
 
-/** The network that each simulated process dials into, by its `Host`. */
+/** For the `Host` of each simulated process, the network through which the process dials. */
 export const dialers = new WeakMap<object, Dialer>();
 
 const connecting = 0;

@@ -18,7 +18,7 @@ export function gatedOutsider<T extends object>(
     readonly scheduler: Scheduler;
     readonly process: SimulatedProcess;
     readonly name: string;
-    /** Creates the error of a call that the scheduler fails. Undefined: it fails no call. */
+    /** Creates the error of a call that the scheduler fails. Undefined: no call is failed. */
     readonly failure?: () => Error;
   },
 ): T {

@@ -80,7 +80,10 @@ export class Quiet {
     }
   }
 
-  /** Resolves when nothing runs. Throws if something still runs after `stuckAfterMs`. */
+  /**
+   * Resolves when no code of the product is due to run, and each call has ended or waits for a
+   * lock. Throws if that takes longer than `stuckAfterMs`.
+   */
   async reached(): Promise<void> {
     const startedMs = performance.now();
     for (;;) {

@@ -16,7 +16,7 @@ export interface Visit {
    * joined by dots. The outermost is first.
    */
   readonly scope: string;
-  /** The number of the innermost function around the node. 0 means the module. */
+  /** The innermost function around the node: 1 is the first one in the file, 0 means the module. */
   readonly reach: number;
   /**
    * True if the node is inside a `try` statement of the same function. The blocks of `catch` and

@@ -16,7 +16,7 @@ export type Verdict =
    * confirm the failure, or the worker was lost while it applied the mutant.
    */
   | { readonly kind: 'unclear'; readonly by: string }
-  /** Only for a migration: `schemaSql` finds no difference in the final schema. */
+  /** Only for a mutant of a migration: the final schema is the same as without the mutant. */
   | { readonly kind: 'same_schema' };
 
 export interface TestPlan {
@@ -24,7 +24,7 @@ export interface TestPlan {
   readonly durationMs: number;
 }
 
-/** The texts of errors that not only a mutant but also an overloaded machine can cause. */
+/** Matches texts of errors whose cause may be an overloaded machine instead of the mutant. */
 const mayBeTheMachine = /timed? ?out|no answer|has ended|connection|ECONN|too many clients/i;
 const migrateMsMax = 60_000;
 /** The time limit of a test file: this many times its duration without a mutant, plus `spareMs`. */

@@ -7,7 +7,7 @@ import type { FileEnd, OtherText } from './test-files.ts';
  */
 export type Order =
   | { readonly kind: 'baseline'; readonly testFile: string }
-  /** Sets the replacement of one file for the next runs. Undefined: no replacement. */
+  /** In the next runs, `change` replaces the text of one file. Undefined: none is replaced. */
   | { readonly kind: 'mutate'; readonly change: OtherText | undefined }
   | { readonly kind: 'run'; readonly testFile: string }
   | { readonly kind: 'end' };

@@ -9,7 +9,10 @@ import { checkout, type OtherText } from './test-files.ts';
 
 export type MigrationTemplate =
   | { readonly kind: 'made'; readonly servers: TestServers; readonly drop: () => Promise<void> }
-  /** `schemaSql` finds no change, for example because a later migration replaces the mutant's. */
+  /**
+   * The result of `schemaSql` is the same as without the mutant, for example because a later
+   * migration replaces what the mutant changed.
+   */
   | { readonly kind: 'same_schema' }
   | { readonly kind: 'refused'; readonly reason: string };
 

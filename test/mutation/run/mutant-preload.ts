@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { changeSources } from '../../support/changed-sources.ts';
 import { mutatedFile, mutatedText } from './child-environment.ts';
 
-/** The processes that a test starts load this file. They then run the same mutant as the test. */
+/** Each process that a test starts loads this file, and so runs the same mutant as the test. */
 const file = process.env[mutatedFile];
 const textFile = process.env[mutatedText];
 if (file === undefined || textFile === undefined)

@@ -8,7 +8,7 @@ interface RpcFaults {
   status: number | null;
   /** The number of newest transactions that the server does not have yet. */
   lag: number;
-  /** The most entries of a list, even if the call asks for more. Null: only the call's limit. */
+  /** The most entries of a list, even if the call asks for more. Null: the call's limit applies. */
   listMax: number | null;
   readonly hidden: Set<string>;
   readonly notFound: Set<string>;

@@ -44,7 +44,7 @@ export async function listen(
   }
 }
 
-/** The service checks the types, because it may know newer ones than this program. */
+/** Does not check the types. The service does, and it may know newer types than this program. */
 function eventTypes(text: string | undefined): EventTypes {
   return text === undefined ? null : JSON.parse(JSON.stringify(text.split(',')));
 }

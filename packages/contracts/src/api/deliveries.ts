@@ -25,7 +25,7 @@ export type DeliveryAttempt = Static<typeof DeliveryAttempt>;
 export const Delivery = Type.Object({
   id: WireId('dlv'),
   eventId: WireId('evt'),
-  /** The webhook endpoint. Null for the present or a former URL of the settings. */
+  /** The webhook endpoint. Null if the URL is or was the one in the tenant's settings. */
   endpointId: Nullable(WireId('whe')),
   type: Type.Enum(eventTypes),
   status: DeliveryStatus,

@@ -49,7 +49,7 @@ export function problemExample(code: ErrorCode): Problem {
   };
 }
 
-/** Groups these codes by their status, in the order of the error catalogue. */
+/** Groups `codes` by HTTP status, in the order of the error catalogue. */
 export function codesByStatus(codes: readonly ErrorCode[]): Map<number, ErrorCode[]> {
   const byStatus = new Map<number, ErrorCode[]>();
   for (const code of errorCodes.filter((one) => codes.includes(one))) {

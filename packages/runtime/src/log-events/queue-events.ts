@@ -54,11 +54,7 @@ export const queueEvents = {
     actions.redis,
   ),
   'queue.connection_failed': warn('queue error', ['err', 'queue'], actions.redis),
-  'queue.worker_failed': warn(
-    'the queue worker had an error',
-    ['err', 'queue'],
-    actions.redis,
-  ),
+  'queue.worker_failed': warn('the queue worker had an error', ['err', 'queue'], actions.redis),
   'queue.worker_restarted': error(
     'the queue worker failed and is restarted',
     ['err', 'queue'],

@@ -23,7 +23,7 @@ export interface DispatchableSubmission {
   jobType: string;
   payloadText: string;
   requestId: string;
-  /** Milliseconds from `loadedAt` to the dispatch deadline, `dispatchDeadlineMs` at most. */
+  /** Milliseconds from `loadedAt` to the dispatch deadline. At most `dispatchDeadlineMs`. */
   remainingMs: number;
   /** The database's time when the submission was loaded. */
   loadedAt: Date;

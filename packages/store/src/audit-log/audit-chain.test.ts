@@ -127,7 +127,7 @@ test('an entry with a chosen number and time does not hide that the head is miss
   const { store, database, advance } = await createFixture();
   await note(store.query, 'entry.1');
   await advance(3_600_000);
-  // The services' role may insert such an entry, with an early id and a late time.
+  // The services' role in Postgres may choose the id and the time of an entry that it inserts.
   await database.query(`INSERT INTO audit_log (id, at, actor_kind, action, subject_kind)
     VALUES (-5, '2100-01-01', 'signup', 'entry.first', 'service')`);
   expect((await verifyAudit(store)).faults).toEqual([{ kind: 'head_missing' }]);

@@ -21,7 +21,7 @@ export interface AuditFilter {
   since: Date | null;
   /** Exclusive. */
   until: Date | null;
-  /** Only entries that are older than this one. */
+  /** Only entries that are older than the entry with this id. */
   beforeId: bigint | null;
   limit: number;
 }

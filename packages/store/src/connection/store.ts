@@ -82,10 +82,13 @@ export interface PoolFigures {
 
 /** An open database. Most functions of this package take it as their first argument. */
 export interface Store {
-  /** Typed calls, for plain reads off the hot path (decision 24). */
+  /** The typed client, for simple reads that are not on the path of a submission (decision 24). */
   readonly db: Models;
   readonly sealer: Sealer;
-  /** Returns a new UUIDv7 with the database's time, or the host's before the first reading. */
+  /**
+   * Returns a new UUIDv7 with the database's time, or with the host's time until a first reading of
+   * the database's clock has succeeded.
+   */
   readonly newId: () => string;
   readonly usageCapFactor: string;
   readonly batchMax: number;
@@ -124,7 +127,7 @@ type Models = Omit<PrismaClient, `$${string}`>;
 
 const poolConnectionsMax = 10;
 
-/** The types of the rows that `query` returns. The typed client parses its rows itself. */
+/** The parsers for the columns that `query` returns. The typed client parses its rows itself. */
 const rowTypes = new TypeOverrides();
 rowTypes.setTypeParser(types.builtins.INT8, BigInt);
 

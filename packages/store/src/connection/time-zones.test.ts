@@ -29,7 +29,10 @@ import { openStore } from './store.ts';
 const timeZones = ['Europe/Berlin', 'America/New_York', 'Asia/Kolkata'];
 
 const minuteMs = 60_000;
-/** Longer than each time until a deadline of the test, and shorter than each offset of a zone. */
+/**
+ * A time that differs from the database's time by more than this is wrong. Every deadline in the
+ * test is nearer, and a wrong zone would move a time further.
+ */
 const nearMs = 40 * minuteMs;
 
 async function liveOnce({ store, tenant, node, hold }: Fixture) {

@@ -181,7 +181,7 @@ export async function dropPendingDeliveries(query: Query, tenantId: string): Pro
   );
 }
 
-/** Marks the pending deliveries of an endpoint as `dropped`. */
+/** Marks the `queued` and `waiting` deliveries of an endpoint as `dropped`. */
 export async function dropQueuedDeliveries(query: Query, targetId: string): Promise<void> {
   await query(
     `WITH pending AS MATERIALIZED (

@@ -21,7 +21,7 @@ export interface AttemptLine {
 export interface DeliveryRecord {
   id: string;
   tenantId: string;
-  /** Null for the present or a former URL of the settings. */
+  /** Null if the URL is or was the one in the tenant's settings. */
   endpointId: string | null;
   eventId: string;
   type: EventType;

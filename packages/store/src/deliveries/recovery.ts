@@ -19,7 +19,8 @@ export interface RecoveryPlace {
   id: string;
 }
 
-// The statuses are literals, because the planner then recognises `deliveries_recoverable_idx`.
+// The statuses are literals, because with parameters the planner may not use the partial index
+// `deliveries_recoverable_idx`.
 const statusCondition = {
   exhausted: Prisma.sql`d.status = 'exhausted'`,
   dropped: Prisma.sql`d.status = 'dropped'`,

@@ -18,7 +18,7 @@ export interface LockedSubmission {
   surgeMicros: bigint;
   rateCardVersion: number;
   nodeId: string | null;
-  /** Milliseconds since the state became `running`, never negative. Null before this change. */
+  /** Milliseconds since the state became `running`, never negative. Null if it never did. */
   runningMs: bigint | null;
   dispatchOverdueMs: bigint;
   /** Milliseconds since the submission's outcome was stored. Null without an outcome. */

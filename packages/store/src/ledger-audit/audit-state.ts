@@ -18,7 +18,7 @@ export type AuditPass = 'recent' | 'full';
 
 interface FoundFault extends LedgerFault {
   readonly by: AuditPass;
-  /** The number of the pass of the kind `by` during which the fault was last found. */
+  /** The number of the last pass, of the kind `by`, during which the fault was found. */
   readonly pass: number;
 }
 
@@ -146,7 +146,10 @@ export function sealState(sealer: Sealer, state: AuditState): Uint8Array {
 const bigintText = /^-?\d+n$/;
 const dateText = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
 
-/** A replacer for `JSON.stringify`. Writes bigints like `12n`. Dates arrive as RFC 3339 texts. */
+/**
+ * A replacer for `JSON.stringify`. Writes a bigint as a text such as `12n`. It gets dates as
+ * RFC 3339 texts, because `JSON.stringify` converts them first.
+ */
 export function shown(_name: string, value: unknown): unknown {
   return typeof value === 'bigint' ? `${value}n` : value;
 }

@@ -86,7 +86,7 @@ export interface LedgerAuditStatus {
   readonly at: Date | null;
   readonly tenants: number;
   /**
-   * The number of submissions that the pass or audit that ended at `fullAt` has verified. 0 if
+   * The number of submissions verified by the pass or whole audit that ended at `fullAt`. 0 if
    * `fullAt` is null.
    */
   readonly submissions: number;

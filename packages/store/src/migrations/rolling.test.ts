@@ -140,8 +140,8 @@ test('an index is built concurrently, and one that a kill left invalid is built 
       `SELECT checksum, applied_steps_count AS steps FROM _prisma_migrations WHERE migration_name = '${expand}'`,
     ),
   ).toEqual([{ checksum: known?.checksum, steps: 1 }]);
-  // Deletes the record of the migration, as if a kill came after the creation of the index and
-  // before the record.
+  // Deletes the record of the migration, as if a kill came after the migration had created the
+  // index and before it was recorded.
   const indexSql = `SELECT 'later_idx'::regclass::oid AS oid`;
   const built = await database.query(indexSql);
   await database.query(`DELETE FROM _prisma_migrations WHERE migration_name = '${expand}'`);

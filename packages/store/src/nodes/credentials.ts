@@ -16,7 +16,7 @@ export interface NodeCredentials {
   readonly disabled: boolean;
   readonly draining: boolean;
   readonly slotsMax: number;
-  /** The valid secrets: the current one first, then the previous one while a rotation overlaps. */
+  /** The valid secrets: the current one first, then the previous one until it expires. */
   readonly secrets: readonly NodeSecret[];
 }
 

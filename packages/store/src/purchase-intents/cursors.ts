@@ -26,7 +26,7 @@ export interface WatchedAccount {
      */
     readonly signature: string | null;
     readonly slot: number;
-    /** The lists of the account leave out signatures of earlier slots. */
+    /** The watcher ignores the account's signatures from slots before this one. */
     readonly floorSlot: number;
   } | null;
 }

@@ -15,15 +15,15 @@ export interface ReconcileCandidate {
 }
 
 /**
- * A position in the order of `at`, and of the row's id for equal times. `at` is a time as Postgres
- * prints it.
+ * A position in the list of candidates, which is sorted by `at`, then by `subjectId`. `at` is a
+ * time as Postgres prints it.
  */
 export interface CandidateCursor {
   at: string;
   subjectId: string;
 }
 
-/** `next` is null if the page has fewer rows than its limit. No page follows then. */
+/** A page with fewer rows than its limit is the last one. Its `next` is null. */
 export interface CandidatePage<Candidate extends ReconcileCandidate> {
   candidates: Candidate[];
   next: CandidateCursor | null;

@@ -10,7 +10,7 @@ export interface DatabaseHealth {
   readonly version: number;
   /** The settings of `settingNames`, with their values as `pg_settings` shows them. */
   readonly settings: Readonly<Record<string, string>>;
-  /** The powers of the role that a service must not have, such as `may create roles`. */
+  /** Powers that the role has and services must not have, such as `may create roles`. */
   readonly excess: readonly string[];
   /** Privileges that services need and the role lacks, such as `INSERT on ledger_entries`. */
   readonly missing: readonly string[];

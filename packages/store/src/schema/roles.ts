@@ -203,7 +203,7 @@ function grantsTo(name: string, schemaName: string, existing: ReadonlySet<string
     `GRANT ${privileges.flatMap((one) => presentPart(table, one, existing)).join(', ')} ON ${escapeIdentifier(table)} TO ${role}`,
   ]);
   return [
-    // A role that can create tables in this schema could make the owner's functions use its tables.
+    // Otherwise the role could create tables here and make the owner's functions use them.
     `REVOKE CREATE ON SCHEMA ${schema} FROM PUBLIC, ${role}`,
     `GRANT USAGE ON SCHEMA ${schema} TO ${role}`,
     ...tables,

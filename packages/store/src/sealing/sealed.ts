@@ -35,7 +35,7 @@ export const tenantSecretPlace = (at: Tenants & { id: string; kind: string }): P
   kind: at.kind,
 });
 
-/** The kind is the secret's version, as in `nodeSecretPlace`. */
+/** The kind is the secret's version, so an earlier secret does not open as the current one. */
 export const endpointSecretPlace = (at: Tenants & { id: string; version: number }): Place => ({
   ...rowOf('webhook_endpoints', 'secret_sealed', at.id),
   tenantId: at.tenantId,

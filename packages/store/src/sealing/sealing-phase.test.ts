@@ -140,7 +140,7 @@ test('values of the previous version are sealed again while services run, and re
   await waitUntil(() => service.sealer.phase === 'bound', { what: 'the service to follow' });
   expect((await findTenantCredentials(service, tenantId))?.hmacSecrets).toEqual(['hsk_test_1']);
 
-  // The service refuses the value that was sealed before the reseal.
+  // Puts back the value that was sealed before the reseal. The service must refuse it.
   await fixture.database.query('UPDATE tenant_secrets SET sealed = $2 WHERE id = $1', [
     previous?.id,
     previous?.sealed,

@@ -98,7 +98,7 @@ test('a tenant at its limit in flight waits until a submission has ended, howeve
   expect(held.map(({ outcome }) => outcome.kind)).toEqual(['held', 'held', 'in_flight_max']);
   expect(await inFlight()).toBe(2);
   expect(await figures(tenantId)).toMatchObject({ held: 400 });
-  // A repeated key is found first, before the limit in flight is checked.
+  // A repeated key is found before the limit of submissions in flight is checked.
   expect((await hold(tenantId, { key: 'a' })).outcome.kind).toBe('key_taken');
   await rejectPending(store, held[0]?.id ?? '', { onlyOverdue: false });
   expect(await inFlight()).toBe(1);

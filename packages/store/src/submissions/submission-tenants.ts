@@ -33,7 +33,7 @@ export function rememberTenants(store: Store, rows: readonly TenantRow[]): void 
 
 const tenantsSql = 'SELECT id, tenant_id FROM submissions WHERE id = ANY($1::uuid[])';
 
-/** Returns the tenant's id of each submission that exists, by the submission's id. */
+/** Returns the tenant ids of the submissions that exist, by submission id. */
 export async function tenantsOf(
   store: Store,
   submissionIds: readonly string[],

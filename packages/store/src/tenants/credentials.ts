@@ -24,9 +24,12 @@ export interface TenantCredentials {
    * (`KeyRecord`), or if the request names no key.
    */
   scopes: readonly KeyScope[];
-  /** The CIDR blocks that requests must come from. Empty for any address. */
+  /** The CIDR blocks that requests must come from. Empty if every address is allowed. */
   addresses: string[];
-  /** True if one of the secrets has an expiry time. Its expiry does not change `accountEpoch`. */
+  /**
+   * True if one of the secrets has an expiry time. `accountEpoch` does not change when a secret
+   * expires.
+   */
   hasExpiringSecret: boolean;
   rateLimitPerSecond: number;
   rateLimitBurst: number;

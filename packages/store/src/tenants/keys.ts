@@ -52,7 +52,7 @@ export type KeyDeletion =
   | { kind: 'deleted'; deliveryIds: string[] }
   | { kind: 'not_found' }
   /**
-   * The key is the last one with the scope `settings`. Without it, no key of the tenant could
+   * The key is the last one with the scope `settings`. If it were deleted, the tenant could not
    * change its settings.
    */
   | { kind: 'last_key' };

@@ -27,7 +27,7 @@ const endpointsSql = `
   WHERE tenant_id = $1::uuid AND ($2::uuid IS NULL OR id = $2::uuid) AND retired_at IS NULL
   ORDER BY id`;
 
-/** The endpoints of a tenant, oldest first, without retired ones. */
+/** The endpoints of a tenant, oldest first, without deleted ones and without former URLs. */
 export async function listEndpoints(store: Store, tenantId: string): Promise<EndpointRecord[]> {
   return (await store.query<EndpointRow>(endpointsSql, [tenantId, null])).map(recordOf);
 }

@@ -65,10 +65,7 @@ export interface NodeLink {
   badFrames: number;
   readonly foreign: ForeignFrames;
   helloTimer?: Timer;
-  /**
-   * The number of this link in Postgres. Among the links of a node, the one with the highest number
-   * is the current link.
-   */
+  /** The link's epoch in Postgres. The link with the highest one is the node's current link. */
   readonly linkEpoch: number;
   instanceId?: string | undefined;
   /** The link's epoch in the fleet registry; 0 until the link is entered there. */

@@ -85,7 +85,7 @@ function recordOfferSpans(
   }
 }
 
-/** Records the offers in the background, because they only serve later investigations. */
+/** Records the offers in the background, because the records serve only later investigations. */
 function recordAll(
   dispatcher: Dispatcher,
   submissionId: string,
@@ -226,8 +226,8 @@ async function askNext(
 }
 
 /**
- * `missed`: the dispatcher `to` is not subscribed. `unknown`: Redis failed, which says nothing of
- * the dispatcher.
+ * `missed`: the dispatcher `to` is not subscribed. `unknown`: Redis failed, so it is not known
+ * whether the dispatcher is subscribed.
  */
 async function send(
   dispatcher: Dispatcher,

@@ -44,8 +44,7 @@ describe('a node that floods', () => {
     };
     const usual = allowed(100);
     expect(allowed(100, { slots: 200, running: 0 })).toBeGreaterThan(5 * usual);
-    // After a new `hello`, a node may repeat a frame for each run and also send a usage frame for
-    // each.
+    // After a new `hello`, a node may send two frames for each run: a repeated one and a `usage`.
     expect(allowed(100, { slots: 1, running: 1_001 })).toBeGreaterThan(2 * 1_001);
     expect(allowed(256 * 1024)).toBeLessThan(usual / 50);
   });

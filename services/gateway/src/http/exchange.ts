@@ -14,7 +14,7 @@ export interface Exchange {
   route?: string;
   tenantId?: string;
   operatorId?: string;
-  /** The state of the tenant's rate limit. Undefined unless a tenant's request is authenticated. */
+  /** The state of the tenant's rate limit. Set only if a tenant's request is authenticated. */
   rateLimit?: RateLimitState;
   answer?: Answer;
   readonly trace: RequestTrace;

@@ -107,8 +107,8 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
         server.closeAllConnections();
       }, drainTimeoutMs);
       await Promise.race([closed, sleep(idleCloseDelayMs)]);
-      // Closes the idle connections at once. Each other connection closes after an answer with
-      // `connection: close`.
+      // Closes the idle connections at once. Each of the other connections closes after an answer
+      // with `connection: close`.
       server.close();
       await closed;
       clearTimeout(timer);

@@ -58,7 +58,7 @@ export type CheckedBody<Value> =
   | {
       readonly kind: 'checked';
       readonly value: Value;
-      /** The exact micro-credits of the amounts in the body, by member name. */
+      /** The amounts in the body, in exact micros, by member name. */
       readonly amounts: ReadonlyMap<string, bigint>;
     }
   | ProblemAnswer;

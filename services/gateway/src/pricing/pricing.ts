@@ -35,7 +35,7 @@ const noRateCard = parseRateCard(0, {
 });
 
 /**
- * Caches typical usage and surge. Most requests then read no usage from Postgres and no surge from
+ * Caches typical usage and surge, so most requests read no usage from Postgres and no surge from
  * Redis.
  */
 export function createPricing(sources: {

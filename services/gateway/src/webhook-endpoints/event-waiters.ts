@@ -4,7 +4,7 @@ import type { Logger } from '@svc/runtime';
 const waitersMax = 1_000;
 /** The most requests of one tenant that wait for events at one gateway. */
 const tenantWaitersMax = 10;
-/** The pause before each look. A look is one statement for the events of all awaited endpoints. */
+/** The pause before each query. One query looks for the events of all awaited endpoints. */
 const lookMs = 250;
 
 export interface AwaitedEvents {

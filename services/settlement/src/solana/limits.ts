@@ -5,7 +5,10 @@
 
 /** The interval at which the watcher looks in Postgres for work. */
 export const tickMs = 500;
-/** The interval of polls of a token account with an open intent. CONTRACT 8 allows at most 2 s. */
+/**
+ * The interval at which a token account is polled while one of its intents is open. CONTRACT 8
+ * allows at most 2 s.
+ */
 export const pollMs = 1_000;
 /** The interval of calls to the RPC server while no intent is open. */
 export const idleCallMs = 60_000;

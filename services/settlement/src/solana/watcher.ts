@@ -38,7 +38,7 @@ export interface Watcher {
    * not answer, the watcher backs off, and the call resolves. Rejects if Postgres fails.
    */
   tick(): Promise<void>;
-  /** The reason why no payment is credited. Null if none is known. */
+  /** The reason why no payment is credited. Null if no such reason is known. */
   problem(): string | null;
   close(): Promise<void>;
 }
@@ -155,8 +155,8 @@ async function work(deps: WatcherDeps, lease: Lease, state: State): Promise<bool
   const isChecked = state.checkedMs !== null && nowMs - state.checkedMs < genesisCheckMs;
   if (!isChecked) {
     if (!(await checkTerms(deps, state))) return true;
-    // If no intent is open and every account has a cursor, the check replaces the idle call of this
-    // interval.
+    // If no intent is open and every account has a cursor, one call per `idleCallMs` is enough. The
+    // check counts as this call.
     if (!isOpen && !isNew) return true;
   }
   const asked = isOpen

@@ -75,7 +75,7 @@ interface SuccessRules {
    * proves nothing.
    */
   isAccepted?(answer: Answer): boolean;
-  /** True if a sentence like "Thank you for applying" suffices, after the form has gone. */
+  /** True if a sentence like "Thank you for applying" proves success after the form has gone. */
   readonly isSentenceEnough: boolean;
 }
 

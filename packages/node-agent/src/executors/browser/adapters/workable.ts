@@ -2,7 +2,7 @@ import type { Adapter } from './adapter.ts';
 import { refusalByStatus } from './answers.ts';
 import { postTo } from './requests.ts';
 
-/** The hosted form of Workable. It uploads the files to a store first, then sends JSON. */
+/** The hosted form of Workable. It first uploads the files, then sends the application as JSON. */
 export const workable: Adapter = {
   name: 'workable',
   reading: {

@@ -13,7 +13,7 @@ export interface Door {
   /** Decides on one connection. The promise stays pending while the connection has to wait. */
   enter(passage: Passage): Promise<Entry>;
   seal(to: SealedTo): void;
-  /** Opens the door again after `seal`. Does nothing after `shut`. */
+  /** Ends the seal: waiting and new connections pass. Does nothing after `shut`. */
   release(): void;
   shut(): void;
 }

@@ -37,8 +37,8 @@ type Answered = SubmissionSent & { readonly kind: 'answered' };
 /** The longest wait for a submission request after the activation. */
 const requestWaitMs = 60_000;
 /**
- * In the phase `activated`, the fence closes after this long without a request of the page in
- * flight.
+ * In the phase `activated`, the fence closes if no request of the page has been in flight for this
+ * long.
  */
 const quietMs = 5_000;
 /** The longest wait for the answer, its body included (CONTRACT 10). */

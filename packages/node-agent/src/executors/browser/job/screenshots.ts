@@ -25,7 +25,7 @@ export function screenshotsOf(
       const options = { fullPage: true, caret: 'initial', timeout: screenshotMsMax } as const;
       await writeFile(file, await page.screenshot(options), { mode: 0o600 });
     } catch {
-      // The error is ignored. For example, the page or the directory may be gone.
+      // A failed screenshot is ignored. For example, the page or the directory may be gone.
     }
   };
 }

@@ -180,7 +180,7 @@ function notConfirmed(): JobFailed {
 
 /**
  * Rejects after `limitMs`, or when the signal aborts. The limit is needed because a call to a page
- * may never settle.
+ * may never return.
  */
 async function notConfirmedAfter(limitMs: number, signal: AbortSignal): Promise<never> {
   await sleep(limitMs, undefined, { signal }).catch(() => {});

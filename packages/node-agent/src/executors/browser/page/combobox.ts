@@ -6,7 +6,7 @@ import type { InFlight } from './in-flight.ts';
 import { awaitListboxOf, readListboxOf } from './in-page.ts';
 import type { ListboxReport } from './in-page/reports.ts';
 
-/** The longest wait of one call in the page for a change of the options. */
+/** The longest time that one call in the page waits for the options to change. */
 const waitMs = 120;
 /**
  * The longest wait for the wanted option after a click or ArrowDown on the combobox. While a

@@ -180,7 +180,10 @@ function isSameText(actual: string, wanted: string, isPhone = false): boolean {
   return short.length >= 7 && digits(wanted).endsWith(short);
 }
 
-/** If `canDiffer` is true, an option that shows one of `spellings` also counts as the value. */
+/**
+ * True if the shown options are those of `value`. If `canDiffer` is true, a shown text may also be
+ * one of `value.spellings`.
+ */
 function isSameChoice(
   actual: readonly string[],
   value: { readonly labels: readonly string[]; readonly spellings?: readonly string[] },

@@ -14,7 +14,10 @@ export type Resolution =
   | { readonly kind: 'resolved'; readonly profile: ApplicantProfile }
   | { readonly kind: 'invalid'; readonly message: string };
 
-/** Arranges a checked document for the planner. Finds faults that a schema cannot describe. */
+/**
+ * Converts a profile that matches the schema into the form that the planner reads. Refuses a
+ * profile with faults that a schema cannot describe.
+ */
 export function resolveProfile(document: ProfileDocument): Resolution {
   const control = controlCharacterIn(ProfileSchema, document);
   if (control !== undefined) return invalid(`${control} must have no control characters.`);

@@ -9,7 +9,7 @@ declare const allBelow: typeof visibility.allBelow;
 declare const isVisible: typeof visibility.isVisible;
 declare const textOf: typeof labels.textOf;
 
-/** An invisible captcha and its badge count as none. */
+/** Returns `none` also for an invisible captcha and for its badge. */
 export function challengeIn(frame: HTMLElement): FrameFacts['challenge'] {
   const box = frame.getBoundingClientRect();
   if (!isVisible(frame) || box.width < 60 || box.height < 40) return 'none';

@@ -75,8 +75,8 @@ export interface Backlog {
  */
 export const refusedShareMax = 0.02;
 /**
- * A system keeps up with a rate only if its backlog at the end is at most the requests that are due
- * in this time.
+ * The largest backlog that may be left at the end: the requests that are due in this time. With a
+ * larger backlog, the system did not keep up with the rate.
  */
 const heldBacklogSeconds = 1;
 

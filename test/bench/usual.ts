@@ -32,7 +32,7 @@ import type { System } from './systems/system.ts';
 const { againstDir } = options;
 const other = againstDir === undefined ? 'baseline' : 'the other checkout';
 const names = ['product', other];
-/** The requests in flight in the shapes `created64` and `life64`. */
+/** The number of requests in flight in the shapes `created64` and `life64`. */
 const inFlightOfLoops = 64;
 
 /**

@@ -111,7 +111,7 @@ async function demand(member: Member, line: string): Promise<void> {
   if (!answer.startsWith('+OK')) throw new Error(`${line}: ${answer}`);
 }
 
-/** The text of an answer whose first line is its length. */
+/** Sends a command. Returns the answer without its first line, which is the answer's length. */
 async function bulk(member: Member | undefined, line: string): Promise<string> {
   const answer = (await member?.command(line)) ?? '';
   return answer.slice(answer.indexOf('\r\n') + 2).trim();

@@ -12,7 +12,7 @@ import {
   signatureHeaders,
   type WireAnswer,
 } from '../support/wire.ts';
-import { doorShares, type Plan, type Door, plans, type Signer } from './plans.ts';
+import { stageShares, type Plan, type Stage, plans, type Signer } from './plans.ts';
 
 /**
  * Sends generated requests of every kind. Most are correctly signed, so they pass the signature
@@ -61,7 +61,7 @@ afterAll(async () => {
 
 interface Findings {
   readonly violations: string[];
-  readonly doors: Record<string, number>;
+  readonly stages: Record<string, number>;
   readonly codes: Record<string, number>;
   readonly created: Set<string>;
   sent: number;
@@ -75,7 +75,7 @@ test(
     process.stdout.write(`FUZZ_SEED=${seed} FUZZ_REQUESTS=${requestsCount}\n`);
     const found: Findings = {
       violations: [],
-      doors: {},
+      stages: {},
       codes: {},
       created: new Set(),
       sent: 0,
@@ -118,8 +118,8 @@ async function worker(source: Generator<Plan>, found: Findings): Promise<void> {
   }
 }
 
-function describe({ door, method, target, body = '' }: Plan): string {
-  return `[${door}] ${method} ${target.slice(0, 120)} ${JSON.stringify(Buffer.from(body).toString('utf8').slice(0, 200))}`;
+function describe({ stage, method, target, body = '' }: Plan): string {
+  return `[${stage}] ${method} ${target.slice(0, 120)} ${JSON.stringify(Buffer.from(body).toString('utf8').slice(0, 200))}`;
 }
 
 async function sendPlan(plan: Plan, index: number): Promise<WireAnswer | undefined> {
@@ -180,8 +180,8 @@ function note(plan: Plan, answer: WireAnswer | undefined, found: Findings): void
   const violations = plan.method === 'RAW' ? [] : whole.api.violations(plan, answer);
   found.violations.push(...violations.map((violation) => `${describe(plan)}: ${violation}`));
   const outcome = outcomeOf(answer);
-  const door = `${plan.door} ${outcome}`;
-  found.doors[door] = (found.doors[door] ?? 0) + 1;
+  const stage = `${plan.stage} ${outcome}`;
+  found.stages[stage] = (found.stages[stage] ?? 0) + 1;
   found.codes[outcome] = (found.codes[outcome] ?? 0) + 1;
   if (answer.status >= 500 && !/^503 (dispatch_unavailable|unavailable)$/.test(outcome)) {
     found.violations.push(`${describe(plan)}: ${answer.status} ${answer.text.slice(0, 300)}`);
@@ -197,11 +197,11 @@ function outcomeOf(answer: WireAnswer): string {
 }
 
 /**
- * For each door (a check of the gateway), the answers which show that a request reached the door.
- * `doorShares` gives the expected number of requests for each door. At least half of this number
+ * For each stage (a check of the gateway), the answers which show that a request reached the stage.
+ * `stageShares` gives the expected number of requests for each stage. At least half of this number
  * must get one of these answers.
  */
-const answeredBy: Readonly<Record<Door, readonly string[]>> = {
+const answeredBy: Readonly<Record<Stage, readonly string[]>> = {
   unparsable: ['400 bad_request'],
   route: ['404 not_found', '405 method_not_allowed'],
   size: ['413 payload_too_large'],
@@ -224,15 +224,15 @@ const answeredBy: Readonly<Record<Door, readonly string[]>> = {
   settings: ['200', '422 validation_error'],
 };
 
-function expectQuotas({ doors }: Findings): void {
-  const shares = Object.values(doorShares).reduce((sum, share) => sum + share, 0);
-  const reachedOf = (door: string, outcomes: readonly string[]) =>
-    outcomes.reduce((sum, outcome) => sum + (doors[`${door} ${outcome}`] ?? 0), 0);
-  const short = Object.entries(answeredBy).flatMap(([door, outcomes]) => {
-    const share = new Map<string, number>(Object.entries(doorShares)).get(door) ?? 0;
+function expectQuotas({ stages }: Findings): void {
+  const shares = Object.values(stageShares).reduce((sum, share) => sum + share, 0);
+  const reachedOf = (stage: string, outcomes: readonly string[]) =>
+    outcomes.reduce((sum, outcome) => sum + (stages[`${stage} ${outcome}`] ?? 0), 0);
+  const short = Object.entries(answeredBy).flatMap(([stage, outcomes]) => {
+    const share = new Map<string, number>(Object.entries(stageShares)).get(stage) ?? 0;
     const quota = Math.floor(((requestsCount * share) / shares) * 0.5);
-    const reached = reachedOf(door, outcomes);
-    return reached < quota ? [`${door}: ${reached} of ${quota}`] : [];
+    const reached = reachedOf(stage, outcomes);
+    return reached < quota ? [`${stage}: ${reached} of ${quota}`] : [];
   });
   expect(short).toEqual([]);
 }

@@ -4,8 +4,8 @@ import { idTargets, lists, paths, plainReads, safeText, signedRoutes } from './t
 
 /** A generated request. The test signs the request before sending, unless `signer` is `nobody`. */
 export interface Plan {
-  /** The step of the gateway that the request should reach (`doorShares`). */
-  readonly door: Door;
+  /** The step of the gateway that the request should reach (`stageShares`). */
+  readonly stage: Stage;
   readonly method: string;
   readonly target: string;
   readonly body?: string | Uint8Array;
@@ -22,10 +22,10 @@ type Spoiling =
   | { readonly kind: 'header'; readonly name: string; readonly value: string };
 
 /**
- * The relative share of the requests for each door. A door is a step of the gateway that can end a
- * request with an answer. The steps of a submission are in the order of CONTRACT 3.
+ * The relative share of the requests for each stage. A stage is a step of the gateway that can end
+ * a request with an answer. The steps of a submission are in the order of CONTRACT 3.
  */
-export const doorShares = {
+export const stageShares = {
   unparsable: 2,
   route: 5,
   size: 1,
@@ -47,7 +47,7 @@ export const doorShares = {
   reads: 12,
   settings: 3,
 } as const;
-export type Door = keyof typeof doorShares;
+export type Stage = keyof typeof stageShares;
 
 const keys = fc.stringMatching(/^[A-Za-z0-9 -]{1,40}$/);
 const anything = fc.jsonValue({ maxDepth: 3 }).map((value) => JSON.stringify(value));
@@ -85,8 +85,8 @@ function edited(text: string, changes: readonly Edit[]): string {
   return result;
 }
 
-const post = (door: Door, body: Plan['body'], signer: Signer = 'rich'): Plan => ({
-  door,
+const post = (stage: Stage, body: Plan['body'], signer: Signer = 'rich'): Plan => ({
+  stage,
   method: 'POST',
   target: '/v1/submissions',
   ...(body === undefined ? {} : { body }),
@@ -132,19 +132,19 @@ const elsewhere = (plan: Plan, [method = 'POST', target = '']: readonly string[]
 const noise = fc.uint8Array({ minLength: 1, maxLength: 300 });
 const httpText = 'POST /v1/quotes HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nX-A: b\r\n\r\n{}';
 
-const byDoor: Readonly<Record<Door, fc.Arbitrary<Plan>>> = {
+const byStage: Readonly<Record<Stage, fc.Arbitrary<Plan>>> = {
   unparsable: fc
     .oneof(
       noise,
       edits.map((changes) => Buffer.from(edited(httpText, changes))),
     )
-    .map((body) => ({ door: 'unparsable', method: 'RAW', target: '', body, signer: 'nobody' })),
+    .map((body) => ({ stage: 'unparsable', method: 'RAW', target: '', body, signer: 'nobody' })),
   route: fc
     .record({
       method: fc.constantFrom('GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'),
       target: paths,
     })
-    .map((wire) => ({ door: 'route', ...wire, signer: 'nobody' })),
+    .map((wire) => ({ stage: 'route', ...wire, signer: 'nobody' })),
   size: fc
     .tuple(signedRoutes, fc.integer({ min: 262_145, max: 300_000 }))
     .map(([route, size]) => elsewhere(post('size', ' '.repeat(size)), route)),
@@ -240,13 +240,13 @@ const byDoor: Readonly<Record<Door, fc.Arbitrary<Plan>>> = {
     .map((body) => elsewhere(post('settings', body), ['PATCH', '/v1/settings'])),
   reads: fc
     .oneof(idTargets, lists, plainReads)
-    .map((wire) => ({ door: 'reads', ...wire, signer: 'rich' })),
+    .map((wire) => ({ stage: 'reads', ...wire, signer: 'rich' })),
 };
 
 export const plans: fc.Arbitrary<Plan> = fc.oneof(
-  ...Object.entries(doorShares).map(([door, weight]) => {
-    const arbitrary = Object.entries(byDoor).find(([name]) => name === door)?.[1];
-    if (arbitrary === undefined) throw new Error(`no generator makes requests for ${door}`);
+  ...Object.entries(stageShares).map(([stage, weight]) => {
+    const arbitrary = Object.entries(byStage).find(([name]) => name === stage)?.[1];
+    if (arbitrary === undefined) throw new Error(`no generator makes requests for ${stage}`);
     return { weight, arbitrary };
   }),
 );

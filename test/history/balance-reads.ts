@@ -61,7 +61,7 @@ function figures(balance: bigint, held: bigint): string {
   return `${balance}/${held}`;
 }
 
-/** Maps each pair of figures that a read may see to its positions, in ascending order. */
+/** Maps the figures of a balance to the positions where a read may see them, lowest first. */
 function positionsByFigures(lines: readonly LineRecord[]): Map<string, number[]> {
   const positions = new Map([[figures(0n, 0n), [0]]]);
   for (const [index, line] of lines.entries()) {

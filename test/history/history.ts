@@ -57,8 +57,8 @@ export type CreateOutcome =
   /** The answer of the store itself, without a gateway: the key is in use. */
   | { readonly kind: 'taken' }
   /**
-   * Another error, after the look-up of the key. At some moment during the request, no submission
-   * had the key.
+   * Another error, which is returned only after the key was looked up. It proves that the key was
+   * free at some moment during the request.
    */
   | { readonly kind: 'refused'; readonly code: string }
   | { readonly kind: 'unknown' };

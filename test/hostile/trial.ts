@@ -95,8 +95,8 @@ export async function runTrial(service: Dispatching, submissions: number): Promi
       await postAll(service, count, look);
       await rested(service);
       slotsTakenByNobody = Math.max(slotsTakenByNobody, await takenByNobody(service));
-      // The quarantine of the hostile node begins when the first of its unstarted jobs has passed
-      // the start deadline.
+      // After the start deadline, the jobs that the hostile node has not started fail. These
+      // failures quarantine the node.
       if (chunk % 5 === 1) await passTime(service, startDeadlineMs);
       await look();
       await settleAll(service);

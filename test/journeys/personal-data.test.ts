@@ -12,7 +12,10 @@ import {
   redisFiles,
 } from './personal-data.fixture.ts';
 
-/** Only the tenant and the node get personal data of third parties in plain text. */
+/**
+ * These tests check that only the tenant and the node get personal data of third parties in plain
+ * text.
+ */
 
 /** Free texts that may contain personal data. They are sealed wherever they are at rest. */
 const personal = {

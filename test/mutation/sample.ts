@@ -14,7 +14,7 @@ export function sample(mutants: readonly Mutant[], seed: number, n: number): Mut
     .map(({ mutant }) => mutant);
 }
 
-/** Distributes `n` among rooms of these sizes, as evenly as their sizes allow. */
+/** Distributes `n` as evenly as possible. No room gets more than its number in `counts`. */
 export function shares(counts: readonly number[], n: number): number[] {
   const given = counts.map(() => 0);
   for (

@@ -103,8 +103,8 @@ test('after the restore of an hour-old copy no job runs twice, and the outcomes 
   await running.stop();
   await world.backUp();
 
-  // In the hour that the restore loses: `runs across` ends, `lost` begins and ends, and `in hand`
-  // begins.
+  // In the hour that the restore loses, the submission `runs across` ends, `lost` begins and ends,
+  // and `in hand` begins.
   running = await startRollingServices(presentEntry, services, { ...world.env, ...ports });
   await end('runs across', acrossId);
   const lostId = await submit('lost');

@@ -161,7 +161,7 @@ test('a payment below 2,000 newer signatures is found page by page, back to the 
     { limit: 1_000, before: expect.any(String) },
     { limit: 1_000, before: expect.any(String) },
   ]);
-  // The watcher does not read failed transactions, and all transactions of the spam failed.
+  // All spam transactions failed, and the watcher does not read failed transactions.
   expect(callsOf('getTransaction')).toBe(1);
   const [cursor] = await world.database.query<{ signature: string }>(
     'SELECT signature FROM solana_cursors',

@@ -108,7 +108,10 @@ export interface Client {
     options?: CallOptions,
   ): Promise<RotatedSecret>;
   testWebhookEndpoint(endpointId: string, options?: CallOptions): Promise<DeliveryQueued>;
-  /** Events of an endpoint without a URL, oldest first. Pass `nextCursor` as `after` to read on. */
+  /**
+   * Returns events of an endpoint without a URL, oldest first. To get the next events, pass
+   * `nextCursor` as `after`.
+   */
   pollWebhookEvents(
     endpointId: string,
     query?: PollWebhookEventsQuery,

@@ -6,7 +6,7 @@ const uuid = '01890a5d-ac96-774b-bcce-b302099a8057';
 const wireId = 'sub_01h455vb4pex5vsknk084sn02q';
 
 test('an id is the TypeID of its UUID', () => {
-  // An example of the TypeID specification, with our prefix.
+  // Both ids are from an example in the TypeID specification. Only the prefix is ours.
   expect(toWireId('sub', uuid)).toBe(wireId);
   expect(fromWireId('sub', wireId)).toBe(uuid);
 });

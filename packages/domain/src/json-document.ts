@@ -174,7 +174,7 @@ function readObject(reader: Reader): JsonObject | undefined {
 
 const none: readonly string[] = [];
 
-/** The names that an earlier member has too. Takes time linear in the number of members. */
+/** The name of each member that repeats an earlier name. Takes linear time. */
 function duplicateNamesOf(members: readonly JsonMember[]): readonly string[] {
   if (members.length < 2) return none;
   const names = new Set<string>();

@@ -72,7 +72,7 @@ export interface FleetRegistry {
    * `join` for each of its nodes.
    */
   refresh(dispatcherId: string): Promise<'known' | 'unknown'>;
-  /** Enters a link, or updates its entry. `superseded`: the node has a newer link. */
+  /** Adds a link, or updates its entry. `superseded`: the node has a newer link. */
   join(
     node: FleetNode,
   ): Promise<{ readonly kind: 'joined'; readonly epoch: number } | { readonly kind: 'superseded' }>;

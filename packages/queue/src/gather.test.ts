@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createGatherer } from './gather.ts';
 
-/** A gatherer whose calls end when the test ends them. */
+/** Returns a gatherer and its calls. A call stays in flight until the test resolves its `end`. */
 function openCalls() {
   const calls: { items: readonly string[]; end: PromiseWithResolvers<void> }[] = [];
   const gather = createGatherer<string>((key, items) => {

@@ -78,10 +78,7 @@ export async function setLogLevel(
   await set(redis, levelKey(prefix, service), [level, durationMs]);
 }
 
-/**
- * Removes the level that was set for a service, before its lifetime ends. Throws if Redis is
- * unreachable.
- */
+/** Removes the level of a service before the level expires. Throws if Redis is unreachable. */
 export async function clearLogLevel(redis: Redis, prefix: string, service: string): Promise<void> {
   await redis.del(levelKey(prefix, service));
 }

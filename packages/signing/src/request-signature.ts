@@ -85,7 +85,8 @@ function withoutOptionalSpaces(text: string): string {
  * there are too many values, or if there is no signature.
  */
 function presentedSignatures(header: string): Presented {
-  // `split` returns at most one value too many. One is enough to refuse the header.
+  // The limit of `split` is one above the allowed maximum, because one extra value is enough to
+  // refuse the header.
   const values = header.split(',', signatureValuesMax + 1).map(withoutOptionalSpaces);
   if (values.length > signatureValuesMax) {
     const detail = `X-SVC-Signature has more than ${signatureValuesMax} values.`;

@@ -7,7 +7,7 @@ import { closeLeftovers, forgetClosed, recentLogs } from './open-resources.ts';
  */
 let hasFailed = false;
 
-// Several test files may share this process. `hasFailed` is false at the start of each file.
+// Several test files may share this process, so `hasFailed` is reset before each file.
 beforeAll(() => {
   hasFailed = false;
 });

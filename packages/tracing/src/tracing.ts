@@ -72,7 +72,7 @@ export interface Tracing {
   /** Unix time in milliseconds, with fractions; 0 if tracing is off. */
   nowMs(): number;
   request(headers: OfferedHeaders): RequestTrace;
-  /** Records a step, if its subject is traced. */
+  /** Records a step if its submission or event is traced. */
   record(span: StepSpan): void;
   /** Records a batch, if it has two or more `members` and at least one of them is traced. */
   recordBatch(span: BatchSpan): void;

@@ -18,8 +18,8 @@ export interface AppOptions extends SignedOptions, RequestObserver {
   /** The proxies that are trusted to report the client's address. If omitted, none is trusted. */
   readonly trustProxy?: string;
   /**
-   * If set, a request is refused unless it came over TLS or one of these proxies reports TLS for
-   * it.
+   * If set, a request is accepted only if it came over TLS, or if one of these proxies reports TLS
+   * for it.
    */
   readonly tlsOnly?: TrustedProxies;
   readonly newId: () => string;

@@ -59,7 +59,7 @@ export function createExpiringCache<Value>({
     }
   }
 
-  /** Keeps the value, unless the cache has a value of the key from a load that began later. */
+  /** Keeps the value, unless the cache has one for this key whose load began later. */
   function keepNewest(key: string, value: Value, loadedAtMs: number): void {
     const known = present.get(key) ?? absent.get(key);
     if (known !== undefined && known.loadedAtMs > loadedAtMs) return;

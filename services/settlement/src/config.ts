@@ -10,7 +10,7 @@ import {
 import { commonConfig, solanaConfig } from '@svc/runtime';
 import { Type, type Static } from 'typebox';
 
-/** The settlement worker's configuration (CONTRACT 9). */
+/** The configuration of the service `settlement` (CONTRACT 9). */
 export const settlementConfig = Type.Object({
   ...commonConfig,
   ...solanaConfig,

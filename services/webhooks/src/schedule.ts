@@ -38,7 +38,7 @@ export interface ScheduleOptions {
    */
   readonly requestsMax: number;
   readonly monotonicMs: () => number;
-  /** Called after each timer, because an endpoint may have become ready. */
+  /** Called each time a timer has fired, because an endpoint may have become ready. */
   readonly onReady: () => void;
 }
 
@@ -89,8 +89,8 @@ export class Schedule {
   }
 
   /**
-   * The number of attempts that are being sent or recorded, plus the most attempts that unfinished
-   * claims may return.
+   * The number of attempts that are being sent or recorded, plus the largest number that unfinished
+   * claims can return.
    */
   get inFlight(): number {
     return this.#inFlight;

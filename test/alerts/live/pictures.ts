@@ -11,7 +11,9 @@ const drawMs = 2_500;
  */
 const graphsOfPicture = 9;
 
-/** CSS that arranges the graphs in three columns. Hides their controls, but not the expressions. */
+/**
+ * CSS that arranges the graphs in three columns. It hides their controls, except the expressions.
+ */
 const style = `
   .navbar { position: static; }
   #graph_container { display: grid; grid-template-columns: repeat(3, 1fr); gap: 8px; }

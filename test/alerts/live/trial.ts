@@ -29,7 +29,7 @@ export interface TrialOptions {
    * counts from the moment at which the fault would begin.
    */
   readonly onNotice: (prometheus: Prometheus) => Promise<void>;
-  /** Called at the end, after the load has stopped. The services still run then. */
+  /** Called at the end: the load has stopped, and the services still run. */
   readonly onEnd?: (world: World) => Promise<void>;
 }
 

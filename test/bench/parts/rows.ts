@@ -15,7 +15,7 @@ export interface Rows {
   readonly hotShare: number;
 }
 
-/** Measures a part, and counts the rows that these systems write meanwhile. */
+/** Runs `measurePart`, and counts the rows that `systems` write during the run. */
 export async function withRows<T>(
   systems: readonly System[],
   measurePart: () => Promise<T>,

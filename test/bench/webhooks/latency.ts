@@ -7,7 +7,7 @@ import type { World } from './world.ts';
 
 const tenantsMax = 100;
 const seconds = 20;
-/** Events are committed in batches, as settlements are. This is the pause between two batches. */
+/** The pause between two batches of events. Settlement commits its events in batches, too. */
 const tickMs = 10;
 
 /**

@@ -3,8 +3,8 @@ import type { InjectedBug } from './injected-bug.ts';
 const holding = 'packages/store/src/submissions/hold.ts';
 
 /**
- * The source text of a cache in the process. The cache keeps the value of `read` for each `key` for
- * `ageMs`.
+ * Returns the source text of an expression that caches the value of `read` in the process. Each
+ * `key` has a separate value, which is kept for `ageMs`.
  */
 function cached(key: string, read: string, ageMs: string): string {
   return `(async (cache, key) => {

@@ -14,7 +14,7 @@ export interface LoadTenant {
    */
   readonly webhookUrl: string | undefined;
   /**
-   * True if the tenant has credit for a few submissions only. The load sometimes grants the tenant
+   * True if the tenant has credits for only a few submissions. The load sometimes grants the tenant
    * more credits.
    */
   readonly isPoor: boolean;

@@ -11,7 +11,7 @@ export interface Trend {
   readonly last: number;
   /** The slope of the least-squares line through all points, in `unit` per hour. */
   readonly perHour: number;
-  /** The rise of the least-squares line from the first to the last point, in the figure's unit. */
+  /** The rise of the least-squares line from the first to the last point, in `unit`. */
   readonly growth: number;
   readonly isFlat: boolean;
   readonly values: readonly number[];

@@ -8,7 +8,7 @@ interface Host {
 export interface Hosts {
   /** The host of a service or a node, by the name of its process, such as `gateway 0`. */
   of(processName: string): Host;
-  /** The address of this process to which the services send webhooks. */
+  /** The address at which this process receives the webhooks of the services. */
   readonly tenantsAddress: string;
   /**
    * Present if tenants connect to gateways, and nodes to dispatchers, without a TCP proxy in this

@@ -97,6 +97,6 @@ test('packets arrive in order with the given delay', async () => {
   socket.write('ab');
   socket.write('cd');
   expect(await answer(socket, 4)).toBe('abcd');
-  // The delay applies on the way there and on the way back.
+  // The delay applies in both directions, so the answer comes after two delays.
   expect(performance.now() - startedMs).toBeGreaterThan(115);
 });

@@ -41,7 +41,7 @@ let sent = 0;
 const connections = keptConnections(256);
 const endOfTrialMs = (): number => performance.now() + warmUpMs + seconds * 1_000;
 
-/** Links a node that completes each submission after half to one and a half times `runMs`. */
+/** Links a node. It completes each submission after a random time of 0.5 to 1.5 times `runMs`. */
 async function linkNode(stack: TestStack, index: number): Promise<void> {
   const { nodeId, nodeSecret: secret } = await stack.createNode(`node ${index}`);
   const link = stack.nodeLinkUrls[index % stack.nodeLinkUrls.length] ?? '';

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 
-/** `settled` resolves after this many turns of the event loop in a row with nothing in flight. */
+/** `settled` resolves when nothing was in flight for this many consecutive event loop turns. */
 const quietTurns = 3;
 const stuckAfterMs = 30_000;
 

@@ -3,7 +3,10 @@ import type { SubmissionState } from '@svc/domain';
 import { grantedMicros } from '../world/rig.ts';
 import type { Account, Row } from './rows.ts';
 
-/** True if the agent with the node's current link works on the submission with this key. */
+/**
+ * True if the agent with the node's current link works on the submission. `key` is the submission's
+ * idempotency key.
+ */
 export type IsWorkedOn = (nodeId: string, key: string) => boolean;
 
 /** Checks the rows after each step that committed something (CONTRACT 4, 6 and 7). */

@@ -6,8 +6,8 @@ export interface SqlToken {
   readonly start: number;
   readonly end: number;
   /**
-   * The number of parentheses, brackets and CASEs around this token. A bracket, CASE or END does
-   * not count itself.
+   * The number of parentheses, brackets and CASEs around this token. A parenthesis, bracket, CASE
+   * or END does not count itself.
    */
   readonly depth: number;
 }

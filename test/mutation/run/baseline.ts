@@ -28,7 +28,7 @@ const inputs = [
 ];
 
 interface Kept extends Baseline {
-  /** The hashes of the files that the test entered. */
+  /** The hash of each product file of which the test called a function. The key is the path. */
   readonly entered: Record<string, string>;
 }
 

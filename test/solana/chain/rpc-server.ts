@@ -6,7 +6,7 @@ import type { ChainTransaction, LocalChain, TokenBalance } from './local-chain.t
 interface RpcFaults {
   /** If not null, the server answers every call with this HTTP status, unless `hangs` is true. */
   status: number | null;
-  /** The number of newest transactions that the server does not have yet. */
+  /** The server hides this many of the newest transactions, like a server that lags behind. */
   lag: number;
   /** The most entries of a list, even if the call asks for more. Null: the call's limit applies. */
   listMax: number | null;

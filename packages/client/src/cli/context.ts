@@ -15,7 +15,7 @@ export interface CommandContext {
   readonly pause: (milliseconds: number, signal?: AbortSignal) => Promise<void>;
   readonly write: (line: string) => void;
   readonly isJson: boolean;
-  /** The folder for the cursors of named listeners. */
+  /** The folder in which `listen --name` keeps its cursors. */
   readonly stateDir: string;
 }
 

@@ -11,10 +11,7 @@ export interface LogEvent {
    * caller then passes the member `event`.
    */
   readonly message: string | null;
-  /**
-   * The members of a line with this event, in addition to those of every line. A line may omit
-   * some.
-   */
+  /** The members that a line with this event may have. Those that every line has are left out. */
   readonly members: readonly LogMember[];
   /** The step that an operator takes after a warning or worse. */
   readonly action?: string;

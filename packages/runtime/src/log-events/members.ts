@@ -1,4 +1,7 @@
-/** The members of services' log lines, in addition to those of every line, with their meanings. */
+/**
+ * The members that a service's log line may have, each with its meaning. The members that every
+ * line has are left out.
+ */
 export const logMembers = {
   adminPort: 'the port of `/live`, `/ready` and `/metrics`',
   attempt: 'the number of the attempt at a job, from 1',

@@ -7,8 +7,8 @@ const retryMs = 1_000;
 
 export interface IdClock {
   /**
-   * Unix time for a new id. Begins a reading in the background if one is due (`readingMsMax`,
-   * `retryMs`).
+   * Returns the Unix time for a new id. Also starts to read the database's clock in the background
+   * if a reading is due (`readingMsMax`, `retryMs`).
    */
   nowMs(): number;
   /** Reads the database's clock and waits for the answer. Throws if there is no answer. */

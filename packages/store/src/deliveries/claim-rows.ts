@@ -18,8 +18,8 @@ export interface ClaimedRow {
   room: number;
   picked: number;
   /**
-   * True if the tenant has no attempts left in this clock hour after this claim. False if the
-   * tenant has no cap.
+   * True if the tenant's webhook cap allows no attempt after this claim in the same clock hour.
+   * False if the tenant has no webhook cap.
    */
   spent: boolean;
   hour_left_ms: number;

@@ -99,8 +99,8 @@ export async function listDeliveries(
 }
 
 /**
- * Null if the delivery is unknown or belongs to another tenant. With `tenantId` null, finds a
- * delivery of any tenant.
+ * Finds a delivery of the tenant, or of any tenant if `tenantId` is null. Null if there is no such
+ * delivery.
  */
 export async function findDelivery(
   store: Store,

@@ -19,7 +19,7 @@ import type { LockedAccount, LockedSubmission } from './locks.ts';
 export interface Ended {
   submissionId: string;
   tenantId: string;
-  /** `moved`: this call ended the submission. `kept`: the request did not change the state. */
+  /** `moved`: this call ended the submission. `kept`: this call did not change it. */
   kind: 'moved' | 'kept';
   state: SubmissionState;
   nodeId: string | null;

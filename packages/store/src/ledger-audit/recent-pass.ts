@@ -58,7 +58,7 @@ interface Verified {
   readonly forged: readonly LedgerFault[];
   /** The new checkpoints of the accounts that have new entries and no fault on this page. */
   readonly moved: readonly LedgerPlace[];
-  /** Places of accounts that may have more entries. */
+  /** For each account that may have more entries: the place after which the audit continues. */
   readonly unread: readonly LedgerPlace[];
 }
 

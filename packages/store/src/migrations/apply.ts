@@ -18,7 +18,7 @@ export interface LockPatience {
    */
   readonly lockTimeoutMs: number;
   readonly attemptsMax: number;
-  /** The pause after the first try. Each later pause is twice as long, but at most `pauseMsMax`. */
+  /** The pause after the first attempt. Each later pause is doubled, up to `pauseMsMax`. */
   readonly pauseMs: number;
 }
 

@@ -3,8 +3,8 @@ import { nodeSecretPlace, unsealText } from '../sealing/sealed.ts';
 
 interface NodeSecret {
   /**
-   * The number of the secret among the node's secrets. A link remembers the version that it was
-   * opened with.
+   * Each rotation of the node's secret raises the version by 1. A link remembers the version of the
+   * secret that it was opened with.
    */
   readonly version: number;
   readonly secret: string;
@@ -112,7 +112,7 @@ const settingsColumns = `id, disabled_at IS NOT NULL AS disabled, draining, secr
   CASE WHEN quarantined_until > svc_now() THEN quarantined_until END AS quarantined_until`;
 
 interface NodeSettingsRow {
-  /** Null only if `findChangedNodes` found no node. Its one row then has no node, only `now`. */
+  /** Null only if `findChangedNodes` found no node. Its query then returns one row for `now`. */
   id: string | null;
   disabled: boolean;
   draining: boolean;

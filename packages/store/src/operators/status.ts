@@ -6,8 +6,8 @@ export interface InFlightCounts {
   /** The number of submissions in flight by state. States without submissions are left out. */
   submissions: Partial<Record<SubmissionState, number>>;
   /**
-   * Deliveries by webhook that have not ended. Deliveries that wait until a tenant polls them are
-   * not counted.
+   * The number of webhook deliveries that have not ended. Deliveries that wait until a tenant polls
+   * them are not counted.
    */
   deliveriesPending: number;
   deliveriesDue: number;

@@ -14,7 +14,7 @@ import { environmentPlace } from './sealed.ts';
  *   their row only.
  */
 
-/** The first byte of values that are bound to their row only. */
+/** The first byte of a value that is sealed for its row only. */
 export const previousVersion = 1;
 
 export interface SealedEnvironment {

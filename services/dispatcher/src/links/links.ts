@@ -33,7 +33,7 @@ export interface LinkRun {
    * another link has sent it, or if the run has not begun.
    */
   begunAtMs?: number;
-  /** False while the commit of `dispatched` is in progress. The node then has no payload yet. */
+  /** False during the commit of `dispatched`. Until the end of this commit, no payload is sent. */
   isAssigned: boolean;
   /**
    * True if the node must stop. The dispatcher has sent `cancel` or `revoke`, or is about to send

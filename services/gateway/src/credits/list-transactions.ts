@@ -27,7 +27,7 @@ async function list(
   if (page.kind === 'problem') return page;
   const submissionId =
     query.submissionId === undefined ? null : fromWireId('sub', query.submissionId);
-  // The text has the form of an id but encodes none, so no transaction can belong to it.
+  // The value has the form of an id, but it is not a valid id. So no transaction can have it.
   if (submissionId === undefined) return json(200, { data: [], nextCursor: null });
   const { lines, nextAfter } = await readStatement(deps.store, tenantId, {
     type: query.type ?? null,

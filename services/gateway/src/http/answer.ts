@@ -8,7 +8,8 @@ export interface JsonAnswer {
   readonly status: number;
   readonly body: object;
   /**
-   * Added to the log line of the request, `submissionId` also to its trace. Not sent to the client.
+   * These fields are added to the log line of the request. `submissionId` is also added to its
+   * trace. The client does not get the fields.
    */
   readonly logFields?: AnswerLogFields;
 }

@@ -60,7 +60,7 @@ const badCursor = queryProblem([
   },
 ]);
 
-/** Undefined for a text that is not a cursor of this endpoint. */
+/** Returns the position in a cursor. Undefined if the text is not a cursor of this endpoint. */
 function positionOf(endpointId: string, cursor: string): bigint | undefined {
   const position = decodeCursor('events', cursor);
   return position?.id === endpointId ? BigInt(position.atMs) : undefined;

@@ -25,8 +25,8 @@ export interface AccountMemory {
   isComplete: boolean;
   isCut: boolean;
   /**
-   * The database's time at which the lease was taken or last renewed before the last list of the
-   * account began.
+   * The value of `lease.at()` when the last listing of the account began. The listing began at this
+   * database time or later.
    */
   listedAt: Date;
   nextPollMs: number;

@@ -11,8 +11,8 @@ import {
 import { escapeHtml } from '../pages/html.ts';
 
 /**
- * The questions of Workable. The `name` of a field is the `data-ui` of its widget, and its key in
- * the application.
+ * The questions of Workable. The `name` of a field is also the `data-ui` of its widget, and the
+ * name of its answer in the application.
  */
 export const workableFields: readonly Field[] = [
   required('firstname', 'givenName', 'First name', 'text'),

@@ -45,8 +45,8 @@ export interface ReadingRules {
   /** True if a placeholder may serve as the label of a field that has no other label. */
   readonly canUsePlaceholder: boolean;
   /**
-   * The control that sends the form. Undefined: `findSubmit` finds the control by its type and its
-   * caption.
+   * Selects the control that sends the form. If undefined, `findSubmit` finds the control by its
+   * type and its caption.
    */
   readonly submit: string | undefined;
 }

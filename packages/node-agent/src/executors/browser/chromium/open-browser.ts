@@ -145,7 +145,7 @@ class RunningBrowser {
     await this.#closing;
   }
 
-  /** Calls `end` without waiting for it. If `end` fails, `close` rejects with the error. */
+  /** Calls `end` without waiting for it. If it fails, later calls of `end` reject too. */
   endLater(reason: BrowserEnd): void {
     this.end(reason).catch(() => {});
   }

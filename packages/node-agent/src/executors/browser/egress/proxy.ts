@@ -1,6 +1,7 @@
 import http from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { createAdmission, type Entry } from './admission.ts';
 import {
   type Destination,
   destinationKey,
@@ -9,7 +10,6 @@ import {
   readDestination,
 } from './destination.ts';
 import { type ByteCounts, createDialer, type Dialed } from './dialer.ts';
-import { createDoor, type Entry } from './door.ts';
 import { type FetchedFile, fetchFile, type FileRequest } from './fetch-file.ts';
 import { createLookUp, type LookUp } from './look-up.ts';
 import { forwardPlain } from './plain-http.ts';
@@ -56,7 +56,7 @@ const failedTunnel = 'HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\nConnectio
 
 interface Shared {
   readonly dialer: ReturnType<typeof createDialer>;
-  readonly door: ReturnType<typeof createDoor>;
+  readonly admission: ReturnType<typeof createAdmission>;
 }
 
 interface Admitted {
@@ -65,12 +65,12 @@ interface Admitted {
 }
 
 async function admit(
-  { dialer, door }: Shared,
+  { dialer, admission }: Shared,
   client: Duplex,
   destination: Destination,
   method: string | undefined,
 ): Promise<Admitted> {
-  const entry = await door.enter({ key: destinationKey(destination), method });
+  const entry = await admission.enter({ key: destinationKey(destination), method });
   if (entry.kind === 'refused') return { entry, dialed: { kind: 'failed' } };
   const dialed: Dialed = client.destroyed ? { kind: 'failed' } : await dialer.dial(destination);
   if (dialed.kind !== 'connected' || !client.destroyed) return { entry, dialed };
@@ -118,8 +118,8 @@ async function passRequest(
   const upstream = dialed.socket;
   const url = new URL(target);
   const isWhole = await forwardPlain({ incoming, outgoing, upstream, url, headersBytesMax });
-  // A whole answer does not end the slot. The other connections then wait until `release`, and are
-  // not refused.
+  // After a whole answer the slot (`Seal`) is not ended. Other connections therefore wait until
+  // `release` instead of being refused.
   if (!isWhole) endSlot(entry);
 }
 
@@ -166,16 +166,16 @@ export async function startEgressProxy({
   readonly lookUp?: LookUp;
 }): Promise<EgressProxy> {
   const dialer = createDialer({ hostMap, lookUp });
-  const door = createDoor({ heldMax });
+  const admission = createAdmission({ heldMax });
   const clients = new Set<Socket>();
-  const server = createServer({ dialer, door }, clients);
+  const server = createServer({ dialer, admission }, clients);
   const port = await listen(server);
   const closeAll = (): void => {
     for (const client of clients) client.destroy();
     dialer.closeConnections();
   };
   const shut = (): void => {
-    door.shut();
+    admission.shut();
     closeAll();
   };
   return {
@@ -186,10 +186,10 @@ export async function startEgressProxy({
     seal({ method, url }) {
       const destination = readDestination(url);
       if (destination === undefined) return shut();
-      door.seal({ key: destinationKey(destination), method });
+      admission.seal({ key: destinationKey(destination), method });
       closeAll();
     },
-    release: () => door.release(),
+    release: () => admission.release(),
     shut,
     async close() {
       shut();

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createDoor, type Entry } from './door.ts';
+import { createAdmission, type Entry } from './admission.ts';
 import { admittanceOf, type Seal } from './seal.ts';
 
 const to = { key: 'jobs.example:443', method: 'POST' };
@@ -32,31 +32,31 @@ test('plain HTTP takes the slot only with the method of the submission', () => {
 });
 
 function collector() {
-  const door = createDoor({ heldMax: 2 });
+  const admission = createAdmission({ heldMax: 2 });
   const kinds: string[] = [];
   const entries: Entry[] = [];
   const enter = async (passage: typeof other): Promise<void> => {
-    const entry = await door.enter(passage);
+    const entry = await admission.enter(passage);
     entries.push(entry);
     kinds.push(entry.kind);
   };
-  return { door, kinds, entries, enter };
+  return { admission, kinds, entries, enter };
 }
 
 test('a held connection passes at the release', async () => {
-  const { door, kinds, enter } = collector();
-  door.seal(to);
+  const { admission, kinds, enter } = collector();
+  admission.seal(to);
   const waiting = [enter(other), enter(tunnel), enter(tunnel)];
   await waiting[1];
   expect(kinds).toEqual(['slot']);
-  door.release();
+  admission.release();
   await Promise.all(waiting);
   expect(kinds).toEqual(['slot', 'pass', 'pass']);
 });
 
 test('held connections are refused when the one connection ends, and so are later ones', async () => {
-  const { door, kinds, entries, enter } = collector();
-  door.seal(to);
+  const { admission, kinds, entries, enter } = collector();
+  admission.seal(to);
   const waiting = [enter(tunnel), enter(tunnel), enter(other)];
   await waiting[0];
   const [slot] = entries;
@@ -67,33 +67,33 @@ test('held connections are refused when the one connection ends, and so are late
 });
 
 test('the end of the connection of an earlier seal changes nothing', async () => {
-  const { door, kinds, entries, enter } = collector();
-  door.seal(to);
+  const { admission, kinds, entries, enter } = collector();
+  admission.seal(to);
   await enter(tunnel);
-  door.release();
+  admission.release();
   const [slot] = entries;
   if (slot?.kind === 'slot') slot.ended();
   await enter(other);
   expect(kinds).toEqual(['slot', 'pass']);
 });
 
-test('a shut door refuses what it held, and a release does not open it', async () => {
-  const { door, kinds, enter } = collector();
-  door.seal(to);
+test('a shut refuses the connections that wait, and a later release has no effect', async () => {
+  const { admission, kinds, enter } = collector();
+  admission.seal(to);
   const waiting = enter(other);
-  door.shut();
+  admission.shut();
   await waiting;
-  door.release();
+  admission.release();
   await enter(other);
   expect(kinds).toEqual(['refused', 'refused']);
 });
 
 test('more connections than the limit are refused instead of held', async () => {
-  const { door, kinds, enter } = collector();
-  door.seal(to);
+  const { admission, kinds, enter } = collector();
+  admission.seal(to);
   const waiting = [enter(other), enter(other)];
   await enter(other);
   expect(kinds).toEqual(['refused']);
-  door.release();
+  admission.release();
   await Promise.all(waiting);
 });

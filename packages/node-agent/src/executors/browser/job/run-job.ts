@@ -28,7 +28,8 @@ export interface JobOptions {
   readonly hostMap: HostMap;
   readonly log: JobLog;
   /**
-   * The directory for screenshots of forms, which show personal data. Only for a sandbox service.
+   * The directory for screenshots of forms. The screenshots show personal data, so the directory
+   * may be set only if the service is a sandbox.
    */
   readonly debugDir?: string | undefined;
 }

@@ -9,7 +9,7 @@ export type Entry =
   | { readonly kind: 'slot'; ended(): void }
   | { readonly kind: 'refused' };
 
-export interface Door {
+export interface Admission {
   /** Decides on one connection. The promise stays pending while the connection has to wait. */
   enter(passage: Passage): Promise<Entry>;
   seal(to: SealedTo): void;
@@ -26,7 +26,7 @@ interface Held {
 const refused: Entry = { kind: 'refused' };
 
 /** Lets up to `heldMax` connections wait, and refuses further ones that would have to wait. */
-export function createDoor({ heldMax }: { readonly heldMax: number }): Door {
+export function createAdmission({ heldMax }: { readonly heldMax: number }): Admission {
   let seal: Seal = { kind: 'open' };
   let held: Held[] = [];
 

@@ -7,11 +7,11 @@ import type { System } from './systems/system.ts';
 import { untilNoneLeft } from './wait.ts';
 
 /**
- * The most submissions of a closed loop that measures creations only. The loop needs a limit,
- * because these submissions keep their slots until it has ended. The room for `standard` is nine
- * tenths of the 4,800 slots of 24 nodes.
+ * The most submissions for each node in a closed loop that measures creations only. The loop needs
+ * a limit, because these submissions keep their slots until it has ended. The room for `standard`
+ * is 180 of the 200 slots of a node.
  */
-const acceptedMax = 4_200;
+const acceptedPerNodeMax = 175;
 
 /**
  * Drives one shape against one system, for at most `seconds`. Then waits until every submission has
@@ -31,7 +31,12 @@ export async function measure(
   const stopMeter = await startMeter(system);
   const sinceMs = Date.now();
   const startedAtMs = monotonicMs();
-  const { posts, refused, open } = await drive(driver, system, tenants, paceOf(shape, seconds));
+  const { posts, refused, open } = await drive(
+    driver,
+    system,
+    tenants,
+    paceOf(system, shape, seconds),
+  );
   const created = posts.length;
   const expected = before.webhooks + created;
   if (isLife)
@@ -72,8 +77,9 @@ export async function measure(
 /**
  * The seed of an open loop is its rate, so two systems with the same rate get the same schedule.
  */
-function paceOf({ pace, until }: Shape, seconds: number): Pace {
+function paceOf({ links }: System, { pace, until }: Shape, seconds: number): Pace {
   if ('perSecond' in pace) return { kind: 'open', ...pace, seconds, seed: pace.perSecond };
+  const acceptedMax = links.length * acceptedPerNodeMax;
   const requestsMax = until === 'notified' ? Number.MAX_SAFE_INTEGER : acceptedMax;
   return { kind: 'closed', inFlight: pace.inFlight, seconds, requestsMax };
 }
@@ -95,7 +101,7 @@ export async function drive(
   const isWrong = pace.kind === 'closed' && refused > created * refusedShareMax;
   if (created === 0 || isWrong)
     throw new Error(
-      `${name} created too few submissions: ${created}; refused requests by HTTP status: ${JSON.stringify(result.refused)}`,
+      `too many requests to ${name} were refused: ${JSON.stringify(result.refused)} by HTTP status, ${created} created`,
     );
   return { ...result, refused };
 }

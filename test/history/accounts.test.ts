@@ -71,7 +71,7 @@ const bad: Record<string, [wrong: string, history: History]> = {
   'an answer without a row': ['its row is not there', [...opened, create([2, 4], created('s'))]],
   'a grant with a figure that never existed': ['shows 99 available', [grant([0, 1], 99n), granted]],
   'a cancel that reports more than it released': [
-    'shows 4 charged, 7 refunded',
+    'shows 4 micros charged, 7 refunded',
     [
       ...opened,
       held,

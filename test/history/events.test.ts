@@ -72,7 +72,7 @@ const bad: Record<string, [wrong: string, history: History]> = {
     [url([0, 1], 'a'), ...ended, url([29, 40], 'b'), rest],
   ],
   'an end with two events': [
-    'e and f',
+    '2 events: e, f',
     [url([0, 1], 'a'), ...ended, webhook(31, 'a', 'e'), webhook(32, 'a', 'f'), rest],
   ],
 };

@@ -29,7 +29,7 @@ async function explain(error: unknown): Promise<string> {
     return printable(error.message);
   const { isUnavailable } = await import('@svc/store');
   if (isUnavailable(error)) {
-    return 'Postgres did not answer. Check the server, its locks, DATABASE_URL and MIGRATION_DATABASE_URL.';
+    return 'Postgres cannot be reached, or is too slow. Check the server, its locks and DATABASE_URL.';
   }
   return printable(error.stack ?? error.message);
 }

@@ -125,7 +125,7 @@ export class WaitTimeoutError extends SvcError {
   readonly last: Submission | null;
 
   constructor(submissionId: string, timeoutMs: number, last: Submission | null, cause: unknown) {
-    super(`The end of ${submissionId} was not seen within ${timeoutMs} ms.`, { cause });
+    super(`No end of ${submissionId} within ${timeoutMs} ms.`, { cause });
     this.last = last;
   }
 }

@@ -93,7 +93,7 @@ export async function verifyWebhook(webhook: {
   // If the timestamp is not a number, `ageSeconds` is NaN. This condition refuses NaN, too.
   if (!(ageSeconds <= toleranceSeconds)) {
     throw new WebhookVerificationError(
-      'The header webhook-timestamp is malformed, too old or too new. Check the local clock.',
+      'webhook-timestamp is malformed, too old or too new. Check your clock.',
     );
   }
   const bytes = typeof webhook.body === 'string' ? encoder.encode(webhook.body) : webhook.body;

@@ -32,7 +32,7 @@ export const nodeLinkCloseCodes = {
 export const jobTypesPerNodeMax = 64;
 /** The largest `slots` of a `hello`. The service uses at most the node's `slotsMax` of them. */
 export const slotsPerNodeMax = 1_000;
-/** The most entries of `running` in any `hello`. The node's own limit (`runningMax`) is lower. */
+/** The most entries of `running` in any `hello`. The limit for one node (`runningMax`) is lower. */
 export const runningPerNodeMax = 4_000;
 /** The longest receipt, in characters of base64. */
 export const receiptLengthMax = 4_096;

@@ -102,7 +102,7 @@ function requirePositive(value: unknown, path: string): bigint {
  */
 function refuseUnknown(object: JsonObject, known: readonly string[], path: string): void {
   for (const name of Object.keys(object)) {
-    if (!known.includes(name)) throw new RateCardError(`${path}.${name} is not a known member.`);
+    if (!known.includes(name)) throw new RateCardError(`${path}.${name} is not known.`);
   }
 }
 

@@ -48,7 +48,7 @@ const fileName = 'history.jsonl';
 const privateFile = 0o600;
 const historyMsMax = 7 * 24 * 3_600_000;
 const entriesMax = 10_000;
-/** If a new line would exceed this number of lines, the file is rewritten without old entries. */
+/** The most lines of the file. Instead of one more, the file is rewritten without old entries. */
 const linesMax = 3 * entriesMax;
 
 type Line = Omit<HistoryEntry, 'receipt'> & { readonly receipt?: string };

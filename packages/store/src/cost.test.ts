@@ -32,8 +32,8 @@ const submissions = Number(process.env['COST_SUBMISSIONS'] ?? 30_000);
 const entriesPerSubmission = 3;
 /**
  * The most rows that may be read by index. In the first test, this limit applies to each step, in
- * the other tests to all steps together. It is enough for a page of 20 and the rows that are
- * skipped for it.
+ * the other tests to all steps together. It is enough for a page of 20 and the rows
+ * that the query skips on the way.
  */
 const rowsReadMax = 300;
 

@@ -96,9 +96,9 @@ export function growthFigures(results: readonly ShapeResult[]): GoalFigures {
 }
 
 /**
- * The ratios of the shape with the greatest median ratio. The shape is not chosen for each round,
- * because the rounds of one system differ by a tenth. The greatest ratio of each round would exceed
- * 1 even for equal systems.
+ * The ratios of one shape in all rounds: the shape with the greatest median ratio. Do not take the
+ * greatest ratio of each round instead. The rounds of one system differ by a tenth by chance, so
+ * that figure would exceed 1 even for equal systems.
  */
 function ofWorstShape(
   results: readonly ShapeResult[],

@@ -8,7 +8,6 @@ const reconcile = 'services/settlement/src/reconcile.ts';
 const nobodySettlesLater: SourceEdit = {
   file: reconcile,
   from: `case 'unsettled':
-      logReconciled(deps, overdue);
       return true;`,
   to: `case 'unsettled':
       return false;`,

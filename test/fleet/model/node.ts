@@ -202,8 +202,8 @@ export class ModelNode {
       return;
     }
     if (this.#nowMs() - accepted.atMs > acceptedOfferVoidAfterMs) return;
-    // The assignment cancels an order to stop this submission. The node has got such an order if it
-    // sent a frame for the submission before the assignment arrived.
+    // The assignment cancels an earlier order to stop this submission. The service sends such an
+    // order if a frame of the node names the submission before it is assigned to the node.
     this.stopping.delete(submissionId);
     this.journal.set(submissionId, { submissionId, phase: 'assigned', actions: 0 });
   }

@@ -17,7 +17,7 @@ export const logMembers = {
   drainTimeoutMs: 'the time limit of the drain, in milliseconds',
   dropped: 'the partitions that were dropped, or how many deliveries were dropped',
   durationMs: 'the duration of the request or attempt, in milliseconds',
-  endpoints: 'how many webhook endpoints the failed claim was for',
+  endpoints: 'how many webhook endpoints were in the failed claim',
   epoch: 'the epoch of the Solana watcher, as a decimal text',
   err: 'the error: type, message, code, stack and up to 3 causes',
   error: 'the reason of the failure, as a text; null if the endpoint answered',

@@ -115,7 +115,7 @@ export const moneyMetrics = {
     ...rail,
     type: 'gauge',
     labels: {},
-    help: 'Seconds since all payments to a token account were last listed, the longest of all accounts with open intents; 0 if no intent is open: alert above 60',
+    help: 'Age in seconds of the last complete list of payments, 0 if no intent is open. If several token accounts have open intents, the oldest list counts: alert above 60',
   },
   svc_solana_unexplained_payments: {
     ...rail,

@@ -40,9 +40,9 @@ const requestHashKeyBytes = 32;
 
 /**
  * Checks before a service starts that it may use the database, and returns the first fault that it
- * finds (CONTRACT 0). The first service writes the environment row, with a new key for request
- * hashes. The environment's name in that row never changes. The call also reads the database's
- * clock for new ids, and sets the sealing phase of `store`.
+ * finds (CONTRACT 0). The first service that starts writes the row of the table `environment`: the
+ * name of the environment, which never changes, and a new key for request hashes. The call also
+ * reads the database's clock for new ids, and sets the sealing phase of `store`.
  */
 export async function assertReady(
   store: Store,

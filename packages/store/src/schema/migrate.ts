@@ -176,10 +176,10 @@ async function connectOwner(ownerUrl: string): Promise<Client> {
 }
 
 /**
- * Waits until no other migrator has the lock of migrators, and takes the lock. The function polls,
- * because a statement that waits for the lock would keep a snapshot. `CREATE INDEX CONCURRENTLY` of
- * the other migrator would wait for the end of that snapshot, so each migrator would wait for the
- * other.
+ * Waits until no other migrator has the lock of migrators, and takes the lock. The function polls.
+ * If a statement waited for the lock, two migrators could wait for each other: the statement keeps
+ * a snapshot, and `CREATE INDEX CONCURRENTLY` of the other migrator waits for the end of that
+ * snapshot.
  */
 async function lockMigrations(client: Client): Promise<void> {
   for (;;) {

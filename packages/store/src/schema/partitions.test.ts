@@ -1,4 +1,6 @@
-import { expect, test } from 'vitest';
+import { setTimeout } from 'node:timers/promises';
+import { Client } from 'pg';
+import { expect, onTestFinished, test } from 'vitest';
 import { createFixture, type Fixture } from '../store.fixture.ts';
 import { makePartitions } from './partitions.ts';
 
@@ -44,6 +46,20 @@ test('two services at once create each partition once, without an error', async 
     round.made.map(({ table, from }) => `${table} ${from.toISOString()}`),
   );
   expect(made).toEqual([...new Set(made)]);
+});
+
+test('a partition whose lock another session holds for a moment is created', async () => {
+  const { store, database, advance } = await createFixture();
+  await advance(100 * dayMs);
+  const client = new Client({ connectionString: database.databaseUrl });
+  await client.connect();
+  onTestFinished(() => client.end());
+  await client.query('BEGIN; SELECT FROM usage_reports');
+  const [round] = await Promise.all([
+    makePartitions(store),
+    setTimeout(300).then(() => client.query('COMMIT')),
+  ]);
+  expect(round).toMatchObject({ errors: [], missing: [] });
 });
 
 test('rows of the default partition move, each to its month, and can still be changed', async () => {

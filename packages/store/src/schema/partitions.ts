@@ -1,9 +1,18 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { missingPartitions, type TimeRange } from '@svc/domain';
+import { isLockTimeout } from '../connection/errors.ts';
 import type { Store } from '../connection/store.ts';
 import { databaseNow } from './environment.ts';
 
 /** Tables that are partitioned by the time in an id, one partition per month. */
 const partitionedTables = ['usage_reports', 'deliveries', 'delivery_attempts'] as const;
+
+/**
+ * `svc_make_partition` waits only 15 ms for its lock, because later statements wait behind it. A
+ * partition whose lock is not free is tried this often, with a pause.
+ */
+const attemptsMax = 10;
+const retryMs = 100;
 
 /**
  * The range of a partition of `table`: the ids with a time from `from` (inclusive) to `to`
@@ -45,14 +54,24 @@ export async function makePartitions(store: Store): Promise<PartitionRound> {
 /**
  * Creates one partition. Returns the number of rows that were moved from the default partition to
  * it. Returns null and creates nothing if another session has created this partition, or creates
- * any partition at this moment.
+ * any partition at this moment. Throws the lock time-out of the last attempt.
  */
-async function makeOne(store: Store, { table, from, to }: PartitionRange): Promise<number | null> {
-  const [row] = await store.query<{ moved: number | null }>(
-    'SELECT svc_make_partition($1, $2::timestamptz, $3::timestamptz)::float8 AS moved',
-    [table, from, to],
-  );
-  return row?.moved ?? null;
+async function makeOne(
+  store: Store,
+  { table, from, to }: PartitionRange,
+  attempt = 1,
+): Promise<number | null> {
+  try {
+    const [row] = await store.query<{ moved: number | null }>(
+      'SELECT svc_make_partition($1, $2::timestamptz, $3::timestamptz)::float8 AS moved',
+      [table, from, to],
+    );
+    return row?.moved ?? null;
+  } catch (error) {
+    if (!isLockTimeout(error) || attempt === attemptsMax) throw error;
+  }
+  await pause(retryMs);
+  return await makeOne(store, { table, from, to }, attempt + 1);
 }
 
 /** The missing partitions, from last month to three months ahead by the database's clock. */

@@ -19,7 +19,7 @@ import { Client, Pool } from 'pg';
 /**
  * Compares the holds per second of the store with those of the plainest way: one named statement
  * per hold, over a pool of 16 connections. Both ways write the same rows with fsync on, and take
- * turns in one run. The ratio of their medians can be reproduced on another machine.
+ * turns in one run, so the ratio of their medians can be reproduced on another machine.
  *
  * pnpm bench:store [--seconds 2] [--rounds 5]
  */

@@ -85,8 +85,8 @@ test('listen forwards each event once through 429, 503 and cut connections', asy
   const change = () => client.changeSettings({ lowBalanceThreshold: (changes += 1) });
   for (const action of failures) {
     proxy.plan([action, 'pass']);
-    // This event ends the open request of the listener. The proxy applies `action` to the
-    // listener's next request, which then fails.
+    // The event of this change ends the open request of the listener. The proxy applies `action` to
+    // the listener's next request, which then fails.
     await change();
     await waitUntil(async () => proxy.seen.length > 0);
     await change();

@@ -7,8 +7,8 @@ import { liveMonths } from './year.ts';
 
 /**
  * Checks the sizes of tables over months of traffic, and the locks of the retention while writers
- * run. `pnpm growth` makes the long run. Only the long run judges bytes and locks: in the short
- * run, tables have too few pages and the machine may be busy.
+ * run. But only the long run, `pnpm growth`, judges bytes and locks: in the short run, tables have
+ * too few pages and the machine may be busy.
  */
 const months = process.env['GROWTH_MONTHS'];
 const isLong = months !== undefined;

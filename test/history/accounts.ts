@@ -14,9 +14,9 @@ import { lineTimes, type LineTimes } from './line-times.ts';
 // The ledger numbers the rows of an account in the order in which they are written, so the checker
 // tries no other order. Accounts share no figures, so the order of each account is checked alone.
 //
-// The requests that wrote or read a row show between which moments it was written: the earliest and
-// the latest moment. The order contradicts real time if the earliest moment of a row is after the
-// latest moment of a row that follows it.
+// For each row, the requests that wrote or read it show the earliest and the latest moment at which
+// it can have been written. The order contradicts real time if the earliest moment of a row is
+// after the latest moment of a row that follows it.
 
 /**
  * Checks the order of the ledger's rows (CONTRACT 4). Each row must agree with the rows before it

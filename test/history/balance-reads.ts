@@ -14,10 +14,9 @@ import type { LineTimes } from './line-times.ts';
 /**
  * Finds a position in the ledger for each read of a balance: before the first row, between two rows
  * or after the last row. A position between the rows of one submission's ending is not possible,
- * because these rows are one transaction. Returns a text for each read that has no possible
- * position.
+ * because these rows are one transaction. Returns a text for each read that gets no position.
  *
- * Returns no text if and only if the order of the rows explains all reads. The cost is
+ * Returns no text if and only if there are positions that explain all reads together. The cost is
  * O((n + m) log (n + m)) for n rows and m reads.
  */
 export function explainReads(

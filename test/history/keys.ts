@@ -10,10 +10,13 @@ import {
 
 // A key is free, or one submission S has it. S takes the key during the request that is answered
 // 201, or during a request without a definite answer. S keeps the key for ever, unless a reject
-// frees it. `latestBirthMs` is the earliest end of a request whose answer names S: by then, S has
-// taken the key. `earliestDeathMs` is the begin of the first reject that may have succeeded: before
-// it, nothing frees the key. Between these two moments, S has the key in every serial order. Most
-// rules below compare this interval with a request, or with the interval of another submission.
+// frees it. So there is an interval in which S has the key in every serial order:
+//
+// - It begins at `latestBirthMs`, the earliest end of a request whose answer names S, because S
+//   takes the key before such an answer.
+// - It ends at `earliestDeathMs`, the begin of the first reject that may have succeeded.
+//
+// Most rules below compare this interval with a request, or with that of another submission.
 
 /**
  * Checks that each idempotency key is linearizable (CONTRACT 3). A key has one submission at a
@@ -186,10 +189,9 @@ function mayHaveKey(one: CreateRecord, request: CreateRecord, holders: readonly 
 }
 
 /**
- * Finds records of submissions that contradict the answers to the requests with one key. A
- * submission that was seen in a status after `pending`, except `rejected`, keeps the key for ever.
- * So any other submission that an answer names had the key before, and a reject must have freed the
- * key.
+ * Finds records of submissions that contradict the answers to the requests with one key. A record
+ * in a status after `pending`, except `rejected`, shows that its submission keeps the key for ever.
+ * An answer may then name another submission only if that one was rejected and so freed the key.
  */
 function wrongRecords(
   requests: readonly CreateRecord[],

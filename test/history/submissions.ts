@@ -18,13 +18,15 @@ import {
 // If no two observations contradict each other, all are possible together.
 
 /**
- * Checks that the observed statuses of each submission fit one legal path (CONTRACT 5). A request
- * that begins after another has ended never sees an earlier status. A submission keeps its end and
- * its charge. `rejected` only follows `pending`. `cancelled` is seen only after a cancel was
- * requested.
+ * Checks that the observed statuses of each submission fit one legal path (CONTRACT 5):
  *
- * A submission is reported only if no legal path fits all its observations. Every such submission
- * is reported, except that `cancelled` after `settling` is not noticed. Costs O(n log n).
+ * - A request that begins after another has ended sees no earlier status than the other request.
+ * - A submission keeps its end and its charge.
+ * - `rejected` only follows `pending`.
+ * - `cancelled` is seen only after a cancel was requested.
+ *
+ * Reports exactly the submissions whose observations fit no legal path, with one exception:
+ * `cancelled` after `settling` is not noticed. Costs O(n log n).
  */
 export function checkSubmissions(history: History): Verdict {
   const seen = statusesOf(history);

@@ -39,11 +39,11 @@ export interface Judgement {
  * names no store. While a store is unreachable, an answer is true if it names every unreachable
  * store. Any other answer, or none, is false.
  *
- * A false answer is wrong only if the bound has passed since the last change and since the last
- * true answer, because a service needs time to notice a change. The bound is `readyMsMax` while all
- * stores are reachable, otherwise `notReadyMsMax`. A request during which the network changes is
- * not judged. `wrong` also reports a service that was never asked, or that gave no true answer
- * between two changes although the bound had passed.
+ * A service needs time to notice a change, so a false answer is wrong only if its request began
+ * after a bound. The bound counts from the last change, or from the last true answer since then. It
+ * is `readyMsMax` while all stores are reachable, otherwise `notReadyMsMax`. A request during which
+ * the network changes is not judged. `wrong` also reports a service that was never asked, or that
+ * gave no true answer between two changes although the bound had passed.
  */
 export function judge(
   services: readonly string[],

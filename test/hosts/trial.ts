@@ -15,8 +15,8 @@ import { startWatch, type Watch } from './watch.ts';
 
 /**
  * The longest times until `/ready` gives a true answer: `notReadyMsMax` after a cut, and
- * `readyMsMax` after a heal. After a cut of 20 s, TCP may wait another 13 s from the heal before it
- * repeats a packet. A check of `/ready` takes at most 2 s.
+ * `readyMsMax` after a heal. `readyMsMax` is 13 s plus 2 s: after a cut of 20 s, TCP may wait 13 s
+ * from the heal before it repeats a packet, and then a check of `/ready` takes at most 2 s.
  */
 export const bounds: Bounds = { notReadyMsMax: 5_000, readyMsMax: 15_000 };
 

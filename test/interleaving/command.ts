@@ -7,13 +7,16 @@ const traceLinesMax = 400;
 
 /**
  * `pnpm interleave [--runs N] [--seed S] [--steps N] [--focus ACTION] [--bug NAME] [--keep-going]`:
- * runs with the seeds S, S + 1, and so on. The command stops after a run with a violation, except
- * with `--keep-going`. `--focus ACTION` makes an action, or `faults`, frequent. `--bug NAME` puts
- * an injected bug into the product. With `--bug` and without `--seed`, only the seed of this bug in
- * the catalogue runs. `--catalogue` runs the seed of each injected bug without the bug. A run with
- * a violation prints the end of its trace. `--trace` prints the traces of the other runs.
- * `--hashes` prints the hash of each trace. The last line is the verdict. Resolves with the exit
- * code.
+ * runs with the seeds S, S + 1, and so on. Prints the end of the trace of a run with a violation,
+ * and stops after that run. The last line is the verdict. Resolves with the exit code.
+ *
+ * - `--keep-going`: does not stop after a violation.
+ * - `--focus ACTION`: makes an action, or `faults`, frequent.
+ * - `--bug NAME`: puts an injected bug into the product. Without `--seed`, runs only its seed in
+ *   the catalogue.
+ * - `--catalogue`: runs the seed of each injected bug, without the bug.
+ * - `--trace`: also prints the traces of the runs without a violation.
+ * - `--hashes`: also prints the hash of each trace.
  */
 export async function interleave(args: readonly string[]): Promise<number> {
   const { values } = parseArgs({

@@ -15,7 +15,7 @@ import {
 /**
  * Redis is emptied, or a service is killed, between a commit and the message about the commit, or
  * between a webhook and its record. Afterwards the money is right, the submission ends once, and
- * its event arrives. Only if the gateway is killed, the submission is rejected and has no event.
+ * its event arrives. But if the gateway is killed, the submission is rejected and has no event.
  */
 
 const newJourney = shareStack({ gateways: 2, nodes: 1, failpoints: true });

@@ -23,7 +23,7 @@ const order = ['pending', 'dispatched', 'running', 'settling'];
 
 /**
  * Predicts the balances of tenants and the states of submissions from the outcomes of operations.
- * Uses the charges that the service reports. `checkEnded` compares these charges with the usage. If
+ * Takes the charges from the service's reports, but `checkEnded` compares them with the usage. If
  * an operation got no answer, `resolveUnknown` finds its result in the rows of the service.
  */
 export class Model {

@@ -125,9 +125,9 @@ async function link(
 }
 
 /**
- * Waits until all runs of a test's node have ended, so the next test does not see them. Makes their
- * leases and start deadlines expire, and the reconciler ends the runs. A `start` or a report in
- * flight may renew a lease, so each pass makes the leases expire again.
+ * Waits until all runs of a test's node have ended, so the next test does not see them. The
+ * reconciler ends them, because this function makes their leases and start deadlines expire. A
+ * `start` or a report in flight may renew a lease, so each pass makes the leases expire again.
  */
 async function nodeIsGone(store: Store, nodeId: string): Promise<void> {
   await waitUntil(async () => {

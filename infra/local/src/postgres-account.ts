@@ -34,10 +34,10 @@ export function postgresAccount(): PostgresAccount {
 }
 
 /**
- * Returns a command prefix that takes root's privileges away. For root, the prefix runs the command
- * in a user namespace with another id. The command can then still reach a checkout below /root, and
- * the files that it creates belong to root. Undefined if no user namespace can be created, for
- * example in some containers. For any other user, the prefix is empty.
+ * Returns a command prefix that takes root's privileges away. It is empty if this process does not
+ * run as root. Otherwise it runs the command in a user namespace with another id. The command can
+ * then still reach a checkout below /root, and the files that it creates belong to root. Undefined
+ * if no user namespace can be created, for example in some containers.
  */
 export function unprivileged(): string[] | undefined {
   if (process.getuid?.() !== 0) return [];

@@ -59,9 +59,9 @@ const logTailLines = 20;
  * Starts a process and waits for its ready line. If the process ends before that, or is not ready
  * in time, throws StartError with the end of its log.
  *
- * When this process ends, the kernel kills the started process. That is safe, because a service
- * loses nothing if it is killed at any point. On systems without `setpriv` (macOS), the started
- * process stops when its IPC channel closes instead.
+ * If the system has `setpriv`, the kernel kills the started process when this process ends. That is
+ * safe, because a service loses nothing if it is killed at any point. Without `setpriv` (macOS),
+ * the started process stops when its IPC channel closes.
  */
 export async function startServiceProcess(command: ServiceCommand): Promise<ServiceProcess> {
   const { child, lines, output, drained } = spawnService(command);

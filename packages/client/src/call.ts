@@ -40,8 +40,8 @@ function withRequestId<Result>(result: Result, requestId: string | null): Result
 }
 
 /**
- * Returns undefined if the text is not JSON. The caller declares and checks the type, as for
- * `JSON.parse`.
+ * Returns undefined if the text is not JSON. The type is that of `JSON.parse`, so the caller
+ * must check it.
  */
 export function parseJson(text: string): ReturnType<typeof JSON.parse> {
   try {

@@ -138,8 +138,8 @@ export interface Client {
   getPurchaseIntent(reference: string, options?: CallOptions): Promise<PurchaseIntent>;
   /**
    * Waits up to `timeoutSeconds` (0 to 60, default 30) for the payment. Returns the intent when it
-   * is confirmed, or when it is still pending at the end. Throws `ConflictError` with code
-   * `intent_expired` or `intent_failed` if the intent has expired or failed.
+   * is confirmed, or when this time is over and it is still pending. Throws `ConflictError` with
+   * code `intent_expired` or `intent_failed` if the intent has expired or failed.
    */
   awaitPurchaseIntent(
     reference: string,

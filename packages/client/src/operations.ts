@@ -34,9 +34,10 @@ type Operation = readonly [
    */
   path: string,
   /**
-   * A member of each successful answer. An answer without it counts as an error, because it does
-   * not come from the service. The answer to a deletion has no body; the method then returns an
-   * object with the id in this member. Empty if `shape` has `read`.
+   * The name of a member of each successful answer. An answer without this member counts as an
+   * error, because it does not come from the service. A deletion differs: its successful answer has
+   * no body, and the method returns an object with the id in this member. Empty if `shape` has
+   * `read`.
    */
   member: string,
   shape?: Shape,

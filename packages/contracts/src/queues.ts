@@ -16,8 +16,8 @@ const Uuids = Type.Array(Uuid, { minItems: 1, maxItems: jobIdsMax });
 /**
  * Wakes a dispatcher, which offers the submissions to nodes. `replyTo` is the channel of the
  * waiting gateway, or null if no gateway waits. `held` has the facts of each submission, in the
- * order of the ids, so the dispatcher reads nothing from Postgres before the commit
- * (docs/decisions/0017). If `held` is missing, or if `sentAtMs` is not recent, the dispatcher reads
+ * order of the ids. While `sentAtMs` is recent, `held` saves the dispatcher the read of Postgres
+ * before it offers (docs/decisions/0017). If `held` is missing or not recent, the dispatcher reads
  * Postgres first. `sentAtMs` is by the clock of the gateway.
  */
 export const DispatchJob = Type.Object(

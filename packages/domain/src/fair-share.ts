@@ -219,10 +219,9 @@ function afterTurn(before: Contention, { nowMs }: SlotAsk): Contention {
 }
 
 /**
- * The max-min fair share of `capacity`: the level to which higher demands are cut, so that all
- * demands add up to `capacity`. For example, demands of 1, 5 and 6 share a capacity of 9 as 1, 4
- * and 4, so the level is 4. If the demands add up to less than `capacity`, the result is
- * `capacity`.
+ * The max-min fair share of `capacity`: the level to which higher demands are cut if all demands
+ * together exceed `capacity`. For example, demands of 1, 5 and 6 share a capacity of 9 as 1, 4 and
+ * 4, so the level is 4. If the demands add up to less than `capacity`, the result is `capacity`.
  */
 export function waterLevel(demands: readonly number[], capacity: number): number {
   let left = capacity;

@@ -135,8 +135,8 @@ export function duplicateNamePointers(
 }
 
 /**
- * The most characters of an exponent that `shiftedExponent` converts to a number. Up to this length
- * the result is exact.
+ * `shiftedExponent` converts exponents with at most this many characters to a number. Up to this
+ * length the result is exact.
  */
 const exactExponentLengthMax = 15;
 /**
@@ -149,7 +149,7 @@ const comparedExponentLengthMax = 1000;
 /**
  * The number as `<digits>e<exponent>`, without leading or trailing zeros in the digits. The text of
  * 1, 1.0 and 10e-1 is `1e0`. Zero is `0`. An exponent of more than `comparedExponentLengthMax`
- * characters stays as it is written, and the number that must be added to it follows.
+ * characters is not computed: the text has the written exponent, then the number to add to it.
  */
 function canonicalNumber(text: string): string {
   // Fast path for a short whole number without the digit 0.

@@ -29,9 +29,9 @@ const specialIpv4Blocks = [
 ].map((block) => ipaddr.IPv4.parseCIDR(block));
 
 /**
- * Contains all global unicast addresses. All other IPv6 addresses are special or unassigned. The
- * special ones are: unspecified, loopback, IPv4-mapped and -compatible, NAT64, discard-only, SRv6,
- * unique local, link and site local, multicast.
+ * The block with all global unicast addresses. The IPv6 addresses outside this block are unassigned
+ * or special: unspecified, loopback, IPv4-mapped and -compatible, NAT64, discard-only, SRv6, unique
+ * local, link and site local, multicast.
  */
 const globalUnicastIpv6 = ipaddr.IPv6.parseCIDR('2000::/3');
 

@@ -2,8 +2,8 @@ import { isRecord } from './solana-json.ts';
 
 /**
  * Reads a transaction as an RPC server returns it (`getTransaction`, encoding `json`). The server
- * is not trusted. Everything that is used is checked, and anything unexpected makes the transaction
- * unreadable. The watcher reads an unreadable transaction again later and never skips it.
+ * is not trusted, so everything that is used is checked. Anything unexpected makes the transaction
+ * unreadable. The watcher never skips an unreadable transaction, but reads it again later.
  */
 
 /** A transaction has at most 256 accounts, because its instructions name an account by one byte. */

@@ -1,7 +1,9 @@
 /**
- * The states inside the service. Two of them are not on the wire. `settling`: an outcome is stored
- * and its money has not moved; the wire still says `running`. `rejected`: the creation ended in an
- * error. No tenant sees the submission, and its idempotency key can be used again.
+ * The states inside the service. Two of them are not on the wire:
+ *
+ * - `settling`: an outcome is stored, but its money has not moved. The wire says `running`.
+ * - `rejected`: the creation ended in an error. No tenant sees the submission, and its idempotency
+ *   key can be used again.
  */
 export const submissionStates = [
   'pending',

@@ -65,11 +65,12 @@ async function within(ms: number, promises: readonly Promise<unknown>[]): Promis
 
 /**
  * The submissions of the node: assignments, begun or not, and outcomes that the service has not
- * acknowledged. Each change of a submission is on disk before the node acts on it. The changes are
- * made one after another, so the last change is the one on disk.
+ * acknowledged. Each change is on disk before the node acts on it, except an outcome that cannot be
+ * written: the node reports it anyway. The changes are made one after another, so the last change
+ * is the one on disk.
  *
  * If an assignment cannot be written, the node does not run it, and answers its `begin` with a
- * failed outcome. But if an outcome cannot be written, the node reports it anyway.
+ * failed outcome.
  */
 export class NodeRuns {
   readonly #context: RunsContext;

@@ -150,9 +150,9 @@ const refuse = (reason: string): never => {
 };
 
 /**
- * Starts a sandbox guard while a production guard is connected, to run both scripts of
- * `guardRedis`. The first script sets the mark, because the mark is missing. The second script
- * deletes the new mark, because the production guard is connected.
+ * Runs both scripts of `guardRedis`. For this, deletes the mark, and starts a sandbox guard while a
+ * production guard is connected. The first script sets the mark, because it is missing. The second
+ * script deletes it again, because the production guard is connected.
  */
 async function refuseOtherEnvironment(): Promise<void> {
   const options = { redisUrl: clusterUrl, logger: quiet, intervalMs: 60_000 };

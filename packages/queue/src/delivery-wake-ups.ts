@@ -43,9 +43,10 @@ return 0
 `);
 
 /**
- * Adds tenants to the set of the waiting wake-up job. If no wake-up job waits, adds nothing and
- * returns false, so the caller must enqueue one. If the set is full (`wakeUpTenantsMax`), also adds
- * nothing but returns true, because deliverers find the deliveries of further tenants in Postgres.
+ * Adds tenants to the set of the waiting wake-up job, and returns true. If the set is full
+ * (`wakeUpTenantsMax`), adds nothing but also returns true, because deliverers find the deliveries
+ * of further tenants in Postgres. If no wake-up job waits, adds nothing and returns false, so the
+ * caller must enqueue one.
  */
 export async function joinWaitingWakeUp(
   redis: Redis,

@@ -8,9 +8,10 @@ type Environment = 'sandbox' | 'production';
 /**
  * The mark: the key that names the environment of a Redis (CONTRACT 0: sandbox and production share
  * nothing). The mark applies to all prefixes of a server, because queues under two prefixes share
- * the memory and are flushed together. In a cluster the mark applies to all servers. All guards of
- * a cluster connect to one server, the owner of the key's slot. Each guard must see the connections
- * of the other guards, and a server lists only its own.
+ * the memory and are flushed together. In a cluster the mark applies to all servers. All guards
+ * (`guardRedis`) of a cluster connect to the server that owns the slot of this key. They share one
+ * server, because each guard must see the connections of the others, and a server lists only its
+ * own.
  */
 const markKey = 'svc:environment';
 
@@ -37,10 +38,10 @@ const startWaitMsMax = 1_000;
 
 /**
  * Keeps a service away from a Redis that belongs to the other environment. The guard checks the
- * mark at every interval, and sets a missing one. After a FLUSHALL the mark is missing, although
- * the other environment may use this Redis. The guard therefore also looks at the connections of
- * guards, which survive a FLUSHALL and have the environment in their names. If one is of the other
- * environment, the guard deletes the mark that it has just set.
+ * mark (`markKey`) at every interval, and sets a missing one. But after a FLUSHALL the mark is
+ * missing even if the other environment uses this Redis. So a guard that has set the mark looks for
+ * connections of the other environment's guards. They survive a FLUSHALL, and their names contain
+ * the environment. If there is one, the guard deletes its new mark.
  *
  * If Redis belongs to the other environment, a guard that has never seen the mark of its
  * environment calls `refuse`. Any other guard logs an error, and the process continues.

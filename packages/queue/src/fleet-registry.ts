@@ -88,10 +88,10 @@ export interface FleetRegistry {
     options?: { readonly movesWithinMs: number },
   ): Promise<void>;
   /**
-   * Reserves a slot in one atomic step, if the headroom for higher tiers stays free (CONTRACT 7).
-   * `Reservation` lists the other refusals. Chooses the node with the most free slots, or an own
-   * node that is nearly as free. Silent nodes come last. Concurrent reservations, confirmations and
-   * releases share calls to Redis, so all steps of one call fail together.
+   * Reserves a slot in one atomic step, or refuses (`Reservation`). The headroom for higher tiers
+   * must stay free (CONTRACT 7). Chooses the node with the most free slots, or an own node that is
+   * nearly as free. Silent nodes come last. Concurrent reservations, confirmations and releases
+   * share calls to Redis, so all steps of one call fail together.
    */
   reserve(input: ReserveInput): Promise<Reservation>;
   /**

@@ -33,9 +33,9 @@ return known and 1 or 0
 
 /**
  * Enters a node's link, or updates its entry. ARGV: time, node as JSON (epoch 0: a new link), then
- * submissions that take a slot. Returns the link's epoch, or -1 if the registry has a newer link of
- * the node. A link is newer if its `linkEpoch`, its number in Postgres, is higher. Links of an
- * older dispatcher version have no `linkEpoch`, so the registry's epochs are compared instead.
+ * submissions that take a slot. Returns the link's `epoch`, or -1 if the registry has a newer link
+ * of the node. The newer link is the one with the higher `linkEpoch`, its number in Postgres. But
+ * if a link of an older dispatcher version has no `linkEpoch`, `epoch` is compared instead.
  */
 export const joinScript = `${fleetLibrary}
 local node = cjson.decode(ARGV[2])

@@ -25,9 +25,9 @@ export function withTenantsInName(key: QueueKey, job: JobOf[QueueKey]): Named {
 
 /**
  * Undoes `withTenantsInName`: copies the tenants from the name of a dispatch job back into its
- * payload. Returns the payload unchanged if `held` is missing, or if the name does not have one
- * place for each submission in `held`. A submission whose place names no tenant stays as it is. The
- * caller checks the result against the schema of the queue.
+ * payload. Returns the payload unchanged if it has no `held`, or if the name does not list exactly
+ * the submissions of `held`. A submission without a tenant in the name stays as it is. The caller
+ * checks the result against the schema of the queue.
  */
 export function withTenantsOfName(name: string, payload: unknown): unknown {
   const start = name.indexOf('{');

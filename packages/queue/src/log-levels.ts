@@ -115,9 +115,10 @@ export interface LogLevelFollower {
 }
 
 /**
- * Returns a function that applies the current level to this process; call it every
- * `logLevelAppliedWithinMs`. Without Redis a level ends after its time by the monotonic clock of
- * the process. A level that was set more than a second before the follower was created is ignored.
+ * Creates a function that applies the current level to this process. Call the function every
+ * `logLevelAppliedWithinMs`. If Redis is unreachable, the last level still ends after its time, by
+ * the monotonic clock of the process. A level that was set more than a second before the function
+ * was created is ignored.
  */
 export function createLogLevelFollower(options: LogLevelFollower): () => Promise<void> {
   const { redis, prefix, service, monotonicMs, apply, logger } = options;

@@ -84,9 +84,10 @@ export async function resumeQueue(redis: Redis, prefix: string, key: QueueKey): 
 const retriedAtOnceMax = 500;
 
 /**
- * Retries the jobs that are parked as failed, in pages of `retriedAtOnceMax`. Calls `onPage` every
- * 200 ms with the number of jobs that are still parked. Returns by how much this number has fallen.
- * A job that runs twice does no harm, because handlers are idempotent in Postgres.
+ * Retries the jobs that are parked as failed, in pages of `retriedAtOnceMax`. This is safe even if
+ * a job has already done its work, because handlers are idempotent in Postgres. Calls `onPage`
+ * every 200 ms with the number of jobs that are still parked. Returns by how much this number has
+ * fallen.
  */
 export async function retryFailedJobs(
   redis: Redis,

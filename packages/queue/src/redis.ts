@@ -127,9 +127,9 @@ function open(
 
 /**
  * Sends a command every `subscriberPingMs` to notice a dead socket. In a cluster, the command also
- * shows whether the server still owns the hash slot of `clusterKey`: if it does not, it answers
- * `MOVED`. The connection must then move to the new owner, because a `PUBLISH` at the new owner
- * does not count subscribers at the old one.
+ * notices that another server owns the hash slot of `clusterKey`: the answer is then `MOVED`, so
+ * the connection moves to the new owner (`leavingErrors`). It must move, because a `PUBLISH` at the
+ * new owner does not count subscribers at the old one.
  */
 function keepPinging(redis: Redis, clusterKey: string | undefined): void {
   const timer = setInterval(() => {

@@ -34,10 +34,10 @@ interface Answer {
 
 /**
  * Gives tokens in advance: Redis takes them later, even from an empty bucket. All gateways together
- * may therefore exceed a limit, but at most by the tokens of 20 ms (CONTRACT 2). `aheadMax` never
- * exceeds this number, and at most `aheadMax` tokens may be unconfirmed. Redis lets only one
- * gateway at a time give tokens of a bucket in advance. A rate below 50 a second is exact, because
- * its `aheadMax` is 0.
+ * may therefore exceed a limit, but at most by `aheadMax`, the whole tokens of 20 ms (CONTRACT 2).
+ * This bound holds because only one gateway at a time may give tokens of a bucket in advance, and
+ * at most `aheadMax` of them may be unconfirmed. A rate below 50 a second is exact, because its
+ * `aheadMax` is 0.
  */
 export interface TokensAhead {
   /** Gives a token in advance. Undefined if the caller must ask Redis for a token instead. */

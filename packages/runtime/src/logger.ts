@@ -19,10 +19,11 @@ const thresholds = new WeakMap<Logger, Threshold>();
 /**
  * Creates a JSON logger on standard output (or `destination`). Each line is one object. Members
  * that hold secrets or personal data are replaced (`redaction.ts`). Lines for standard output are
- * buffered for at most 100 ms. A warning or worse writes all buffered lines at once, and so does
- * `logger.flush()`. Log errors under `err` and submissions under `submissionId`. The logger finds
- * the event of a line by its message (docs/LOGS.md). If the message is not fixed, pass the member
- * `event` instead.
+ * buffered for at most 100 ms. But a warning or worse writes all buffered lines at once, and so
+ * does `logger.flush()`.
+ *
+ * Log errors under `err` and submissions under `submissionId`. The logger finds the event of a line
+ * by its message (docs/LOGS.md). If the message is not fixed, pass the member `event`.
  */
 export function createLogger({
   service,
@@ -77,9 +78,9 @@ function writeWithEvent(logger: Logger, args: Parameters<LogFn>, method: LogFn):
 }
 
 /**
- * Changes the level of a logger of `createLogger` and of all its children, including existing
- * children. Null restores the level with which the logger was created. Logs the change at `info`,
- * if the old or the new level allows `info`. Throws for any other logger, also for a child.
+ * Changes the level of a logger and of all its children, including existing children. Null restores
+ * the level with which the logger was created. Throws if `createLogger` did not return `logger`,
+ * for example for a child. Logs the change at `info`, if the old or the new level allows `info`.
  */
 export function changeLogLevel(logger: Logger, level: string | null): void {
   const threshold = thresholds.get(logger);

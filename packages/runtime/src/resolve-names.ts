@@ -12,9 +12,8 @@ const queryTriesMax = 2;
 
 /**
  * Creates a resolver that asks the name servers directly, because `dns.lookup` uses four threads
- * that the whole process shares. Four names with unresponsive servers would block every other
- * look-up.
- * `servers` defaults to the servers of the system.
+ * that the whole process shares. With `dns.lookup`, four names with unresponsive servers would
+ * block every other look-up. `servers` defaults to the servers of the system.
  */
 export function createResolver(servers?: readonly string[]): ResolveAll {
   const resolver = new Resolver({ timeout: queryTimeoutMs, tries: queryTriesMax });

@@ -112,9 +112,9 @@ const noSecret = 'no secret: an unknown or disabled key';
 
 /**
  * Returns the index of the last secret under which a signature matches, or -1. The time must not
- * show which one matches, so every signature is compared with the HMAC under every secret, even
- * after a match, and each comparison takes constant time. Without secrets, compares with the HMAC
- * under `noSecret` and returns -1.
+ * show which secret matches. So every signature is compared in constant time with the HMAC under
+ * every secret, even after a match. Without secrets, compares with the HMAC under `noSecret` and
+ * returns -1.
  */
 function matchingSecret(
   signatures: readonly Buffer[],

@@ -3,7 +3,7 @@ import { keyOfBytes } from './key-objects.ts';
 
 /**
  * Seals secrets and personal data at rest with AES-256-GCM under `SVC_MASTER_KEY`. A value opens
- * only at its place: table, column, row, tenant and kind. A value of version 1 is bound only to
+ * only at its place: table, column, row, tenant and kind. But a value of version 1 is bound only to
  * table, column and row.
  *
  * Sealed bytes: version, length of the key id, key id, 12-byte nonce, ciphertext, 16-byte tag.
@@ -206,8 +206,8 @@ export function unseal(
 /**
  * The phases in which a database moves from version 1 of sealed values to version 2:
  *
- * - `previous`: new values are sealed in version 1, because older services that may still run open
- *   no other version. Both versions open.
+ * - `previous`: new values are sealed in version 1. Older services may still run, and they open
+ *   only this version. Other services open both versions.
  * - `resealing`: new values are sealed in version 2. Both versions open.
  * - `bound`: new values are sealed in version 2, and only version 2 opens.
  */

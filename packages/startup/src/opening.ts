@@ -83,9 +83,9 @@ export async function openStoreOrRefuse(
 export const redisWaitMsMax = 2_000;
 
 /**
- * Opens a connection to Redis and a producer. If Redis does not answer, the service starts without
- * it. If the Redis belongs to the other environment (sandbox or production), throws `CannotStart`.
- * If this Redis answers only after the start, the process ends.
+ * Opens a connection to Redis and a producer. Throws `CannotStart` if Redis belongs to the other
+ * environment (sandbox or production). If Redis does not answer, the service starts without it. But
+ * the process ends if Redis answers later and belongs to the other environment.
  */
 export async function openRedis({
   config,

@@ -22,10 +22,9 @@ import { createFixture, type Fixture, usage } from './store.fixture.ts';
 const tenants = 8;
 const rounds = 10;
 /**
- * The most parts of the measurement. There are several parts, because another test can disturb one.
- * For example, a long transaction in another test's database keeps old versions of rows on their
- * pages, and a life then writes 7,000 bytes. The test stops as soon as the best figures of the
- * parts are within the limits.
+ * The most parts of the measurement. The test stops as soon as the best figures of the parts are
+ * within the limits. One part is not enough, because another test can disturb it. For example,
+ * during a long transaction in another test's database, a life writes 7,000 bytes.
  */
 const partsMax = 12;
 /**

@@ -20,8 +20,8 @@ const entries = [...serviceNames.map(serviceEntry), adminCliEntry, nodeAgentEntr
 const sources = ['{packages,services}/*/src/**/*.ts', '{packages,services}/*/package.json'];
 /**
  * The modules that stay outside the bundles. Native modules cannot be bundled. `playwright-core` is
- * large and rarely loaded. The bundler may rename functions, but those in the folder `in-page` must
- * keep their names, because they are sent to a browser as text and call each other by name there.
+ * large and rarely loaded. The functions in the folder `in-page` are sent to a browser as text and
+ * call each other by name there, but the bundler may rename functions.
  */
 const external = /^(?:msgpackr-extract|pg-native|playwright-core)$|\/in-page\//;
 

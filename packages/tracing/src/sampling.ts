@@ -11,7 +11,7 @@ type SamplerName =
  * The share of submissions that are traced, from 0 to 1. Every service reads the same environment
  * variables, so all services trace the same submissions. The prefix `parentbased_` changes nothing,
  * because the sampling flag of a tenant has no effect (decision 42). `argument` is the share for
- * `traceidratio`. Other samplers do not use it.
+ * `traceidratio`.
  */
 export function ratioOf(sampler: SamplerName, argument: string): number {
   switch (sampler) {

@@ -17,9 +17,9 @@ export function startAuditHead(deps: AuditHeadDeps, lifecycle: Lifecycle): void 
 
 /**
  * The returned function calls `sealAuditHead` and reports the faults of the audit log. If there are
- * no faults, the function logs the head, which makes a copy outside of the database. The
- * function also remembers the head, so the next call notices if somebody removes the head from the
- * database or restores an older head there.
+ * no faults, the function writes the head to the service's log, which is outside of the database.
+ * The function also remembers the head, so the next call notices if somebody removes the head from
+ * the database or restores an older head there.
  */
 export function createHeadSealer(deps: AuditHeadDeps): () => Promise<void> {
   const { store, logger, setAuditFaults } = deps;

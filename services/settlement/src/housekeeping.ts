@@ -24,9 +24,9 @@ export interface Partitioning {
 export interface Housekeeping extends Auditing, Partitioning, PurgeDeps {}
 
 /**
- * Creates the missing partitions, shows the result of the last audit in the metrics, and then
- * starts the periodic tasks. If one of the first two steps throws, the error is only logged, and
- * the tasks start. If the first step throws, the second one is skipped.
+ * Creates the missing partitions, then shows the result of the last audit in the metrics. If the
+ * first step throws, the second one is skipped. An error of either step is only logged. In each
+ * case, the periodic tasks are started afterwards.
  */
 export async function startHousekeeping(
   housekeeping: Housekeeping,

@@ -45,9 +45,9 @@ export class Deliverer {
   }
 
   /**
-   * Wakes the deliveries of these tenants, for all their endpoints. The first claim for a tenant is
-   * for the URL in its settings. This claim also returns the tenant's other endpoints with due
-   * deliveries, and a later claim is made for each. An unnecessary call does no harm.
+   * Wakes the deliveries of these tenants, for all their endpoints. It is enough to wake the URL in
+   * a tenant's settings, because the claim for it also returns the tenant's other endpoints with
+   * due deliveries. A later claim is made for each of them. An unnecessary call does no harm.
    */
   wake(tenantIds: readonly string[]): void {
     for (const tenantId of tenantIds) this.#schedule.wake(tenantId);

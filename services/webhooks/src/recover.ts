@@ -31,9 +31,9 @@ const statementsMax = 20;
 const agedMax = 500;
 const agedPagesMax = 20;
 /**
- * `tidyEndpoints` runs only in one of this many passes, because it is not urgent: no tenant can
- * read the events that it drops or use the endpoints that it deletes. Until it drops such an event,
- * tenants see the delivery of the event as `pending`.
+ * `tidyEndpoints` runs only in one of this many passes, because it is not urgent. Tenants cannot
+ * read the events that it drops, and cannot use the endpoints that it deletes. But tenants see the
+ * delivery of such an event as `pending` until the event is dropped.
  */
 const tidyEveryPasses = 60;
 const tidiedMax = 500;
@@ -41,10 +41,10 @@ const aged = { reconciler: 'webhook', kind: 'aged_delivery' } as const;
 
 /**
  * Each pass finds in Postgres the deliveries that are due and not in flight, and wakes their
- * endpoints. It also ends due deliveries whose round began at least 72 hours ago. A delivery that
- * cannot be ended blocks no others and is retried with backoff. Each pass continues where the last
- * one stopped, and works without Redis. A pass throws if Postgres does not answer, or if a delivery
- * could not be ended.
+ * endpoints. It also ends due deliveries whose round began at least 72 hours ago. If one of them
+ * cannot be ended, the pass ends the others and then throws. The failed one is retried with
+ * backoff. A pass also throws if Postgres does not answer. It works without Redis, and continues
+ * where the last pass stopped.
  */
 export function createRecovery({ store, producer, deliverer, logger }: RecoverDeps) {
   let afterTenantId: string | null = null;

@@ -19,9 +19,9 @@ let arrivals: Arrival[] = [];
 const arrived = new Set<string>();
 let mode: NodeMode = 'complete';
 /**
- * True from the message `release` to the next message `mode`. If it is true in the mode `accept`, a
- * submission fails as soon as it is assigned. `release` ends only the submissions that are already
- * assigned, but a late `assign` may still follow, and its submission must end, too.
+ * True from the message `release` to the next message `mode`. While it is true, a submission that
+ * is assigned in the mode `accept` fails at once. Otherwise, an `assign` that arrives after
+ * `release` would keep its slot during the next measurement.
  */
 let isReleasing = false;
 

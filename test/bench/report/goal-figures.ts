@@ -96,9 +96,9 @@ export function growthFigures(results: readonly ShapeResult[]): GoalFigures {
 }
 
 /**
- * The ratios of one shape in all rounds: the shape with the greatest median ratio. Do not take the
- * greatest ratio of each round instead. The rounds of one system differ by a tenth by chance, so
- * that figure would exceed 1 even for equal systems.
+ * The ratios of all rounds for one shape: the shape with the greatest median ratio. Do not take the
+ * greatest ratio of each round instead, because it would exceed 1 even for equal systems: the
+ * rounds of one system differ by a tenth by chance.
  */
 function ofWorstShape(
   results: readonly ShapeResult[],

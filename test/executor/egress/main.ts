@@ -10,14 +10,14 @@ import { listenEverywhere } from './listeners.ts';
 import { probeAll } from './probes.ts';
 
 /**
- * `node test/executor/egress/main.ts --port N… --address A… [--interface I] [--unguarded]`: a page
- * in a browser with the product's flags, behind the egress proxy, tries each probe of `probes.ts`.
- * The targets are the given addresses and the host names in `hosts`, each at each port.
+ * `node test/executor/egress/main.ts --port N… --address A… [--interface I] [--unguarded]`: shows
+ * whether a page gets past the egress proxy. The page tries each probe of `probes.ts` at each
+ * target. The targets are the given addresses and the host names in `hosts`, each at each port.
  *
  * Prints the contacts that this machine noted and the number of packets that left by the interface.
  * Also prints the hosts that the proxy refused, the number of failed requests, and the page's
- * title. `--unguarded` uses an ordinary browser without the proxy. With this option, tests prove
- * that a contact would be noted.
+ * title. The browser has the product's flags. But with `--unguarded` it is an ordinary browser
+ * without the proxy, because tests must also prove that a contact would be noted.
  */
 const { values } = parseArgs({
   options: {

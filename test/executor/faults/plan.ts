@@ -24,9 +24,9 @@ export interface RunPlan {
   readonly target: Target;
   readonly moment: Moment;
   /**
-   * The kills that follow the first kill of an agent. For each number, the agent starts again and
-   * is killed once it has a link, or after this many milliseconds without a link. After the last
-   * kill, the agent starts once more and stays alive.
+   * The kills that follow the first kill of an agent, one for each number. Before each kill, the
+   * agent starts again. The kill comes once the agent has a link, but at the latest after this many
+   * milliseconds. After the last kill, the agent starts once more and stays alive.
    */
   readonly againAfterMs: readonly number[];
   /**

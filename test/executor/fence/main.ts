@@ -7,9 +7,9 @@ import { runTrial, type Sender, senders, type Trial, type TrialEnd } from './tri
 
 /**
  * `node test/executor/fence/main.ts [--every N] [NAME…]`: runs the named trials. Without a name,
- * each sender runs over each protocol, without a cut and with a cut before the answer. The senders
- * `form` and `fetch` are also cut at every Nth byte of the answer, and at a sample of the bytes of
- * the request. Prints each fault and a verdict.
+ * each sender runs over each protocol, once without a cut of the connection, and once with a cut
+ * before the answer. For the senders `form` and `fetch`, the connection is also cut at every Nth
+ * byte of the answer, and at a sample of the bytes of the request. Prints each fault and a verdict.
  */
 const { values, positionals } = parseArgs({
   allowPositionals: true,

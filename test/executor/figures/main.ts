@@ -4,8 +4,9 @@ import { type Figures, measureJob } from './measure.ts';
 
 /**
  * `pnpm executor:figures [--jobs N]`: measures what one job costs, on a form of ten questions with
- * an upload of 200 KB. The memory is measured in an additional first job. This job also loads the
- * browser's files into the system's cache. Prints each figure with its limit, and a verdict.
+ * an upload of 200 KB. The memory is measured in an additional first job. The other figures leave
+ * this job out, because it also loads the browser's files into the system's cache. Prints each
+ * figure with its limit, and a verdict.
  */
 const { values } = parseArgs({ options: { jobs: { type: 'string', default: '10' } } });
 const say = (line: string): void => void process.stdout.write(`${line}\n`);

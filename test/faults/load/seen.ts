@@ -72,8 +72,8 @@ export class Seen {
 
   /**
    * Records an answer to `POST /v1/submissions`. `wasCreated` is true if the tenant already knew of
-   * the creation when it sent the request. A `402` or `503` is a complaint only if `wasCreated`.
-   * Otherwise, a parallel request may have created the submission after this request was refused.
+   * the creation when it sent the request. Only then is a `402` or `503` a complaint. Otherwise the
+   * refusal may be correct, because a parallel request can create the submission afterwards.
    */
   noteCreation(
     application: Application,

@@ -1,9 +1,9 @@
 import { existsSync, openSync, readFileSync, writeSync } from 'node:fs';
 
 /**
- * A line of the log of a node under test. A line reports one action of the node, which writes the
- * line before the action completes. Each line is one append of the kernel, so a kill -9 right after
- * it loses nothing. `executed` means that the employer gets the application.
+ * A line of the log of a node under test. The line reports one action, and the node writes it
+ * before the action completes. A kill -9 right after the write loses nothing, because each line is
+ * one append of the kernel. `executed` means that the employer gets the application.
  */
 export type NodeLine = StartedLine | DecidedLine | OutcomeLine | ExecutedLine;
 

@@ -62,7 +62,7 @@ export async function openRedis(dir: string): Promise<RedisUnderTest> {
     } catch (error) {
       if (empty) throw error;
       process.stderr.write(
-        `Redis did not start with its data file. It starts without the file. The error was: ${String(error)}\n`,
+        `Redis did not start with its data file, and is started again without it. The error was: ${String(error)}\n`,
       );
       await launch(true);
     }

@@ -12,8 +12,8 @@ import { openRig } from './rig.ts';
 /**
  * `pnpm fleet:model [--runs N] [--seed S] [--path PATH] [--shrink]`: runs N random sequences of
  * commands against the dispatcher's logic. Postgres and Redis are real, and links are in memory. A
- * violation ends the runs, and is printed with its seed and PATH. With both, the runs begin with
- * that run. `--shrink` shortens the sequence of a violation, which takes time.
+ * violation ends the runs, and is printed with its seed and PATH. If both are given as options, the
+ * runs begin with the run of that violation. `--shrink` shortens its sequence, which takes time.
  */
 const { values } = parseArgs({
   options: {

@@ -16,10 +16,10 @@ export interface ScriptedCredentials {
 }
 
 /**
- * The auditor counts an offer as open only for this time, half of `offerTimeoutMs`. With the full
- * time, it could count an offer as open that the dispatcher has ended. A dispatcher ends an offer
- * after `offerTimeoutMs` and may then make another one. Frames of two sockets arrive in any order,
- * so the auditor may see the new offer before the end of the old one.
+ * The auditor counts an offer as open only for this time, half of `offerTimeoutMs`. A dispatcher
+ * ends an offer after `offerTimeoutMs` and may then make another one. The auditor may see the new
+ * offer before the end of the old one, because frames of two sockets arrive in any order. With the
+ * full time, it could then count both offers as open.
  */
 const openForMs = 1_000;
 /** The pause after a command with `isAwaited`. It gives the processes time to react. */

@@ -51,9 +51,9 @@ const clockSql = `
  */
 const indexSql = 'CREATE INDEX interleaving_submissions ON submissions (tenant_id)';
 /**
- * The options of the connections that advance the time and read the rows. They use generic plans,
- * as the services do. Postgres makes these plans while the tables are empty and would choose
- * sequential scans, so sequential scans are turned off.
+ * The options of the connections that advance the time and read the rows. Like the services, these
+ * connections use generic plans. Sequential scans are turned off, because Postgres makes the plans
+ * while the tables are empty and would otherwise choose sequential scans.
  */
 const plannerOptions = '-c jit=off -c enable_seqscan=off -c plan_cache_mode=force_generic_plan';
 

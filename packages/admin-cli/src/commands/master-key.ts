@@ -91,11 +91,10 @@ const waitPollMs = 500;
 
 /**
  * Reseals all sealed data under the first key. In the phase `bound`, one pass is enough. In any
- * other phase, passes repeat until one finds no old value, because services may still write the
- * format of the previous version. Before each further pass, the function waits until no service
- * writes that format, except with `--alone`. Then `endReseal` sets the phase `bound`, in which
- * services refuse that format. The table `environment` comes last, because its value marks the end
- * of the reseal.
+ * other phase, services may still write the format of the previous version, so passes repeat until
+ * one finds no old value. Without `--alone`, each further pass starts only when no service writes
+ * that format. After the last pass, `endReseal` sets the phase `bound`, in which services refuse
+ * that format. The table `environment` comes last, because its value marks the end of the reseal.
  */
 async function resealAll(
   { store }: Context,

@@ -86,9 +86,9 @@ function requiredOf(code: ErrorCode): readonly string[] {
 }
 
 /**
- * The schema of a problem with one of these codes. For every code, it requires the members that all
- * these codes require. For each of these codes, it also requires the other members of that code. It
- * refuses no other code, because clients must accept a code that is added later.
+ * The schema of a problem with one of `codes`. It also accepts any other code, because clients must
+ * accept a code that is added later. Every problem needs the members that all of `codes` require. A
+ * problem with one of `codes` also needs the other members that its code requires.
  */
 function problemSchema(codes: readonly ErrorCode[]): object {
   const [first = [], ...others] = codes.map(requiredOf);

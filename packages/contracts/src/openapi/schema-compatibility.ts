@@ -189,7 +189,7 @@ function variantsOf(schema: unknown): readonly unknown[] {
  *
  * - In requests, a schema without variants counts as one variant.
  * - In answers, the number of variants must not grow. But if `isGrowing` is true for all old
- *   variants, the number may grow, and the answer may also lose all its variants.
+ *   variants, new variants may be added, or all variants may be removed.
  */
 function compareVariants(
   context: Comparison,

@@ -31,9 +31,9 @@ const beginInBatch = batched<Begin, RunCommit>({
 });
 
 /**
- * The node is compared with `IS NOT DISTINCT FROM` to make the planner use the primary key, because
- * no index serves this operator. With `=` the planner could use the index of a node's assignments,
- * which is cheap only while the table is small.
+ * The planner must use the primary key here. With `=` for the node, it could use the index of a
+ * node's assignments, which is cheap only while the table is small. Therefore the node is compared
+ * with `IS NOT DISTINCT FROM`, an operator that no index serves.
  */
 const beginRuns = statement(
   { id: 'uuid[]', node_id: 'uuid[]', instance_id: 'text[]', from: 'text[]', to: 'text' },

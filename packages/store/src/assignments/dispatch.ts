@@ -119,10 +119,10 @@ const dispatchInBatch = batched<Dispatch, DispatchCommit>({
  * before its deadline. The first accept that commits wins (CONTRACT 7, "At most once"). The caller
  * may send the payload to the node only after this function has returned `dispatched`.
  *
- * Calls that wait at the same time share one statement. If its answer is lost, the statement runs
- * once more. If the first run was committed, the second run recognizes this by the accepted offer
- * in `offers`, and the call gets `dispatched`. A call without an accepted offer then gets
- * `not_pending`. A call is answered or rejected within `acceptedOfferVoidAfterMs`.
+ * Calls that wait at the same time share one statement. If the answer to the statement is lost, the
+ * statement runs once more. A call that the first run committed gets `dispatched` only if `offers`
+ * has its accepted offer, else `not_pending`. A call is answered or rejected within
+ * `acceptedOfferVoidAfterMs`.
  */
 export function commitDispatched(store: Store, dispatch: Dispatch): Promise<DispatchCommit> {
   return dispatchInBatch(store, dispatch);
@@ -198,9 +198,9 @@ const findAssigned = statement(
 );
 
 /**
- * Finds the dispatches that the first run of the batch committed, although its answer was lost.
- * Another call may have dispatched the same submission. A submission therefore counts only if it
- * has the node and the accepted offer of its dispatch in `asked`.
+ * Finds the dispatches that the first run of the batch committed, although its answer was lost. A
+ * submission counts only if it has the node and the accepted offer of its dispatch in `asked`,
+ * because another call may have dispatched it instead.
  */
 async function findCommitted(
   store: Store,

@@ -180,9 +180,10 @@ export function usageValues(
 }
 
 /**
- * Passes each report to `run` once. A submission may occur only once in a statement, so reports
- * about the same submission go to successive calls of `run`, in their order. Returns the answers in
- * the order of `reports`. The answer to a report is null if the statement did not take the report.
+ * Passes each report to `run` once. The SQL statement of `run` may get a submission only once, so
+ * reports about the same submission go to successive calls of `run`, in their order. Returns the
+ * answers in the order of `reports`. The answer to a report is null if the statement did not take
+ * the report.
  */
 export async function eachOnce<Report extends NodeReport, Answer>(
   reports: readonly Report[],

@@ -7,8 +7,9 @@ import { appendAudit, type AuditedChange, type Author } from './audit.ts';
  * The audit log is a hash chain. The database gives each entry a position, in the order of commits,
  * and a hash over its text and the previous hash. The head of the chain is the position and the
  * hash of the last verified entry, sealed under the master key. An owner of the database could
- * rewrite the whole chain, but the sealed head reveals this. Only a newer head that was noted
- * elsewhere reveals two other changes by an owner:
+ * rewrite the chain, but the sealed head reveals any change of the entries up to this head. It does
+ * not reveal two other changes by an owner. Only a newer head that was noted elsewhere reveals
+ * them:
  *
  * - The owner changes or removes entries newer than the sealed head.
  * - The owner puts back an older sealed head, and changes or removes entries newer than this head.
@@ -93,10 +94,10 @@ export async function verifyAudit(store: Store, noted?: AuditHead): Promise<Audi
  * other than `head_missing`, the head does not move, because the next call must find the fault
  * again.
  *
- * If the log has old entries but no sealed head, the function first verifies the whole chain, and
- * returns only its faults if there are any. Otherwise the function records the missing head in the
- * log and verifies the chain again. The result is then `head_missing` with any new faults. The end
- * is sealed only if there are no new faults.
+ * If the log has old entries but no sealed head, the function verifies the whole chain. If this
+ * finds faults, the function returns only these. If not, it records the missing head in the log,
+ * verifies the chain again, and returns `head_missing` with any new faults. The end is sealed only
+ * if there are no new faults.
  */
 export async function sealAuditHead(
   store: Store,

@@ -24,8 +24,8 @@ interface Lost {
  * Runs the calls as one batch and answers them all. If the batch fails:
  *
  * - The answer was lost (a broken connection, a silent server): the batch runs once more as a
- *   whole, as a `repeat`. If the second answer is lost too, all calls are rejected. Running them
- *   one by one would make each call wait for the same silent server.
+ *   whole, as a `repeat`. If the second answer is lost too, all calls are rejected. They do not run
+ *   one by one, because each call would then wait for the same silent server.
  * - The server refused the batch: a batch of one input is rejected. The inputs of a larger batch
  *   run one by one, because a refused input must not affect the others. If an answer is then lost,
  *   the remaining inputs are rejected and not sent.

@@ -22,8 +22,8 @@ const answerMsDefault = 10_000;
 interface BatchOptions {
   /**
    * The most batches in flight at once; default 1. Waiting inputs are split among the batches that
-   * may start. Otherwise one batch would take all inputs, and its callers would be answered
-   * together. They would call again together, so the other batches would have no inputs.
+   * may start. If one batch took all inputs, its callers would be answered together and call again
+   * together, so the other batches would have no inputs.
    */
   readonly inFlightMax?: number;
   /**

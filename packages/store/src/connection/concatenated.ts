@@ -1,5 +1,5 @@
 /**
- * Joins all parts into one binary parameter. It is cheaper than an array, because `pg` sends the
+ * Joins all parts into one binary parameter. An array would cost more, because `pg` sends the
  * elements of an array as text. A statement takes a part out with `substring`: the part begins at
  * the byte offset `from`, counted from 0, and ends before the offset `to`.
  */

@@ -26,10 +26,9 @@ export function createPool(databaseUrl: string, config: PoolConfig): Pool {
 }
 
 /**
- * Connects to the first host of `databaseUrl` that accepts writes. If the URL has only one host,
- * that host is not checked. `configOf` makes the configuration from the URL of a host. The caller
- * ends the client. Throws the error of the only host, or an `AggregateError` with the error of each
- * host.
+ * Connects to the first host of `databaseUrl` that accepts writes. But the only host of a URL is
+ * not checked. `configOf` makes the configuration from the URL of a host. The caller ends the
+ * client. Throws the error of the only host, or an `AggregateError` with the error of each host.
  */
 export async function connectClient(
   databaseUrl: string,

@@ -18,8 +18,8 @@ export interface IdClock {
 /**
  * The time that goes into ids. It is the database's time, because the time in an id decides the
  * monthly partition of the row, and the host's clock may be wrong. The process reads the database's
- * clock and advances the reading by its own monotonic clock. The host's clock is used only before
- * the first reading.
+ * clock and advances the reading by its own monotonic clock. But before the first reading, the
+ * host's clock is used.
  */
 export function createIdClock(
   readDatabaseMs: () => Promise<number>,

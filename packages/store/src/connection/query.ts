@@ -39,10 +39,9 @@ function queryOf(connection: Pick<PoolClient, 'query'>): Query {
 }
 
 /**
- * Runs each statement on a connection of the pool. If Postgres refuses a statement, the connection
- * goes back to the pool. This is the reason not to use `pool.query`, which would close the
- * connection. The next statement would then run on another connection, and could wait for locks
- * that the closing session still has.
+ * Runs each statement on a connection of the pool. `pool.query` is not used, because it closes the
+ * connection if Postgres refuses a statement. The next statement would then run on another
+ * connection, and could wait for locks that the closing session still has.
  */
 export function queryOnPool(pool: Pool): Query {
   return async <Row extends QueryResultRow>(text: string, values: readonly unknown[]) => {
@@ -69,8 +68,9 @@ const beginSnapshot = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
 /**
  * Runs `work` in a transaction on `client`. Commits if `work` resolves, and rolls back if `work`
  * rejects. Throws InvariantError if `work` resolves although Postgres refused one of its
- * statements. Afterwards `client` returns to the pool. But a connection that may still be busy or
- * cannot be rolled back is closed. The server then rolls back, unless it has already committed.
+ * statements. Afterwards `client` returns to the pool, unless its connection may still be busy or
+ * cannot be rolled back. Such a connection is closed, and the server then rolls back, unless it has
+ * already committed.
  */
 export async function inTransaction<Result>(
   client: PoolClient,

@@ -138,8 +138,9 @@ rowTypes.setTypeParser(types.builtins.INT8, BigInt);
  * `assertReady` checks them.
  *
  * A statement is named by the hash of its text, because Postgres parses and plans an unnamed one
- * each time (measured: twice the CPU). The number of different statement texts must therefore be
- * small. Pass a list as an array or as one JSON parameter, not as a list of placeholders.
+ * each time (measured: twice the CPU). The number of different texts must be small, because each
+ * connection keeps its named statements. So pass a list as an array or as one JSON parameter, not
+ * as a list of placeholders.
  */
 export function openStore(options: StoreOptions): Store {
   const onError = options.onConnectionError ?? (() => {});

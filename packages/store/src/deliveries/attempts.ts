@@ -139,9 +139,9 @@ const recordRows = statement(
 );
 
 /**
- * Records the results of attempts. Returns one entry for each, in the order of `attempts`. The same
- * call may be repeated, because a recorded attempt does not change. But the repetition of a `retry`
- * may move the time of the next attempt.
+ * Records the results of attempts. Returns one entry for each, in the order of `attempts`. The call
+ * may be repeated: it never changes a recorded attempt, but after a `retry` it may move the time of
+ * the next attempt.
  */
 async function recordAttempts(
   store: Store,

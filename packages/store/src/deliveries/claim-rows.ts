@@ -55,11 +55,11 @@ interface ClaimedAt {
 /**
  * SQL of a claim. It claims a delivery by moving `next_attempt_at`, which no index has, into the
  * future. It leaves `due_at` as it is, because a change of an indexed column would write to all
- * indexes. A later claim still finds the delivery by the index on `due_at`, but skips it.
+ * indexes. Until `next_attempt_at`, other claims find the delivery by `due_at`, but skip it.
  *
- * Rows with a known id are found by a condition on those ids or by a lateral join of one row. A
- * plain join is avoided, because its plan may be from a time when the table was small. Such a plan
- * reads the whole table after it has grown.
+ * Rows with a known id are found by a condition on those ids or by a lateral join of one row. With
+ * a plain join, Postgres may plan to read the whole table while the table is small. It may keep
+ * this plan after the table has grown.
  */
 const claimSql = (at: ClaimedAt): string => `
   WITH endpoint AS MATERIALIZED (

@@ -45,8 +45,8 @@ export function deliveryIdsOf(events: readonly SealedEvent[]): string[] {
 
 /**
  * The columns of the events' deliveries. `delivery_event` is the position of the event, from 1. The
- * rows are in the order of their targets, because an insert of a `waiting` delivery locks its
- * endpoint. The same order in all transactions prevents deadlocks.
+ * rows are in the order of their targets to prevent deadlocks: an insert of a `waiting` delivery
+ * locks its endpoint, so all transactions must use the same order.
  */
 export function deliveryColumns(events: readonly SealedEvent[]) {
   const rows = events

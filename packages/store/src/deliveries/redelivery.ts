@@ -21,11 +21,11 @@ interface RedeliveryRow {
 }
 
 /**
- * Repeats a delivery (CONTRACT 5). A delivery to a URL becomes due immediately. If it is pending,
- * it stays in its round. If it has ended, it begins a new round of attempts under the same id. A
- * delivery to an endpoint without a URL moves behind the endpoint's newest event, so the tenant
- * reads its event again. The caller announces the delivery afterwards. If `operator` is given, the
- * audit log records the change.
+ * Repeats a delivery (CONTRACT 5). If it goes to a URL, it becomes due immediately: a pending
+ * delivery stays in its round, and an ended one begins a new round under the same id. If it goes to
+ * an endpoint without a URL, it moves behind all other events of the endpoint, so the tenant reads
+ * its event again. The caller announces the delivery afterwards. If `operator` is given, the audit
+ * log records the change.
  */
 export async function redeliver(
   store: Store,

@@ -40,13 +40,13 @@ export async function settle(store: Store, submissionIds: readonly string[]): Pr
 }
 
 /**
- * Rejects a submission for which no node was found. Its hold is released, and its idempotency key
- * is free again. The tenant sees neither the submission nor its hold (CONTRACT 3). `offers`: the
- * offers of the submission, with their answers.
+ * Rejects a pending submission for which no node was found. Its hold is released, and its
+ * idempotency key is free again. The tenant sees neither the submission nor its hold (CONTRACT 3).
+ * With `onlyOverdue`, the submission is rejected only after the dispatch deadline and
+ * `dispatchGraceMs`. `offers`: the offers of the submission, with their answers.
  *
- * Returns `not_pending` with the state if the submission is not rejected. The state of an unknown
- * submission is null. With `onlyOverdue`, a pending submission is rejected only after the dispatch
- * deadline and `dispatchGraceMs`. Before that time, the state in the result is `pending`.
+ * Returns `not_pending` with the state if the submission is not rejected. The state is `pending` if
+ * it is too early to reject, and null if the submission is unknown.
  */
 export async function rejectPending(
   store: Store,

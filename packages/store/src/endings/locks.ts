@@ -140,8 +140,8 @@ interface SubmissionRow {
 /**
  * Locks the submissions and reads them, with the settings of their tenants. Call it after
  * `lockAccounts`, which may wait for locks: the clock and the snapshot here must be newer than that
- * wait. The settings do not change before this transaction ends, because `changeSettings` locks the
- * account first.
+ * wait. The settings do not change before this transaction ends, because `changeSettings` first
+ * takes the lock that `lockAccounts` holds.
  */
 export async function lockSubmissions(
   query: Query,

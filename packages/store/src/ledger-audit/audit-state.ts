@@ -110,9 +110,9 @@ export interface StateRow {
 }
 
 /**
- * Unseals the state. If the state was forged or removed, or is older than `notedStep`, returns a
- * new state with the fault `audit_state_forged`. The new state begins a full pass. Before the first
- * step no state is stored, and the result is the first state without a fault.
+ * Unseals the stored state. Before the first step no state is stored, so returns the first state,
+ * without a fault. If the stored state was forged or removed, or is older than `notedStep`, returns
+ * a new state with the fault `audit_state_forged`. The new state begins a full pass.
  */
 export function openState(sealer: Sealer, row: StateRow, notedStep: bigint | null): AuditState {
   const { step, state_sealed: sealed, has_checkpoints: hasCheckpoints, now } = row;

@@ -5,10 +5,9 @@ import { ledgerCheckpointPlace, unsealText } from '../sealing/sealed.ts';
 import { revived, shown } from './audit-state.ts';
 
 /**
- * A checkpoint: the part of an account that the audit has verified. It has the last verified
- * sequence and the sums up to it. It is sealed under the master key and bound to its account. If
- * somebody replaces it with an older checkpoint of the same account, the next pass reads some
- * entries again. This is the only effect.
+ * A checkpoint: the last sequence of an account that the audit has verified, and the sums up to it.
+ * It is sealed under the master key and bound to its account. If somebody replaces it with an older
+ * checkpoint of the same account, the only effect is that the next pass reads some entries again.
  */
 export interface SealedCheckpoint {
   readonly tenantId: string;

@@ -32,9 +32,9 @@ export interface FullLimits {
 }
 
 /**
- * Reads the next part of the full pass, at most `pagesMax` pages. Stops at the end of the pass.
- * After `pagesMin` pages, stops as soon as the pass has read enough rows for its age (`rowsDueOf`).
- * The call after the end of a pass begins the next pass.
+ * Reads the next part of the full pass: `pagesMin` to `pagesMax` pages, or fewer at the end of the
+ * pass. After `pagesMin` pages, stops as soon as the pass has read enough rows for its age
+ * (`rowsDueOf`). The call after the end of a pass begins the next pass.
  */
 export async function auditNextPart(
   store: Store,

@@ -142,8 +142,8 @@ const ofAudit = ['checkpoint_forged', 'audit_state_forged'];
 
 /**
  * Saves the result of a whole audit (`auditLedger`). The new faults replace the known ones, except
- * those of the audit's own records (`ofAudit`). A new fault is removed by the next whole audit, or
- * when a full pass that started after this call ends without the fault.
+ * those of the audit's own records (`ofAudit`). A new fault stays until the next whole audit, or
+ * until a full pass that started after this call ends without finding it again.
  */
 export async function saveWholeAudit(
   store: Store,

@@ -4,10 +4,10 @@ import { Prisma } from '../generated/client.ts';
 import { faultsMax, type LedgerFault } from './ledger-fault.ts';
 
 /**
- * The part of the audit that reads the ledger entries, in the order of (tenant, sequence). A
- * tenant's entries become visible in that order, because each is written while its account is
- * locked. A page may end in the middle of a tenant. The next page then continues from the sums so
- * far.
+ * The part of the audit that reads the ledger entries in pages, in the order of (tenant, sequence).
+ * After an entry has been read, no entry of its tenant with a lower sequence can appear, because
+ * each entry is written while its account is locked. If a page ends in the middle of a tenant, the
+ * next page continues from the sums so far.
  */
 
 export interface LedgerPlace {
@@ -56,8 +56,8 @@ export interface EntryPageLimits {
 
 /**
  * Audits one page: the entries after `from`, up to the limits, and the accounts from the tenant of
- * `from` on. The account at which the page ends may have more entries, so it is left to a later
- * page. The last page leaves out no account. `limits.accounts` counts accounts with and without
+ * `from` on. If a limit ends the page, the account at which the page ends is left to a later page,
+ * because this account may have more entries. `limits.accounts` counts accounts with and without
  * entries.
  */
 export async function auditEntryPage(

@@ -5,8 +5,8 @@ import { floorOf, splitStatements } from './statements.ts';
  * The answer to the question if a build works with the schema of a database. The schema must be
  * neither too old nor too new:
  *
- * - Not too old: the database has every migration that the build knows. Only those in
- *   `worksWithout` and those that raise the schema floor may be missing.
+ * - Not too old: the database has every migration that the build knows, except those in
+ *   `worksWithout` and those that raise the schema floor. These two kinds may be missing.
  * - Not too new: the build knows every migration that a row of `schema_floors` names as
  *   `needs_migration`. An applied migration adds such a row if older builds cannot work with the
  *   database any more.

@@ -64,7 +64,7 @@ export const typicalUsageSettledMin = 20;
 /**
  * The average usage of a submission of this job type, rounded to thousandths of each unit. It comes
  * from totals that settlement maintains. The totals count only completed submissions whose usage
- * did not exceed the cap. Null if these are fewer than `typicalUsageSettledMin`.
+ * did not exceed the cap. Null if the totals count fewer than `typicalUsageSettledMin` submissions.
  */
 export async function typicalUsage(store: Store, jobType: string): Promise<Usage | null> {
   const asked = store.query<Record<string, string>>(

@@ -3,9 +3,9 @@ import type { Store } from '../connection/store.ts';
 import { holdFence } from './lease.ts';
 
 /**
- * A position in the signatures of a token account. The watcher has handled the listed signatures
- * from the first cursor to this position: read, noted as unread, or skipped because their
- * transaction failed. A signature that the server listed late may still wait to be read.
+ * A position in the signatures of a token account. The account's cursor moves only forward. It
+ * passes a signature after the transaction was read, was noted for a later reading, or was found to
+ * have failed. But a signature that the server lists late may be behind the cursor and unread.
  */
 export interface CursorPosition {
   readonly tokenAccount: string;

@@ -69,7 +69,8 @@ const stepsMax = 1_000;
 /**
  * Expires the due intents, and closes expired intents whose grace has ended (CONTRACT 8). Handles
  * up to `stepsMax` of each. Throws `LeaseLost` if the lease has another epoch. An intent expires
- * only after its question `expiry` was answered. An expired intent is closed only if:
+ * only after its question `expiry` was answered (`DueQuestion`). An expired intent is closed only
+ * if:
  *
  * - its question `end_of_grace` was answered
  * - a complete list of its token account (`noteListed`) began after the end of its grace

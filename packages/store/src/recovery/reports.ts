@@ -17,13 +17,18 @@ export interface JournalReport {
 }
 
 /**
- * The result of a report. `known`: the database has the submission, assigned to this node.
- * `advanced`: the database had it in an earlier state. `restored`: it was inserted again, with its
- * hold. `not_this_nodes`: the database has it, but not assigned to this node.
+ * The result of a report. If the database had the submission:
  *
- * With the other findings, the submission is not inserted. `waits_for_credits`: the balance is too
- * low for the hold. `unknown_tenant`: the tenant has no account. `key_taken`: another submission
- * has the idempotency key. `unreadable`: the receipt cannot be opened.
+ * - `known`: it was assigned to this node, in the reported state or a later one.
+ * - `advanced`: it was in an earlier state, and got the reported one.
+ * - `not_this_nodes`: it has another node, or ended without a node.
+ *
+ * If the database did not have the submission:
+ *
+ * - `restored`: it was inserted again, with its hold.
+ * - Otherwise it was not inserted. `waits_for_credits`: the balance is too low for the hold.
+ *   `unknown_tenant`: the tenant has no account. `key_taken`: another submission has the
+ *   idempotency key. `unreadable`: the receipt cannot be opened.
  */
 export type ReportFinding =
   | 'known'

@@ -93,10 +93,10 @@ const ownersFunctions = [
 const roleExists = ['42710', '23505'];
 
 /**
- * Grants the role of `serviceUrl` the privileges that the services need, and revokes its other
- * privileges on the same tables. A missing role is created with the password of the URL. Then gives
- * the role its settings (`role-settings.ts`). `owner` is connected as the owner. If the owner and
- * the role are the same, the role gets only the settings.
+ * Creates the role of `serviceUrl` if it is missing, with the password of the URL. Grants the role
+ * the privileges that the services need, and revokes its other privileges on the same tables. Then
+ * gives the role its settings (`role-settings.ts`). But if the role is `owner`'s role, it gets only
+ * the settings.
  */
 export async function grantService(owner: Client, serviceUrl: string): Promise<GrantOutcome> {
   const { role, password } = accountOf(serviceUrl);

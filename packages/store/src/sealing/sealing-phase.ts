@@ -10,8 +10,8 @@ import { environmentPlace } from './sealed.ts';
  *   so new values are sealed for their row only.
  * - `resealing`: `svc master-key rotate` seals everything again. The key of request hashes is last.
  * - `bound`: the key of request hashes is sealed for its complete place, so the reseal has ended.
- *   Nobody can forge this without the master key, so services refuse values that are sealed for
- *   their row only.
+ *   Nobody can seal that key without the master key, so services trust this phase and refuse values
+ *   that are sealed for their row only.
  */
 
 /** The first byte of a value that is sealed for its row only. */

@@ -65,11 +65,13 @@ export function holdSubmission(store: Store, submission: NewSubmission): Promise
  * outcomes have the same order. The accounts are locked in the order of their ids, so two batches
  * never deadlock.
  *
- * A refused hold reserves nothing, so a smaller hold after it can be granted. But it takes its key
- * in this call: a second hold of the tenant with the same key and `accountEpoch` gets `key_taken`.
+ * A refused hold reserves no credits, so a smaller hold after it can be granted. But a later hold
+ * in this call with the same tenant, key and `accountEpoch` gets `key_taken`, even if the first one
+ * was refused.
  *
- * If another statement takes a key at the same moment, a single hold gets `key_taken`. Two or more
- * holds are not placed, and a unique violation is thrown.
+ * If another statement takes one of the keys at the same moment, the number of holds in this call
+ * decides. A single hold gets `key_taken`. With more holds, none is placed, and a unique violation
+ * is thrown.
  */
 export async function holdSubmissions(
   store: Store,
@@ -141,18 +143,19 @@ function outcomeOf(row: HoldRow | undefined): HoldOutcome {
 // `EXISTS` or `IN`, it may choose to hash the whole table while the table is small, and that plan
 // is kept when the table grows.
 //
-// The look-up of a key takes the first key that is equal or greater, in the order of the key index.
-// The join then drops a greater key. With a plain equality, the planner may choose any index that
-// begins with the tenant. Each look-up would then read all submissions of the tenant.
+// The look-up of a key does not use a plain equality. The planner could then choose any index that
+// begins with the tenant, and read all submissions of the tenant. Therefore the look-up takes the
+// first key that is equal or greater, in the order of the key index. The join then drops a greater
+// key.
 
 /**
  * Places the holds of a batch. The bytes of all rows are in one binary parameter, because in JSON
  * each payload would be parsed and copied several times.
  *
  * The statement locks each account, reads its balances and computes the new values from them. It
- * must not add to the stored columns instead. Postgres would first compute such a sum on the row as
- * of the statement's start, without later commits of other transactions. The table's CHECK could
- * then refuse a hold that fits.
+ * must not add to the stored columns instead, because Postgres would first compute such a sum on
+ * the row as of the statement's start. That sum lacks later commits of other transactions, so the
+ * table's CHECK could refuse a hold that fits.
  */
 const placeHolds = statement(
   {

@@ -99,10 +99,11 @@ async function changeInTransaction(
 }
 
 /**
- * Prepares the event `settings.changed` of a change. The caller runs the returned function after
- * the change, to write the event. The destinations of the event are read before the change, because
- * the event also goes to an active URL that the change replaces or clears (CONTRACT 12). That URL
- * is retired (`retired.ts`). A change to the same values has no event.
+ * Prepares the event `settings.changed`. Call this before the change. The returned function writes
+ * the event; call it after the change.
+ *
+ * The destinations are read before the change, because the event also goes to an active URL that
+ * the change replaces or clears (CONTRACT 12). A change to the same values has no event.
  */
 async function preparedNotice(
   store: Store,

@@ -56,9 +56,9 @@ export async function insertTenant(store: Store, query: Query, tenant: NewTenant
 }
 
 /**
- * Locks the account of a tenant. A change of the tenant's status or secrets runs this statement
- * first, because the change increments `epoch` of the account. A transaction that locks the account
- * and the tenant's row locks the account first.
+ * Locks the account of a tenant. Each transaction that locks the account and the tenant's row locks
+ * the account first. A change of the tenant's status or secrets therefore begins with this
+ * statement, because the change increments `epoch` of the account.
  */
 export const lockEpochSql = 'SELECT 1 FROM credit_accounts WHERE tenant_id = $1::uuid FOR UPDATE';
 
@@ -135,9 +135,11 @@ function tenantOf({
 
 /**
  * Sets and enables the URL of a tenant's settings, or clears it if `webhookUrl` is null. Returns
- * false for an unknown tenant. Drops the pending deliveries to the URL in two cases: the URL is
- * cleared (CONTRACT 5), or no URL was active before. In the second case, a transaction may have
- * written a delivery while a 410 disabled the URL.
+ * false for an unknown tenant.
+ *
+ * Drops the pending deliveries to the URL if the URL is cleared (CONTRACT 5). It also drops them if
+ * no URL was active before, because a transaction may have written a delivery while a 410 disabled
+ * the URL.
  */
 export async function writeWebhookUrl(
   query: Query,

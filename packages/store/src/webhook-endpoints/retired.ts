@@ -75,10 +75,10 @@ export async function retireSettingsUrl(
 }
 
 /**
- * Creates a retired endpoint with the current URL of an endpoint. The retired endpoint gets the
- * event about a change of that URL, so call this before the change. Returns the destinations of the
- * event, with the retired endpoint in place of the changed endpoint. If the endpoint is disabled or
- * has no URL, creates nothing and returns `destinations`.
+ * Creates a retired endpoint with the current URL of an endpoint, because this URL still gets the
+ * event about the change that replaces or clears it. Call this before the change. Returns the
+ * destinations of that event, with the retired endpoint in place of the changed endpoint. If the
+ * endpoint is disabled or has no URL, creates nothing and returns `destinations`.
  */
 export async function retireEndpointUrl(
   store: Store,

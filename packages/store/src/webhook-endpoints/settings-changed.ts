@@ -22,9 +22,9 @@ export interface SettingsChanged {
   readonly by: Author;
   /**
    * The destinations of the event. Pass the ones from before the change, because the event also
-   * goes to a URL that the change replaces or clears (CONTRACT 12). If omitted, the current ones
-   * are read. This is enough for a change of keys or secrets, because it does not change
-   * destinations.
+   * goes to a URL that the change replaces or clears (CONTRACT 12). Omit them only if the change
+   * does not affect destinations, for example a change of keys or secrets. The current ones are
+   * then read.
    */
   readonly destinations?: Destinations;
 }

@@ -106,9 +106,9 @@ function drain(dispatcher: Dispatcher, link: NodeLink): void {
 
 /**
  * Stores `node_lost` for the submissions whose commit to the node was in flight while an operator
- * disabled the node. First waits for the work of the link, because this work may include such a
- * commit. The node's other submissions already have an outcome, because the transaction that
- * disabled the node has stored the missing ones.
+ * disabled the node. The transaction that disabled the node has stored an outcome for every other
+ * submission that had none. This function first waits for the work of the link, because that work
+ * may include such a commit.
  */
 async function endLeftBehind(dispatcher: Dispatcher, link: NodeLink): Promise<void> {
   await link.work.idle();

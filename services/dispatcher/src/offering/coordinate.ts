@@ -159,9 +159,9 @@ function withEvent(offering: Offering, event: OfferingEvent, atMs: number): Offe
 }
 
 /**
- * The result of an offering that `event` has ended. `isRecorded` is true if there are no records,
- * or if the commit of an accept has stored all of them. This commit stores the record of the
- * accepted offer, and those of the offers that ended before the accepted offer was made.
+ * The result of an offering that `event` has ended. `isRecorded` is true if no record is left to
+ * store. The commit of an accept stores only the record of the accepted offer, and those of the
+ * offers that ended before the accepted offer was made.
  */
 function settled(before: Offering, event: OfferingEvent, after: Offering): Ended {
   const isDispatched = event.kind === 'offer_ended' && event.result === 'dispatched';

@@ -5,11 +5,10 @@ import type { Dispatcher } from '../dispatcher.ts';
 import { stopRun } from './runs.ts';
 
 /**
- * The interval of polls for runs that have ended elsewhere. Usually the dispatcher learns of the
- * end from a bus message or the next frame about the run, and sends `cancel`. If neither arrives,
- * only a poll finds the end. Without polls, the node would then keep its slot until its link ends.
- * A poll leaves out runs that got their slot or were checked in the last `leaseMs`, because most
- * runs end within this time.
+ * The interval of polls for runs that have ended elsewhere. Usually a bus message or the next frame
+ * about the run shows the end. But both may be missing, and without a poll such a run would keep
+ * its slot until the link ends. A poll leaves out runs that got their slot or were checked in the
+ * last `leaseMs`, because most runs end within this time.
  */
 const pollIntervalMs = 5_000;
 

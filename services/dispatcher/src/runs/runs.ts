@@ -53,7 +53,7 @@ const unreadableUsage: RunFrameResult = {
 
 /**
  * Sends `cancel`, which asks the node to stop the job. The slot is freed when the node answers with
- * `stopped` or an outcome, at the latest 30 s after the first `cancel`. If the `accept` of the node
+ * `stopped` or an outcome, at the latest 30 s after the first `cancel`. But if the node's `accept`
  * is still being committed, the run keeps its slot, because the assignment may follow.
  */
 function sendCancel(dispatcher: Dispatcher, link: NodeLink, submissionId: string): void {

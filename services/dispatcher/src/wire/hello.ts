@@ -80,10 +80,9 @@ async function enter(dispatcher: Dispatcher, link: NodeLink): Promise<void> {
 
 /**
  * Handles the first frame of a link. Ends the submissions that the node has lost, enters the link
- * in the fleet registry, and sends the `welcome`. The `welcome` names the submissions that the node
- * must stop. During a recovery, no submission is ended and the `welcome` names none. If the node
- * has a newer link, sends no `welcome` and closes this link (4001). Throws if Postgres is
- * unreachable.
+ * in the fleet registry, and sends the `welcome`, which names the submissions that the node must
+ * stop. But during a recovery, ends no submission, and the `welcome` names none. If the node has a
+ * newer link, sends no `welcome` and closes this link (4001). Throws if Postgres is unreachable.
  */
 export async function onHello(
   dispatcher: Dispatcher,

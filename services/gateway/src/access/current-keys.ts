@@ -16,14 +16,13 @@ const keysChange = unavailable(
 
 /**
  * Answers a request with cached keys. The first try uses keys of the age `firstAge`. With `any`,
- * most requests need no read of Postgres for their keys, but the keys may be old. An answer from
- * old keys is sent only if one of these confirms it:
+ * most requests need no read of Postgres for their keys, but the keys may be old. With old keys:
  *
- * - a hold, which compared the epoch of the keys with the epoch of the account
- * - recent keys that have the same epoch and also verify the request (CONTRACT 1)
- *
- * If the recent keys have another epoch, the request is handled again with them. If old keys do not
- * verify the request, recent keys decide.
+ * - If the keys do not verify the request, recent keys decide.
+ * - If a hold decided the answer, the answer is sent, because the hold compared the epoch of the
+ *   keys with the epoch of the account.
+ * - Any other answer waits for recent keys, which must also verify the request (CONTRACT 1). If
+ *   they have the same epoch, the answer is sent. If not, the request is handled again with them.
  */
 export async function answerWithCurrentKeys({
   firstAge,

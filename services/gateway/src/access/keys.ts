@@ -6,9 +6,9 @@ import type { AskedKey, KeyAge, Keys } from './authenticate.ts';
 
 /**
  * The longest time until a change takes effect: a rotated secret, a deleted key, a disabled tenant
- * or operator, a new rate limit or a new rate card. Holds are an exception: a change of a tenant
- * applies to them at once. It also changes the epoch of the account, and each hold compares this
- * epoch with the epoch of its keys.
+ * or operator, a new rate limit or a new rate card. But a change of a tenant applies to holds at
+ * once. It changes the epoch of the account, and each hold compares this epoch with the epoch of
+ * its keys.
  */
 const keysTtlMs = 3_000;
 /**
@@ -22,10 +22,10 @@ const operatorsMax = 100;
 const unknownMax = 1_000;
 
 /**
- * Creates a cache of the keys. Keys that are older than `keysTtlMs` are reloaded, with one
- * exception. A caller that asks for the age `any` may get older keys of a tenant, because it
- * compares the epoch of the keys. The exception does not hold for keys with an expiring secret,
- * because the expiry does not change the epoch.
+ * Creates a cache of the keys. Keys that are older than `keysTtlMs` are reloaded. But a caller that
+ * asks for the age `any` may get older keys of a tenant, because it compares their epoch. Keys with
+ * an expiring secret are reloaded even for this caller, because the expiry does not change the
+ * epoch.
  */
 export function createKeys(store: Store, clock: Clock): Keys {
   const common = { ttlMs: keysTtlMs, isAbsent, absentMax: unknownMax, clock };

@@ -2,9 +2,13 @@
 export type CursorKind = 'submissions' | 'transactions' | 'deliveries' | 'audit' | 'events';
 
 /**
- * The position after which the next page begins. `id` names the last item, but in a cursor of
- * events it names the webhook endpoint. `atMs` is the time of the last item in a cursor of
- * submissions. In any other cursor, `atMs` is a position in the list, or 0 if `id` is enough.
+ * The position after which the next page begins:
+ *
+ * - submissions: `id` is the last submission, and `atMs` is its creation time.
+ * - transactions: `id` is the last entry, and `atMs` is its hidden ledger number
+ *   (`statement-cursor.ts`), or 0.
+ * - events: `id` is the webhook endpoint, and `atMs` is a position in its events.
+ * - deliveries and audit: `id` is the last item, and `atMs` is 0.
  */
 export interface CursorPosition {
   /** A UUID, lower case. */

@@ -74,10 +74,10 @@ export type HoldReply =
 
 /**
  * An endpoint whose handler places a hold, for requests signed by a tenant. The handler may get
- * credentials of any age, because the hold compares their epoch with that of the account. But if no
- * hold decided the answer, nothing has compared the epochs. If the credentials are not recent, the
- * caller then loads recent ones. If these have the same epoch as the old ones, the caller sends the
- * answer. If they do not, the caller handles the request again.
+ * credentials of any age, because the hold compares their epoch with that of the account. But an
+ * answer that no hold decided may come from old credentials. The caller then loads recent ones, and
+ * sends the answer only if they have the same epoch. If they have another epoch, the caller handles
+ * the request again.
  */
 export interface HoldEndpoint extends Route {
   readonly access: 'tenant_hold';

@@ -26,9 +26,9 @@ export interface RequestLinesOptions {
 }
 
 /**
- * Limits the request lines that this process writes. If there are more than `perSecondMax` in a
- * second, only one in `sampledOneIn` of the others is written. An additional line, at most one a
- * second, says how many were left out. The lines of 5xx answers and of requests over
+ * Limits the request lines that this process writes. In each second it writes the first
+ * `perSecondMax` lines, and after these only one in `sampledOneIn`. An additional line, at most one
+ * a second, says how many were left out. But lines of 5xx answers and of requests over
  * `slowRequestMs` are always written, and do not count towards `perSecondMax`. At the level `debug`
  * all lines are written.
  */

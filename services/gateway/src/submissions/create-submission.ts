@@ -76,9 +76,10 @@ function decidedByHold(answer: Answer): HoldReply {
 
 /**
  * Creates the submission unless its idempotency key is taken. A taken key decides the answer before
- * any other refusal (CONTRACT 3). So after a refusal, the function looks up the key, except after
- * `stale_credentials`. Returns `look_again` if the key was taken, but is free again. Also returns
- * `look_again` if an overdue creation has the key, because its rejection frees the key.
+ * any other refusal (CONTRACT 3), so the function looks up the key after a refusal. But it returns
+ * `stale_credentials` at once, because the caller then authenticates the request again. Returns
+ * `look_again` if the key was taken, but is free again. Also returns `look_again` if an overdue
+ * creation has the key, because its rejection frees the key.
  */
 async function createUnlessTaken(
   deps: GatewayDeps,

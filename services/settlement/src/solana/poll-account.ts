@@ -74,9 +74,10 @@ export async function startCursor(
 }
 
 /**
- * Reads the new signatures of a token account. Does nothing if the account has no cursor. If all
- * signatures of the last list are handled, first fetches a new list. When all signatures of a list
- * are handled, stores the time at which the listing began, unless the list was incomplete or cut.
+ * Reads the new signatures of a token account. Does nothing if the account has no cursor. Continues
+ * with the last list if any of its signatures are left, otherwise fetches a new list. When no
+ * signature of the list is left, stores the time at which the listing began. But this time is not
+ * stored if the list was incomplete or cut (`AccountList`).
  */
 export async function pollAccount(
   deps: WatcherDeps,
@@ -96,9 +97,9 @@ export async function pollAccount(
     memory.isComplete = list.isComplete;
     memory.isCut = list.isCut;
     const fresh = list.entries.filter(isNew);
-    // New payments come first, so signatures from before the slot of the cursor come last. The list
-    // contains such old signatures too. A process that has just taken over the lease reads all of
-    // them again, because it does not remember which of them were read.
+    // Signatures from before the slot of the cursor come last, because they would delay the new
+    // payments. A process that has just taken over the lease reads all of them again, because it
+    // does not remember which of them were read.
     memory.backlog = [
       ...fresh.filter(({ slot }) => slot >= cursor.slot),
       ...fresh.filter(({ slot }) => slot < cursor.slot),

@@ -140,9 +140,9 @@ function backOff({ logger, clock }: WatcherDeps, state: State, error: RpcUnavail
 }
 
 /**
- * Makes the calls to the RPC server that are due. Returns true if the RPC server has answered one
- * of them. While an intent is open, two kinds of calls do not count: a check of the terms that
- * passes, and the start of a cursor. Throws `RpcUnavailable` if the RPC server does not answer.
+ * Makes the calls to the RPC server that are due. Throws `RpcUnavailable` if the server does not
+ * answer. Returns true if the server answered at least one call. But while an intent is open, a
+ * check of the terms that passes and the start of a cursor do not count as calls.
  */
 async function work(deps: WatcherDeps, lease: Lease, state: State): Promise<boolean> {
   const { store, clock } = deps;

@@ -48,9 +48,9 @@ function declare(declared: Declared, { name, direction, schema }: NamedType): vo
 }
 
 /**
- * Returns the Python type that an alias stands for. Python evaluates the alias when the module
- * loads, so the classes in the type must be declared before the alias. Classes without a name in
- * the document are declared here, by `text`. The caller therefore adds the alias after this call.
+ * Returns the Python type that an alias stands for. Also declares the classes in this type that
+ * have no name in the document. The caller adds the alias after this call, because Python evaluates
+ * the alias when the module loads, so these classes must come first.
  */
 function runtimeText(declared: Declared, shape: Shape, name: string): string {
   return shape.kind === 'record' ? 'dict[str, Any]' : text(declared, shape, name);

@@ -11,8 +11,8 @@ const queryTriesMax = 2;
 
 /**
  * Creates a look-up that asks the name servers of the system directly. It does not use
- * `dns.lookup`, because all jobs share the threads of `dns.lookup`. A page could occupy these
- * threads with names whose name servers do not answer, and so delay other jobs.
+ * `dns.lookup`, because a page could then delay other jobs: all jobs share the threads of
+ * `dns.lookup`, and names whose name servers do not answer occupy these threads.
  */
 export function createLookUp(): LookUp {
   const resolver = new Resolver({ timeout: queryTimeoutMs, tries: queryTriesMax });

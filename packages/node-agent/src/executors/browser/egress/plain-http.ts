@@ -55,8 +55,8 @@ export interface PlainForward {
 
 /**
  * Forwards a plain HTTP request to its server, and passes the answer on. Resolves with true if the
- * whole answer was passed on. Otherwise closes the connection of the browser and resolves with
- * false. The browser must not take a part of an answer for the whole, so the connection is closed.
+ * whole answer was passed on. Otherwise resolves with false and closes the connection of the
+ * browser, because the browser must not take a part of an answer for the whole.
  */
 export function forwardPlain(forward: PlainForward): Promise<boolean> {
   const { incoming, outgoing, upstream, url, headersBytesMax } = forward;

@@ -7,10 +7,9 @@
 export type Seal =
   | { readonly kind: 'open' }
   /**
-   * The first connection that matches the submission request `to` takes the slot and passes. All
-   * others wait while the slot is `free` or `used`, and are refused once it is `ended`. Only a CORS
-   * preflight over plain HTTP to `to.key` also passes while the slot is `free`, because it carries
-   * no application.
+   * The first connection that matches the submission request `to` takes the slot and passes. Every
+   * other connection waits, and is refused once the slot is `ended`. But while the slot is `free`,
+   * a CORS preflight over plain HTTP to `to.key` passes too, because it carries no application.
    */
   | { readonly kind: 'sealed'; readonly to: SealedTo; readonly slot: 'free' | 'used' | 'ended' }
   | { readonly kind: 'shut' };

@@ -1,6 +1,7 @@
 /**
- * The phase of the fence decides which requests may leave the browser. A request matches if it
- * carries the application.
+ * The phase of the fence decides which requests may leave the browser. A CORS preflight carries no
+ * application, so it leaves in each phase other than `sending`. Any other request matches if it
+ * carries the application:
  *
  * - `open`: all requests leave.
  * - `armed`: only requests that do not match leave.
@@ -8,9 +9,6 @@
  *   not match leave.
  * - `sending`: the submission request is in flight, and all other requests wait.
  * - `closed`: only GET and HEAD requests that do not match leave.
- *
- * A CORS preflight also leaves in each phase other than `sending`, because it carries no
- * application.
  */
 export type FencePhase = 'open' | 'armed' | 'activated' | 'sending' | 'closed';
 

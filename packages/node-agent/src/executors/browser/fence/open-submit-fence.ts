@@ -181,8 +181,8 @@ class Fence implements SubmitFence {
     this.#inFlight.pause(networkId);
     this.#restartTimers(answerWaitMs);
     // No other request may be in flight at `seal`, because it could take the one connection that
-    // the submission request needs (`Seal`). So `shut` cuts the other requests. Chromium repeats
-    // them, and the proxy refuses the repeats until `seal`. `#requestsCut` waits for their end.
+    // the submission request needs (`Seal`). So `shut` cuts the other requests, and refuses
+    // Chromium's repeats of them until `seal`. `#requestsCut` waits until no request is in flight.
     proxy.shut();
     await this.#requestsCut();
     if (this.#isSettled) return fail(session, paused);
@@ -298,8 +298,8 @@ async function bodyOf(session: CdpSession, requestId: string): Promise<string | 
 }
 
 /**
- * Puts the request gate in front of a page that has not navigated yet. After the promise resolves,
- * each request of the page, its frames and its workers waits for the gate. Other pages are closed.
+ * Opens the fence of a page that has not navigated yet. After the promise resolves, each request of
+ * the page, its frames and its workers waits for the fence. Other pages are closed.
  * The fence closes if the page crashes or closes, the browser disconnects, or `signal` is aborted.
  */
 export async function openSubmitFence(options: SubmitFenceOptions): Promise<SubmitFence> {

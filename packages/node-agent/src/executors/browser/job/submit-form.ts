@@ -211,8 +211,9 @@ function confirmationIn(
   const isConfirmation = (url: string): boolean =>
     URL.canParse(url) && adapter.success.path?.test(new URL(url).pathname) === true;
   // The confirmation URL is a URL of the page that matches `success.path`. If there is none, it is
-  // `nextUrl`, but only if the frame shows `nextUrl`. `nextUrl` is the URL of the answer, or the
-  // target of its redirect. It is undefined if it would equal the action of the form.
+  // `nextUrl`, but only if the frame shows `nextUrl`. `nextUrl` is the URL of the answer to the
+  // form, or the target of the answer's redirect. It is undefined if it would equal the action of
+  // the form.
   const shownUrl = frame.url() === nextUrl ? nextUrl : undefined;
   const confirmationUrl = facts.urls.find(isConfirmation) ?? shownUrl;
   return {

@@ -46,9 +46,9 @@ async function press(control: ElementHandle<HTMLElement>): Promise<void> {
 }
 
 /**
- * Presses the control and waits until the page has left the present step. `invalid_payload`: the
- * page stays on the step and marks fields, so the page has refused their values.
- * `form_unsupported`: the page stays on the step for `nextMsMax` and marks no field.
+ * Presses the control, and returns `moved` when the page has left the present step. If the page
+ * stays on the step and marks fields, it has refused their values: `invalid_payload`. If it stays
+ * for `nextMsMax` and marks no field: `form_unsupported`.
  */
 export async function pressNext(
   target: FormTarget,

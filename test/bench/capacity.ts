@@ -92,8 +92,8 @@ export interface MeasuredShape {
 }
 
 /**
- * The rate and the CPU of closed loops with 10 to 99 requests in flight, from the rows of the lab
- * notebook.
+ * Reads two figures of closed loops with 10 to 99 requests in flight from the rows of the lab
+ * notebook: the rate, and the CPU-seconds per 1,000.
  */
 export function measuredShapes(notebook: string): MeasuredShape[] {
   const row = /^\| (.+, \d\d in flight.*: \w+) \| ([\d,]+) \|.*\| ([\d.]+) \(gateway/gmu;

@@ -43,7 +43,7 @@ export function logCallsIn(file: string, text: string): LogCall[] {
 
 type Found = Omit<LogCall, 'at' | 'isAgent'>;
 
-/** Finds a call such as `logger.warn({ … }, 'message')` or `logger.info('message')`. */
+/** Reads a call such as `logger.warn({ … }, 'message')` or `logger.info('message')`. */
 function serviceCall(node: SyntaxNode): Found | undefined {
   const { callee, args } = callOf(node);
   if (callee?.type !== 'MemberExpression') return undefined;

@@ -59,7 +59,9 @@ export class Model {
     const estimated = BigInt(quoted?.estimatedMicros ?? -1);
     const fits = quoted?.maxMicros === '200000000' && estimated >= 20_000_000n;
     if (!fits || estimated > 200_000_000n)
-      this.complaints.push(`a quote is wrong: ${result}, ${estimated} micros estimated`);
+      this.complaints.push(
+        `a quote is wrong: ${result}, estimated ${quoted?.estimatedMicros} and at most ${quoted?.maxMicros} micros`,
+      );
   }
 
   addSubmission(operation: Extract<Operation, { kind: 'hold' }>): void {

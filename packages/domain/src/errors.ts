@@ -185,7 +185,7 @@ export const errorCatalogue = {
     status: 503,
     title: 'Dispatch unavailable',
     description:
-      'No node has taken the submission. Its hold is released, and you can use the idempotency key again. Repeat after `Retry-After`.',
+      'No node has taken the submission. Its hold is released, and you can use the idempotency key again. Repeat the request after the seconds in `Retry-After`.',
   },
   unavailable: {
     status: 503,

@@ -114,7 +114,7 @@ export const dispatchConcurrencyDefault = 128;
 export const settlementConcurrencyDefault = 16;
 /** The most rows in one transaction that purges expired payloads or deletes expired events. */
 export const deletionBatchMaxDefault = 500;
-/** Usage reports are kept for at least this time after the creation of their submission. */
+/** By default, usage reports are kept this long after the creation of their submission. */
 export const usageRetentionDaysDefault = 90;
 /**
  * Deliveries, their attempts and their events are kept at least this long after the delivery was

@@ -19,9 +19,9 @@ interface Waiting<Input, Output> {
 
 /**
  * Creates a batcher of calls to Redis. `run` takes up to `sizeMax` inputs, and returns one output
- * for each in their order. Only one `run` is in progress at a time. If `run` fails, the calls of
- * its batch and all waiting calls fail too, without a retry, because no caller may wait for more
- * than one time-out of Redis.
+ * for each input, in the same order. Only one `run` is in progress at a time. If `run` fails, the
+ * calls of its batch and all waiting calls fail too, without a retry, because no caller may wait
+ * for more than one time-out of Redis.
  */
 export function createCallBatcher<Input, Output>({
   run,

@@ -11,7 +11,7 @@ export interface RunningTestServers extends TestServers {
 
 /**
  * The files that each Node.js process under test loads first, except in a mutation run. They are
- * loaded with `--require`, because `--import` would cost each start 0.03 s of CPU more.
+ * loaded with `--require`, because each start would take 0.03 s more CPU with `--import`.
  */
 const preloads = ['loopback-only.ts', 'unoptimized-wasm.ts']
   .map((file) => `--require=${JSON.stringify(path.join(import.meta.dirname, file))}`)

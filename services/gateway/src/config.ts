@@ -41,7 +41,7 @@ export const gatewayConfig = Type.Object({
     minimum: 1,
     maximum: 100_000,
     default: 100,
-    description: 'how many request lines a second are logged before sampling starts, 1 to 100000',
+    description: 'how many requests per second are logged before sampling starts, 1 to 100000',
   }),
   SIGNUP_PER_HOUR: Type.Integer({
     minimum: 1,

@@ -31,7 +31,7 @@ export async function checkDisk({ stateDir }: NodeOptions): Promise<Finding> {
   } catch (error) {
     return fail(
       'disk',
-      `${stateDir} cannot be written (${messageOf(error)}). Check its permissions, or give another --state-dir.`,
+      `Cannot write to ${stateDir} (${messageOf(error)}). Check its permissions, or give another --state-dir.`,
     );
   }
   await rm(trial, { force: true });

@@ -55,10 +55,10 @@ export interface EntryPageLimits {
 }
 
 /**
- * Audits one page: the entries after `from`, up to the limits, and the accounts from the tenant of
- * `from` on. If a limit ends the page, the account at which the page ends is left to a later page,
- * because this account may have more entries. `limits.accounts` counts accounts with and without
- * entries.
+ * Audits one page. The page begins after `from`, and ends when it has `limits.entries` entries or
+ * `limits.accounts` accounts, with or without entries. Checks the entries of the page, and its
+ * accounts. If a limit ended the page, a later page checks the last account, because this account
+ * may have more entries.
  */
 export async function auditEntryPage(
   query: Query,

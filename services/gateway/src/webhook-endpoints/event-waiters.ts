@@ -51,9 +51,8 @@ export function createEventWaiters(deps: {
 
   async function look(): Promise<void> {
     try {
-      // Each endpoint is looked up once, from the lowest position after which a request waits for
-      // events. So an event after that position ends all waits at the endpoint, even those for
-      // events after a higher position.
+      // Each endpoint is looked up once, with the lowest `after` of its waiting requests. An event
+      // above this `after` ends all waits at the endpoint, also those with a higher `after`.
       const earliest = new Map<string, AwaitedEvents>();
       for (const one of waiting) {
         const known = earliest.get(one.endpointId);

@@ -109,8 +109,8 @@ function unionText(declared: Declared, parts: readonly Shape[], name: string): s
 }
 
 /**
- * Returns the Python type of `shape` as text. If `shape` is an object without a name, declares it
- * as the class `name`. Callers build `name` from the names of the type and of the members that lead
+ * Returns the Python type of `shape` as text. If `shape` is an anonymous object, declares it as the
+ * class `name`. Callers build `name` from the names of the type and of the members that lead
  * to the object.
  */
 function text(declared: Declared, shape: Shape, name: string): string {

@@ -1,4 +1,4 @@
-import { setTimeout } from 'node:timers/promises';
+import { waitUntil } from '@svc/testkit';
 import { Client } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { createFixture, type Fixture } from '../store.fixture.ts';
@@ -55,10 +55,16 @@ test('a partition whose lock another session holds for a moment is created', asy
   await client.connect();
   onTestFinished(() => client.end());
   await client.query('BEGIN; SELECT FROM usage_reports');
-  const [round] = await Promise.all([
-    makePartitions(store),
-    setTimeout(300).then(() => client.query('COMMIT')),
-  ]);
+  const making = makePartitions(store);
+  // An idle session whose last statement made a partition has met the lock, and will try again.
+  await waitUntil(async () => {
+    const tries = await database.query(
+      `SELECT FROM pg_stat_activity WHERE state = 'idle' AND query LIKE '%svc_make_partition%'`,
+    );
+    return tries.length > 0;
+  });
+  await client.query('COMMIT');
+  const round = await making;
   expect(round).toMatchObject({ errors: [], missing: [] });
 });
 

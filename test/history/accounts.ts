@@ -142,7 +142,7 @@ function wrongGrants(lines: readonly LineRecord[], grants: readonly GrantRecord[
       row.amountMicros === amountMicros &&
       availableOf(row) === outcome.availableAfterMicros;
     const shown = `the answer to the grant ${reference} of ${amountMicros} micros to ${tenant} shows ${outcome.availableAfterMicros} available`;
-    return isRight ? [] : [`${shown}; its row is ${inWords(row)}`];
+    return isRight ? [] : [`${shown}; the ledger row of the grant is ${inWords(row)}`];
   });
 }
 

@@ -78,7 +78,7 @@ export interface FleetRegistry {
   ): Promise<{ readonly kind: 'joined'; readonly epoch: number } | { readonly kind: 'superseded' }>;
   /**
    * Removes a link. Does nothing if the registry has another link of the node. `movesWithinMs` is
-   * for a dispatcher that stops: its node is expected at another dispatcher within this time,
+   * for a dispatcher that stops: the node is expected at another dispatcher within this time,
    * unless the node is draining. Until the node is there or the time is over, `reserve` returns
    * `rebuilding` in place of `no_headroom` and `none_left`.
    */

@@ -21,7 +21,7 @@ export interface WorldOptions {
   readonly entryOf?: ((service: ServiceName) => string) | undefined;
   /** True if each process can be asked how much memory it uses (soak/collected.ts). */
   readonly reportsMemory?: boolean;
-  /** Opens other servers than the default ones, for example a cluster. */
+  /** Opens the servers, for example a cluster. Without it, the default servers are opened. */
   readonly servers?: Servers | undefined;
   /** The hosts of the processes. By default everything runs on this host. */
   readonly hosts?: Hosts | undefined;

@@ -102,7 +102,8 @@ async function runOne(
   { servers, reachFile }: RunOptions,
 ): Promise<FileEnd> {
   const specifications = await vitest.globTestSpecifications([path.join(checkout, testFile)]);
-  if (specifications.length !== 1) throw new Error(`not exactly one test file matches ${testFile}`);
+  if (specifications.length !== 1)
+    throw new Error(`${specifications.length} test files match ${testFile}, not one`);
   project.provide('testServers', servers);
   project.provide('mutationReachFile', reachFile);
   const beganAt = performance.now();

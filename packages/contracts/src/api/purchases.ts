@@ -42,8 +42,8 @@ export const PurchaseIntentRequest = Type.Object({
 export type PurchaseIntentRequest = Static<typeof PurchaseIntentRequest>;
 
 /**
- * A transaction that counts for a purchase intent. It may come after the confirmation of the
- * intent. `at` is the time when the service recorded the transaction.
+ * A transaction that the service recorded for a purchase intent, at the time `at`. It may come
+ * after the confirmation of the intent, or after its grace.
  */
 export const PurchasePayment = Type.Object({ signature: Type.String(), amount: Usdc, at: Time });
 

@@ -48,7 +48,7 @@ export const serviceMetrics = {
     services: ['dispatcher'],
     scope: 'process',
     labels: { answer: '`accepted`, `declined`, `expired`, `revoked`, `disconnected`' },
-    help: 'Time from an offer to its end, such as an answer. The count is the number of ended offers',
+    help: 'Time from an offer to its answer or to another end. The count is the number of ended offers',
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 2.5],
   },
   svc_dispatcher_frame_duration_seconds: {

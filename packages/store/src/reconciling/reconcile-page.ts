@@ -48,9 +48,10 @@ export function pageValues({ after, limit }: PageOptions): ValuesOf<typeof pageP
 }
 
 /**
- * SQL of a page of candidates. `rows` selects `id`, `at` and the columns that `columns` reads,
- * sorted by `at` and `id`. The page includes rows in backoff. Otherwise the statement might read
- * many rows to fill a page.
+ * SQL of a page of candidates. `rows` is a `SELECT` of `id` and `at`, sorted by `at` and `id`. If
+ * `columns` is given, it is added to the result; it ends with a comma, and `rows` must select what
+ * it names. The page includes rows in backoff. If it left them out, the statement might read many
+ * rows to fill a page.
  */
 export function candidatesSql(
   reconciler: ReconcilerName,

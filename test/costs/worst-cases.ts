@@ -141,7 +141,11 @@ export const worstForms: readonly WorstCase[] = [
     headers: formType,
     body: numbered(formRoom, (index) => index.toString(36), '&'),
   },
-  { name: 'a form of escapes', headers: formType, body: `name=${repeated('%25', formRoom)}` },
+  {
+    name: 'a form whose value has only percent-escapes',
+    headers: formType,
+    body: `name=${repeated('%25', formRoom)}`,
+  },
   { name: 'numbers', body: `[${repeated('1', formRoom, ',')}]` },
 ];
 

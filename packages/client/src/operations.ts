@@ -29,8 +29,8 @@ interface Shape extends Partial<Call<unknown>> {
 
 type Operation = readonly [
   /**
-   * The path after `/v1/`. Empty if `shape` has the whole `path`. `:` stands for the id, which is
-   * the first argument of the method.
+   * The path after `/v1/`. Empty if `shape` has the whole path as `path`. The id, which is the
+   * first argument of the method, replaces a `:`.
    */
   path: string,
   /**

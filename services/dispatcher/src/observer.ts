@@ -5,6 +5,6 @@ export interface DispatcherObserver {
   countBadFrame(code: BadFrameCode): void;
   /** Reports the time from the arrival of a frame to the end of its handling. */
   timeFrame(type: FrameFromNode['type'], durationMs: number): void;
-  /** Reports the time from an offer to its end, at the dispatcher of the node's link. */
+  /** Reports how long an offer of this dispatcher to a node was open, until `answer`. */
   timeOffer(answer: OfferAnswer, durationMs: number): void;
 }

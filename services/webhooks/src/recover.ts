@@ -103,10 +103,7 @@ export function createRecovery({ store, producer, deliverer, logger }: RecoverDe
         logger.info({ count: ended.count }, 'gave up on deliveries after 72 hours');
       for (const { subjectId, error } of ended.failures) {
         const deliveryId = toWireId('dlv', subjectId);
-        logger.warn(
-          { err: error, deliveryId },
-          'could not end a delivery after 72 hours of attempts',
-        );
+        logger.warn({ err: error, deliveryId }, 'could not end a delivery after 72 h of attempts');
         errors.push(error);
       }
       if (afterAged === null) break;
@@ -114,7 +111,7 @@ export function createRecovery({ store, producer, deliverer, logger }: RecoverDe
     if (errors.length === 0) return;
     throw new AggregateError(
       errors,
-      `could not end ${errors.length} deliveries after 72 hours of attempts`,
+      `could not end ${errors.length} deliveries after 72 h of attempts`,
     );
   }
 

@@ -6,10 +6,7 @@ import { openRig } from './rig.ts';
 const seed = Number(process.env['FLEET_SEED'] ?? Date.now() % 1_000_000);
 const runs = 60;
 
-/**
- * The least numbers of submissions and executions in all runs together. With fewer, the test would
- * prove nothing.
- */
+/** All runs together must have at least this many. With fewer, the test would prove nothing. */
 const atLeast = { submissions: 300, executed: 120 };
 
 test(`whatever happens to the fleet, a submission is executed at most once and ends (FLEET_SEED=${seed})`, async () => {
@@ -29,6 +26,6 @@ test(`whatever happens to the fleet, a submission is executed at most once and e
   await rig.close();
   expect(report.fault).toBeUndefined();
   expect(report.runs).toBe(runs);
-  expect(report.submissions).toBeGreaterThan(atLeast.submissions);
-  expect(report.executed).toBeGreaterThan(atLeast.executed);
+  expect(report.submissions).toBeGreaterThanOrEqual(atLeast.submissions);
+  expect(report.executed).toBeGreaterThanOrEqual(atLeast.executed);
 }, 600_000);

@@ -28,7 +28,7 @@ export const webhooksEvents = {
   ),
   'webhooks.deliveries_exhausted': info('gave up on deliveries after 72 hours', ['count']),
   'webhooks.exhaustion_failed': warn(
-    'could not end a delivery after 72 hours of attempts',
+    'could not end a delivery after 72 h of attempts',
     ['err', 'deliveryId'],
     actions.retried,
   ),

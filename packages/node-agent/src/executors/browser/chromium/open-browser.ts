@@ -145,7 +145,9 @@ class RunningBrowser {
     await this.#closing;
   }
 
-  /** Calls `end` without waiting for it. If it fails, later calls of `end` reject too. */
+  /**
+   * Starts `end` without waiting for it. Never throws; if the end fails, a call of `end` rejects.
+   */
   endLater(reason: BrowserEnd): void {
     this.end(reason).catch(() => {});
   }

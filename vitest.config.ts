@@ -30,8 +30,7 @@ export default defineConfig({
           ],
           exclude: [...configDefaults.exclude, ...replaceModules],
           // Saves half a second of CPU for each file, because the files of a worker share its
-          // process and its loaded modules. A file therefore fails if it leaves something open (see
-          // file-setup.ts).
+          // process. A file fails if it leaves something open (file-setup.ts).
           isolate: false,
         },
       },

@@ -29,7 +29,10 @@ async function migrate(client: Client, names: readonly string[]): Promise<void> 
     await client.query(readFileSync(path.join(folder, name, 'migration.sql'), 'utf8'));
 }
 
-/** The values of a submission in each state that satisfy the CHECKs. */
+/**
+ * Values of `node_id` to `lease_expires_at` that satisfy the CHECKs, for submissions in different
+ * states.
+ */
 const assigned =
   'gen_random_uuid(), svc_now(), svc_now(), svc_now(), NULL::timestamptz, NULL::timestamptz';
 const begun = `gen_random_uuid(), svc_now(), svc_now(), svc_now(), svc_now(), svc_now()`;

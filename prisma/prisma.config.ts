@@ -3,8 +3,8 @@ import { defineConfig } from 'prisma/config';
 
 const here = (file: string) => fileURLToPath(new URL(file, import.meta.url));
 
-// The native schema engine is downloaded from a host that is not a package registry. The script in
-// `tools` answers the same protocol with the engine's WebAssembly build (see the top of that file).
+// The native schema engine comes from a host that is not a package registry, so a script replaces
+// it (see the top of tools/schema-engine.mjs).
 process.env['PRISMA_SCHEMA_ENGINE_BINARY'] ??= here('./tools/schema-engine.mjs');
 
 const databaseUrl = process.env['DATABASE_URL'];

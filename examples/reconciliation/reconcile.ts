@@ -1,6 +1,6 @@
 /**
- * Compares your own records with the submissions and the account statement of the last day. Run it
- * every night. It prints each difference, and ends with status 1 if there is one.
+ * Compares your own records with the submissions and the account statement of the last day. Prints
+ * each difference, and exits with 1 if there is one.
  */
 import { DatabaseSync } from 'node:sqlite';
 import { createClient } from '@svc/client';

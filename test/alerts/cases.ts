@@ -36,8 +36,8 @@ const lateDelivery: AlertCase = {
 };
 
 /**
- * The time of an audit after a new deployment. The alert fires for a service that has had no audit
- * since its start. It does not fire if the first audit ends four steps after the start.
+ * A case of an alert that fires if a service has had no audit since its start. The quiet service
+ * has its first audit four steps after its start.
  */
 function newDeployment(series: string, stepSeconds: number, hours?: number): AlertCase {
   const audited = `_x15 0+0x3 ${19 * stepSeconds}+${stepSeconds}`;

@@ -20,8 +20,8 @@ const schemaVersion = 39;
 const datasource = { type: 'prometheus', uid: '${datasource}' };
 
 /**
- * The `options` of each panel, and the `custom` defaults of its fields. The type `Panel` accepts
- * any value for both, so these constants have the types of the time series plugin.
+ * The type `Panel` accepts any `options` and any `custom` defaults of fields, so these constants
+ * have the types of the time series plugin.
  */
 const options: Options = {
   legend: {

@@ -11,9 +11,8 @@ import { readRules, ruleFiles } from './rules.ts';
 import { checkRunbookCommands } from './runbook-commands.ts';
 
 /**
- * `pnpm alerts`: promtool checks the rules, makes each alert fire, and checks that none fires in a
- * quiet service. The command writes the dashboards, and promtool parses their queries. The command
- * also checks that `svc` has the commands that the runbooks name. The last line is the verdict.
+ * `pnpm alerts`: tests the alert rules with promtool, writes and checks the dashboards, and checks
+ * the commands in the runbooks. The last line is the verdict.
  */
 const say = (line: string) => void process.stdout.write(`${line}\n`);
 const { promtool } = await prometheusPrograms(() =>

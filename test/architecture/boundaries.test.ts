@@ -14,8 +14,8 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 /**
- * Proves the rules of .dependency-cruiser.mjs. The test copies the layout of the workspace into a
- * temporary directory, and adds one file for each forbidden import.
+ * Proves the rules of .dependency-cruiser.mjs in a copy of the layout of the workspace, with one
+ * file for each forbidden import.
  */
 
 interface ForbiddenImport {

@@ -79,9 +79,8 @@ const form = {
 const compose = readCompose();
 
 /**
- * Returns the environment that docker-compose.yml gives to a service, with test passwords. Compose
- * mounts the master key below `/run/secrets`. This function writes a test key to a temporary
- * directory instead.
+ * Returns the environment of a service in docker-compose.yml, with test passwords. A temporary
+ * directory with a test key replaces `/run/secrets`.
  */
 function environmentOf(name: ServiceName): Record<string, string> {
   const given = {

@@ -3,8 +3,8 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 
 /**
- * Checks two rules for product code (docs/decisions/0024-two-ways-to-the-database.md): only the
- * files of the two lists below use Prisma's generated client, and no file sends SQL through Prisma.
+ * Only the files of the two lists below use Prisma's generated client, and no product code sends
+ * SQL through Prisma (decision 24).
  */
 
 const checkoutDir = path.resolve(import.meta.dirname, '../..');

@@ -4,10 +4,7 @@ import { expect, it } from 'vitest';
 import { adminCliConfig } from '../../packages/admin-cli/src/configuration.ts';
 import { serviceConfigs } from './service-configs.ts';
 
-/**
- * The file .env.example shows operators every variable that they can set, and its default if it has
- * one. The tests compare .env.example with the schemas of the services and of `svc`.
- */
+/** Compares .env.example with the schemas of the services and of `svc`. */
 
 const text = readFileSync(path.resolve(import.meta.dirname, '../../.env.example'), 'utf8');
 const shown = new Map(

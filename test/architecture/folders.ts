@@ -25,7 +25,7 @@ const folderOf = (file: string): string => path.dirname(file);
 
 /**
  * Returns the imports between folders that are part of a circle. The files at the top of a room are
- * in no folder: they may import every folder, and every folder may import them.
+ * in no folder, so their imports are not returned.
  */
 export function circularImports(imports: readonly Import[]): Import[] {
   const between = imports.filter(

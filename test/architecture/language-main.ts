@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { offencesIn } from './language.ts';
 
 /**
- * Lists the wordings that `language.test.ts` refuses, in all `.ts` and `.md` files or in those
- * below the given paths: `node test/architecture/language-main.ts [path...]`.
+ * `node test/architecture/language-main.ts [path...]` lists the wordings that `language.test.ts`
+ * refuses, in all `.ts` and `.md` files or below the paths.
  */
 const files = execFileSync('git', ['ls-files', ...process.argv.slice(2)], { encoding: 'utf8' })
   .split('\n')

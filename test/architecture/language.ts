@@ -14,7 +14,7 @@ export interface Offence extends Prose {
   readonly found: string;
 }
 
-const commentCharactersMax = 700;
+const commentCharactersMax = 240;
 const sentenceWordsMax = 32;
 
 /**

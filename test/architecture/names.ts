@@ -24,8 +24,8 @@ function wordsOf(name: string): string[] {
 
 const units = new Set(['ms', 'seconds', 'minutes', 'hours', 'days', 'micros', 'bytes']);
 /**
- * Words that may follow a unit: `max`, `min` and `default` (`leaseMsMax`), `per`
- * (`microsPerCredit`), or a preposition in a function's name (`microsOf`, `sendBytesTo`).
+ * Words that may follow a unit, as in `leaseMsMax` and `microsPerCredit`, and in names of functions
+ * like `microsOf` and `sendBytesTo`.
  */
 const behindUnit = new Set(['max', 'min', 'default', 'per', 'of', 'to']);
 

@@ -4,16 +4,13 @@ import { submissionStates } from '@svc/domain';
 import { expect, test } from 'vitest';
 import { parse, walk } from '../mutation/generators/syntax.ts';
 
-/**
- * Checks that SQL of the store contains no state as a literal. The states come from the domain's
- * table of transitions, as parameters or from `schema/submission-states.ts` (docs/decisions/0025).
- */
+/** The states in SQL come from the domain's table of transitions (decision 25). */
 
 const checkoutDir = path.resolve(import.meta.dirname, '../..');
 
 /**
- * States whose names have other meanings too: `pending` is a status of a delivery, and `failed` is
- * a kind of outcome. The test refuses these two names only after the word `state`.
+ * These names have other meanings too: `pending` is a status of a delivery, for example. The test
+ * refuses them only after the word `state`.
  */
 const sharedWords = ['pending', 'failed'];
 const ownWords = submissionStates.filter((state) => !sharedWords.includes(state));

@@ -5,10 +5,8 @@ import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 
 /**
- * Checks that product code reads every exported value of product code, except `oracles`. Types are
- * not checked. Tests do not count as readers here (knip.product.json), unlike in `pnpm unused`. The
- * test leaves out `packages/client` and the testkit: tenants read the client, and tests read the
- * testkit.
+ * Checks exported values, not types. Tests do not count as readers, unlike in `pnpm unused`.
+ * `packages/client` and the testkit are left out.
  */
 
 const checkoutDir = path.resolve(import.meta.dirname, '../..');

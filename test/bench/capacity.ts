@@ -43,17 +43,16 @@ export function fitCost(many: CostPoint, few: CostPoint): Cost {
 }
 
 /**
- * Returns the CPU-seconds per 1,000 submissions. `inFlight` is the number of submissions in flight.
- * `processes` is the number of processes of each service that share them.
+ * Returns the CPU-seconds per 1,000 submissions. `processes` is the number of processes of each
+ * service that share the `inFlight` submissions.
  */
 export function costOf(cost: Cost, inFlight: number, processes: number): number {
   return cost.perSubmission + (cost.perBatch * processes) / inFlight;
 }
 
 /**
- * The costs, from measurements of the full run in docs/lab/performance.md. The point with 22 in
- * flight is the row "whole life at half load". Its rate and median give the 22: 357 lives per
- * second × 61 ms.
+ * The costs, from docs/lab/performance.md. 22 in flight is the product of the rate and the median
+ * of "whole life at half load": 357 a second × 61 ms.
  */
 export const costs = {
   created: fitCost(

@@ -9,10 +9,8 @@ import { cpuSeconds, residentMib } from './load/cpu.ts';
 import { createNodes, openStack, type Stack } from './systems/stack.ts';
 
 /**
- * The cost of many idle nodes for one dispatcher: memory and CPU of its process with every node
- * linked and heartbeating. The nodes run in a separate process.
- *
- * pnpm bench:fleet [--nodes 5000] [--seconds 60]
+ * `pnpm bench:fleet [--nodes 5000] [--seconds 60]`: the memory and CPU of one dispatcher with many
+ * idle nodes. The nodes run in a separate process.
  */
 const { values } = parseArgs({
   options: {

@@ -2,9 +2,8 @@ import { readFileSync } from 'node:fs';
 import { linkRequest, openLinkSocket, type NodeIdentity } from '@svc/testkit';
 
 /**
- * `fleet-idle.ts` starts this file as a process, which opens the links of the nodes. The parent
- * gets `{ linked }`, the number of links opened so far, and `{ closed }`, the close code of a lost
- * link.
+ * A process of `fleet-idle.ts` that opens the nodes' links. It sends `{ linked }`, the number of
+ * links so far, and `{ closed }`, the close code of a lost link.
  */
 
 /** The most links that are opened at the same time. */

@@ -57,9 +57,8 @@ export async function runGrowth(report: Report): Promise<void> {
       await system.world.ask({ kind: 'connect', nodes: system.links });
     }
     for (const system of systems) report.servers(await system.versions());
-    // The seeding ends with a checkpoint, and the first change of a page after a checkpoint writes
-    // the whole page to the WAL. The warm-up makes many of these writes, so fewer are left for the
-    // measurement.
+    // After the checkpoint of the seeding, the first change of a page writes the whole page to the
+    // WAL. The warm-up leaves fewer of these writes to the measurement.
     for (const system of systems)
       for (const shape of [created64, life64])
         await measure(driver, system, shape, options.growth.warmUpSeconds);

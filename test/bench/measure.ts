@@ -7,15 +7,14 @@ import type { System } from './systems/system.ts';
 import { untilNoneLeft } from './wait.ts';
 
 /**
- * The most submissions for each node in a closed loop that measures creations only. The loop needs
- * a limit, because these submissions keep their slots until it has ended. The room for `standard`
- * is 180 of the 200 slots of a node.
+ * The most submissions per node in a closed loop of creations only. Each keeps its slot until the
+ * loop ends, and `standard` may use 180 of a node's 200 slots.
  */
 const acceptedPerNodeMax = 175;
 
 /**
  * Drives one shape against one system, for at most `seconds`. Then waits until every submission has
- * ended and, for the whole life, until every webhook has arrived. Returns the measurements.
+ * ended and, for a whole life, every webhook has arrived.
  */
 export async function measure(
   driver: Driver,
@@ -85,9 +84,8 @@ function paceOf({ links }: System, { pace, until }: Shape, seconds: number): Pac
 }
 
 /**
- * Drives a system at a pace. Throws if no submission was created. Also throws if the refused
- * requests of a closed loop exceed `refusedShareMax` times its created submissions, because the
- * rate would be wrong.
+ * Throws if no submission was created, or if a closed loop had more refused requests than
+ * `refusedShareMax` times its created submissions.
  */
 export async function drive(
   driver: Driver,

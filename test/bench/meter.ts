@@ -9,8 +9,8 @@ type Usage = Pick<
 >;
 
 /**
- * Starts to measure what a system uses. The returned function takes the number of submissions and
- * returns the usage per submission. The memory is that of the whole system.
+ * Starts to measure a system. The returned function takes a number of submissions, and returns the
+ * usage per submission and the memory of the whole system.
  */
 export async function startMeter(system: System): Promise<(submissions: number) => Promise<Usage>> {
   const writtenBefore = await system.written();

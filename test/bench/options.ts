@@ -35,8 +35,8 @@ export const options = {
   againstDir: values.against,
   profileDir: values.profile,
   /**
-   * A number of finished submissions. If it is above 0, the run compares the product after this
-   * many submissions with the product after `seedRowsFew`. If it is 0, the run is the usual one.
+   * If above 0, the run compares the product after this many finished submissions with the product
+   * after `seedRowsFew`.
    */
   seedRows: natural('seed-rows', values['seed-rows']),
   seedRowsFew: 10_000,
@@ -59,8 +59,8 @@ export const options = {
   cancels: quick ? { count: 100, atOnce: 4 } : { count: 1_000, atOnce: 8 },
   deadNodes: { nodes: 20, waitForRuns: !quick },
   /**
-   * True if the run also measures four processes of each service. A quick run without `--only`
-   * leaves these processes out, because their start takes longer than the rest of that run.
+   * A quick run without `--only` does not measure four processes of each service, because their
+   * start takes longer than the rest of the run.
    */
   hasFourOfEach: !quick || values.only !== '',
   someOfEach: { rounds: natural('rounds', values.rounds ?? (quick ? '1' : '3')) },

@@ -28,12 +28,7 @@ const shown = 5;
 const ownPath = /\/((?:services|packages)\/.*)$/;
 const packagePath = /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//;
 
-/**
- * Lists, for each service, the functions that used the most CPU. A sample counts for the innermost
- * product function on its call stack. If this function called an npm package, directly or through
- * another one, the name includes the innermost package. Without a product function, the sample
- * counts for the innermost package, or else for the innermost function.
- */
+/** Lists, for each service, the functions that used the most CPU. */
 export function reportProfiles(dir: string): string {
   const busy = new Map<string, Map<string, number>>();
   for (const file of readdirSync(dir).filter((name) => name.endsWith('.cpuprofile'))) {
@@ -66,6 +61,10 @@ function addCosts(costs: Map<string, number>, { nodes, samples, timeDeltas }: Pr
   }
 }
 
+/**
+ * Names the innermost product function on the call stack, and the innermost npm package that it
+ * called. Without a product function, names that package or `leaf`.
+ */
 function nameOf(leaf: ProfileNode, parents: ReadonlyMap<number, ProfileNode>): string {
   let dependency: string | undefined;
   for (let node: ProfileNode | undefined = leaf; node !== undefined; node = parents.get(node.id)) {

@@ -69,9 +69,8 @@ export interface Backlog {
 }
 
 /**
- * The largest share of a measurement's requests that may be refused. It is above 0, because the
- * baseline answers some requests with 503 when its `waitUntilFinished` misses a job that finishes
- * too soon.
+ * The largest share of requests that may be refused. Not 0, because the baseline answers 503 if its
+ * `waitUntilFinished` misses a job that finishes too soon.
  */
 export const refusedShareMax = 0.02;
 /**

@@ -12,8 +12,8 @@ import { startProduct } from './systems/product.ts';
 import { RunningSystems } from './systems/running.ts';
 
 /**
- * Measures the cost of each SQL statement in a whole life: time in the executor, bytes of WAL and
- * calls, from pg_stat_statements. Also counts commits and flushes of the WAL.
+ * Measures the time, calls and bytes of WAL of each SQL statement in a whole life, and the commits
+ * and WAL flushes.
  *
  * pnpm bench:statements [--seconds 6]
  */

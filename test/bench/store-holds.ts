@@ -17,9 +17,8 @@ import {
 import { Client, Pool } from 'pg';
 
 /**
- * Compares the holds per second of the store with those of the plainest way: one named statement
- * per hold, over a pool of 16 connections. Both ways write the same rows with fsync on, and take
- * turns in one run, so the ratio of their medians can be reproduced on another machine.
+ * Compares the holds per second of the store with those of one plain statement per hold. Both write
+ * the same rows.
  *
  * pnpm bench:store [--seconds 2] [--rounds 5]
  */
@@ -107,7 +106,7 @@ async function compare(
   for (let round = 0; round <= rounds; round += 1) {
     const one = await rate((tenantId) => holdPlainly(pool, tenantId), some, inFlight);
     const other = await rate((tenantId) => holdThroughStore(store, tenantId), some, inFlight);
-    // The first round is a warm-up. Its rates do not count.
+    // The first round is a warm-up.
     if (round === 0) continue;
     plain.push(one);
     batched.push(other);

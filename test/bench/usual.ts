@@ -36,10 +36,8 @@ const names = ['product', other];
 const inFlightOfLoops = 64;
 
 /**
- * Measures three parts, one after another. The first part compares the product with the baseline or
- * another checkout. The second part compares several processes of each service with one of each.
- * The third part measures the cancels and dead nodes of a fleet. With `--profile`, only the shapes
- * of the first part are measured.
+ * Runs the parts that docs/PERFORMANCE.md lists. With `--profile`, runs only the shapes and reports
+ * the profiles.
  */
 export async function runUsual(report: Report): Promise<void> {
   const dir = mkdtempSync(path.join(os.tmpdir(), 'svc-bench-'));
@@ -187,9 +185,8 @@ class Usual {
 }
 
 /**
- * Returns `figures`. But with `--against`, returns a function that gives no figures, because most
- * goals of the shapes and of the open loop are ratios to the baseline. A run with `--against` does
- * not measure the baseline.
+ * With `--against`, there are no figures, because most of these goals are ratios to the baseline,
+ * which is then not measured.
  */
 function ifBaseline<T>(figures: (result: T) => GoalFigures): (result: T) => GoalFigures {
   return againstDir === undefined ? figures : () => new Map();
@@ -213,9 +210,8 @@ async function fleet(report: Report, driver: Driver, dir: string): Promise<void>
 }
 
 /**
- * Compares the model of capacity with this run. Each figure is a ratio: the CPU cost with `each`
- * processes of every service, divided by the CPU cost with one process of every service. `model` is
- * the ratio by the model. `measured` is the ratio of this run.
+ * Compares the model of capacity with this run. Both figures are the CPU cost with `each` processes
+ * of every service, divided by the cost with one of each.
  */
 function comparedWithModel(results: readonly ShapeResult[], each: number): Compared[] {
   const modelled = [

@@ -51,8 +51,7 @@ let actions = 0;
 let reporting: NodeJS.Timeout;
 
 /**
- * Makes the node complete all jobs except the slow ones. The node reports the usage of each slow
- * job every 15 s. Without these reports, the leases of slow jobs would end if the tests take long,
+ * The node reports the usage of slow jobs, because otherwise their leases would end in a long run,
  * and the service would quarantine the node.
  */
 function completeAllButSlow(): void {
@@ -71,9 +70,8 @@ function completeAllButSlow(): void {
 }
 
 /**
- * Matches the clients whose `fetch` repeats a request if a reused connection closes before the
- * answer: those on Deno and Bun. For these clients, the proxy closes each connection after its
- * answer, so they never reuse one.
+ * The clients whose `fetch` repeats a request if a reused connection closes before the answer.
+ * Therefore the proxy lets none of them reuse a connection.
  */
 const repeatsByItself = /^(Deno|Bun)/;
 

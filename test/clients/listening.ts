@@ -42,7 +42,6 @@ export async function startReceiver(statuses: readonly number[]): Promise<Receiv
 export interface Running {
   readonly lines: readonly Readonly<Record<string, unknown>>[];
   readonly errors: () => string;
-  /** Sends SIGINT. */
   interrupt(): void;
   readonly ended: Promise<number | null>;
 }

@@ -8,8 +8,8 @@ const checkoutDir = path.resolve(import.meta.dirname, '../..');
 const clientDir = path.join(checkoutDir, 'packages/client');
 
 /**
- * Packs the TypeScript client and unpacks the file into `dir/node_modules`, as an installation
- * does. Also copies driver.mjs into `dir`. Returns the path of the packed file.
+ * Packs the TypeScript client and unpacks it into `dir/node_modules`. Also copies driver.mjs into
+ * `dir`. Returns the path of the packed file.
  */
 export async function installPacked(dir: string): Promise<string> {
   const env = { ...process.env, NODE_OPTIONS: '' };

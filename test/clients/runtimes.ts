@@ -6,9 +6,8 @@ import process from 'node:process';
 import { installPacked } from './packed.ts';
 
 /**
- * `pnpm clients:runtimes`: checks the packed TypeScript client with publint and attw, and runs the
- * table of behaviours on Node 20 and 22, Deno and Bun. It installs these tools outside the
- * workspace, because they are large and only this command needs them.
+ * `pnpm clients:runtimes`: checks the packed TypeScript client with publint and attw, and runs its
+ * tests on Node 20 and 22, Deno and Bun.
  */
 
 const checkoutDir = path.resolve(import.meta.dirname, '../..');
@@ -24,6 +23,10 @@ const tools = {
   '@arethetypeswrong/cli': '0.18.5',
 };
 
+/**
+ * Installs the tools outside the workspace, because they are large and only this command needs
+ * them.
+ */
 function installTools(): void {
   mkdirSync(toolsDir, { recursive: true });
   writeFileSync(

@@ -38,8 +38,8 @@ export function findPython(): { readonly program: string; readonly hasHttpx: boo
 }
 
 /**
- * Starts the driver of the Python client. If `CLIENT_PYTHON_INSTALLED` is set, the driver uses the
- * package that is installed for `program`. Otherwise it uses the source.
+ * Starts the driver of the Python client. It uses the client's source, or the installed package if
+ * `CLIENT_PYTHON_INSTALLED` is set.
  */
 export function startPython(program: string, mode: 'sync' | 'async'): Driver {
   const command = [program, path.join(import.meta.dirname, 'driver.py'), mode];

@@ -52,7 +52,6 @@ const endpointCase = () => ({ id: endpointId, unknown: 'whe_00000000000000000000
 
 /**
  * For each operation with an id in its path: the id of a resource of the owner, and an unknown id.
- * `withoutResources` names the exceptions. A new operation needs a line in one of the two lists.
  */
 const cases: Readonly<Record<string, () => { id: string; unknown: string }>> = {
   getSubmission: () => ({ id: submissionId, unknown: unknownSubmission }),

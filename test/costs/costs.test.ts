@@ -16,9 +16,8 @@ import {
 } from './worst-cases.ts';
 
 /**
- * Sends the worst cases to every endpoint of the OpenAPI document. Compares the gateway's processor
- * time for each case with that for a plain request to the same endpoint. For signed requests with a
- * body, the plain body is about as large as the worst ones.
+ * For every endpoint of the OpenAPI document, compares the gateway's processor time for the worst
+ * cases with that for a plain request.
  */
 
 /** A worst case may take at most this many times the processor time of a plain request. */
@@ -150,12 +149,9 @@ function requestOf({ method, target, signer }: Operation, worst: Partial<WorstCa
   return { ...wire, headers: { ...signed, ...worst.headers } };
 }
 
-/**
- * Returns the gateway's processor time since its start, in milliseconds. The time includes the work
- * that occupies the gateway at the call. Therefore the function first waits for an answer of
- * `/live`, because the gateway answers only after that work.
- */
+/** The gateway's processor time since its start, in milliseconds. */
 async function gatewayCpuMs(): Promise<number> {
+  // The gateway answers only after the work that occupies it, so the time includes that work.
   await (await fetch(`${whole.stack.adminUrl('gateway', 0)}/live`)).text();
   const threads = `/proc/${whole.stack.pid('gateway', 0)}/task`;
   const ranNs = readdirSync(threads).map((thread) => {
@@ -195,8 +191,8 @@ async function plainCostMs(operation: Operation, plain: Partial<WorstCase>): Pro
 }
 
 /**
- * Expects that each worst case costs at most `ratioMax` times as much as the plain request. One
- * sample within this limit is enough, because other work of the process can only add to a sample.
+ * Expects that each worst case costs at most `ratioMax` times as much as a plain request. One such
+ * sample is enough, because other work only adds to a sample.
  */
 async function expectNotTooDear(
   operation: Operation,

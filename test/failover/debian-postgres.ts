@@ -8,8 +8,8 @@ export interface PostgresPrograms {
 }
 
 /**
- * Finds a Postgres with `pg_basebackup`. The Postgres that `npm start` uses lacks this program. If
- * no such Postgres is installed, Debian's package is downloaded once and unpacked below .local.
+ * Finds a Postgres with `pg_basebackup`, which the Postgres of `npm start` lacks. Downloads
+ * Debian's package once, below .local, if none is installed.
  */
 export async function debianPostgres(): Promise<PostgresPrograms> {
   const installed = newest('/');

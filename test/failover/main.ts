@@ -8,8 +8,7 @@ endEarlyInOrder();
 
 /**
  * `pnpm failover [--only postgres|sentinel|cluster] [--times N] [--rate R] [--seed S]`: makes N
- * failovers of each cluster. Meanwhile R applications begin per second. The last line is the
- * verdict.
+ * failovers of each cluster while R applications begin per second.
  */
 const { values } = parseArgs({
   options: {

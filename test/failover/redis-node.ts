@@ -14,7 +14,6 @@ export interface RedisNode {
   isUp(): boolean;
   start(lines: readonly string[]): Promise<void>;
   stop(): Promise<void>;
-  /** Ends the process with `kill -9`. */
   kill(): Promise<void>;
   /**
    * Resolves with the raw answer. Throws if the connection fails, or if the server sends nothing

@@ -73,8 +73,8 @@ export async function runTrial(cluster: Cluster, options: TrialOptions): Promise
 }
 
 /**
- * The milliseconds from the promotion to the first answer that reports a new submission. Replays
- * and requests from before the promotion do not count. Undefined if there is no such answer.
+ * The milliseconds from the promotion to the first answer that reports a new submission. Only
+ * requests after the promotion count. Undefined if there is none.
  */
 export function nextCreationMs(
   history: History,

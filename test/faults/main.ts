@@ -12,11 +12,8 @@ import { longPace, shortPace, size } from './sizes.ts';
 endEarlyInOrder();
 
 /**
- * `pnpm faults [--faults N] [--seed S] [--minutes M] [--rate R] [--lasts MS] [--brief] [--keep DIR]
- * [--history FILE] [--bug NAME]`: causes N faults under load, then audits. MS is the longest time
- * that is drawn for a fault. With `--brief`, MS is ignored, faults are shorter, and the clock
- * advances at the end. `--keep` copies the logs, the folders of the nodes and the report to DIR.
- * `--history` saves the history to FILE.
+ * `pnpm faults`: causes faults under load, then audits. docs/RELIABILITY.md lists the options. With
+ * `--brief`, `--lasts` is ignored.
  */
 const { values } = parseArgs({
   options: {

@@ -7,9 +7,8 @@ import type { ControlledProcess } from './world/controlled-process.ts';
 import type { World } from './world/types.ts';
 
 /**
- * Measures how long the system takes to recover from a fault. The prober posts submissions. The
- * system has recovered when one of them has completed, its webhook has arrived, and every service
- * that should run is ready.
+ * Measures the time to recovery: until a new submission has completed, its webhook has arrived, and
+ * every service that should run is ready.
  */
 export interface Prober {
   /** Milliseconds from now to recovery. Undefined if it takes longer than `boundMs`. */

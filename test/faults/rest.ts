@@ -17,8 +17,8 @@ export interface RestOptions {
 const lookEveryMs = 250;
 const moveEveryMs = 2_500;
 /**
- * The step by which the clock is advanced. One step ends any lease, start deadline, claim of an
- * attempt and delay before a retry, because it is longer than the longest of them.
+ * The step by which the clock advances. It is longer than any lease, start deadline, claim of an
+ * attempt and delay before a retry.
  */
 const moveByMs = 61_000;
 

@@ -47,8 +47,8 @@ export interface FaultsOptions {
   /** The file that a service starts from; by default its source. */
   readonly entryOf?: (service: ServiceName) => string;
   /**
-   * If true, a fault is the last one if the system does not recover from it, or if a tenant has
-   * complained (`Seen`). Probes after further faults would only wait for lost submissions.
+   * If true, the faults end when the system does not recover from one, or when a tenant has
+   * complained (`Seen`).
    */
   readonly endsWhenBroken?: boolean;
   readonly onFault?: (struck: StruckFault) => void;

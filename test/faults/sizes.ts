@@ -9,8 +9,8 @@ export const size: WorldSize = {
 };
 
 /**
- * The size of a short run: two of each service that tenants or nodes connect to, and one of each
- * other service. A machine with two cores starts these processes in seconds.
+ * Two of each service that tenants or nodes connect to, and one of each other service. A machine
+ * with two cores starts these processes in seconds.
  */
 export const shortSize: WorldSize = {
   counts: { gateway: 2, dispatcher: 2, settlement: 1, webhooks: 1 },
@@ -20,8 +20,5 @@ export const shortSize: WorldSize = {
 
 export const longPace: Pace = { lastsMs: [300, 6_000], pauseMs: 10_000 };
 
-/**
- * The pace of the run that every change must pass. Faults and pauses are shorter than in
- * `longPace`.
- */
+/** The pace of the run that every change must pass. */
 export const shortPace: Pace = { lastsMs: [150, 600], pauseMs: 900 };

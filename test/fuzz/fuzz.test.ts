@@ -15,9 +15,8 @@ import {
 import { stageShares, type Plan, type Stage, plans, type Signer } from './plans.ts';
 
 /**
- * Sends generated requests of every kind. Most are correctly signed, so they pass the signature
- * check and reach the later checks of CONTRACT 3. FUZZ_SEED repeats a run, FUZZ_REQUESTS sets its
- * length.
+ * Most generated requests are correctly signed, so they reach the checks after the signature
+ * (CONTRACT 3). FUZZ_SEED repeats a run, FUZZ_REQUESTS sets its length.
  */
 
 const seed = Number(process.env['FUZZ_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
@@ -197,9 +196,8 @@ function outcomeOf(answer: WireAnswer): string {
 }
 
 /**
- * For each stage (a check of the gateway), the answers which show that a request reached the stage.
- * `stageShares` gives the expected number of requests for each stage. At least half of this number
- * must get one of these answers.
+ * The answers which show that a request reached its stage. At least half of the stage's share of
+ * the requests (`stageShares`) must get one of them.
  */
 const answeredBy: Readonly<Record<Stage, readonly string[]>> = {
   unparsable: ['400 bad_request'],

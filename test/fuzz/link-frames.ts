@@ -211,7 +211,7 @@ function asText(frame: unknown): HostileFrame {
 
 /**
  * Generates the frames of one link. After `hello`, the valid frames come first, because the third
- * invalid frame closes the link, and the service ignores all frames after it.
+ * invalid frame closes the link.
  */
 export function visits(
   submissionIds: () => readonly string[],

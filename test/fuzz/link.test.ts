@@ -10,9 +10,8 @@ import { send, signedBy } from '../support/wire.ts';
 import { visits, type HostileFrame, type Visit } from './link-frames.ts';
 
 /**
- * Sends generated frames to two live dispatchers, before and after `hello`, while honest nodes work
- * there. The hostile frames must not affect the honest jobs. FUZZ_SEED repeats a run, FUZZ_FRAMES
- * sets its length.
+ * Sends generated frames to two live dispatchers while honest nodes work there. FUZZ_SEED repeats a
+ * run, FUZZ_FRAMES sets its length.
  */
 
 const seed = Number(process.env['FUZZ_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
@@ -86,8 +85,8 @@ test(
 );
 
 /**
- * The codes with which a link may end. The service closes a link with 1007, 1008 or 1009 because of
- * bad frames. The visitor closes it with 1000 after the last frame.
+ * The service closes a link with 1007, 1008 or 1009 because of bad frames. The visitor closes it
+ * with 1000 after the last frame.
  */
 const allowedCodes = new Set(['1000', '1007', '1008', '1009']);
 
@@ -127,8 +126,8 @@ async function visit(run: Run, identity: NodeIdentity, plan: Visit): Promise<num
     }
   };
   sendAll(plan.before);
-  // The other frames are sent after the answer to `hello`. If the service closes the link instead,
-  // they are not sent, because the service would ignore them but the run would count them.
+  // Wait for the answer to `hello`. If the service closes the link instead, it would ignore the
+  // other frames, but the run would count them.
   const answered = answerOf(socket, ({ type }) => type === 'welcome' || type === 'error');
   sendAll([plan.hello]);
   await Promise.race([answered, closed]);

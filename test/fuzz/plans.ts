@@ -22,8 +22,8 @@ type Spoiling =
   | { readonly kind: 'header'; readonly name: string; readonly value: string };
 
 /**
- * The relative share of the requests for each stage. A stage is a step of the gateway that can end
- * a request with an answer. The steps of a submission are in the order of CONTRACT 3.
+ * The relative share of each stage in the requests. A stage is a step of the gateway that can
+ * answer a request. For submissions, the order is that of CONTRACT 3.
  */
 export const stageShares = {
   unparsable: 2,

@@ -6,9 +6,8 @@ import { describeYear, judge } from './report.ts';
 import { liveMonths } from './year.ts';
 
 /**
- * Checks the sizes of tables over months of traffic, and the locks of the retention while writers
- * run. But only the long run, `pnpm growth`, judges bytes and locks: in the short run, tables have
- * too few pages and the machine may be busy.
+ * Only the long run, `pnpm growth`, judges bytes and locks. In the short run, tables have too few
+ * pages and the machine may be busy.
  */
 const months = process.env['GROWTH_MONTHS'];
 const isLong = months !== undefined;

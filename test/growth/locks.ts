@@ -34,8 +34,7 @@ const turnMs = 5;
 
 /**
  * Samples the locks about every millisecond. The loop runs in Postgres, because this process may be
- * too busy to see short locks. If two successive samples show exclusive locks of different
- * transactions, these count as two locks.
+ * too busy to see short locks.
  */
 const sampleSql = `
   CREATE FUNCTION growth_sample_locks(OUT samples int, OUT holds int, OUT wait_ms float8, OUT hold_ms float8, OUT gap_ms float8, OUT net_wait_ms float8, OUT net_hold_ms float8)

@@ -32,7 +32,6 @@ export const receiverExamples: readonly ReceiverExample[] = [
   { name: 'fastapi', pip: 'uvicorn', command: [examplesPython, 'receiver.py'] },
 ];
 
-/** The package of the example that is not installed. Undefined if none is missing. */
 export function missingPackage({ npm, pip }: ReceiverExample): string | undefined {
   if (npm !== undefined && locate(npm) === undefined) return npm;
   if (pip === undefined) return undefined;
@@ -50,8 +49,7 @@ function locate(npm: string): string | undefined {
 
 /**
  * Copies an example into `dir`, and returns the folder of the copy. The client must be installed in
- * `dir`. If the package `npm` is installed, the copy gets a link to the package. The copy of
- * `nextjs` also gets a program that serves its route.
+ * `dir`.
  */
 export function installExample(name: string, dir: string, npm?: string): string {
   const target = path.join(dir, name);

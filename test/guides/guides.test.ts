@@ -19,9 +19,8 @@ import { type Receiver, run, startReceiver } from './programs.ts';
 import { type GuideWorld, openGuideWorld, variablesOf } from './world.ts';
 
 /**
- * These tests run the code blocks of the guides against a live gateway, which also serves the
- * guides. With `GUIDES=all`, which `pnpm guides` sets, all guides and examples run. Otherwise only
- * the code of the quick start runs.
+ * True if all guides and examples run, as in `pnpm guides`. Otherwise only the code of the quick
+ * start runs.
  */
 const isWhole = process.env['GUIDES'] === 'all';
 

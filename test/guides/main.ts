@@ -6,8 +6,7 @@ import { examplesDir } from './examples.ts';
 
 /**
  * `pnpm guides`: runs the code of all guides and all examples. It first installs the pinned
- * packages of the examples in a cache. Next.js is not installed, because the tests call the route
- * handler of the example `nextjs` directly.
+ * packages of the examples in a cache.
  */
 
 const checkoutDir = path.resolve(import.meta.dirname, '../..');
@@ -21,6 +20,7 @@ const packages = globSync('*/package.json', { cwd: examplesDir }).flatMap((file)
   ).map(([name, version]) => `${name}@${String(version)}`),
 );
 writeFileSync(path.join(dir, 'package.json'), '{"private":true}\n');
+// Next.js is not needed, because the tests call the route handler of `nextjs` directly.
 const wanted = packages.filter((name) => !name.startsWith('next@'));
 execFileSync('npm', ['install', '--no-audit', '--no-fund', ...wanted], {
   cwd: dir,

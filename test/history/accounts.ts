@@ -12,15 +12,11 @@ import {
 import { lineTimes, type LineTimes } from './line-times.ts';
 
 // The ledger numbers the rows of an account in the order in which they are written, so the checker
-// tries no other order. Accounts share no figures, so the order of each account is checked alone.
-//
-// For each row, the requests that wrote or read it show the earliest and the latest moment at which
-// it can have been written. The order contradicts real time if the earliest moment of a row is
-// after the latest moment of a row that follows it.
+// tries no other order.
 
 /**
- * Checks the order of the ledger's rows (CONTRACT 4). Each row must agree with the rows before it
- * and with real time. The order must explain every figure that an observer saw. Costs O(n log n).
+ * Checks that the ledger's rows agree with each other, with real time and with every figure that an
+ * observer saw (CONTRACT 4). Costs O(n log n).
  */
 export function checkAccounts(history: History): Verdict[] {
   const lines = Map.groupBy(recordsOf(history, 'line'), ({ tenant }) => tenant);
@@ -108,6 +104,7 @@ function repeated(lines: readonly LineRecord[]): string[] {
   });
 }
 
+/** A row is out of time if it was certainly written before a row that precedes it in the ledger. */
 function outOfTime(lines: readonly LineRecord[], times: readonly LineTimes[]): string[] {
   const found: string[] = [];
   let earliest = 0;

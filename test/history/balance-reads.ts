@@ -1,29 +1,16 @@
 import type { BalanceRecord, LineRecord } from './history.ts';
 import type { LineTimes } from './line-times.ts';
 
-// Position i is the place between row i and row i + 1. Three things are true of a read that fits
-// into position i. (1) It shows the figures after row i. (2) Row i can have been written before the
-// read ended. (3) Row i + 1 can still have been missing when the read began. The times of (2) and
-// (3) never decrease with i, so the positions that they allow are one range.
-//
-// A read that began after another had ended must not get an earlier position. The reads are
-// therefore handled in the order in which they began. Each read gets the first position that fits
-// and is not before the position of a read that had already ended. The first position leaves the
-// most room for later reads.
-
 /**
- * Finds a position in the ledger for each read of a balance: before the first row, between two rows
- * or after the last row. A position between the rows of one submission's ending is not possible,
- * because these rows are one transaction. Returns a text for each read that gets no position.
- *
- * Returns no text if and only if there are positions that explain all reads together. The cost is
- * O((n + m) log (n + m)) for n rows and m reads.
+ * Returns a text for each read of a balance that gets no position in the ledger. Returns none if
+ * and only if some positions explain all reads together.
  */
 export function explainReads(
   lines: readonly LineRecord[],
   times: readonly LineTimes[],
   reads: readonly BalanceRecord[],
 ): string[] {
+  // Position i is the place after the first i rows.
   const positions = positionsByFigures(lines);
   const earliest = earliestOf(times);
   const latest = latestOf(times);
@@ -32,6 +19,8 @@ export function explainReads(
   const byEnd = reads.toSorted((one, other) => one.endMs - other.endMs);
   const chosen = new Map<BalanceRecord, number>();
   let next = 0;
+  // A read that began after another had ended must not get an earlier position. The first possible
+  // position leaves the most room for later reads.
   for (const read of reads.toSorted((one, other) => one.beginMs - other.beginMs)) {
     for (let before = byEnd[next]; before !== undefined; before = byEnd[next]) {
       if (before.endMs >= read.beginMs) break;
@@ -73,6 +62,10 @@ function positionsByFigures(lines: readonly LineRecord[]): Map<string, number[]>
   return positions;
 }
 
+/**
+ * True between the rows of one ending. No read can fit there, because these rows are one
+ * transaction.
+ */
 function isInTheMiddle(line: LineRecord, next: LineRecord | undefined): boolean {
   return (
     line.type !== 'hold' && line.submissionId !== null && next?.submissionId === line.submissionId

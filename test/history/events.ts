@@ -10,23 +10,9 @@ import {
 } from './history.ts';
 import { type EndingTimes, endingTimes } from './submissions.ts';
 
-// An attempt uses the URL that is in force when the attempt is claimed. The claim is between the
-// cause of the event and the arrival. So an arrival is wrong if its URL cannot have been in force
-// at any time between these two.
-//
-// A URL can be in force from the start of the request that sets the URL. The URL is certainly
-// replaced when a later request has ended. A request is later if it starts after the end of the
-// request that set the URL.
-
 /**
- * Checks two guarantees of webhooks against the changes of the URL (CONTRACT 6):
- *
- * - An event reaches only a URL that can have been in force between the cause of the event and its
- *   arrival.
- * - A submission has only one event about its end. This event arrives if the tenant had a URL at
- *   all times from the submission's end until everything was at rest.
- *
- * The cost is linear in the length of the history if each tenant changes its URL only a few times.
+ * Checks that events reach only URLs that can have been in force, and that each end has one event
+ * (CONTRACT 6).
  */
 export function checkEvents(history: History): Verdict[] {
   const webhooks = recordsOf(history, 'webhook');
@@ -55,6 +41,7 @@ export function checkEvents(history: History): Verdict[] {
 
 interface UrlInForce {
   readonly url: string | null;
+  /** The start of the request that set the URL. The URL can be in force from then on. */
   readonly fromMs: number;
   /**
    * The latest moment at which the URL can still be in force. Infinity if it is not certain that a
@@ -80,6 +67,10 @@ function inForce(changes: readonly UrlRecord[]): UrlInForce[] {
   });
 }
 
+/**
+ * An attempt uses the URL that is in force when the attempt is claimed. The claim is between the
+ * event's cause and the arrival.
+ */
 function atAnOldUrl(
   webhook: WebhookRecord,
   urls: ReadonlyMap<string, readonly UrlInForce[]>,
@@ -131,10 +122,7 @@ function missing(history: History, { rest, urls, endings }: Known): string[] {
   return found;
 }
 
-/**
- * True if the tenant certainly had a URL at `ms` and at all later times. Two changes whose requests
- * overlapped can have happened in either order, so neither certainly replaced the other.
- */
+/** True if the tenant certainly had a URL at `ms` and at all later times. */
 function hadUrlSince(changes: readonly UrlInForce[], ms: number): boolean {
   const wasSet = changes.some(({ url, surelyFromMs }) => url !== null && surelyFromMs < ms);
   return wasSet && changes.every(({ url, untilMs }) => url !== null || untilMs < ms);

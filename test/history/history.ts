@@ -1,7 +1,6 @@
 /**
- * One record of a history: a request with its answer, or an observation of a run. The checks read
- * these records. All times are milliseconds of the recording process's monotonic clock. Ids are
- * compared as text.
+ * A request with its answer, or an observation of a run. All times are milliseconds of one
+ * monotonic clock.
  */
 export type HistoryRecord =
   | CreateRecord
@@ -106,8 +105,8 @@ export interface StatusRecord {
   /** The observer, such as `detail`, `list`, `webhook` or `node`. */
   readonly source: string;
   /**
-   * `is`: the submission had this status at a moment between `beginMs` and `endMs`. `reached`: the
-   * submission had this status at `endMs` or earlier, and may have left it since.
+   * `is`: the submission had this status at a moment between `beginMs` and `endMs`. `reached`: it
+   * had this status at `endMs` or earlier.
    */
   readonly how: 'is' | 'reached';
   readonly beginMs: number;

@@ -8,27 +8,13 @@ import {
   type Verdict,
 } from './history.ts';
 
-// A key is free, or one submission S has it. S takes the key during the request that is answered
-// 201, or during a request without a definite answer. S keeps the key for ever, unless a reject
-// frees it. So there is an interval in which S has the key in every serial order:
-//
-// - It begins at `latestBirthMs`, the earliest end of a request whose answer names S, because S
-//   takes the key before such an answer.
-// - It ends at `earliestDeathMs`, the begin of the first reject that may have succeeded.
-//
-// Most rules below compare this interval with a request, or with that of another submission.
-
 /**
- * Checks that each idempotency key is linearizable (CONTRACT 3). A key has one submission at a
- * time. Every replay gives the answer that created this submission. A conflict occurs only for
- * another body. A creation that ends in an error leaves the key free.
- *
- * The cost is proportional to the number of records, because a key has few requests.
+ * Checks that each idempotency key is linearizable (CONTRACT 3). If an outcome is unknown, the
+ * rules assume the one that is correct.
  */
 export function checkKeys(history: History): Verdict {
-  // Each reported violation is real: if an outcome is unknown, the rules assume the one that is
-  // correct. The rules compare the records of a key only in pairs, so they may miss a violation of
-  // a key with several rejected submissions.
+  // The rules compare records only in pairs, so they may miss a violation of a key with several
+  // rejected submissions.
   const creates = recordsOf(history, 'create');
   const rejects = Map.groupBy(recordsOf(history, 'reject'), ({ submissionId }) => submissionId);
   const shown = recordsOf(history, 'status').filter(({ key }) => key !== undefined);
@@ -50,13 +36,17 @@ function nameOf({ tenant, key }: { tenant?: string; key?: string }): string {
   return `${tenant} ${key}`;
 }
 
-/** A submission that is known to have had the key. */
+/**
+ * A submission that is known to have had the key. It has the key from `latestBirthMs` to
+ * `earliestDeathMs` in every serial order.
+ */
 interface Holder {
   readonly submissionId: string;
   /** The requests that were answered with a new submission. More than one is a violation. */
   readonly creators: readonly CreateRecord[];
   readonly replays: readonly CreateRecord[];
   readonly answers: ReadonlySet<string>;
+  /** The earliest end of a request whose answer names the submission. */
   readonly latestBirthMs: number;
   /** The start of the first reject that may have succeeded. Infinity if there is none. */
   readonly earliestDeathMs: number;
@@ -188,11 +178,7 @@ function mayHaveKey(one: CreateRecord, request: CreateRecord, holders: readonly 
   }
 }
 
-/**
- * Finds records of submissions that contradict the answers to the requests with one key. A record
- * in a status after `pending`, except `rejected`, shows that its submission keeps the key for ever.
- * An answer may then name another submission only if that one was rejected and so freed the key.
- */
+/** Finds records of submissions that contradict the answers to the requests with one key. */
 function wrongRecords(
   requests: readonly CreateRecord[],
   holders: readonly Holder[],
@@ -201,6 +187,7 @@ function wrongRecords(
   const firstMs = Math.min(...requests.map(({ beginMs }) => beginMs));
   const early = shown.filter(({ endMs }) => endMs < firstMs);
   const found = early.map((one) => `${one.submissionId} was seen before anybody requested it`);
+  // A submission that has left `pending` without a rejection keeps the key for ever.
   const lasting = shown.filter(({ status }) => status !== 'pending' && status !== 'rejected');
   const ids = new Set(lasting.map(({ submissionId }) => submissionId));
   if (ids.size > 1) found.push(`the key has several submissions: ${[...ids].join(', ')}`);

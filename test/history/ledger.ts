@@ -23,10 +23,7 @@ interface EntryRow {
 
 const rowsPerQuery = 20_000;
 
-/**
- * Records the rows of the ledger. The rows of each tenant keep the ledger's order. The checker
- * tests this order.
- */
+/** The rows of each tenant keep the ledger's order, which the checker tests. */
 export async function recordLedger(recorder: Recorder, pool: Pool, names: Names): Promise<void> {
   const { rows } = await pool.query<{ id: string }>('SELECT tenant_id AS id FROM credit_accounts');
   for (const { id } of rows) await recordAccount(recorder, pool, names, id);

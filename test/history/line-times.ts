@@ -13,9 +13,8 @@ export interface LineTimes {
 const anyTime: LineTimes = { earliestMs: 0, latestMs: Number.POSITIVE_INFINITY };
 
 /**
- * Returns a function that finds the moments between which a row was written. It uses the
- * observations of the row's submission or reference. Without them, the row can have been written at
- * any time. A row that an observer was shown had been written before the answer.
+ * Returns a function that finds the times of a row, from the observations of its submission or
+ * reference.
  */
 export function lineTimes(history: History): (line: LineRecord) => LineTimes {
   const holds = holdTimes(history);

@@ -9,7 +9,6 @@ export class ReferenceEndpoint {
   #url: string | null = null;
   #owed: Owed[] = [];
 
-  /** Clearing the URL drops the events that have not arrived. */
   move(url: string | null): void {
     this.#url = url;
     if (url === null) this.#owed = [];
@@ -24,8 +23,8 @@ export class ReferenceEndpoint {
   }
 
   /**
-   * Picks a random owed event and returns it with the URL. Returns undefined if no event is owed or
-   * there is no URL. The event stays owed in 30 % of the calls, as if the endpoint had refused it.
+   * Returns a random owed event, or undefined without an event or a URL. In 30 % of the calls, the
+   * event stays owed, as if the endpoint had refused it.
    */
   attempt(random: Random): (Owed & { readonly url: string }) | undefined {
     const next = random.pick(this.#owed);

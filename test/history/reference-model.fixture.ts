@@ -5,10 +5,8 @@ import { ReferenceEndpoint } from './reference-endpoint.fixture.ts';
 import { createdOf, holdMicros, type Modelled } from './reference-submission.fixture.ts';
 
 /**
- * Generates the history of a service with one tenant. The model does one step after another, each
- * at a later moment. Most requests begin shortly before the moment of their step and end shortly
- * after that moment, so requests overlap. Some requests get no answer. Every generated history is
- * correct.
+ * Generates a correct history of a service with one tenant. Requests overlap, and some requests get
+ * no answer.
  */
 export function generateHistory(random: Random, steps: number): HistoryRecord[] {
   const model = new ReferenceModel(random);
@@ -233,10 +231,6 @@ class ReferenceModel {
     this.#records.push({ kind: 'url', tenant, url, beginMs, endMs: isLost ? null : endMs });
   }
 
-  /**
-   * Claims an attempt at the current URL. The attempt arrives less than `overlapMs` later. Claims
-   * nothing if there is no URL or no owed event.
-   */
   #deliver(): void {
     const attempt = this.#endpoint.attempt(this.#random);
     if (attempt === undefined) return;

@@ -8,25 +8,9 @@ import {
   type Verdict,
 } from './history.ts';
 
-// Each status has a rank, and all ends have the highest rank. The rank of a submission never falls.
-// Two observations contradict each other in three cases:
-// (1) They show different ends, or ends with different charges.
-// (2) One shows `rejected`, and the other a status between `pending` and the ends.
-// (3) Observation A ended before observation B began, and B shows a lower rank than A. This does
-// not apply if B is a `reached` observation, because B may then show a status that the submission
-// has left.
-// If no two observations contradict each other, all are possible together.
-
 /**
- * Checks that the observed statuses of each submission fit one legal path (CONTRACT 5):
- *
- * - A request that begins after another has ended sees no earlier status than the other request.
- * - A submission keeps its end and its charge.
- * - `rejected` only follows `pending`.
- * - `cancelled` is seen only after a cancel was requested.
- *
- * Reports exactly the submissions whose observations fit no legal path, with one exception:
- * `cancelled` after `settling` is not noticed. Costs O(n log n).
+ * Checks that the observed statuses of each submission fit one legal path (CONTRACT 5). Only
+ * `cancelled` after `settling` is not noticed.
  */
 export function checkSubmissions(history: History): Verdict {
   const seen = statusesOf(history);
@@ -52,9 +36,8 @@ function statusesOf(history: History): StatusRecord[] {
     const { endMs } = record;
     if (record.kind === 'create') {
       const { outcome } = record;
-      // An answer text shows that a node has accepted. A submission that the test creates in the
-      // store has no answer text. Its record adds nothing, because it shows only `pending`, the
-      // first status.
+      // Only an answer text shows that a node has accepted. A creation in the store itself, without
+      // a gateway, has no text.
       if (outcome.kind === 'created' && outcome.answer !== null)
         return [seenAs(outcome.submissionId, 'dispatched', null, 'reached', record, endMs)];
       if (outcome.kind === 'ended')
@@ -91,6 +74,7 @@ function seenAs(
   };
 }
 
+/** The rank of a submission never falls. All ends have the highest rank. */
 const ranks: Readonly<Record<Status, number>> = {
   pending: 0,
   dispatched: 1,
@@ -107,6 +91,7 @@ function reversals(seen: readonly StatusRecord[]): string[] {
   const byEnd = seen.toSorted((one, other) => one.endMs - other.endMs);
   let highest: StatusRecord | undefined;
   let next = 0;
+  // A `reached` observation may show a status that the submission has left.
   const now = seen.filter(({ how }) => how === 'is');
   for (const one of now.toSorted((a, b) => a.beginMs - b.beginMs)) {
     for (let before = byEnd[next]; before !== undefined; before = byEnd[next]) {
@@ -169,11 +154,7 @@ export interface EndingTimes {
   readonly status: Status | undefined;
 }
 
-/**
- * The earliest and the latest moment at which each submission can have ended. It ended after the
- * begin of each request that created or ended it, or saw it in flight. It ended before each answer
- * that showed the end.
- */
+/** Maps the id of each submission to the moments between which it can have ended. */
 export function endingTimes(history: History): Map<string, EndingTimes> {
   const times = new Map<string, EndingTimes>();
   const narrow = (id: string, seen: Partial<EndingTimes>): void => {

@@ -23,7 +23,6 @@ export interface TrialReport {
    * was never in quarantine.
    */
   readonly payloadsBeforeQuarantine: number;
-  /** All payloads that the hostile node got. */
   readonly payloads: number;
   /**
    * The highest published surge multiplier: first with honest nodes only, then with the hostile
@@ -62,9 +61,8 @@ const slotsSettleMs = 5_000;
 const maxMicros = 500n * microsPerCredit;
 
 /**
- * Runs one hostile node among three honest ones (CONTRACT 7, "What a node may claim"). The hostile
- * node claims 1,000 slots, and its hello names 1,000 unknown ids. It completes `inflates` jobs with
- * inflated usage. Afterwards it accepts every offer and starts no job.
+ * Runs one hostile node among three honest ones (CONTRACT 7, "What a node may claim"). It claims
+ * 1,000 slots, and its hello names 1,000 unknown ids.
  */
 export async function runTrial(service: Dispatching, submissions: number): Promise<TrialReport> {
   const { store } = service;
@@ -142,10 +140,8 @@ async function rested({ database }: Dispatching): Promise<void> {
 }
 
 /**
- * Returns the number of slots that are taken without an assignment in Postgres. Waits at most
- * `slotsSettleMs` until there are none, because such a slot is not always a fault. An open offer
- * reserves a slot for up to 3.5 s, and a slot is freed some milliseconds after its assignment has
- * ended.
+ * Counts the slots that are taken without an assignment. Waits up to `slotsSettleMs` for 0, because
+ * an open offer also takes a slot.
  */
 async function takenByNobody({ database, redis, prefix }: Dispatching): Promise<number> {
   const registry = createFleetRegistry({ redis, prefix });

@@ -1,8 +1,8 @@
 import { startTcpProxy } from '../faults/world/tcp-proxy.ts';
 
 /**
- * A load balancer on a node's host: `node balancer.ts HOST:PORT...`. Each connection of the node
- * goes to the next dispatcher, even if that dispatcher is unreachable.
+ * A load balancer on a node's host: `node balancer.ts HOST:PORT...`. Each connection goes to the
+ * next dispatcher, even to an unreachable one.
  */
 const targets = process.argv.slice(2).map((target) => {
   const [host = '', port] = target.split(':');

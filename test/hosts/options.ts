@@ -4,15 +4,13 @@ import { isPairName, type PairName, pairs } from './partitions.ts';
 export interface HostsOptions {
   readonly pairs: readonly PairName[];
   readonly combinations: number;
+  /** How long each cut lasts. */
   readonly seconds: number;
   readonly seed: number;
   readonly perSecond: number;
 }
 
-/**
- * Reads `pnpm hosts [--pairs a-b,c-d] [--combinations N] [--seconds S] [--seed S] [--rate R]`. Each
- * cut lasts for `--seconds`. Throws if a pair is unknown, or if a number is negative or malformed.
- */
+/** Reads the options of `pnpm hosts` (docs/lab/hosts.md). Throws if an option is not valid. */
 export function readOptions(args: readonly string[]): HostsOptions {
   const { values } = parseArgs({
     args: [...args],

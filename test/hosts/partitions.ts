@@ -46,8 +46,8 @@ const cutsMax = 3;
 const drawsMax = 100;
 
 /**
- * Plans one cut of each pair in each way, and `combinations` sets of two or three cuts at once. If
- * `drawsMax` draws do not find enough different pairs of hosts, a set has fewer cuts.
+ * Plans one cut of each pair in each way, and `combinations` sets of two or three cuts at once. A
+ * set has fewer cuts if `drawsMax` draws are not enough.
  */
 export function planCuts(random: Random, hostNames: readonly string[], plan: Plan): Cut[][] {
   const single = plan.pairs.flatMap((pair) =>

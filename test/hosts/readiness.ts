@@ -35,15 +35,8 @@ export interface Judgement {
 }
 
 /**
- * Finds the wrong answers of `/ready`. While all stores are reachable, an answer is true if it
- * names no store. While a store is unreachable, an answer is true if it names every unreachable
- * store. Any other answer, or none, is false.
- *
- * A service needs time to notice a change, so a false answer is wrong only if its request began
- * after a bound. The bound counts from the last change, or from the last true answer since then. It
- * is `readyMsMax` while all stores are reachable, otherwise `notReadyMsMax`. A request during which
- * the network changes is not judged. `wrong` also reports a service that was never asked, or that
- * gave no true answer between two changes although the bound had passed.
+ * Finds the wrong answers of `/ready`. A false answer is wrong only after a bound, because a
+ * service needs time to notice a change.
  */
 export function judge(
   services: readonly string[],
@@ -83,6 +76,7 @@ function judgeOne(
   const all = [{ service, atMs: begin.askedMs, unreachable: [] }, ...changes];
   for (const [index, { atMs, unreachable }] of all.entries()) {
     const endMs = all[index + 1]?.atMs ?? Infinity;
+    // A request during which the network changes is not judged.
     const within = statements.filter((one) => one.askedMs >= atMs && one.answeredMs <= endMs);
     const boundMs = unreachable.length === 0 ? readyMsMax : notReadyMsMax;
     const { falseOnes, firstTrueMs } = compare(within, { atMs, unreachable, boundMs });
@@ -97,6 +91,10 @@ function judgeOne(
   return { wrong, notReadyMs, readyMs };
 }
 
+/**
+ * A false answer counts only if its request began more than `boundMs` after the last change or true
+ * answer.
+ */
 function compare(
   statements: readonly Statement[],
   { atMs, unreachable, boundMs }: Omit<Change, 'service'> & { readonly boundMs: number },

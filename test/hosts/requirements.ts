@@ -16,9 +16,8 @@ export function obstacle(): string | undefined {
 }
 
 /**
- * Tries the commands that a run needs, because a container may forbid namespaces, and a kernel may
- * have no packet filter. Returns the first command that fails, together with its error. Returns
- * undefined if no command fails.
+ * Tries the commands that a run needs, because a container may forbid them. Returns the first
+ * command that fails, with its error, or undefined.
  */
 function triedObstacle(): string | undefined {
   const namespace = `${runName(process.pid)}-try`;

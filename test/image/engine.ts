@@ -2,10 +2,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { runCommand } from '@svc/local';
 
-/**
- * buildah and podman with their storage, networks and state below `dir`. Their options also work in
- * a container that has no init system and not all capabilities of root.
- */
+/** buildah and podman with their storage, networks and state below `dir`. */
 export interface Engine {
   buildah(...words: string[]): Promise<string>;
   podman(...words: string[]): Promise<string>;

@@ -9,16 +9,14 @@ import { type Checked, say } from './checks.ts';
 import { obstacle } from './requirements.ts';
 
 /**
- * `sh infra/docker/verify.sh [--keep]`: builds the image and runs the compose file's services with
- * this image. The build and the run each get a mount namespace and a process namespace. The run
- * also gets a network namespace. When the build or the run ends in any way, the kernel ends the
- * processes in its namespaces and removes these namespaces.
+ * `sh infra/docker/verify.sh [--keep]`: builds the image, and runs the compose file's services with
+ * it (decision 47).
  */
 const { values } = parseArgs({ options: { keep: { type: 'boolean', default: false } } });
 
 /**
- * Gives the mount namespaces of the build and of the run cgroups of version 2 only, because crun
- * refuses a host that mounts both versions. The containers themselves use no cgroups.
+ * Leaves only cgroups of version 2 in the mount namespace, because crun refuses a host that mounts
+ * both versions.
  */
 const cgroups = `
 if [ -d /sys/fs/cgroup/unified ]; then
@@ -64,6 +62,7 @@ async function verify(): Promise<number> {
   return broken.length === 0 ? 0 : 1;
 }
 
+/** Starts a part in new namespaces. When the part ends, the kernel ends all processes in them. */
 function startPart(
   file: string,
   dir: string,

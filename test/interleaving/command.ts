@@ -6,17 +6,8 @@ import { openServers } from './servers.ts';
 const traceLinesMax = 400;
 
 /**
- * `pnpm interleave [--runs N] [--seed S] [--steps N] [--focus ACTION] [--bug NAME] [--keep-going]`:
- * runs with the seeds S, S + 1, and so on. Prints the end of the trace of a run with a violation,
- * and stops after that run. The last line is the verdict. Resolves with the exit code.
- *
- * - `--keep-going`: does not stop after a violation.
- * - `--focus ACTION`: makes an action, or `faults`, frequent.
- * - `--bug NAME`: puts an injected bug into the product. Without `--seed`, runs only its seed in
- *   the catalogue.
- * - `--catalogue`: runs the seed of each injected bug, without the bug.
- * - `--trace`: also prints the traces of the runs without a violation.
- * - `--hashes`: also prints the hash of each trace.
+ * `pnpm interleave`: runs with successive seeds until a run has a violation. Prints the end of its
+ * trace, then the verdict. Resolves with the exit code.
  */
 export async function interleave(args: readonly string[]): Promise<number> {
   const { values } = parseArgs({
@@ -25,15 +16,19 @@ export async function interleave(args: readonly string[]): Promise<number> {
       runs: { type: 'string', default: '200' },
       seed: { type: 'string' },
       steps: { type: 'string', default: '250' },
+      // Runs the seed of each injected bug, without the bug.
       catalogue: { type: 'boolean', default: false },
       hashes: { type: 'boolean', default: false },
+      // Also prints the traces of the runs without a violation.
       trace: { type: 'boolean', default: false },
       'keep-going': { type: 'boolean', default: false },
       postgres: { type: 'string' },
       service: { type: 'string' },
       template: { type: 'string' },
+      // Makes this action, or `faults`, frequent.
       focus: { type: 'string' },
-      // host/hooks.ts also reads `bug`, before the product is loaded.
+      // Injects this bug. Without `seed`, runs only the bug's own seed. host/hooks.ts also reads
+      // the option, before the product is loaded.
       bug: { type: 'string' },
     },
   });

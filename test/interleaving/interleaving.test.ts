@@ -48,8 +48,8 @@ test(`no order of events breaks a promise (INTERLEAVE_SEED=${seed})`, async () =
 });
 
 /**
- * The largest number of seeds to try, from the seed of the catalogue on. A change of the product
- * changes the run of each seed, so the first seed may not find the bug.
+ * The most seeds to try, from the seed of the catalogue on. A change of the product can change each
+ * run, so the first seed may not find the bug.
  */
 const searchedRuns = 100;
 

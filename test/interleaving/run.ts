@@ -23,10 +23,7 @@ const spansMs = [
 ];
 /** The longest step of time while a tenant waits for an answer. */
 const spanWhileWaitingMs = 250;
-/**
- * A random step of time that would end before the next timer is extended to that timer, except with
- * this probability.
- */
+/** The probability that a random step of time may end before the next timer is due. */
 const betweenTimersChance = 0.15;
 const restStepsMax = 6_000;
 
@@ -173,9 +170,8 @@ async function comeToRest(world: World, stepsMax: number): Promise<void> {
 }
 
 /**
- * Advances the time by the span of `turn`. Returns false if a waiting tenant or an event in the
- * scheduler could not wait that long. In that case the time advanced less, or an event was released
- * instead.
+ * Advances the time by the span of `turn`. Returns false if it did not advance so far, because a
+ * waiting tenant or a held event could not wait that long.
  */
 async function passRest(world: World, turn: number): Promise<boolean> {
   const { scheduler, requests } = world;
@@ -195,8 +191,8 @@ function isAtRest({ auditor, requests }: World): boolean {
 }
 
 /**
- * Starts what is missing and kills surplus agents. Each node then has exactly one agent, and each
- * simulated service has a process that is not draining.
+ * Afterwards each node has exactly one agent, and each simulated service has a process that is not
+ * draining.
  */
 function bringBack(world: World): void {
   for (const place of world.nodes) {

@@ -37,8 +37,7 @@ const connectionsMax = 100;
 const realLimits = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'];
 /**
  * The parent of the agents' directories. It is in memory because agents sync each write of their
- * state, and that is slow on a disk. If it does not exist, the temporary directory of the machine
- * is the parent.
+ * state, which is slow on a disk.
  */
 const memoryDir = '/dev/shm';
 

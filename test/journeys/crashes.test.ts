@@ -13,9 +13,8 @@ import {
 } from '../support/journey.ts';
 
 /**
- * Redis is emptied, or a service is killed, between a commit and the message about the commit, or
- * between a webhook and its record. Afterwards the money is right, the submission ends once, and
- * its event arrives. But if the gateway is killed, the submission is rejected and has no event.
+ * The tests empty Redis or kill a service between two steps, such as a commit and the message about
+ * it. They check the money, and that each submission ends once.
  */
 
 const newJourney = shareStack({ gateways: 2, nodes: 1, failpoints: true });
@@ -42,8 +41,8 @@ const kill: Fault = {
 };
 
 /**
- * Creates a submission, and strikes with the fault when the service reaches the failpoint.
- * `creation` may reject if the fault kills the gateway, because the answer may be lost.
+ * Creates a submission, and strikes when the service reaches the failpoint. `creation` may reject
+ * if the gateway is killed, because its answer may be lost.
  */
 async function strikeAt(
   service: ServiceName,

@@ -103,9 +103,8 @@ test('kill -9 of a dispatcher loses no run: the other dispatcher takes its nodes
   await expectAllComplete(journey, moved);
   const node = moved[0]?.node;
   node?.autoPilot();
-  // A creation may fail at first, because the registry still has the nodes of the killed
-  // dispatcher. They leave it when an offer to one of them finds no subscriber, or after
-  // `dispatcherSilentMs`.
+  // A creation may fail while the registry still has the nodes of the killed dispatcher, for
+  // `dispatcherSilentMs` at most.
   await waitUntil(async () => {
     const created = journey.client.submit(application(`after ${performance.now()}`, 'model'));
     return await created.then(

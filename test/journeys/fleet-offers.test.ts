@@ -8,8 +8,8 @@ import { type Fleet, type FleetNode, startFleet } from '../support/fleet.ts';
 import { application, type Journey, refusal } from '../support/journey.ts';
 
 /**
- * Ten nodes are linked to two dispatchers. The tests check which nodes get an offer and when, how
- * many slots each tier leaves free, and which submission is dispatched first (CONTRACT 7).
+ * The tests check which of ten nodes get an offer and when, and how many slots each tier leaves
+ * free (CONTRACT 7).
  */
 
 let fleet: Fleet;

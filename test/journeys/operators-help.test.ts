@@ -3,10 +3,7 @@ import { bareEnvironment } from '@svc/testkit';
 import { expect, test } from 'vitest';
 import { svcOn } from '../support/svc.ts';
 
-/**
- * The code block of CONTRACT 9 that lists the commands of `svc`. The tests check that `svc` has
- * every command of the list, with its arguments and options.
- */
+/** The code block of CONTRACT 9 that lists the commands of `svc`. */
 const contract = readFileSync('docs/CONTRACT.md', 'utf8')
   .split('```')
   .find((block) => block.startsWith('\nsvc tenant create'));

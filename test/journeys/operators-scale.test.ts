@@ -3,11 +3,6 @@ import { createTestDatabase, startTestRedis } from '@svc/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { svcOn } from '../support/svc.ts';
 
-/**
- * Checks that operators' commands read only a small part of a hundred thousand submissions, and
- * need little memory. The statistics of Postgres say how many rows a command has read.
- */
-
 const rows = 100_000;
 /**
  * The heap limit of a command, 64 MB. It suffices for any amount of data, because each command that

@@ -11,8 +11,8 @@ export function newMarker(place: string): string {
 }
 
 /**
- * The texts that reveal the marker: the marker itself, its hex form and its base64 forms. There are
- * three base64 forms, because the form depends on the offset of the marker in the encoded bytes.
+ * The marker in plain text, in hex and in three base64 forms. The base64 form depends on the offset
+ * of the marker in the encoded bytes.
  */
 function forms(marker: string): string[] {
   const bytes = Buffer.from(marker);

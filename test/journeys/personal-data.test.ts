@@ -118,8 +118,8 @@ test('markers in every free text are found with tenant and node, and nowhere els
     return list.text.includes('"data":[]');
   });
 
-  // Checks that all markers of `personal` have passed through the service: each is in an answer to
-  // the tenant or in a frame to the node. Otherwise the searches below would prove nothing.
+  // Each marker of `personal` must have reached the tenant or the node. Otherwise the searches
+  // below would prove nothing.
   const seen = [
     await shown(completed),
     await shown(failed),

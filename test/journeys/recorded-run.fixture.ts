@@ -28,9 +28,8 @@ interface Recorder {
 }
 
 /**
- * Sends a fixed list of requests to an environment. Returns the answers and webhooks as texts, with
- * names in place of ids, times and other values that differ from run to run. The texts of two
- * environments are equal if the service behaves the same in both.
+ * Sends a fixed list of requests to an environment. Returns the answers and webhooks as texts that
+ * are equal if two environments behave the same.
  */
 export async function recordRun(environment: Environment): Promise<string[]> {
   const { tenant, ask, askAs } = environment;
@@ -72,7 +71,7 @@ async function askWhatIsThere({ as, open }: Recorder, { tenant }: Environment): 
 }
 
 async function submit({ as }: Recorder, { tenant, pauper, askAs }: Environment): Promise<void> {
-  // Waits until a submission has ended. Before its end, the balance in answers depends on timing.
+  // Before a submission has ended, the balance in answers depends on timing.
   const ended = async ({ body }: WireAnswer): Promise<void> => {
     const target = `${submissions}/${String(body['submissionId'])}`;
     await waitUntil(async () => (await askAs(tenant, get(target))).body['finishedAt'] !== null);

@@ -19,8 +19,8 @@ import {
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 /**
- * A service with a wrong configuration does not start. For example, it refuses a database of the
- * other environment, because two environments share nothing (CONTRACT 0).
+ * A service does not start with a wrong configuration, or on the servers of the other environment
+ * (CONTRACT 0).
  */
 
 let mine: { database: TestDatabase; redis: TestRedis };

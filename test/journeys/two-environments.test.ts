@@ -6,8 +6,8 @@ import { recordRun } from './recorded-run.fixture.ts';
 import { type Environment, startEnvironment } from './two-environments.fixture.ts';
 
 /**
- * CONTRACT 0: the two environments answer the same requests in the same way. The exception is
- * signup, which exists only in the sandbox. No environment accepts credentials or ids of the other.
+ * Both environments answer the same requests in the same way, except signup. Neither accepts
+ * credentials or ids of the other (CONTRACT 0).
  */
 
 let sandbox: Environment;

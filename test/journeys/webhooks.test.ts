@@ -17,9 +17,8 @@ import { rawEndpoint, notifiedTenants } from '../support/notified-tenants.ts';
 import { startWholeStack, type WholeStack } from '../support/whole-stack.ts';
 
 /**
- * Webhooks as a tenant sees them (CONTRACT 5 and 6): real endpoints on this machine, two processes
- * that deliver, and the production schedule. The tests advance the clock of the database, which
- * decides when an attempt is due.
+ * Webhooks as a tenant sees them, by the production schedule (CONTRACT 5 and 6). The tests advance
+ * the database's clock, which decides when an attempt is due.
  */
 
 let whole: WholeStack;

@@ -4,10 +4,7 @@ import path from 'node:path';
 import { testMasterKey } from '@svc/testkit';
 import type { Manifest } from './rendered.ts';
 
-/**
- * The types of this file have only those members of manifests that the tests read. `validators.ts`
- * checks the manifests against their schemas.
- */
+/** The types of this file have only those members of manifests that the tests read. */
 
 interface Probe {
   readonly httpGet: { readonly path: string; readonly port: string };
@@ -90,9 +87,8 @@ const secrets: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns the environment that the manifests give to a container. A variable of `env` that comes
- * from a secret gets a test value. The variables of a `secretRef` are left out. The folder `dir`
- * contains a test master key, and the caller removes it.
+ * Returns the environment that the manifests give to a container, without the variables of a
+ * `secretRef`. The caller removes `dir`, which contains a master key.
  */
 export function environmentOf(
   manifests: readonly Manifest[],

@@ -7,9 +7,8 @@ import { kubernetesDir, overlays, parseManifests, renderedFile, withHeader } fro
 import { strictComplaints } from './strict.ts';
 
 /**
- * `pnpm manifests [--check]`: builds each overlay with kustomize and writes the result. But if a
- * manifest has a member that its kind does not have, the command fails and does not write that
- * overlay. `--check` writes nothing, and also fails if a written result is not up to date.
+ * `pnpm manifests [--check]`: builds each overlay with kustomize and writes it (decision 43).
+ * `--check` writes nothing, and also fails if a file is out of date.
  */
 const { values } = parseArgs({ options: { check: { type: 'boolean', default: false } } });
 const say = (line: string) => void process.stdout.write(`${line}\n`);

@@ -3,8 +3,6 @@ import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseAllDocuments } from 'yaml';
 
-/** kustomize builds one file for each overlay, in a folder next to the sources. */
-
 export const kubernetesDir = path.resolve(import.meta.dirname, '../../infra/kubernetes');
 export const overlays = ['sandbox', 'production', 'production-solana'] as const;
 export type Overlay = (typeof overlays)[number];
@@ -24,9 +22,8 @@ function sourcesHash(): string {
 }
 
 /**
- * Adds a header with a hash of the sources and a hash of the manifests. A test computes both again
- * for each built file. It fails if the sources have changed since the build, or if somebody has
- * edited the manifests.
+ * Adds a header with hashes of the sources and of the manifests, so that a test finds a missing
+ * build or an edited result (decision 43).
  */
 export function withHeader(manifests: string): string {
   return `# Built by \`pnpm manifests\`. Sources: ${sourcesHash()}\n# Manifests: ${sha256(manifests)}\n${manifests}`;

@@ -13,8 +13,8 @@ function packageOf(group: string): string {
 }
 
 /**
- * Checks the manifests with `tsc`, which also finds members that a kind does not have. The API
- * server would drop such members silently. Returns the complaints of `tsc`, or an empty text.
+ * Checks the manifests with `tsc`, which also finds members that a kind does not have
+ * (decision 43). Returns the complaints of `tsc`, or an empty text.
  */
 export async function strictComplaints(manifests: readonly Manifest[]): Promise<string> {
   const scratch = path.join(checkoutDir, '.local');

@@ -55,8 +55,8 @@ function serviceCall(node: SyntaxNode): Found | undefined {
 }
 
 /**
- * Finds a call such as `log('warn', 'message', { … })`. Also finds a call of the browser executor's
- * logger, which takes the name of a step and no level: `log('step', { … })`.
+ * Reads a call such as `log('warn', 'message', { … })`, or `log('step', { … })` of the browser
+ * executor, which names a step and has no level.
  */
 function agentCall(node: SyntaxNode): Found | undefined {
   const { callee, args } = callOf(node);

@@ -10,8 +10,8 @@ const calls = logCalls();
 const catalogues = { services: new Map(serviceEvents), nodes: new Map(nodeEvents) };
 
 /**
- * The files that may have a log call without an event. Such a call passes on a log line of a
- * browser step. The message is in the call that first wrote the line.
+ * The files that may have a log call without an event, because the call passes on a log line of a
+ * browser step.
  */
 const passedOn = [
   'packages/node-agent/src/browser-node.ts',

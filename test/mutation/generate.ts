@@ -7,9 +7,8 @@ import { type Mutant, toMutants } from './mutant.ts';
 import type { Room } from './rooms.ts';
 
 /**
- * Files without mutants: tests, fixtures, generated code, and each `index.ts` and `main.ts`. An
- * `index.ts` is left out because most of them only re-export. A `main.ts` is left out because most
- * of them only compose a service.
+ * Most `index.ts` files only re-export, and most `main.ts` files only compose a service, so they
+ * have no mutants.
  */
 const leftOut = /(?:\.test|[.-]fixture)\.ts$|\/(?:index|main)\.ts$|\/generated\//;
 

@@ -9,13 +9,8 @@ import { checkout } from './run/test-files.ts';
 import { sample, shares } from './sample.ts';
 
 /**
- * `pnpm mutate [--room R]… [--seed S] [--n N] [--id ID]… [--near] [--test FILE]… [--list]
- * [--workers W]`: runs the tests against N mutants of the product, or against the mutants with
- * these ids. Prints a table by room, the survivors, and a verdict on the last line. Exits with 1 if
- * a room misses its goal. See docs/MUTATION.md.
- *
- * `--near` runs only the nearest tests, and `--test` only these files. `--list` only prints the
- * mutants, and runs no test.
+ * `pnpm mutate`: runs the tests against mutants of the product. Exits with 1 if a room misses its
+ * goal. The options are in docs/MUTATION.md.
  */
 const { values } = parseArgs({
   options: {

@@ -26,8 +26,8 @@ export interface Edit {
   readonly end: number;
   readonly after: string;
   /**
-   * In TypeScript, the names of the functions, constants and properties around the change, joined
-   * by dots. In a migration, the first words of the SQL statement around the change.
+   * In TypeScript, the names around the change (functions, constants, properties), joined by dots.
+   * In a migration, the first words of the SQL statement.
    */
   readonly scope: string;
   /**
@@ -37,7 +37,7 @@ export interface Edit {
   readonly reach: number;
   /**
    * Set for SQL in TypeScript: the literal SQL around the change, without the parts that a template
-   * inserts. `reaches` searches for this text in the statements that a test sends.
+   * inserts.
    */
   readonly sql?: string;
 }
@@ -50,7 +50,6 @@ export interface Mutant extends Edit {
   readonly id: string;
   /** Relative to the checkout. */
   readonly file: string;
-  /** The line number. The first line is 1. */
   readonly line: number;
   readonly before: string;
 }
@@ -61,19 +60,10 @@ function squeeze(text: string): string {
   return text.replaceAll(/\s+/g, ' ').trim();
 }
 
-/**
- * The path without the folders below `src`. A file that moves within its `src` keeps the ids of its
- * mutants.
- */
 function withoutFolders(file: string): string {
   return file.replace(/(\/src\/).*\//, '$1');
 }
 
-/**
- * Makes a mutant of each edit of one file. The id of a mutant depends on the file, the scope, the
- * kind, the texts before and after the change, and the number of equal changes before it in the
- * same scope. The id does not depend on line numbers or on the folders below `src`.
- */
 export function toMutants(file: string, text: string, edits: readonly Edit[]): Mutant[] {
   const seen = new Map<string, number>();
   return edits

@@ -47,9 +47,8 @@ export function nearestFirst(
 }
 
 /**
- * The SQL with `$` for each parameter, because the source and the statement that is sent write
- * parameters differently. In the source a parameter has a name, such as `$id`. In the statement it
- * has a number and a type.
+ * The SQL with `$` for each parameter. The source writes a parameter as `$id`, but the sent
+ * statement writes it as `$1::uuid`.
  */
 function withoutParameters(sql: string): string {
   return sql.replaceAll(/\$\w+(?:::\w+(?:\[\])?)?/g, '$');

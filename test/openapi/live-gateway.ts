@@ -6,8 +6,8 @@ import process from 'node:process';
 export const commandVariable = 'LIVE_GATEWAY_COMMAND';
 
 /**
- * Starts a stack, and runs a command with the variables `SVC_URL`, `SVC_TENANT`, `SVC_SECRET`,
- * `SVC_OPERATOR_ID` and `SVC_OPERATOR_SECRET`. Returns true if the command succeeds.
+ * Runs a command with the address and the keys of a live gateway in its environment
+ * (live-gateway.test.ts). Returns true if the command succeeds.
  */
 export function runAtLiveGateway(command: readonly string[]): boolean {
   const file = path.join(import.meta.dirname, 'live-gateway.test.ts');

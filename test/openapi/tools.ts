@@ -6,10 +6,8 @@ import { pythonTools } from '../support/python-tools.ts';
 import { runAtLiveGateway } from './live-gateway.ts';
 
 /**
- * `pnpm openapi:tools`: Redocly must give no error, and Spectral no error, warning or hint. The
- * clients of three generators must pass a type checker and call a live gateway: a read, a creation
- * and a refusal. The tools that only this command needs are large, so they are not dependencies of
- * the checkout: npx, npm and pip fetch them. The last line is the verdict.
+ * `pnpm openapi:tools`: Redocly and Spectral check the OpenAPI document. The clients of three
+ * generators must pass a type checker and call a live gateway.
  */
 
 const checkoutDir = path.resolve(import.meta.dirname, '../..');
@@ -28,6 +26,7 @@ function step(name: string, command: string, args: readonly string[], env: NodeJ
   if (status !== 0) failed.push(name);
 }
 
+// npx, npm and pip fetch the tools, because they are large and only this command needs them.
 const npx = (name: string, args: readonly string[]) => step(name, 'npx', ['--yes', ...args]);
 const bin = (name: string) => path.join(checkoutDir, 'node_modules/.bin', name);
 

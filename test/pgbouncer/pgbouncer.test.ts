@@ -73,8 +73,7 @@ describe.skipIf(reason !== undefined)('through PgBouncer in transaction mode', (
       const { submissionId } = await creation;
       const ended = await client.waitFor(submissionId, { timeoutMs: 25_000 });
       expect(ended.status).toBe('submitted');
-      // The wait is longer than a claim, because the kill may lose Postgres's answer to one. Then
-      // the attempt counts although no request is sent, and the next attempt is due when the claim
+      // The kill may lose Postgres's answer to a claim. Then the next attempt is due when the claim
       // expires.
       const timeoutMs = attemptClaimMs + 20_000;
       await eventOf(journey, submissionId, 'submission.completed', { timeoutMs });

@@ -60,7 +60,6 @@ async function startWorld() {
     env: envFor(database.databaseUrl),
     copyUrl: renamed(database.ownerUrl, copy),
     copyEnv: envFor(renamed(database.databaseUrl, copy)),
-    /** Copies the database. During the copy no session may use the database. */
     backUp: () =>
       onDatabase(
         renamed(database.ownerUrl, 'postgres'),

@@ -7,13 +7,8 @@ import { p99RatioMax, runRollout } from './trial.ts';
 endEarlyInOrder();
 
 /**
- * `pnpm rollout [--rounds N] [--rate R] [--quiet-seconds S] [--only SERVICE]... [--no-scale]
- * [--kill] [--seed S]`: replaces each process under load, then scales each service from 1 to 4
- * processes and back. The last line is the verdict.
- *
- * `--only` leaves out the processes of all other services, and `--no-scale` leaves out the scaling.
- * `--kill` kills each process that it replaces, without a withdrawal from the load balancer. This
- * is a negative control: the verdict must be `BROKEN`.
+ * `pnpm rollout`: replaces and scales the processes of each service under load
+ * (docs/lab/rollout.md).
  */
 const { values } = parseArgs({
   options: {
@@ -22,6 +17,7 @@ const { values } = parseArgs({
     'quiet-seconds': { type: 'string', default: '60' },
     only: { type: 'string', multiple: true },
     'no-scale': { type: 'boolean', default: false },
+    // A run with this option is the negative control: its verdict must be `BROKEN`.
     kill: { type: 'boolean', default: false },
     seed: { type: 'string', default: `${Date.now() % 1_000_000}` },
   },

@@ -29,14 +29,10 @@ export interface StepOptions {
   readonly kills: boolean;
 }
 
-/** The most processes of each service, if the trial scales. */
 export const processesMax = 4;
 /** The number of processes of each service, except in the phase `scaled`. */
 const usual = 2;
-/**
- * The time from the withdrawal of a process from the load balancer to its SIGTERM. It is shorter
- * than in the manifests, because here no new rule has to reach the hosts of a cluster.
- */
+/** The time from the withdrawal of a process from the load balancer to its SIGTERM. */
 const withdrawnMs = 500;
 const afterStepMs = 2_000;
 
@@ -69,9 +65,8 @@ export interface Balancer {
   /** Scales each service to `usual` processes. Tenants then reach all gateways at one address. */
   open(world: World): Promise<void>;
   /**
-   * Replaces a process as a rollout does: withdraws the process from the balancer, ends it with
-   * SIGTERM, and starts it again. If `kills` is true, kills the process without a withdrawal, and
-   * starts it again.
+   * Withdraws the process from the balancer, ends it with SIGTERM, and starts it again. If `kills`
+   * is true, kills it without a withdrawal instead.
    */
   restart(one: ServiceUnderTest, kills: boolean): Promise<void>;
   scale(world: World, service: ServiceName, count: number): Promise<void>;
@@ -107,8 +102,6 @@ export function createBalancer(): Balancer {
         const port = serving[turn % Math.max(1, serving.length)]?.process.ready.port;
         return port === undefined ? undefined : { port };
       });
-      // The tenants get only the address of this proxy. The proxy forwards nothing to a gateway
-      // that stops.
       world.gatewayUrls.splice(0, Infinity, `http://127.0.0.1:${proxy.port}`);
       for (const service of serviceNames) await scale(world, service, usual);
     },

@@ -23,8 +23,8 @@ export interface RolloutReport {
    */
   readonly failedCreations: readonly string[];
   /**
-   * One text for each submission that failed because a node or a service disappeared. The list
-   * leaves out submissions with the behaviour `faults.lost`, which nodes lose on purpose.
+   * One text for each submission that failed because a node or a service disappeared, except those
+   * that nodes lose on purpose.
    */
   readonly moved: readonly string[];
   readonly latencies: readonly Latency[];
@@ -132,10 +132,7 @@ export function failedAnswers(answers: Readonly<Record<string, number>>): Record
   return Object.fromEntries(Object.entries(answers).filter(([name]) => failure.test(name)));
 }
 
-/**
- * The refusals for lack of a node, except those that the load provokes. Each one is a fault,
- * because each half of the nodes has slots for the whole load.
- */
+/** The refusals for lack of a node, except those that the load provokes. */
 function refusalsOf(history: History, world: World | undefined): History {
   const applications = [...(world?.seen.applications.values() ?? [])];
   const declined = applications.filter(({ behaviour }) => behaviour === declinedOnPurpose);

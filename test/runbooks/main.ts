@@ -24,9 +24,8 @@ import { Client } from 'pg';
 import { readRunbooks } from './blocks.ts';
 
 /**
- * `pnpm runbooks [N...]`: runs the blocks of docs/OPERATIONS.md as they are written, one after
- * another, against a deployment on this machine. With numbers, runs only these blocks, counted from
- * 1. The last line is the verdict.
+ * `pnpm runbooks [N...]`: runs the blocks of docs/OPERATIONS.md against a deployment on this
+ * machine. N selects blocks, counted from 1.
  */
 const chosen = process.argv.slice(2).map(Number);
 const dir = mkdtempSync(path.join(tmpdir(), 'svc-runbooks-'));
@@ -57,8 +56,7 @@ const tool = (name: string, text: string) => {
 };
 tool('svc', `exec node "${adminCliEntry}" "$@"`);
 tool('systemctl', `exec "${path.join(import.meta.dirname, 'systemctl.sh')}" "$@"`);
-// `restore-postgres` replaces the deployment's tool that restores a backup. `redis-cli` runs the
-// client that belongs to the local Redis server.
+// `restore-postgres` replaces the deployment's tool that restores a backup.
 tool(
   'restore-postgres',
   `exec psql "$POSTGRES_URL" -qc 'DROP DATABASE svc WITH (FORCE)' -c 'CREATE DATABASE svc TEMPLATE svc_backup'`,

@@ -23,8 +23,6 @@ const order = ['pending', 'dispatched', 'running', 'settling'];
 
 /**
  * Predicts the balances of tenants and the states of submissions from the outcomes of operations.
- * Takes the charges from the service's reports, but `checkEnded` compares them with the usage. If
- * an operation got no answer, `resolveUnknown` finds its result in the rows of the service.
  */
 export class Model {
   readonly tenants = new Map<string, TenantModel>();
@@ -97,8 +95,8 @@ export class Model {
   }
 
   /**
-   * Updates the submission of a fact. A fact with an earlier state is ignored, because facts may
-   * arrive in any order. A second end that differs from the first one is a complaint.
+   * Ignores a fact with an earlier state, because facts may arrive in any order. A second end that
+   * differs from the first one is a complaint.
    */
   note(fact: SubmissionFact): void {
     const { submissionId, state, chargedMicros } = fact;
@@ -121,8 +119,8 @@ export class Model {
   }
 
   /**
-   * Checks the charge of each submission that has ended since the last call. Call this method only
-   * when no operation is in flight and the model knows the result of each operation.
+   * Checks the charges of the submissions that have ended since the last call. Call it only when
+   * the model knows the result of every operation.
    */
   checkEnded(): void {
     for (const submission of this.ended.splice(0)) this.checkCharge(submission);

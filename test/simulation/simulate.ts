@@ -21,6 +21,7 @@ export interface SimulationOptions {
   /** The URL of the same database for its owner, who cuts connections. */
   readonly ownerUrl: string;
   readonly operations: number;
+  /** The same seed gives almost the same operations and crashes, but not the same interleaving. */
   readonly seed: number;
   readonly onChecked?: (done: number) => void;
   readonly onHistory?: (history: History) => Promise<void>;
@@ -52,14 +53,8 @@ const openingMicros = 5_000_000_000n;
 const rebateMillionths = 12_345;
 
 /**
- * Tests that money adds up under concurrency and crashes. Worker processes perform seeded
- * operations through the real store, `inFlight` at a time. Meanwhile workers are killed and their
- * connections are cut. After every `checkEvery` operations, an independent model must agree with
- * every account to the micro. At the end, the service's own auditor must find no fault, and
- * `checkHistory` no violation.
- *
- * The seed repeats the schedule of operations and crashes, except ids and some references of
- * grants. The seed does not repeat the interleaving on the machine.
+ * Performs operations in worker processes, kills workers and cuts connections. After each
+ * `checkEvery` operations, the accounts must agree with a model.
  */
 export async function simulate(options: SimulationOptions): Promise<SimulationReport> {
   const { databaseUrl, ownerUrl } = options;

@@ -94,7 +94,6 @@ test('a backlog is read oldest first, and the cursor never passes a signature th
     'SELECT max(slot) AS slot, count(*)::int AS count FROM solana_payments',
   );
   expect(newest).toEqual([{ slot: cursor?.slot, count: 40 }]);
-  // Another watcher continues from the cursor.
   await world.watcher.close();
   const next = world.watcherOf('watcher-2');
   await world.tick(6, next);

@@ -1,9 +1,8 @@
 import type { TestStack } from '@svc/testkit';
 
 /**
- * Checks with SQL alone, at any moment of a run, that the money adds up (docs/ARCHITECTURE.md,
- * three promises). Also checks the records of submissions in flight, and that each end has its
- * event. Returns one text for each violation.
+ * Checks with SQL, at any moment of a run, that the money adds up and that each end has its event.
+ * Returns one text for each violation.
  */
 export async function auditMoney(query: TestStack['query']): Promise<string[]> {
   const violations: string[] = [];

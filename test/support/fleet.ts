@@ -125,12 +125,12 @@ async function link(
 }
 
 /**
- * Waits until all runs of a test's node have ended, so the next test does not see them. The
- * reconciler ends them, because this function makes their leases and start deadlines expire. A
- * `start` or a report in flight may renew a lease, so each pass makes the leases expire again.
+ * Waits until the reconciler has ended all runs of a test's node, so the next test does not see
+ * them.
  */
 async function nodeIsGone(store: Store, nodeId: string): Promise<void> {
   await waitUntil(async () => {
+    // Each pass repeats this, because a `start` or a report in flight may renew a lease.
     await store.query(
       `UPDATE submissions SET lease_expires_at = svc_now(), start_deadline_at = svc_now()
        WHERE node_id = $1::uuid AND state IN ('dispatched', 'running')

@@ -52,9 +52,8 @@ export async function startJourney(options: JourneyOptions = {}): Promise<Journe
 }
 
 /**
- * Shares one stack between several tests. The first call of the returned function starts the stack.
- * Each call resolves with a journey that has a new tenant. The stack is closed at the end of the
- * file, or of the `describe` block that calls `shareStack`.
+ * The returned function starts the stack at its first call. Each call has a new tenant. The stack
+ * is closed at the end of the file or of the `describe` block.
  */
 export function shareStack(options: StackOptions = {}): (credits?: number) => Promise<Journey> {
   let starting: Promise<{ stack: TestStack; accounts: Accounts }> | undefined;
@@ -77,9 +76,8 @@ export function shareStack(options: StackOptions = {}): (credits?: number) => Pr
 }
 
 /**
- * Waits until the simulated nodes are linked and free. An earlier test may have left work in their
- * slots, or have killed the dispatcher that they were linked to. The registry keeps the nodes of a
- * killed dispatcher for a while, so the links are read from the dispatchers.
+ * Waits until the simulated nodes are linked and free, because an earlier test may have used them
+ * or killed their dispatcher.
  */
 async function nodesAreFree(
   stack: TestStack,
@@ -92,6 +90,7 @@ async function nodesAreFree(
     const busy = await query("SELECT id FROM submissions WHERE state IN ('dispatched', 'running')");
     const { slots, free } = await registry.capacity('ats.application');
     if (busy.length > 0 || slots === 0 || free < slots) return false;
+    // The registry may still have the nodes of a killed dispatcher, so the links count too.
     const links = await Promise.all(
       Array.from({ length: dispatchers }, (_, index) => linksOf(stack, index)),
     );
@@ -167,8 +166,8 @@ export async function refusal(call: Promise<unknown>): Promise<ApiError> {
 }
 
 /**
- * Waits for the webhook that reports the event `type` of a submission. Verifies the signature of
- * the webhook. Throws if no such webhook arrives within `timeoutMs`.
+ * Waits for the webhook with this event of a submission, and verifies its signature. Throws if none
+ * arrives within `timeoutMs`.
  */
 export async function eventOf(
   { receiver, tenant }: Journey,

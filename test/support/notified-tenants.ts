@@ -87,9 +87,8 @@ export function notifiedTenants(wholeStack: () => WholeStack): NotifiedTenants {
 }
 
 /**
- * Starts an endpoint on a plain TCP socket. It calls `answer` for each chunk that arrives, with the
- * number of chunks so far. `answer` may write bytes to the socket. `requests` has the chunks in
- * lower case.
+ * Starts an endpoint on a plain TCP socket. It calls `answer` for each chunk, with the number of
+ * chunks so far. `requests` has the chunks in lower case.
  */
 export async function rawEndpoint(answer: (socket: Socket, count: number) => void) {
   const sockets = new Set<Socket>();

@@ -6,8 +6,8 @@ const cacheDir = path.resolve(import.meta.dirname, '../../.local/cache');
 const python = process.env['PYTHON'] ?? 'python3';
 
 /**
- * Installs Python packages in a virtual environment below `.local/cache`. `program` returns the
- * path of a program of the environment. `missing` is the reason why the installation failed.
+ * Installs Python packages below `.local/cache`. `program` returns the path of an installed
+ * program. `missing` is the reason for a failure.
  */
 export function pythonTools(
   name: string,

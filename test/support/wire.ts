@@ -108,9 +108,8 @@ export function signedBy(tenant: TenantCredentials, wire: WireRequest): WireRequ
 }
 
 /**
- * Sends the bytes and waits until the connection is closed. Resolves with the first answer, or with
- * undefined if none came. With `keepsOpen`, the client does not end its side after the bytes. The
- * client closes the connection after `waitMs` without data.
+ * Sends the bytes and waits until the connection closes, at most `waitMs` without data. Resolves
+ * with the first answer, or with undefined if none came.
  */
 export async function sendBytes(
   baseUrl: string,

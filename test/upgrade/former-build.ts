@@ -31,9 +31,8 @@ export type FoundFormerBuild =
 const rangeMigration = '20261122230000_schema_floors';
 
 /**
- * Unpacks the build of the commit `wanted`, unless an earlier run has done so. The default is the
- * newest commit that lacks a migration of this checkout. If there is no such commit, or if its
- * build cannot be unpacked, the result says why.
+ * Unpacks the build of the commit `wanted`. The default is the newest commit that lacks a migration
+ * of this checkout.
  */
 export function openFormerBuild(wanted?: string): FoundFormerBuild {
   const top = git('rev-parse', '--show-toplevel');
@@ -62,8 +61,7 @@ function missing(reason: string): FoundFormerBuild {
 
 /**
  * Returns the last commit without the newest migration, or undefined if there is none. It is HEAD
- * if a migration is not committed yet. Otherwise it is the parent of the newest commit that adds a
- * migration.
+ * if a migration is not committed yet.
  */
 function commitBefore(): string | undefined {
   const committed = git('ls-tree', '--name-only', 'HEAD', 'prisma/migrations/')?.split('\n') ?? [];
@@ -114,7 +112,7 @@ function hasOnlyGrown(former: string, present: string): boolean {
 
 /**
  * Gives the former build the npm packages of this checkout. Call it only if `hasOnlyGrown` is true
- * for the lockfile, because only then the checkout has all packages that the former build needs.
+ * for the lockfile.
  */
 function linkPackages(directory: string): void {
   symlinkSync(inCheckout('node_modules'), path.join(directory, 'node_modules'));

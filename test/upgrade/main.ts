@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util';
 
 /**
  * `pnpm upgrade:services [--from COMMIT]`: the rolling upgrade from a former commit under load, and
- * all migrations from the schema of the first release. The last line is the verdict.
+ * all migrations from the schema of the first release.
  */
 const { values } = parseArgs({ options: { from: { type: 'string' } } });
 const dir = mkdtempSync(path.join(tmpdir(), 'svc-upgrade-report-'));

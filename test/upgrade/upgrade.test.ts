@@ -29,12 +29,7 @@ import { type FormerBuild, openFormerBuild } from './former-build.ts';
 import { startLoad } from './load.ts';
 import { formerEntry, presentEntry, startRollingServices } from './rolling-services.ts';
 
-/**
- * True in `pnpm upgrade:services`, which tests the rolling upgrade more than `npm test` does. Only
- * the long test runs the service that delivers webhooks, checks the webhooks, and rolls forward
- * again after the roll back. It also has more submissions in each step, and migrates the schema of
- * the first release.
- */
+/** True in `pnpm upgrade:services`, which tests more than `npm test` does. */
 const isLong = process.env['UPGRADE_LONG'] === '1';
 const services = isLong ? serviceNames : (['gateway', 'dispatcher', 'settlement'] as const);
 /** The timeout allows for a machine that is busy with other work. */

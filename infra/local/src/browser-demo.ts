@@ -17,13 +17,8 @@ export interface BrowserDemoPlace {
 }
 
 /**
- * Runs the demo submission on a node with a real browser, which applies to the demo employer.
- * Returns the URL of the employer's page. If no application has arrived, for example because the
- * machine has no browser, returns undefined, and the caller runs the demo on simulated nodes.
- *
- * The node is stopped afterwards, because the stack has only simulated nodes (docs/SANDBOX.md). A
- * failure of the demo is printed, or is thrown if the stack is closing. Throws if the demo employer
- * cannot start.
+ * Runs the demo submission in a real browser. Returns the URL of the demo employer's page, or
+ * undefined if no application has arrived there.
  */
 export async function runBrowserDemo(
   demo: Omit<Demo, 'application'>,

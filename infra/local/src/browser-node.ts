@@ -25,8 +25,8 @@ interface Way {
 }
 
 /**
- * The slots of the browser node. The demo needs one slot. If that slot were the only one of the
- * fleet, the demo would keep the whole fleet busy, and surge would raise the price (CONTRACT 4).
+ * More than the one slot that the demo needs, because surge raises the price if all slots of the
+ * fleet are busy (CONTRACT 4).
  */
 const slots = 4;
 
@@ -79,10 +79,8 @@ export async function startBrowserNode(place: BrowserNodePlace): Promise<Browser
 }
 
 /**
- * The ways to run the browser on this machine, the safest first. If root cannot create a user
- * namespace, the browser's sandbox cannot start, so the only way is without the sandbox. Running
- * without it is a small risk, because the browser opens only the demo employer's page, which is
- * part of this repository.
+ * The ways to run the browser on this machine, the safest first. Without its sandbox the risk is
+ * small, because it opens only the demo employer's page.
  */
 function ways(): Way[] {
   const prefix = unprivileged();
@@ -100,5 +98,6 @@ function ways(): Way[] {
     confinement:
       'without its sandbox, which does not work here; the browser opens only the demo page',
   };
+  // The sandbox needs a user namespace. If `prefix` is undefined, root cannot create one.
   return prefix === undefined ? [without] : [inSandbox, without];
 }

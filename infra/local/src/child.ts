@@ -10,9 +10,8 @@ function hasSetpriv(): boolean {
 }
 
 /**
- * A command prefix that makes the kernel send `signal` to the command when its parent process ends
- * in any way. Even a `kill -9` of a launcher or a test then leaves no process behind. The prefix is
- * empty on systems without this feature (macOS).
+ * A command prefix that makes the kernel send `signal` to the command when its parent process ends,
+ * even by `kill -9`. Empty without `setpriv` (macOS).
  */
 export function dieWithParent(signal: 'INT' | 'TERM' | 'KILL'): string[] {
   return hasSetpriv() ? ['setpriv', '--pdeathsig', signal, '--'] : [];

@@ -26,9 +26,8 @@ export function findChromium(): string | undefined {
 }
 
 /**
- * Finds a browser. Without one, calls `onFetch`, downloads Debian's package of the headless shell
- * and unpacks it below .local. Throws StartError if the download fails, or if the machine lacks
- * `apt-get` or `dpkg-deb`.
+ * Returns the path of a browser. If there is none, calls `onFetch` and downloads Debian's headless
+ * shell. Throws StartError if that is not possible.
  */
 export async function chromiumBinary(onFetch: () => void = () => {}): Promise<string> {
   const found = findChromium();
@@ -47,12 +46,12 @@ export async function chromiumBinary(onFetch: () => void = () => {}): Promise<st
 }
 
 /**
- * Writes a script that starts the unpacked browser with its libraries. The script uses the fetched
- * fonts if there are any, because the browser crashes on a machine without fonts. The script ends
- * with `exec`, so the browser has the process id of the script.
+ * Writes a script that starts the unpacked browser with its libraries. It ends with `exec`, so that
+ * the browser has the script's process id.
  */
 function writeStarter(unpacked: string): void {
   const libraries = libraryPath(unpacked).LD_LIBRARY_PATH.replaceAll(unpacked, '$root');
+  // The script uses the fetched fonts, because the browser crashes on a machine without fonts.
   const script = `#!/bin/sh
 root=$(cd "$(dirname "$0")" && pwd)
 [ ! -d "$root/usr/share/fonts" ] || export FONTCONFIG_SYSROOT="$root"

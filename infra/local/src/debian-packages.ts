@@ -20,10 +20,8 @@ export function canFetchPackages(): boolean {
 }
 
 /**
- * Downloads the packages and their dependencies, without those that are installed on this machine,
- * and unpacks them into `dir`. `finish` may change the unpacked files before they are renamed to
- * `dir`. An interrupted fetch leaves no `dir`. A `dir` that exists already is not replaced. Throws
- * CommandError if a command fails.
+ * Downloads the packages and their dependencies, except those installed on this machine, and
+ * unpacks them into `dir`. Throws CommandError if a command fails.
  */
 export async function fetchPackages(
   dir: string,
@@ -50,6 +48,7 @@ async function unpack(
       await runCommand(['dpkg-deb', '-x', path.join(archives, file), unpacked]);
     }
     finish(unpacked);
+    // Renamed at the end, so that an interrupted fetch leaves no `dir`.
     if (!existsSync(dir)) renameSync(unpacked, dir);
   } finally {
     rmSync(work, { recursive: true, force: true });
@@ -57,14 +56,13 @@ async function unpack(
 }
 
 /**
- * Downloads exactly these packages of another Debian release, without their dependencies, and
- * unpacks them into `dir`. If a program needs libraries, `packages` must name them, and also the
- * loader and the C library of that release. Throws if a command fails, or if this machine has no
- * package source for Debian 12.
+ * Like `fetchPackages`, but from another Debian release and without dependencies. Throws if a
+ * command fails or this machine has no package source for Debian 12.
  */
 export async function fetchFromRelease(
   dir: string,
   release: string,
+  /** Must also name the libraries that the programs need, with the loader and the C library. */
   packages: readonly string[],
   finish: (unpacked: string) => void,
 ): Promise<void> {
@@ -124,8 +122,8 @@ function aptWith(work: string): string[] {
 }
 
 /**
- * The environment variable with which programs that are unpacked in `dir` find their libraries. It
- * lists the directories `usr/lib/*-linux-gnu` and their direct subdirectories.
+ * The environment variable with which programs unpacked in `dir` find their libraries: in
+ * `usr/lib/*-linux-gnu` and its direct subdirectories.
  */
 export function libraryPath(dir: string): { readonly LD_LIBRARY_PATH: string } {
   const lib = path.join(dir, 'usr/lib');

@@ -9,7 +9,6 @@ London, ada@example.com
 1833  Studies with Charles Babbage
 `;
 
-/** The demo's application for simulated nodes, which open no page. */
 export const simulatedApplication: AtsApplicationPayload = {
   applicationUrl: 'https://careers.example.com/jobs/4711/apply',
   atsType: 'sandbox.succeed',

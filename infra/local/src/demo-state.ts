@@ -36,7 +36,6 @@ export function readDemoState(dir: string, databaseUrl: string | undefined): Dem
   return isDemoState(state) ? state : undefined;
 }
 
-/** Writes the state file. If the file is new, only its owner can read it. */
 export function writeDemoState(
   dir: string,
   databaseUrl: string | undefined,

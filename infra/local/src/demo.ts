@@ -25,15 +25,11 @@ export interface Demo {
 }
 
 /**
- * The longest wait until a node of this stack logs the assignment of the demo submission. After
- * that, also the longest wait for its end. Simulated nodes and a browser need 1 to 3 s.
+ * The longest wait for the assignment of the demo submission, and then again for its end. Simulated
+ * nodes and a browser need 1 to 3 s.
  */
 const lifeBoundMs = 60_000;
 const webhookBoundMs = 20_000;
-/**
- * A creation is tried again for this time, because the nodes may not be linked yet after a start of
- * the stack.
- */
 const dispatchBoundMs = 10_000;
 const pollMs = 100;
 const decimalsShown = 3;
@@ -87,8 +83,8 @@ async function topUp(client: Client, { world, env, progress }: Demo): Promise<vo
 }
 
 /**
- * Creates the submission. Until a node is linked, the service answers `dispatch_unavailable`, and
- * this function tries again for at most `dispatchBoundMs`. All tries share one idempotency key.
+ * Creates the submission. While no node is linked (`dispatch_unavailable`), tries again with the
+ * same idempotency key for at most `dispatchBoundMs`.
  */
 async function submit(client: Client, payload: AtsApplicationPayload): Promise<SubmissionCreated> {
   const idempotencyKey = `demo-${randomUUID()}`;

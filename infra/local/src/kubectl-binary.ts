@@ -10,9 +10,8 @@ const fetchedDir = path.join(cacheDir, 'kubectl');
 const fetchedFile = path.join(fetchedDir, 'usr/bin/kubectl');
 
 /**
- * Finds kubectl, which contains kustomize, on the PATH. Without it, uses Debian's package below
- * .local. Calls `onFetch` before it downloads that package. Throws StartError if the download fails
- * or the machine has no `apt-get`.
+ * Returns the path of kubectl, which contains kustomize. If there is none, calls `onFetch` and
+ * downloads it. Throws StartError if that is not possible.
  */
 export async function kubectlBinary(onFetch: () => void = () => {}): Promise<string> {
   const installed = onPath('kubectl');

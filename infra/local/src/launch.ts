@@ -39,8 +39,8 @@ export interface Launch {
 }
 
 /**
- * Starts the embedded stack and, if wanted, shows the life of one submission (CONTRACT 9). Adds all
- * opened resources to the closer, in order. Throws StartError if the user can fix the cause.
+ * Starts the embedded stack and, if wanted, shows the life of one submission (CONTRACT 9). Throws
+ * StartError if the user can fix the cause.
  */
 export async function launch(launched: Launch): Promise<void> {
   const { settings, dir, progress, closer } = launched;
@@ -92,9 +92,8 @@ async function startChain({
 }
 
 /**
- * True if the settings ask for the demo and there are simulated nodes. Without simulated nodes
- * there is no demo, because the person who starts the stack links their own nodes and sends their
- * own submissions.
+ * Without simulated nodes there is no demo, because the user then links their own nodes and sends
+ * their own submissions.
  */
 function isDemoWanted({ isDemoWanted: isWanted, simulatedNodes }: Settings): boolean {
   return isWanted && simulatedNodes > 0;

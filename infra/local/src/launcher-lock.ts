@@ -6,9 +6,8 @@ import { readStackFile } from './stack-file.ts';
 import { StartError } from './start-error.ts';
 
 /**
- * Makes this process the only launcher of the directory. The lock is a socket, which the kernel
- * closes when the launcher ends in any way. Returns the function that releases the lock. Throws
- * StartError if another launcher has the lock.
+ * Makes this process the only launcher of the directory. Returns the function that releases the
+ * lock. Throws StartError if another launcher has the lock.
  */
 export async function takeLauncherLock(dir: string): Promise<() => Promise<void>> {
   mkdirSync(dir, { recursive: true });
@@ -16,6 +15,7 @@ export async function takeLauncherLock(dir: string): Promise<() => Promise<void>
   const file = path.relative(process.cwd(), path.join(dir, 'launcher.sock'));
   if (await answers(file)) throw alreadyRunning(dir);
   rmSync(file, { force: true });
+  // The lock is a socket, because the kernel closes a socket when its process ends in any way.
   const server = createServer((socket) => socket.destroy());
   server.listen(file);
   await once(server, 'listening');

@@ -11,13 +11,11 @@ import { isPortFree } from './ports.ts';
 import { readStackFile, type StackFile } from './stack-file.ts';
 import { svc } from './svc-command.ts';
 
-/** The launcher as a child of this process, started with Node as in infra/local/bootstrap.sh. */
 interface Launcher {
   readonly child: ChildProcess;
   readonly output: () => string;
 }
 
-/** The longest time that a start may take, on a machine that runs other tests as well. */
 const startBoundMs = 120_000;
 const leftBound = { timeout: 10_000, interval: 50 };
 vi.setConfig({ testTimeout: 2 * startBoundMs });

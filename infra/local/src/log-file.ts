@@ -7,12 +7,12 @@ export interface LogFile {
   close(): void;
 }
 
-/** The size at which a log file is renamed. Each process keeps at most two log files. */
+/** Each process keeps at most two log files of this size. */
 const logBytesMax = 20 * 1024 * 1024;
 
 /**
- * Opens an empty log file for a process. A file that reaches `logBytesMax` is renamed to `….1.log`,
- * and replaces the earlier file of that name. The log then continues in a new file.
+ * Opens an empty log file. A file that reaches `logBytesMax` is renamed to `….1.log` and replaces
+ * the earlier one, and the log continues in a new file.
  */
 export function openLogFile(dir: string, name: string): LogFile {
   mkdirSync(dir, { recursive: true });

@@ -49,8 +49,8 @@ function onSignal(): void {
 }
 
 /**
- * Stops the stack when the process of `npm start` has ended, because npm may be killed without
- * passing on a signal. Does nothing if npm did not start this process.
+ * Stops the stack when the `npm start` that started this process has ended, because npm may be
+ * killed without passing on a signal.
  */
 function followParent(): void {
   if (process.env['npm_lifecycle_event'] === undefined) return;

@@ -5,9 +5,8 @@ import path from 'node:path';
 const keyBytes = 32;
 
 /**
- * `SVC_MASTER_KEY` of the embedded stack: the value or file in the environment, or a key that is
- * generated once and kept in a file readable by its owner only. Without the key, every secret that
- * was sealed with it is lost.
+ * Returns the master key from the environment, or else from a file that is generated once. If this
+ * file is lost, so are all secrets sealed with its key.
  */
 export function masterKey(dir: string, env: NodeJS.ProcessEnv = process.env): string {
   const { SVC_MASTER_KEY: given, SVC_MASTER_KEY_FILE: givenFile } = env;

@@ -7,21 +7,19 @@ export interface Migration {
    * role owns them.
    */
   readonly ownerUrl: string | undefined;
+  /** True if no other stack uses the database. */
   readonly isAlone: boolean;
   readonly env: NodeJS.ProcessEnv;
   readonly say: Say;
 }
 
 /**
- * Applies the migrations of this checkout, by `svc migrate` as the owner of the tables. If another
- * stack uses the database, leaves out the first migration that earlier builds do not work with, and
- * all later ones. If no other stack uses it, also reseals values that an earlier version sealed in
- * an older format.
+ * Applies the migrations of this checkout. If `isAlone`, also applies those that earlier builds do
+ * not work with, and reseals values in an older format.
  */
 export async function migrate({ ownerUrl, isAlone, env, say }: Migration): Promise<void> {
-  // `--raise-floor` also applies migrations that earlier builds do not work with. It is safe if no
-  // other stack uses the database. No build is then running, because the services of this stack
-  // start later.
+  // `--raise-floor` also applies migrations that earlier builds do not work with. No build runs
+  // yet, because the services of this stack start later.
   const words = isAlone ? ['migrate', '--raise-floor'] : ['migrate'];
   const printed = await svc(words, { ...env, MIGRATION_DATABASE_URL: ownerUrl });
   const result = new Map<string, unknown>(Object.entries(printed ?? {}));

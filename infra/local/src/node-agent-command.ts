@@ -17,9 +17,8 @@ export interface NodePlace {
 const drainSeconds = 2;
 
 /**
- * The command of a node agent as a node owner runs it at home: without the environment of the
- * services, and with its secret in the environment instead of the command line. The node is
- * simulated unless the caller adds a flag such as `--executor=browser`.
+ * The command of a node agent, without the environment of the services. The node is simulated
+ * unless the caller adds a flag such as `--executor=browser`.
  */
 export function nodeAgentCommand({ name, link, credentials, stateDir }: NodePlace): ServiceCommand {
   const { nodeId, nodeSecret } = credentials;

@@ -12,10 +12,6 @@ export interface NodeWatch {
 
 /** The message that a node logs for an assignment (packages/node-agent). */
 const assignedMessage = 'assigned';
-/**
- * The most submissions that are remembered, which is more than a demo needs. Beyond this number,
- * the oldest is forgotten.
- */
 const submissionsMax = 1_000;
 
 export function createNodeWatch(): NodeWatch {

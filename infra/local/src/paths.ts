@@ -1,9 +1,5 @@
 import path from 'node:path';
 
-/**
- * The root directory of the checkout. The launcher and the tests run from a checkout, never from an
- * installed package.
- */
 export const checkoutDir = path.resolve(import.meta.dirname, '../../..');
 
 /**
@@ -19,9 +15,8 @@ export const cacheDir = path.join(checkoutDir, '.local/cache');
 export const compileCache = { NODE_COMPILE_CACHE: path.join(cacheDir, 'compile') };
 
 /**
- * The directory of one embedded stack, with its databases, keys and logs. It is `SVC_LOCAL_DIR`,
- * relative to the checkout, or `.local`. With another directory a second stack can run at the same
- * time, for example in a test of the launcher.
+ * The directory of an embedded stack, with its databases, keys and logs: `SVC_LOCAL_DIR` or
+ * `.local`. Stacks that run at the same time need different ones.
  */
 export function stateDir(env: NodeJS.ProcessEnv = process.env): string {
   const given = env['SVC_LOCAL_DIR'];

@@ -3,9 +3,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { imagesIn, pinned } from './base-images.ts';
 
 /**
- * `pnpm images:pin`: gets the digest of each base image from the registry, and writes it after the
- * tag in the Dockerfile and in docker-compose.yml. Run it again to update the digests. `--check`
- * changes nothing, and exits with 1 if a reference has no digest.
+ * `pnpm images:pin` writes the current digest of each base image after its tag. `--check` changes
+ * nothing, and exits with 1 if a digest is missing.
  */
 const files = ['infra/docker/Dockerfile', 'docker-compose.yml'];
 

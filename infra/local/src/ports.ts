@@ -4,8 +4,8 @@ import { createServer } from 'node:net';
 const host = '127.0.0.1';
 
 /**
- * Listens on the port for a moment and returns its number. For 0, the system chooses a free port.
- * Returns undefined if the port is in use, or if this user may not listen on it.
+ * Listens on the port (0: any free one) for a moment and returns its number. Undefined if the port
+ * is in use, or if this user may not listen on it.
  */
 async function tryPort(port: number): Promise<number | undefined> {
   const server = createServer();

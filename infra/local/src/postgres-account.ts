@@ -18,13 +18,14 @@ export interface PostgresAccount {
   /** Returns `dir`, or another directory if the account cannot reach `dir`. `dir` must exist. */
   place(dir: string): string;
   /**
-   * Makes the account the owner of a file or directory if the account is `nobody`. Otherwise does
-   * nothing, because every other account can already use the files that this process creates.
+   * If the account is `nobody`, makes it the owner of a file or directory. Other accounts can
+   * already use the files that this process creates.
    */
   give(file: string): void;
 }
 
 const nobody = 65_534;
+/** In this namespace a command can still reach a checkout below /root. */
 const userNamespace = ['unshare', '--user', `--map-user=${nobody}`, `--map-group=${nobody}`, '--'];
 const asNobody = ['setpriv', `--reuid=${nobody}`, `--regid=${nobody}`, '--clear-groups', '--'];
 
@@ -34,10 +35,8 @@ export function postgresAccount(): PostgresAccount {
 }
 
 /**
- * Returns a command prefix that takes root's privileges away. It is empty if this process does not
- * run as root. Otherwise it runs the command in a user namespace with another id. The command can
- * then still reach a checkout below /root, and the files that it creates belong to root. Undefined
- * if no user namespace can be created, for example in some containers.
+ * Returns a command prefix that takes root's privileges away. Empty if this process does not run as
+ * root. Undefined if no user namespace can be created.
  */
 export function unprivileged(): string[] | undefined {
   if (process.getuid?.() !== 0) return [];
@@ -48,11 +47,7 @@ function asIs(prefix: string[]): PostgresAccount {
   return { prefix, binaries: (nativeDir) => nativeDir, place: (dir) => dir, give: () => {} };
 }
 
-/**
- * Returns the account `nobody`, for root in a container that forbids user namespaces. If `nobody`
- * cannot reach the binaries, `binaries` makes a copy of them. If `nobody` cannot reach a directory,
- * `place` returns another one.
- */
+/** Returns the account `nobody`, for root in a container that forbids user namespaces. */
 function nobodyAccount(): PostgresAccount {
   const reaches = (file: string) => succeeds([...asNobody, 'test', '-x', file]);
   const outside = path.join('/var/tmp', `svc-postgres-${shortHash(checkoutDir)}`);
@@ -78,8 +73,8 @@ function nobodyAccount(): PostgresAccount {
 }
 
 /**
- * Copies a directory. An interruption leaves no incomplete copy at `to`, because the copy has a
- * temporary name and is renamed at the end. If `to` exists at the end, removes the copy instead.
+ * Copies a directory. An interruption leaves nothing at `to`, because the complete copy is renamed
+ * at the end.
  */
 function copyWhole(from: string, to: string): void {
   const partial = `${to}.${process.pid}`;

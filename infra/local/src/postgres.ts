@@ -35,9 +35,8 @@ const portAttemptsMax = 3;
 const passwordBytes = 24;
 
 /**
- * Starts Postgres on a free port of 127.0.0.1, with binaries from an npm package. Creates the
- * cluster if there is none. On Linux with `setpriv`, the server ends when this process ends in any
- * way (see `dieWithParent`). Throws StartError if npm has no binaries for this platform.
+ * Starts Postgres on a free port of 127.0.0.1. Creates the cluster if there is none. Throws
+ * StartError if no npm package has the binaries for this platform.
  */
 export async function startPostgres(options: PostgresOptions): Promise<RunningPostgres> {
   const nativeDir = nativeDirectory();
@@ -147,13 +146,13 @@ function keptPassword(file: string): string {
 }
 
 /**
- * True if the process `pid` is ready. Reads `postmaster.pid`, because an open port does not show
- * that Postgres is ready. The first line of this file is a process id, and the eighth is the state.
- * The id is compared with `pid`, because a crashed server may have left the file.
+ * True if `postmaster.pid` reports that the process `pid` is ready. An open port would not show it.
+ * A crashed server may have left the file with another id.
  */
 async function saysReady(dataDir: string, pid: number): Promise<boolean> {
   const text = await readFile(path.join(dataDir, 'postmaster.pid'), 'utf8').catch(() => '');
   const lines = text.split('\n');
+  // Line 1 is a process id, and line 8 the state.
   return lines[0] === `${pid}` && lines[7]?.trim() === 'ready';
 }
 

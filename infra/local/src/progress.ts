@@ -8,8 +8,8 @@ export interface Progress {
 }
 
 /**
- * The smallest width, in columns, of a terminal that shows progress. A narrower terminal gets plain
- * lines. A terminal of unknown width gets them too, because it reports 0 columns.
+ * The smallest width, in columns, of a terminal that shows progress. Narrower terminals get plain
+ * lines, also those of unknown width, which report 0.
  */
 const columnsMin = 40;
 

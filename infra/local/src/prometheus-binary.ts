@@ -12,9 +12,8 @@ export interface PrometheusPrograms {
 }
 
 /**
- * Finds Prometheus and promtool on the PATH. If one is missing, uses Debian's package below .local,
- * and downloads it if it is not there. Calls `onFetch` before the download. Throws StartError if
- * the download needs `apt-get` and the machine has none. Throws CommandError if the download fails.
+ * Finds Prometheus and promtool, or calls `onFetch` and downloads Debian's package. Throws
+ * StartError without `apt-get`, and CommandError if the download fails.
  */
 export async function prometheusPrograms(
   onFetch: () => void = () => {},
@@ -43,9 +42,8 @@ export async function prometheusPrograms(
 }
 
 /**
- * Repairs the broken symbolic links of the web interface: each is replaced by a link to the
- * installed file. The links are broken because they point to files of other packages. apt does not
- * fetch a package that is already installed, so its files are missing here.
+ * Replaces the broken symbolic links of the web interface. They point into packages that apt did
+ * not fetch, because these are installed on this machine.
  */
 function completeAssets(dir: string): void {
   for (const entry of readdirSync(dir, { withFileTypes: true })) {

@@ -13,9 +13,8 @@ const advice =
   'Install redis-server or valkey-server (Debian, Ubuntu: apt-get install redis-server; macOS: brew install redis), or set REDIS_URL to your own Redis, 6.2 or later.';
 
 /**
- * Finds a Redis server on the PATH. Without one, uses Debian's package below .local, because no npm
- * package contains Redis. Calls `onFetch` before it downloads that package. Throws StartError if
- * the download fails or the machine has no `apt-get`.
+ * Finds a Redis server. If there is none, calls `onFetch` and downloads Debian's package. Throws
+ * StartError if that is not possible.
  */
 export async function redisBinary(onFetch: () => void = () => {}): Promise<RedisBinary> {
   const installed = onPath('redis-server') ?? onPath('valkey-server');

@@ -26,9 +26,7 @@ export interface RedisOptions {
 const portAttemptsMax = 3;
 
 /**
- * Starts a Redis server on a free port of 127.0.0.1. Its password is in its configuration file and
- * not in its command line. On Linux with `setpriv`, the server ends when this process ends in any
- * way (see `dieWithParent`). Throws StartError if no Redis is available.
+ * Starts a Redis server on a free port of 127.0.0.1. Throws StartError if no Redis is available.
  */
 export async function startRedis(options: RedisOptions): Promise<RunningServer> {
   const { dir, durable, isClustered = false } = options;
@@ -62,10 +60,6 @@ interface RedisConfiguration {
   readonly durable: boolean;
 }
 
-/**
- * Returns the text of the configuration file. The server never evicts keys, because BullMQ requires
- * that. It writes an append-only file, so its data survives a restart.
- */
 function configuration({ port, busPort, dir, password, durable }: RedisConfiguration): string {
   return [
     'bind 127.0.0.1',
@@ -75,6 +69,7 @@ function configuration({ port, busPort, dir, password, durable }: RedisConfigura
     'save ""',
     'appendonly yes',
     `appendfsync ${durable ? 'everysec' : 'no'}`,
+    // BullMQ requires a server that never evicts keys.
     'maxmemory-policy noeviction',
     ...(busPort === null ? [] : clusterLines(busPort)),
     '',

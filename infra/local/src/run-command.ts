@@ -19,10 +19,8 @@ export interface CommandOptions {
 const timeoutMsDefault = 300_000;
 
 /**
- * Runs a command in the checkout, waits for its end, and returns its standard output. Ctrl-C on the
- * terminal does not reach the command. On Linux, the command is killed when this process ends (see
- * `dieWithParent`). Throws CommandError if the command fails, cannot be started or takes longer
- * than `timeoutMs`.
+ * Runs a command in the checkout and returns its standard output. Throws CommandError if the
+ * command fails, cannot be started or takes longer than `timeoutMs`.
  */
 export async function runCommand(
   command: readonly string[],
@@ -33,6 +31,7 @@ export async function runCommand(
     cwd: checkoutDir,
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
+    // Ctrl-C on the terminal then does not reach the command.
     detached: true,
   });
   const bound = new AbortController();

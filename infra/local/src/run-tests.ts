@@ -6,10 +6,8 @@ import path from 'node:path';
 import { checkoutDir } from './paths.ts';
 
 /**
- * `npm test`: runs all tests. At the same time and with a lower priority, it runs the checks
- * (types, lint, format, boundaries, unused code, lockfile). Turborepo skips checks whose inputs
- * have not changed. The last line is `N passed, M failed`, and counts each check as a test. With
- * arguments it skips the checks, and passes the arguments to vitest.
+ * `npm test` runs all tests and the checks. The last line, `N passed, M failed`, counts each check
+ * as a test. Arguments go to vitest, and then no checks run.
  */
 
 const slowestShown = 10;

@@ -10,7 +10,6 @@ export interface RunningServer {
   stop(): Promise<void>;
 }
 
-/** The pause between two readiness checks. It is far shorter than a server takes to start. */
 const pollMs = 10;
 const readyBoundMs = 60_000;
 const stopBoundMs = 20_000;
@@ -27,9 +26,8 @@ export interface ServerCommand {
 }
 
 /**
- * Starts a server and waits until it is ready. If the server exits first or is not ready in time,
- * stops it and throws an error with the end of its log. If the command cannot be run, throws the
- * system's error.
+ * Starts a server and waits until it is ready. If the server exits or is not ready in time, stops
+ * it and throws an error with the end of its log.
  */
 export async function startServer(
   server: ServerCommand,
@@ -83,9 +81,8 @@ function logTail(file: string): string {
 }
 
 /**
- * Runs `start` up to `attemptsMax` times, until it succeeds. Throws the error of the last attempt.
- * `start` takes a new port each time, because another program may take a free port before the
- * server listens on it.
+ * Runs `start` until it succeeds, at most `attemptsMax` times, and throws the last error. Another
+ * program may take a free port before the server listens on it.
  */
 export async function withRetries<T>(attemptsMax: number, start: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {

@@ -4,17 +4,14 @@ export interface StackAddresses {
   readonly masterKey: string;
 }
 
-/**
- * The environment of every service and of the admin CLI in a stack on this machine (CONTRACT 9).
- * A caller may add or replace variables. Webhooks may go to private networks, because the receivers
- * of the demo and of the tests are on this machine.
- */
+/** The environment of every service and of `svc` in a stack on this machine (CONTRACT 9). */
 export function serviceEnvironment(addresses: StackAddresses) {
   return {
     SVC_ENVIRONMENT: 'sandbox',
     DATABASE_URL: addresses.databaseUrl,
     REDIS_URL: addresses.redisUrl,
     SVC_MASTER_KEY: addresses.masterKey,
+    // The webhook receivers of the demo and of the tests are on this machine.
     WEBHOOK_ALLOW_PRIVATE_NETWORKS: '1',
     BIND_HOST: '127.0.0.1',
   };

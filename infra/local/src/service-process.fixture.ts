@@ -2,9 +2,8 @@ import { spawn } from 'node:child_process';
 import { createServer } from 'node:http';
 
 /**
- * A stand-in for a service in the tests of service-process.ts. Its first argument is its behaviour:
- * `serve` runs until SIGTERM, `deaf` ignores SIGTERM, `ask` sends a message to its parent, `die`
- * exits at once, `die-late` leaves a child that writes later, and `parent` starts another process.
+ * A stand-in for a service in tests. With the argument `serve` it runs until SIGTERM. The other
+ * arguments are in the conditions below.
  */
 const [behaviour] = process.argv.slice(2);
 const say = (fields: object) => process.stdout.write(`${JSON.stringify(fields)}\n`);

@@ -33,11 +33,10 @@ export interface ServiceCommand {
   readonly prefix?: readonly string[];
   readonly entry: string;
   readonly args?: readonly string[];
-  /** Options of Node itself, such as `--watch`. */
   readonly nodeOptions?: readonly string[];
   /**
    * The environment of the process, which inherits no variables of this process.
-   * `NODE_COMPILE_CACHE` is added if it is missing. Node adds the variables of the IPC channel.
+   * `NODE_COMPILE_CACHE` is added if it is missing.
    */
   readonly env: NodeJS.ProcessEnv;
   readonly onLine?: (line: string) => void;
@@ -58,10 +57,6 @@ const logTailLines = 20;
 /**
  * Starts a process and waits for its ready line. If the process ends before that, or is not ready
  * in time, throws StartError with the end of its log.
- *
- * If the system has `setpriv`, the kernel kills the started process when this process ends. That is
- * safe, because a service loses nothing if it is killed at any point. Without `setpriv` (macOS),
- * the started process stops when its IPC channel closes.
  */
 export async function startServiceProcess(command: ServiceCommand): Promise<ServiceProcess> {
   const { child, lines, output, drained } = spawnService(command);
@@ -118,6 +113,7 @@ function spawnService({
   const [file = '', ...words] = [...prefix, ...dieWithParent('KILL'), ...node];
   const child = spawn(file, words, {
     cwd: checkoutDir,
+    // Without `setpriv` (macOS), the process stops when its IPC channel closes.
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     // The process gets its own process group. Ctrl-C then reaches only the launcher, which stops
     // all processes in order.

@@ -28,8 +28,8 @@ function bound(): { readonly signal: AbortSignal } {
 }
 
 /**
- * Starts the chain in its own process. Throws StartError if the process does not become ready.
- * Throws if the process does not send its terms within `answerBoundMs`.
+ * Starts the chain in its own process. Throws StartError if it does not become ready, and an error
+ * if it does not send its terms within `answerBoundMs`.
  */
 export async function startSolanaChain(closer: Closer): Promise<SolanaChain> {
   const messages = new EventEmitter<ChainMessages>();

@@ -13,8 +13,8 @@ const awaitSeconds = 30;
 const webhookBoundMs = 20_000;
 
 /**
- * Buys credits as a tenant would: creates a purchase intent, pays it from a wallet on the local
- * chain, and waits for the credits and the webhook (CONTRACT 8). Throws if they do not arrive.
+ * Buys credits as a tenant would, with a purchase intent that a wallet on the local chain pays
+ * (CONTRACT 8). Throws if the credits or the webhook do not arrive.
  */
 export async function runSolanaDemo(
   { gatewayUrl, world, progress }: Pick<Demo, 'gatewayUrl' | 'world' | 'progress'>,

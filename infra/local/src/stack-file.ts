@@ -27,8 +27,8 @@ export function writeStackFile(dir: string, stack: StackFile): void {
 }
 
 /**
- * The stack that the file describes: the running one, or one that crashed. Undefined if there is no
- * file, or if it does not describe a stack. Throws if the file is not JSON.
+ * The running stack, or one that crashed. Undefined if there is no file, or if it does not describe
+ * a stack. Throws if the file is not JSON.
  */
 export function readStackFile(dir: string): StackFile | undefined {
   if (!existsSync(fileIn(dir))) return undefined;

@@ -7,12 +7,12 @@ export interface Supervision {
   readonly logsDir: string;
   readonly closer: Closer;
   readonly report: (line: string) => void;
+  /** Called if a restart fails, or if a process ends after `restartsMax` restarts. */
   readonly giveUp: (error: unknown) => void;
   /** True if Node restarts a process after a change to a file that the process has loaded. */
   readonly isWatching: boolean;
 }
 
-/** The most restarts of a process. If it ends once more, `giveUp` is called. */
 const restartsMax = 5;
 const restartDelayMs = 1_000;
 const watchOptions = ['--watch', '--watch-preserve-output'];
@@ -23,10 +23,8 @@ const watchOptions = ['--watch', '--watch-preserve-output'];
 const watchLine = /^(Restarting|Failed running) /;
 
 /**
- * Starts a process, writes its log to a file, and restarts it on the same ports if it ends
- * unexpectedly. Returns the ready line of the first start. Throws StartError if the first start
- * fails. Calls `giveUp` if a later start fails, or if the process ends after `restartsMax`
- * restarts.
+ * Starts a process, and restarts it on the same ports if it ends unexpectedly. Returns the ready
+ * line of the first start. Throws StartError if that start fails.
  */
 export async function supervise(
   command: ServiceCommand,

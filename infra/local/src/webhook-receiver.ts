@@ -152,9 +152,8 @@ function send(response: ServerResponse, answer: WebhookAnswer): void {
 }
 
 /**
- * Verifies an attempt as a tenant would, with the library of Standard Webhooks. Throws if the
- * signature is wrong. The library refuses timestamps that are more than five minutes off. `anyTime`
- * allows them, for tests that move the clock of the service.
+ * Verifies an attempt as a tenant would. Throws if the signature is wrong, or if the timestamp is
+ * more than five minutes off. `anyTime` allows every timestamp.
  */
 export function verifyWebhook(
   webhook: ReceivedWebhook,

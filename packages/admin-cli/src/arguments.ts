@@ -95,7 +95,7 @@ export type AskedTime = Date | { readonly agoMs: number };
 
 /**
  * Parses a time: RFC 3339, a date (00:00 UTC), or a duration before now (30m, 24h, 7d). Throws
- * `InvalidArgumentError` for a text that is no time.
+ * `InvalidArgumentError` for any other text.
  */
 export function timeArgument(text: string): AskedTime {
   const agoMs = parseDuration(text);

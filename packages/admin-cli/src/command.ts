@@ -1,11 +1,8 @@
 import type { Command } from 'commander';
 
 /**
- * How to write a command. A file of `commands/` adds its commands to a group of `catalogue.ts`.
- * Each command has a description, examples and `--json`. Most actions run in `withContext` and
- * print with `output.ts`. If such an action changes a row, it passes `context.by` to the store
- * function, which writes the audit entry in the same transaction. For other changes, `withAudit`
- * writes the audit entry.
+ * A file of `commands/` adds its commands to a group of `catalogue.ts`. A change is audited by a
+ * store function that takes `context.by`, or by `withAudit`.
  */
 
 export interface CommandText {
@@ -25,8 +22,8 @@ export function addCommand(group: Command, name: string, text: CommandText): Com
 }
 
 /**
- * Gives a command its description, its examples and the option `--json`. Use it instead of
- * `addCommand` for a group that is itself a command, such as `svc status`.
+ * Gives a command its description, its examples and `--json`. Use it instead of `addCommand` for a
+ * group that is itself a command, such as `svc status`.
  */
 export function describeCommand(command: Command, { does, examples }: CommandText): Command {
   const title = examples.length === 1 ? 'Example' : 'Examples';

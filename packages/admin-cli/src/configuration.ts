@@ -34,10 +34,8 @@ export type Configuration = Static<typeof adminCliConfig>;
 const checkoutDirectory = path.resolve(import.meta.dirname, '../../..');
 
 /**
- * Reads the configuration of `svc` from the environment. If DATABASE_URL is set, the default of
- * SVC_ENVIRONMENT is `sandbox`. If it is not set, the values of the stack that `npm start` runs
- * from this checkout are used (CONTRACT 9). Throws Refusal if no such stack runs, and ConfigError
- * for an invalid variable.
+ * If DATABASE_URL is not set, uses the stack that `npm start` runs (CONTRACT 9). Throws Refusal if
+ * no such stack runs, and ConfigError for an invalid variable.
  */
 export function readConfiguration(env: NodeJS.ProcessEnv): Configuration {
   if (isSet(env['DATABASE_URL'])) {

@@ -18,9 +18,8 @@ export interface Context {
 const poolConnectionsMax = 4;
 
 /**
- * Opens the store, identifies the actor, runs `work` and closes the store. Throws Refusal if the
- * database cannot be used (see `openReadyStore`) or the actor cannot be identified. In production,
- * a command with `mayBeFirst` needs no operator while no enabled operator exists.
+ * Throws Refusal if the database cannot be used or the actor cannot be identified. With
+ * `mayBeFirst`, no operator is needed in production while none is enabled.
  */
 export async function withContext<T>(
   work: (context: Context) => Promise<T>,

@@ -6,10 +6,8 @@ import type { Configuration } from './configuration.ts';
 import { Refusal } from './refusal.ts';
 
 /**
- * Identifies who runs `svc` (CONTRACT 9): the operator whose key is in the environment. The key is
- * checked against the database each time, so a disabled operator is refused at once. No key is
- * needed in a sandbox, or to create the first operator in production. The audit log then names the
- * local account. Throws Refusal if the key is wrong, incomplete, or missing where it is needed.
+ * Returns the operator whose key is in the environment, or the local account (CONTRACT 9). Throws
+ * Refusal if the key is wrong, incomplete, or missing but needed.
  */
 export async function identify(
   store: Store,

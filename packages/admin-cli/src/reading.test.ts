@@ -12,8 +12,8 @@ import { bareEnvironment, runSvc, testMasterKey } from '@svc/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 /**
- * Checks that the audit log records each command of `svc` that shows a node's result or an
- * endpoint's response. This is necessary because both may contain personal data.
+ * Reading a node's result or an endpoint's response is audited, because both may contain personal
+ * data.
  */
 
 let fixture: Awaited<ReturnType<typeof openFixture>>;

@@ -4,8 +4,8 @@ import { Refusal, WrongUsage } from './refusal.ts';
 import { plainText } from './table.ts';
 
 /**
- * Runs one command of `svc` and sets the exit code of this process. The code is 0 for success, 2
- * for wrong usage, and 1 for a refusal or another error. It is also 1 if the command found faults.
+ * Runs one command of `svc` and sets the exit code of this process: 0 for success, 2 for wrong
+ * usage, and 1 for a refusal, found faults or another error.
  */
 export async function runSvc(words: readonly string[]): Promise<void> {
   try {

@@ -45,8 +45,8 @@ function pad(text: string, width: number, toRight: boolean): string {
 const numeric = /^-?\d[\d,.]*( ?(ms|s|m|h|d|%|×))?$/;
 
 /**
- * Returns the lines of a table. Columns of numbers are right-aligned. With `widthMax`, the widest
- * columns are cut until each line fits, but no column is cut below `columnWidthMin`.
+ * Columns of numbers are right-aligned. With `widthMax`, the widest columns are cut until each line
+ * fits, but not below `columnWidthMin`.
  */
 export function tableLines(
   head: readonly string[],

@@ -84,8 +84,8 @@ const clockWindowMs = 300_000;
 function offsetFrom(answer: Answer, error: ApiError, nowMs: number): number | undefined {
   if (error.status !== 401 || !error.detail.includes('X-SVC-Timestamp')) return undefined;
   const offsetMs = Date.parse(answer.headers.get('date') ?? '') - nowMs;
-  // Two seconds are subtracted because `offsetMs` may differ by as much from the difference that
-  // the service found: the header `date` and `X-SVC-Timestamp` are in whole seconds.
+  // Two seconds are subtracted because the header `date` and `X-SVC-Timestamp` are in whole
+  // seconds.
   return Math.abs(offsetMs) > clockWindowMs - 2000 ? offsetMs : undefined;
 }
 
@@ -116,9 +116,8 @@ async function attempt<Result>(
 }
 
 /**
- * Makes a call, and repeats it after temporary errors unless `isOnce` is set. After a refused
- * timestamp, the client corrects its clock offset and repeats the call once, even with `isOnce`.
- * Throws the last error.
+ * Makes a call, and repeats it after temporary errors unless `isOnce` is set. Throws the last
+ * error.
  */
 export async function callService<Result>(
   connection: Connection,
@@ -144,6 +143,7 @@ export async function callService<Result>(
       const repeated = retries > 0 ? call.readRepeat?.(error) : undefined;
       if (repeated) return withRequestId(repeated, error.requestId);
       const offsetMs = offsetFrom(answer, error, connection.now());
+      // Repeats a call with `isOnce` too: with a refused timestamp, it did nothing.
       if (offsetMs && mayCorrectClock) {
         mayCorrectClock = false;
         connection.clockOffsetMs = offsetMs;

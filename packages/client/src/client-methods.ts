@@ -36,12 +36,8 @@ import type {
 } from './types.ts';
 
 /**
- * One method for each operation of a tenant. A call throws `ApiError` for an error of the service,
- * or `ApiConnectionError` if no complete answer arrived. An aborted call throws the reason of its
- * `signal`. The client repeats a call after temporary errors. The exceptions are `testWebhook`,
- * `testWebhookEndpoint`, `redeliver`, `createKey`, `createWebhookEndpoint`,
- * `rotateWebhookEndpointSecret` and `createPurchaseIntent`, because a repeat would do their work
- * twice.
+ * A call throws `ApiError`, or `ApiConnectionError` if no complete answer arrived. The client
+ * repeats it after temporary errors unless its method says otherwise.
  */
 export interface Client {
   /**
@@ -54,14 +50,12 @@ export interface Client {
   listSubmissions(query?: ListSubmissionsQuery, options?: CallOptions): Pages<Submission>;
   /**
    * Throws `ConflictError` with code `terminal_state` if the submission has ended. The error's
-   * `problem.submissionStatus` says how the submission ended. If a repeat finds the submission
-   * cancelled, the call succeeds with the refund.
+   * `problem.submissionStatus` says how it ended.
    */
   cancel(submissionId: string, options?: CallOptions): Promise<CancelAnswer>;
   /**
-   * Polls until the submission has ended. Continues after temporary errors, and throws others at
-   * once. Throws `WaitTimeoutError` if the submission has not ended and the next poll would be
-   * later than `timeoutMs`. Webhooks report the end sooner.
+   * Polls until the submission has ended. Continues after temporary errors. Throws
+   * `WaitTimeoutError` if the next poll would be later than `timeoutMs`.
    */
   waitFor(
     submissionId: string,
@@ -72,14 +66,17 @@ export interface Client {
   listTransactions(query?: ListTransactionsQuery, options?: CallOptions): Pages<Transaction>;
   getSettings(options?: CallOptions): Promise<Settings>;
   changeSettings(change: SettingsChange, options?: CallOptions): Promise<Settings>;
+  /** Not repeated after a temporary error. */
   testWebhook(options?: CallOptions): Promise<DeliveryQueued>;
   listDeliveries(query?: ListDeliveriesQuery, options?: CallOptions): Pages<Delivery>;
   getDelivery(deliveryId: string, options?: CallOptions): Promise<Delivery>;
+  /** Not repeated after a temporary error. */
   redeliver(deliveryId: string, options?: CallOptions): Promise<DeliveryQueued>;
   /** All endpoints, oldest first. The webhook URL in the settings is not among them. */
   listWebhookEndpoints(options?: CallOptions): Promise<WebhookEndpointList>;
   /**
    * Only this answer shows the secret. If `url` is null, read the events with `pollWebhookEvents`.
+   * Not repeated after a temporary error.
    */
   createWebhookEndpoint(
     request: WebhookEndpointRequest,
@@ -101,12 +98,14 @@ export interface Client {
   ): Promise<{ readonly id: string }>;
   /**
    * Replaces the secret. For `overlapHours` (0 to 168, default 24) the previous secret signs too.
+   * Not repeated after a temporary error.
    */
   rotateWebhookEndpointSecret(
     endpointId: string,
     rotation?: { readonly overlapHours?: number },
     options?: CallOptions,
   ): Promise<RotatedSecret>;
+  /** Not repeated after a temporary error. */
   testWebhookEndpoint(endpointId: string, options?: CallOptions): Promise<DeliveryQueued>;
   /**
    * Returns events of an endpoint without a URL, oldest first. To get the next events, pass
@@ -119,8 +118,8 @@ export interface Client {
   ): Promise<PolledEvents>;
   listKeys(options?: CallOptions): Promise<KeyList>;
   /**
-   * Only the answer to this call shows the secret of the key. To use the key, pass the answer's
-   * `keyId` to `createClient` as `keyId`, and its `hmacSecret` as `secret`.
+   * Only this answer shows the secret. Pass its `keyId` and `hmacSecret` to `createClient` as
+   * `keyId` and `secret`. Not repeated after a temporary error.
    */
   createKey(request: KeyRequest, options?: CallOptions): Promise<KeyCreated>;
   /**
@@ -130,19 +129,19 @@ export interface Client {
   deleteKey(keyId: string, options?: CallOptions): Promise<{ readonly keyId: string }>;
   /** Lists the changes of settings, webhook endpoints and keys. */
   listAudit(query?: ListAuditQuery, options?: CallOptions): Pages<AuditEntry>;
-  /** `token` is `USDC` by default. */
+  /** `token` is `USDC` by default. Not repeated after a temporary error. */
   createPurchaseIntent(
     request: { readonly credits: number; readonly token?: string },
     options?: CallOptions,
   ): Promise<PurchaseIntent>;
   getPurchaseIntent(reference: string, options?: CallOptions): Promise<PurchaseIntent>;
   /**
-   * Waits up to `timeoutSeconds` (0 to 60, default 30) for the payment. Returns the intent when it
-   * is confirmed, or when this time is over and it is still pending. Throws `ConflictError` with
-   * code `intent_expired` or `intent_failed` if the intent has expired or failed.
+   * Waits for the payment. Returns the intent if it is confirmed or still pending. Otherwise throws
+   * `ConflictError` with code `intent_expired` or `intent_failed`.
    */
   awaitPurchaseIntent(
     reference: string,
+    /** `timeoutSeconds` limits the wait: 0 to 60, default 30. */
     query?: { readonly timeoutSeconds?: number },
     options?: CallOptions,
   ): Promise<PurchaseIntent>;

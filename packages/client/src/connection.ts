@@ -9,7 +9,7 @@ export interface ClientOptions {
   readonly secret: string;
   /**
    * The id of the key that the secret belongs to, `key_…`. Without it, the service tries the
-   * secrets of provisioning and of `svc tenant rotate-secret` (CONTRACT 12).
+   * tenant's first keys (CONTRACT 12).
    */
   readonly keyId?: string;
   /** The most repeats of one call after temporary errors. Default: 3. */
@@ -17,17 +17,15 @@ export interface ClientOptions {
   /** False: a call throws the error `dispatch_unavailable` without a repeat. Default: true. */
   readonly retryDispatchUnavailable?: boolean;
   /**
-   * The time limit of each request and of each repeat, in milliseconds. Default: 30,000. A limit
-   * below 6,000 is too short, because the service may take six seconds to find a node for a new
-   * submission. A request of `pollWebhookEvents` gets 30 s more, and a request of
-   * `awaitPurchaseIntent` gets 60 s more.
+   * The time limit of each request, in milliseconds. Default: 30,000. Use at least 6,000, because
+   * the search for a node may take six seconds. Requests that wait for events or a payment get
+   * more.
    */
   readonly requestTimeoutMs?: number;
   readonly fetch?: typeof globalThis.fetch;
   /**
    * The clock for timestamps and durations, in milliseconds since 1970. Default: `Date.now` for
-   * timestamps, and `performance.now` for durations. The client corrects its timestamps if the
-   * service refuses one.
+   * timestamps, and `performance.now` for durations.
    */
   readonly now?: () => number;
   readonly sleep?: (milliseconds: number, signal?: AbortSignal) => Promise<void>;

@@ -110,18 +110,17 @@ export class ApiConnectionError extends SvcError {
   override readonly name: string = 'ApiConnectionError';
 }
 
-/** No complete answer arrived in time. */
 export class ApiTimeoutError extends ApiConnectionError {
   override readonly name = 'ApiTimeoutError';
 }
 
 /**
- * `waitFor` gave up, because the next poll would be later than its timeout. The submission
- * continues. `last` is the submission as the last successful poll read it, or null without one.
- * `cause` is the error of the last poll, or undefined if that poll succeeded.
+ * The next poll of `waitFor` would be later than its timeout. The submission continues. `cause` is
+ * the error of the last poll, or undefined if it succeeded.
  */
 export class WaitTimeoutError extends SvcError {
   override readonly name = 'WaitTimeoutError';
+  /** The submission as the last successful poll read it. Null if no poll succeeded. */
   readonly last: Submission | null;
 
   constructor(submissionId: string, timeoutMs: number, last: Submission | null, cause: unknown) {

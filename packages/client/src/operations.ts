@@ -13,9 +13,8 @@ import type {
 } from './types.ts';
 
 /**
- * The table of operations. `methodsOf` makes one method of the client from each entry. `listsOf`
- * makes the methods for lists with pages, which are not in the table. `Client` declares the types
- * of all these methods.
+ * The methods of the client: `methodsOf` makes them from the table of operations, and `listsOf`
+ * makes those for lists with pages.
  */
 
 interface Shape extends Partial<Call<unknown>> {
@@ -35,9 +34,7 @@ type Operation = readonly [
   path: string,
   /**
    * The name of a member of each successful answer. An answer without this member counts as an
-   * error, because it does not come from the service. A deletion differs: its successful answer has
-   * no body, and the method returns an object with the id in this member. Empty if `shape` has
-   * `read`.
+   * error. Empty if `shape` has `read`.
    */
   member: string,
   shape?: Shape,
@@ -60,6 +57,7 @@ const postedOnce: Shape = { ...posted, isOnce: true };
 /** A repeat could queue a second test, or send the same delivery once more. */
 const delivered: Shape = { method: 'POST', isOnce: true };
 const patched: Shape = { ...posted, method: 'PATCH' };
+/** The method returns an object with the id, because the answer has no body. */
 const deleted: Shape = { method: 'DELETE' };
 
 const table = {
@@ -79,7 +77,6 @@ const table = {
   getWebhookEndpoint: [`${endpoints}/:`, 'kind'],
   changeWebhookEndpoint: [`${endpoints}/:`, 'kind', patched],
   deleteWebhookEndpoint: [`${endpoints}/:`, 'id', deleted],
-  // A repeat would replace the secret that was in the lost answer.
   rotateWebhookEndpointSecret: [`${endpoints}/:/rotate-secret`, 'secret', postedOnce],
   testWebhookEndpoint: [`${endpoints}/:/test`, 'deliveryId', delivered],
   pollWebhookEvents: [

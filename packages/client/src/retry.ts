@@ -8,7 +8,6 @@ const pauseMsMax = 8000;
  * error at once.
  */
 const askedPauseMsMax = 60_000;
-/** The statuses of temporary errors. The same request may succeed later. */
 export const temporaryStatuses: readonly number[] = [408, 429, 500, 502, 503, 504];
 
 function askedPauseMs(error: ApiError, headers: Headers | undefined): number | undefined {

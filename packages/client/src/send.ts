@@ -26,9 +26,8 @@ const json = 'application/json';
 const userAgent = `svc-client-ts/${version}`;
 
 /**
- * Signs one request unless `isOpen` is set, sends it, and reads its answer. Throws
- * `ApiTimeoutError`, `ApiConnectionError`, or the reason of `outerSignal`. An error of
- * `connection.sign` is thrown unchanged.
+ * Signs the request unless `isOpen` is set, and sends it. Throws `ApiTimeoutError`,
+ * `ApiConnectionError`, the reason of `outerSignal` or an error of `sign`.
  */
 export async function send(
   connection: Connection,

@@ -1,9 +1,8 @@
 import { ApiTimeoutError } from './errors.ts';
 
 /**
- * Runs `work` with a signal that aborts after `timeoutMs` or when `parent` aborts. If `work` then
- * fails, throws `ApiTimeoutError` or the reason of `parent`. If `parent` has already aborted,
- * throws its reason without running `work`. Leaves no timer and no listener behind.
+ * Runs `work` with a signal that aborts after `timeoutMs` or with `parent`. If `work` fails after
+ * that, throws `ApiTimeoutError` or the reason of `parent`.
  */
 export async function withTimeLimit<Result>(
   parent: AbortSignal | undefined,

@@ -3,9 +3,8 @@ import type * as generated from './generated/types.ts';
 export type * from './generated/types.ts';
 
 /**
- * The requests and answers, as on the wire. Members and values may be added under `/v1` at any
- * time, so ignore those that you do not know. Amounts of credits and of USDC have at most six
- * decimals. Times are RFC 3339 in UTC.
+ * Requests and answers as on the wire. Ignore members and values that you do not know (CONTRACT 0).
+ * Amounts have at most six decimals. Times are RFC 3339 in UTC.
  */
 
 export type Tier = generated.Submission['tier'];

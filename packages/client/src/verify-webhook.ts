@@ -12,8 +12,8 @@ export type WebhookHeaders =
 
 export interface VerifiedWebhook {
   /**
-   * The id of the delivery. Every attempt of the delivery has the same id. A delivery may arrive
-   * more than once. Before you act, check that you have not handled this id already.
+   * The id of the delivery, which is the same in every attempt. Before you act, check that you have
+   * not handled this id already.
    */
   readonly deliveryId: string;
   readonly event: WebhookEvent;
@@ -65,20 +65,19 @@ async function isSignedWith(
 }
 
 /**
- * Verifies a webhook (Standard Webhooks v1) and returns its event. `body` must be the bytes or the
- * text as received, before any parsing. During the overlap of a rotation you may pass the old
- * secret, the new one or both. The timestamp may differ from `now` by up to `toleranceSeconds`
- * (default 300). Rejects with `WebhookVerificationError` if the webhook cannot be trusted, `secret`
- * is malformed or the body is not JSON.
+ * Verifies a webhook (Standard Webhooks v1). Rejects with `WebhookVerificationError` if it cannot
+ * be trusted, `secret` is malformed or the body is not JSON.
  */
 export async function verifyWebhook(webhook: {
   /**
-   * The webhook secret `whsec_…`, or several of them. The secret that signs requests is another
-   * one.
+   * The webhook secret `whsec_…`, not the secret that signs requests. During the overlap of a
+   * rotation: the old secret, the new one or both.
    */
   readonly secret: string | readonly string[];
   readonly headers: WebhookHeaders;
+  /** The bytes or the text as received, before any parsing. */
   readonly body: string | Uint8Array;
+  /** The most seconds by which the timestamp may differ from `now`. Default: 300. */
   readonly toleranceSeconds?: number;
   /** Returns the current time in milliseconds since 1970. The default is `Date.now`. */
   readonly now?: () => number;

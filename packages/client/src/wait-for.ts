@@ -18,9 +18,8 @@ function isPassing(error: unknown): boolean {
 }
 
 /**
- * Polls until the submission has ended. Throws `WaitTimeoutError` as soon as the next poll would
- * come more than `timeoutMs` after the call of `waitFor`. Continues after temporary errors, and
- * throws other errors at once.
+ * Throws `WaitTimeoutError` if the next poll would be later than `timeoutMs` after the call.
+ * Continues after temporary errors, and throws other errors at once.
  */
 export async function waitFor(
   connection: Connection,

@@ -3,13 +3,11 @@ import { Type, type Static } from 'typebox';
 import { OfferFacts } from './offer-facts.ts';
 
 /**
- * The messages to dispatchers over Redis channels (CONTRACT 7). They allow a dispatcher to offer a
- * submission to a node that is connected to another dispatcher. Other services and `svc` also
- * report changes with them. A lost message costs time, but causes no wrong state: offers expire,
- * and Postgres refuses changes to ended submissions. Ids are UUIDs, except offer ids, which are in
- * wire form. An offer contains only the parts of a payload that `OfferFacts` has.
+ * The messages to dispatchers over Redis channels (CONTRACT 7). A lost message costs time, but
+ * causes no wrong state.
  */
 
+/** Ids are UUIDs, except offer ids, which are in wire form. */
 const Id = Type.String({ minLength: 1, maxLength: 64 });
 
 const OfferRecord = Type.Object({
@@ -43,8 +41,8 @@ export const MakeOffer = Type.Object({
 export type MakeOffer = Static<typeof MakeOffer>;
 
 /**
- * Asks the dispatcher with the node's link to revoke the offer. That dispatcher does not revoke the
- * offer if the node has accepted it and the commit is in progress.
+ * Asks the dispatcher with the node's link to revoke the offer. An accepted offer whose commit is
+ * in progress is not revoked.
  */
 export const RevokeOffer = Type.Object({
   kind: Type.Literal('revoke_offer'),
@@ -53,16 +51,17 @@ export const RevokeOffer = Type.Object({
 });
 export type RevokeOffer = Static<typeof RevokeOffer>;
 
-/**
- * The results of an offer, which `OfferEnded` reports to the coordinating dispatcher:
- *
- * - `dispatched`: the node accepted, and the assignment is committed.
- * - `gone`: the node accepted, but the submission was not pending any more.
- * - `declined`: the node declined, or its link takes no offers.
- * - `expired`: the node did not answer in time.
- * - `lost`: the link is missing or broke, or the commit failed.
- */
-export const offerResults = ['dispatched', 'gone', 'declined', 'expired', 'lost'] as const;
+export const offerResults = [
+  // The node accepted, and the assignment is committed.
+  'dispatched',
+  // The node accepted, but the submission was not pending any more.
+  'gone',
+  // The node declined, or its link takes no offers.
+  'declined',
+  'expired',
+  // The link is missing or broke, or the commit failed.
+  'lost',
+] as const;
 export type OfferResult = (typeof offerResults)[number];
 export const OfferEnded = Type.Object({
   kind: Type.Literal('offer_ended'),
@@ -74,9 +73,8 @@ export const OfferEnded = Type.Object({
 export type OfferEnded = Static<typeof OfferEnded>;
 
 /**
- * Reports to all dispatchers that this submission ended, but not by a report of its node. A
- * dispatcher that offers the submission then stops offering it. The dispatcher with the link of its
- * node asks the node to stop the work.
+ * Reports to all dispatchers that this submission ended, but not by a report of its node. They stop
+ * offering it, and its node is asked to stop the work.
  */
 export const StopSubmission = Type.Object({
   kind: Type.Literal('stop_submission'),
@@ -91,12 +89,9 @@ export const NodeLinked = Type.Object({
   kind: Type.Literal('node_linked'),
   nodeId: Id,
   linkId: Id,
+  /** The link's number from the fleet registry. It decides only if `linkEpoch` is missing. */
   epoch: Type.Integer(),
-  /**
-   * The link's number from Postgres. The link with the higher number is the newer one. Dispatchers
-   * of an older version omit `linkEpoch`. Without it, the link's number from the fleet registry
-   * (`epoch`) decides.
-   */
+  /** The link's number from Postgres. The highest is the newest link. Older dispatchers omit it. */
   linkEpoch: Type.Optional(Type.Integer()),
 });
 export type NodeLinked = Static<typeof NodeLinked>;
@@ -126,13 +121,12 @@ export type DispatcherMessage = Static<typeof DispatcherMessage>;
 
 export const busBatchMax = 64;
 
-/**
- * The messages that one dispatcher sends to another at the same time. Batches have their own
- * channel, so dispatchers of a version without batches never get one. A receiver checks each
- * message against `DispatcherMessage`, because a newer version may send a kind that the receiver
- * does not know.
- */
+/** Messages that one dispatcher sends to another at the same time (decision 31). */
 export const DispatcherBatch = Type.Object({
   from: Id,
+  /**
+   * The receiver checks each message separately against `DispatcherMessage`, because a newer
+   * dispatcher may send a kind that the receiver does not know.
+   */
   messages: Type.Array(Type.Unknown(), { minItems: 1, maxItems: busBatchMax }),
 });

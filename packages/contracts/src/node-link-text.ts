@@ -16,8 +16,8 @@ import {
 } from './node-link.ts';
 
 /**
- * The reason that a frame is refused. The service answers a refused frame of a node with an `error`
- * frame that has this `code`. A node ignores a refused frame of the service.
+ * The `code` of the `error` frame that answers a refused frame of a node (CONTRACT 7). A node does
+ * not answer refused frames.
  */
 export type BadFrameCode =
   | 'malformed_frame'
@@ -131,9 +131,8 @@ export function parseFrameToNode(text: string): ParsedFrame<FrameToNode> {
 }
 
 /**
- * Builds the `assign` frame around the payload's JSON text as the tenant sent it. Parsing and
- * serialising the payload could change numbers beyond 2^53 and the order of members (CONTRACT 3).
- * The payload must be the last member, because `assignPayloadText` takes it from the frame's end.
+ * Builds the `assign` frame around the payload's text as the tenant sent it (decision 7).
+ * `assignPayloadText` needs the payload as the last member.
  */
 export function assignFrameText({
   offerId,
@@ -154,9 +153,8 @@ const assignHead =
   /^\{"type":"assign","offerId":"[^"\\]*","submissionId":"[^"\\]*",(?:"receipt":"[^"\\]*",)?"payload":/;
 
 /**
- * Returns the text of the payload in a checked `assign` frame. If `assignFrameText` built the
- * frame, this is exactly the payload's text in the frame. In a frame of another form, the payload
- * is parsed and serialised again, so its text may change.
+ * Returns the payload's text in a checked `assign` frame. The text is unchanged if
+ * `assignFrameText` built the frame, otherwise parsed and serialised again.
  */
 export function assignPayloadText(frameText: string): string {
   const head = assignHead.exec(frameText);

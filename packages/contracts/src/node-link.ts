@@ -9,20 +9,16 @@ import {
 import { Type, type Static } from 'typebox';
 
 /**
- * The frames of the node link in both directions (CONTRACT 7). Unknown members are allowed and
- * ignored, so services and nodes of different versions work together. The schema `Id` checks only
- * the length, so a malformed id is handled as an unknown one.
+ * The frames of the node link (CONTRACT 7). Unknown members are ignored, so services and nodes of
+ * different versions work together.
  */
 
 export const nodeLinkPath = '/node/v1';
 export const nodeLinkSubprotocol = 'svc.node.v1';
 
-/**
- * The codes with which the service closes a link. `drain`: the node must connect again.
- * `violation`: for example after the third bad frame. `oversized`: after a frame that is too large.
- * `newerLink`: the node has a newer link. A frame that is not UTF-8 closes the link with 1007.
- */
+/** The codes with which the service closes a link (CONTRACT 7). */
 export const nodeLinkCloseCodes = {
+  /** The node must connect again. */
   drain: 1012,
   violation: 1008,
   oversized: 1009,
@@ -38,6 +34,7 @@ export const runningPerNodeMax = 4_000;
 export const receiptLengthMax = 4_096;
 const amountMax = 1e12;
 
+/** Checks only the length, so a malformed id is handled as an unknown one. */
 const Id = Type.String({ minLength: 1, maxLength: 64 });
 const JobType = Type.String({ minLength: 1, maxLength: jobTypeLengthMax });
 const RequestId = Type.String({ minLength: 1, maxLength: 128 });
@@ -162,22 +159,21 @@ const stopped = Type.Object({
   submissionId: Id,
   usage: ReportedUsage,
 });
+/** Both sides send this frame. After it, no more offers are made on this link. */
 const drain = Type.Object({ type: Type.Literal('drain') });
 /**
- * After a `welcome` with `recovery`, the node sends this frame for each submission of its history.
- * `receipt` is the receipt of the `assign`. `begun` is false if the node knows that it has not
- * begun the submission.
+ * Sent for each submission of the node's history, after a `welcome` with `recovery` (CONTRACT 7).
  */
 const report = Type.Object({
   type: Type.Literal('report'),
   submissionId: Id,
   receipt: Type.String({ maxLength: receiptLengthMax }),
+  /** False if the node knows that it has not begun the submission. */
   begun: Type.Boolean(),
 });
 /**
- * The node has nothing more to report, because the service has recorded each submission of the
- * node's history. If a submission is only in the history and not in the node's journal, the service
- * has also acknowledged its outcome.
+ * The service has recorded each submission of the node's history. It has also acknowledged the
+ * outcomes that are only in the history.
  */
 const reported = Type.Object({ type: Type.Literal('reported') });
 
@@ -203,11 +199,6 @@ const welcome = Type.Object({
   /** Present while the service recovers from a backup. The node then reports its history. */
   recovery: Type.Optional(Type.Object({ incarnation: Type.Integer() })),
 });
-/**
- * `sandboxBehaviour` repeats the payload's `atsType` for simulated nodes, because an offer has no
- * payload. It is present only in the sandbox, and only if `atsType` begins with `sandbox.`. A
- * simulated node must decline an offer with `sandbox.decline`.
- */
 const offer = Type.Object({
   type: Type.Literal('offer'),
   offerId: Id,
@@ -218,6 +209,7 @@ const offer = Type.Object({
   maxNodeSeconds: Type.Integer({ minimum: 1 }),
   expiresInMs: Type.Integer({ minimum: 1 }),
   requestId: RequestId,
+  /** For simulated nodes: the `atsType` of the payload (`OfferFacts`). */
   sandboxBehaviour: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
 });
 const assign = Type.Object({
@@ -250,10 +242,6 @@ const error = Type.Object({
   message: Type.String({ maxLength: 512 }),
 });
 
-/**
- * The frames from the service. A node may send `drain` too, and the frame has the same members in
- * both directions. After a `drain` in either direction, no more offers are made on this link.
- */
 export const framesToNode = {
   welcome,
   offer,

@@ -4,9 +4,7 @@ import type { OfferedPayload } from './job-types/catalogue.ts';
 
 /**
  * The facts about a submission in an offer (CONTRACT 7, `offer`). They contain no personal data,
- * and do not change after the creation of the submission. `sandboxBehaviour` repeats `atsType` for
- * simulated nodes, which obey it. It is present only in the sandbox and only if `atsType` begins
- * with `sandbox.`.
+ * and do not change after the creation of the submission.
  */
 export const OfferFacts = Type.Object(
   {
@@ -14,6 +12,7 @@ export const OfferFacts = Type.Object(
     tier: Type.Enum(tiers),
     targetHost: Type.String({ minLength: 1 }),
     requestId: Type.String({ minLength: 1, maxLength: requestIdLengthMax }),
+    /** For simulated nodes: `atsType` if it begins with `sandbox.`. Only in the sandbox. */
     sandboxBehaviour: Type.Optional(Type.String()),
   },
   { additionalProperties: false },
@@ -22,10 +21,7 @@ export type OfferFacts = Static<typeof OfferFacts>;
 
 const sandboxPrefix = 'sandbox.';
 
-/**
- * Extracts the facts from a submission and its payload. Throws if `applicationUrl` is not a URL. A
- * payload that matches its schema always has a URL.
- */
+/** Throws if `applicationUrl` is not a URL. A payload that matches its schema always has a URL. */
 export function offerFacts(
   submission: { readonly jobType: string; readonly tier: Tier; readonly requestId: string },
   { applicationUrl, atsType }: OfferedPayload,

@@ -3,9 +3,8 @@ import { Type, type Static } from 'typebox';
 import { OfferFacts } from './offer-facts.ts';
 
 /**
- * The catalogue of the BullMQ queues between services (docs/ARCHITECTURE.md, Queues). Payloads
- * contain ids and facts that never change. They never contain personal data, or copies of state
- * that can change, because Postgres has the truth.
+ * The BullMQ queues between services (docs/ARCHITECTURE.md, Queues). Payloads contain ids and facts
+ * that never change, and no personal data.
  */
 
 export const jobIdsMax = 64;
@@ -13,28 +12,29 @@ export const jobIdsMax = 64;
 const Uuid = Type.String({ pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' });
 const Uuids = Type.Array(Uuid, { minItems: 1, maxItems: jobIdsMax });
 
-/**
- * Wakes a dispatcher, which offers the submissions to nodes. `replyTo` is the channel of the
- * waiting gateway, or null if no gateway waits. `held` has the facts of each submission, in the
- * order of the ids. While `sentAtMs` is recent, `held` saves the dispatcher the read of Postgres
- * before it offers (docs/decisions/0017). If `held` is missing or not recent, the dispatcher reads
- * Postgres first. `sentAtMs` is by the clock of the gateway.
- */
+/** Wakes a dispatcher, which offers the submissions to nodes. */
 export const DispatchJob = Type.Object(
   {
     submissionIds: Uuids,
+    /** The channel of the waiting gateway, or null if no gateway waits. */
     replyTo: Type.Union([Type.String({ minLength: 1, maxLength: 128 }), Type.Null()]),
+    /** Saves the dispatcher a read of Postgres while `sentAtMs` is recent (decision 17). */
     held: Type.Optional(
       Type.Object(
         {
+          /** By the clock of the gateway. */
           sentAtMs: Type.Integer(),
+          /** The facts of each submission, in the order of `submissionIds`. */
           each: Type.Array(
-            // `heldAtMs` is by the database's clock. `tenantId` decides who gets a slot while slots
-            // are short. A gateway of the previous version omits `tenantId`.
             Type.Object(
               {
+                /** By the database's clock. */
                 heldAtMs: Type.Integer(),
                 facts: OfferFacts,
+                /**
+                 * Decides who gets a slot while slots are short (decision 40). A gateway of the
+                 * previous version omits it.
+                 */
                 tenantId: Type.Optional(Uuid),
               },
               { additionalProperties: false },
@@ -62,9 +62,8 @@ interface QueueDefinition {
   readonly name: string;
   readonly schema: typeof DispatchJob | typeof SettlementJob | typeof WebhookJob;
   /**
-   * The most attempts of a job that end with an error. After the last one, or after the first
-   * `InvalidJob`, the job is given up, and the reconciler of the queue finds the work in Postgres.
-   * A stalled attempt does not count (`stalledCountMax`).
+   * The most attempts that end with an error. Then, or after an `InvalidJob`, the job is given up,
+   * and the reconciler of the queue finds the work in Postgres.
    */
   readonly attemptsMax: number;
   /** If a worker has not renewed its lock of a job for this long, the job counts as stalled. */

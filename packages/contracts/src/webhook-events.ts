@@ -2,9 +2,8 @@ import type { EventType } from '@svc/domain';
 import { Type } from 'typebox';
 
 /**
- * The bodies of webhooks as tenants receive them (CONTRACT 6), for OpenAPI and for tests.
- * `@svc/domain` builds the bodies. The schemas allow additional members, because v1 may add members
- * at any time (CONTRACT 0).
+ * The bodies of webhooks (CONTRACT 6), for OpenAPI and for tests. They may have additional members,
+ * because v1 may add members at any time (CONTRACT 0).
  */
 
 const SubmissionId = Type.String({ pattern: '^sub_[0-7][0-9a-hjkmnp-tv-z]{25}$' });
@@ -79,10 +78,6 @@ export const TestData = Type.Object({});
 
 const envelope = { id: EventId, timestamp: Timestamp };
 
-/**
- * The schemas of the webhook bodies, one for each event type. If `@svc/domain` has an event type
- * without a schema here, the compiler reports an error.
- */
 export const webhookEvents = {
   'submission.completed': Type.Object({
     ...envelope,

@@ -9,8 +9,8 @@ export function assertInvariant(condition: boolean, message: string): asserts co
 }
 
 /**
- * The default branch of an exhaustive switch. If a case is missing, the compiler reports an error.
- * Throws InvariantError if a value reaches this branch at run time.
+ * The default branch of an exhaustive switch: the compiler reports a missing case. Throws
+ * InvariantError if a value reaches this branch at run time.
  */
 export function assertNever(value: never): never {
   throw new InvariantError(`a value of the type ${typeof value} has no case`);

@@ -3,14 +3,14 @@ import { decimalOfMicros, formatDecimal, parseDecimal } from './decimal.ts';
 
 /**
  * Inside the service an amount is a bigint of micro-credits (10⁻⁶ credit). On the wire it is a
- * decimal number of credits. No calculation uses a binary float (CONTRACT 4).
+ * decimal number of credits (CONTRACT 4).
  */
 
 export const microsPerCredit = 1_000_000n;
 
 /**
  * The largest amount, in micro-credits. It has fifteen digits, and a double keeps fifteen digits
- * exactly. An amount that is converted to a double therefore keeps its digits on the wire.
+ * exactly.
  */
 export const creditsMicrosMax = 10n ** 15n - 1n;
 
@@ -20,9 +20,9 @@ export function fitsCredits(micros: bigint): boolean {
 }
 
 /**
- * Converts credits, written as a JSON number, to micros. Undefined for any other text, and for a
- * text longer than `decimalTextLengthMax`. Also undefined if the number is negative, is above
- * `creditsMicrosMax`, or has more than six decimals (by value: `1.0000000` is fine).
+ * Converts credits, written as a JSON number, to micros. Undefined if `parseDecimal` refuses the
+ * text, or if the number is negative, above `creditsMicrosMax`, or has more than six decimals by
+ * value.
  */
 export function parseCreditsExact(text: string): bigint | undefined {
   const decimal = parseDecimal(text);
@@ -37,8 +37,7 @@ export function formatCredits(micros: bigint): string {
 }
 
 /**
- * Credits as the JSON number of the wire. Use it only for `JSON.stringify`, which prints exactly
- * the text of `formatCredits`. Do not calculate with it. Throws InvariantError beyond
+ * Credits as the JSON number of the wire. Do not calculate with it. Throws InvariantError beyond
  * `creditsMicrosMax`.
  */
 export function creditsToNumber(micros: bigint): number {

@@ -1,8 +1,8 @@
 import { assertInvariant } from './assert.ts';
 
 /**
- * An exact decimal: `digits / 10^scale`. It is normalised: the scale is never negative, and the
- * fraction has no trailing zero. Therefore equal values have equal fields.
+ * The exact decimal `digits / 10^scale`. The scale is never negative and the fraction has no
+ * trailing zero, so equal values have equal fields.
  */
 export interface Decimal {
   readonly digits: bigint;
@@ -41,9 +41,8 @@ function normalise(digits: bigint, scale: number): Decimal {
 }
 
 /**
- * Parses a number in the grammar of JSON, exponent included, without loss. Undefined for any other
- * text, and for a number beyond one of the three limits above. Every finite double, as
- * `JSON.stringify` writes it, is within the limits.
+ * Parses a JSON number exactly. Undefined for other text, and for a number beyond the limits above.
+ * All numbers that `JSON.stringify` writes are within them.
  */
 export function parseDecimal(text: string): Decimal | undefined {
   if (text.length > decimalTextLengthMax) return undefined;
@@ -103,10 +102,7 @@ export function decimalOfMicros(micros: bigint): Decimal {
   return normalise(micros, 6);
 }
 
-/**
- * Rounds a decimal to whole millionths, halves upwards. Throws InvariantError if the decimal is
- * negative.
- */
+/** Throws InvariantError if the decimal is negative. */
 export function roundHalfUpToMicros(decimal: Decimal): bigint {
   assertInvariant(decimal.digits >= 0n, 'only a decimal that is not negative is rounded');
   if (decimal.scale <= 6) return digitsAt(decimal, 6);

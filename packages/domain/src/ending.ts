@@ -16,12 +16,12 @@ export type EndingRequest =
       readonly offers?: readonly OfferRecord[];
     };
 
-/** The facts for the decision. All facts but `rate` are read while the submission is locked. */
+/** All facts but `rate` are read while the submission is locked. */
 export interface EndingFacts {
   readonly state: SubmissionState;
   /**
-   * The rate for the submission's job type and tier in the rate card of the quote. Undefined if the
-   * card has none. Without a rate, computing a charge throws `InvariantError`.
+   * The rate for the job type and tier in the rate card of the quote. Undefined if the card has
+   * none: a decision that needs it throws `InvariantError`.
    */
   readonly rate: Rate | undefined;
   readonly surgeMicros: bigint;
@@ -42,9 +42,8 @@ export type Ending =
     };
 
 /**
- * Decides how this request ends a submission. Null if the state does not allow the request
- * (CONTRACT 3 to 5). A cancel in `settling` does not cancel, but settles the stored outcome. A
- * rejection with `onlyOverdue` is also null until the dispatch grace has ended.
+ * Decides how a request ends a submission (CONTRACT 3 to 5). Null if the request is not allowed. A
+ * cancel in `settling` settles the stored outcome instead.
  */
 export function decideEnding(facts: EndingFacts, request: EndingRequest): Ending | null {
   switch (request.kind) {

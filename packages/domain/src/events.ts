@@ -110,9 +110,8 @@ export function lateOutcomeEventData(late: {
 }
 
 /**
- * Who changed a setting: a key of the tenant, or an operator of the service. `keyId` is an id in
- * wire form, or null if no key is recorded for the change. `operator` is an id in wire form, or
- * `local` for a program that has the master key.
+ * Who changed a setting (CONTRACT 12). Ids are in wire form. `keyId` is null if no key is recorded.
+ * `operator` is `local` for a program with the master key.
  */
 export type SettingsChangedBy = { readonly keyId: string | null } | { readonly operator: string };
 

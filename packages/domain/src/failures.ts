@@ -60,13 +60,8 @@ export interface FailureStatement {
 }
 
 /**
- * Decides from a node's statement if its failure is retriable. Only two pairs have an effect:
- * `node_error` with `submitted: false`, and `site_unreachable` with `retriable: false`. For any
- * other pair, returns null, because the code alone decides.
- *
- * A node gains nothing by a lie, because every failure is refunded in full. The worst lie calls a
- * submitted application retriable. The statements do not add this risk, because a node can tell the
- * same lie by the code `site_unreachable` alone.
+ * Decides from a node's statement if its failure is retriable (CONTRACT 7, "Failures"). Null if the
+ * statement does not count.
  */
 export function statedRetriable(code: NodeFailureCode, stated: FailureStatement): boolean | null {
   if (code === 'node_error' && stated.submitted === false) return true;

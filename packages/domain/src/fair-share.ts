@@ -1,7 +1,6 @@
 /**
- * Shares the free slots of one job type and tier between tenants while slots are short (CONTRACT 7,
- * "Fairness"). The Redis script of the fleet registry follows this rule. Times are Unix time in ms
- * by one clock. docs/decisions/0040 explains the rule.
+ * Shares free slots between tenants while slots are short (CONTRACT 7, decision 40). A Redis script
+ * makes the same decisions. Times are Unix time in ms.
  */
 
 /**
@@ -13,9 +12,8 @@ export const backlogMemoryMs = 300_000;
 /** The contention ends this long after the last ask that got no slot. */
 export const contentionMs = 60_000;
 /**
- * The interval of turns. At a turn, the counts decay and the level is computed again. An ask causes
- * a turn if the last turn is at least this long ago, or if its tenant did not count as asking
- * before the ask.
+ * The interval of turns, at which the counts decay and the level is computed again. An ask of a
+ * tenant that did not count as asking causes a turn sooner.
  */
 export const shareTurnMs = 100;
 /** The shortest time for which a tenant counts as asking after its last ask. */
@@ -23,13 +21,13 @@ export const askingMsMin = 1_000;
 /** The longest time for which a tenant counts as asking after its last ask. */
 export const askingMsMax = 600_000;
 /**
- * The time for which a tenant counts as asking after its last ask, as a multiple of its longest
- * recent gap. A gap is the time between two successive asks of the tenant.
+ * After its last ask, a tenant counts as asking for this many times its longest recent gap. A gap
+ * is the time between two successive asks.
  */
 export const askingGaps = 3;
 /**
- * The longest recent gap is reduced by this fraction of each new gap that is shorter. Asks in the
- * same millisecond have a gap of 0 and reduce nothing.
+ * The longest recent gap is reduced by this fraction of each new gap that is shorter, but not below
+ * the new gap.
  */
 export const gapShrink = 0.3;
 /**
@@ -43,9 +41,8 @@ export const guaranteedPart = 0.9;
  */
 export const yieldMs = 2_000;
 /**
- * `keptFree` adds a spare to `backlogMax`, then rounds the sum up and limits it. In a tier with at
- * least `slotsPerSpare` usable slots, the spare is one slot. In a smaller tier, it is the fraction
- * `usable / slotsPerSpare`.
+ * `keptFree` adds one spare slot to `backlogMax` in a tier with at least this many usable slots. In
+ * a smaller tier, it adds a proportional part of a slot.
  */
 export const slotsPerSpare = 32;
 /** The most tenants that one `Contention` remembers. */
@@ -58,9 +55,8 @@ export interface Contender {
   readonly grants: number;
   readonly askedAtMs: number;
   /**
-   * The longest recent gap. A gap is the time between two successive asks of the tenant. Each
-   * shorter gap reduces this value (`gapShrink`). The value is 0 after the first ask, and after a
-   * gap of more than `askingMsMax`.
+   * The longest recent gap between two successive asks. Each shorter gap reduces it (`gapShrink`).
+   * 0 after the first ask, and after a gap over `askingMsMax`.
    */
   readonly gapMs: number;
 }
@@ -92,8 +88,8 @@ export interface Contention {
   /** The recent maximum of `backlog`. It decays with `backlogMemoryMs`. */
   readonly backlogMax: number;
   /**
-   * The last time at which a tenant that was not above its share got no slot. A time is recorded
-   * only if at least two tenants counted as asking. 0 if no time was recorded.
+   * The last time at which a tenant that was not above its share got no slot while at least two
+   * tenants counted as asking. 0 if there was none.
    */
   readonly starvedAtMs: number;
   readonly tenants: Readonly<Record<string, Contender>>;
@@ -203,8 +199,8 @@ function afterTurn(before: Contention, { nowMs }: SlotAsk): Contention {
   const asking = decayed.filter((one) => isAsking(one, nowMs));
   const demands = asking.map(({ asks }) => asks);
   const level = waterLevel(demands, grants * guaranteedPart);
-  // In a long contention at a constant rate, the decaying count is `rate * shareMemoryMs`. In a
-  // younger contention, the count has reached only the part `counted` of this value.
+  // At a constant rate, the decaying count approaches `rate * shareMemoryMs`. A young contention
+  // has reached only the part `counted` of it.
   const counted = 1 - Math.exp(-Math.max(shareTurnMs, nowMs - before.beganAtMs) / shareMemoryMs);
   return {
     ...before,
@@ -219,9 +215,8 @@ function afterTurn(before: Contention, { nowMs }: SlotAsk): Contention {
 }
 
 /**
- * The max-min fair share of `capacity`: the level to which higher demands are cut if all demands
- * together exceed `capacity`. For example, demands of 1, 5 and 6 share a capacity of 9 as 1, 4 and
- * 4, so the level is 4. If the demands add up to less than `capacity`, the result is `capacity`.
+ * The max-min fair share. It is 4 if demands of 1, 5 and 6 share a capacity of 9 as 1, 4 and 4. It
+ * is `capacity` if the demands add up to less than `capacity`.
  */
 export function waterLevel(demands: readonly number[], capacity: number): number {
   let left = capacity;
@@ -235,8 +230,8 @@ export function waterLevel(demands: readonly number[], capacity: number): number
 }
 
 /**
- * Adds an ask to the imagined queue (`backlog`). If a tenant has asked for more than its share,
- * each of its asks counts only in part, because only the share is guaranteed.
+ * Adds an ask to the imagined queue (`backlog`). An ask of a tenant that asked for more than its
+ * share counts in part, because only the share is guaranteed.
  */
 function withBacklog(before: Contention, { tenantId, usable, nowMs }: SlotAsk): Contention {
   const asks = before.tenants[tenantId]?.asks ?? 1;
@@ -248,8 +243,8 @@ function withBacklog(before: Contention, { tenantId, usable, nowMs }: SlotAsk): 
 }
 
 /**
- * The number of free slots that tenants above their share must leave to the others. A single usable
- * slot is kept free only for `yieldMs` after a tenant below its share got no slot.
+ * How many free slots tenants above their share leave to the others. A single usable slot is kept
+ * free only for `yieldMs` after `starvedAtMs`.
  */
 function keptFree({ backlogMax, starvedAtMs }: Contention, { usable, nowMs }: SlotAsk): number {
   const spare = Math.min(1, usable / slotsPerSpare);

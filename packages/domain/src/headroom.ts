@@ -9,10 +9,8 @@ const reservedHundredths: Readonly<Record<Tier, number>> = {
 };
 
 /**
- * True if more than ⌊share × `slotsTotal`⌋ slots are free, so the tier may take one of them
- * (CONTRACT 7). The share of the tier is in `reservedHundredths`. `slotsTotal` is the number of
- * slots on the connected nodes of the job type. Throws InvariantError if a number of slots is not
- * whole.
+ * True if the tier may take a free slot (CONTRACT 7). `slotsTotal` counts the connected slots of
+ * the job type. Throws InvariantError if a number is not whole.
  */
 export function hasHeadroom(tier: Tier, slotsTotal: number, slotsFree: number): boolean {
   assertInvariant(

@@ -11,13 +11,14 @@ import type {
 } from './json-node.ts';
 
 /**
- * Parses JSON text strictly (RFC 8259) and keeps all of it. `JSON.parse` may lose facts that the
- * service must keep (CONTRACT 3): the digits of a number, the order of members and duplicate names.
- * This parser gives each value its place in the text, so the text can be passed on exactly as sent.
- * Depth is bounded, so no input can exhaust the stack.
+ * Parses JSON strictly (RFC 8259). Keeps the text of each value, all digits of numbers, the order
+ * of members and duplicate names (CONTRACT 3, decision 7).
  */
 
-/** The deepest nesting of arrays and objects. The outermost array or object is level 1. */
+/**
+ * The deepest nesting of arrays and objects, so that no text exhausts the stack. The outermost
+ * array or object is level 1.
+ */
 export const jsonDepthMax = 256;
 
 const unsafeStringsMax = 20;
@@ -224,8 +225,8 @@ function readString(reader: Reader, where: UnsafeString['where']): JsonString | 
       reader.offset = offset + 1;
       const value = escaped ? resolveEscapes(reader, start) : text.slice(start + 1, offset);
       if (value === undefined) return undefined;
-      // A string without escapes in a well-formed text is safe: an unescaped NUL was refused as a
-      // control character, and an unescaped lone surrogate makes the whole text ill-formed.
+      // Any other string is safe: an unescaped NUL is refused as a control character, and an
+      // unescaped lone surrogate makes the whole text ill-formed.
       if (escaped || reader.isIllFormed) noteUnsafe(reader, value, where);
       return { kind: 'string', value, start, end: reader.offset };
     }

@@ -24,9 +24,8 @@ function escapedUnit(text: string, offset: number): Escaped {
 }
 
 /**
- * Scans a JSON string for a fault. `from` is the offset after the opening quote. Returns the fault,
- * or the offset after the closing quote. Without a closing quote, the offset is the end of the text
- * or beyond it.
+ * `from` is after the opening quote. Returns the fault, or the offset after the closing quote.
+ * Without that quote, the offset is at the end of the text or beyond.
  */
 function scanString(text: string, from: number): number | JsonTextFault {
   let offset = from;
@@ -59,8 +58,7 @@ function scanString(text: string, from: number): number | JsonTextFault {
 
 /**
  * Finds a fault that makes JSON text unsafe to parse or to pass on. Undefined if there is none. The
- * outermost value has depth 1. Text that is not JSON may pass, because the parser refuses it. Takes
- * time linear in the length of the text.
+ * outermost value has depth 1. Text that is not JSON may pass.
  */
 export function jsonTextFault(text: string, depthMax: number): JsonTextFault | undefined {
   if (!text.isWellFormed()) return 'lone_surrogate';

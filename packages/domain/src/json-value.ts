@@ -8,9 +8,8 @@ import type { JsonMember, JsonNode, JsonObject } from './json-node.ts';
  */
 
 /**
- * The canonical text of a value: all spellings of the same value have the same text (CONTRACT 3).
- * The only exception is a number with an exponent of more than 1,000 characters. Members that share
- * a name keep their relative order.
+ * All spellings of a value have the same text (CONTRACT 3), except numbers with exponents over
+ * 1,000 characters. Members of the same name keep their order.
  */
 export function canonicalText(node: JsonNode): string {
   const writer = { text: '' };
@@ -78,10 +77,8 @@ export function withDefaultString(node: JsonObject, name: string, value: string)
 }
 
 /**
- * The value as plain JavaScript, for schema validation only. Arrays and objects deeper than
- * `levels` are empty, because no schema reads that deep. Objects have no prototype, so a member
- * named `__proto__` is an ordinary member. Each number is rounded to a double, and a number beyond
- * the range of a double is infinite. Therefore no part of this value may be passed on.
+ * The value for schema validation only. Do not pass it on, because numbers are rounded to doubles,
+ * and arrays and objects deeper than `levels` are empty.
  */
 export function plainValue(node: JsonNode, levels: number): unknown {
   switch (node.kind) {
@@ -93,6 +90,7 @@ export function plainValue(node: JsonNode, levels: number): unknown {
     case 'array':
       return levels === 0 ? [] : node.items.map((item) => plainValue(item, levels - 1));
     case 'object': {
+      // Without a prototype, a member named `__proto__` is an ordinary member.
       const plain: Record<string, unknown> = { __proto__: null };
       if (levels === 0) return plain;
       for (const { name, value } of node.members) plain[name] = plainValue(value, levels - 1);
@@ -140,16 +138,14 @@ export function duplicateNamePointers(
  */
 const exactExponentLengthMax = 15;
 /**
- * The most characters of an exponent that `shiftedExponent` converts to a bigint. A longer exponent
- * stays text, because its conversion would take quadratic time. Equal numbers with such exponents
- * may therefore have different texts.
+ * A longer exponent stays text, because its conversion to a bigint takes quadratic time. Equal
+ * numbers with such exponents may have different texts.
  */
 const comparedExponentLengthMax = 1000;
 
 /**
  * The number as `<digits>e<exponent>`, without leading or trailing zeros in the digits. The text of
- * 1, 1.0 and 10e-1 is `1e0`. Zero is `0`. An exponent of more than `comparedExponentLengthMax`
- * characters is not computed: the text has the written exponent, then the number to add to it.
+ * 1, 1.0 and 10e-1 is `1e0`. Zero is `0`.
  */
 function canonicalNumber(text: string): string {
   // Fast path for a short whole number without the digit 0.

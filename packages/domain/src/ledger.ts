@@ -2,9 +2,8 @@ import { assertInvariant } from './assert.ts';
 import { roundHalfUpToMicros, decimalOf } from './decimal.ts';
 
 /**
- * The accounts of the ledger. A movement takes an amount from one account and gives it to another,
- * so the sum of all accounts is always zero. A tenant's `balance` includes its held credits:
- * `available = balance - held` (CONTRACT 4).
+ * All accounts add up to zero, because a movement gives to one what it takes from another. A
+ * tenant's balance is its available and held credits (CONTRACT 4).
  */
 export type LedgerAccount = 'tenant_available' | 'tenant_held' | 'revenue' | 'issuance' | 'rebate';
 
@@ -30,10 +29,7 @@ export const statementTypes = [
 ] as const satisfies readonly MovementType[];
 export type StatementType = (typeof statementTypes)[number];
 
-/**
- * The balances of a tenant, which are the sums of its movements. The row of the account stores the
- * balances too, so a read or a hold does not add up the movements.
- */
+/** The balances of a tenant: the sums of its movements. The row of its account stores them. */
 export interface AccountFigures {
   readonly balanceMicros: bigint;
   readonly heldMicros: bigint;
@@ -60,8 +56,8 @@ const accountsOf: Record<MovementType, { debit: LedgerAccount; credit: LedgerAcc
 };
 
 /**
- * For each ledger account, the figures of a tenant that contain the account's credits: 1 if the
- * figure contains them, otherwise 0. Held credits are part of `balance` too.
+ * For each ledger account: 1 for each figure of the tenant that contains the account's credits,
+ * otherwise 0. Held credits are part of `balance` too.
  */
 const figuresOf: Record<LedgerAccount, { balance: bigint; held: bigint; rebate: bigint }> = {
   tenant_available: { balance: 1n, held: 0n, rebate: 0n },
@@ -90,8 +86,8 @@ function assertSound(figures: AccountFigures): void {
 }
 
 /**
- * Computes one movement and the figures of the account after it. Throws InvariantError if the
- * amount is not positive, or if an account of the tenant would become negative.
+ * Throws InvariantError if the amount is not positive, or if an account of the tenant would become
+ * negative.
  */
 export function move(figures: AccountFigures, type: MovementType, amountMicros: bigint): Movement {
   assertInvariant(amountMicros > 0n, 'a movement has a positive amount');
@@ -106,8 +102,8 @@ export type HoldPlan =
   | { readonly kind: 'insufficient_credits'; readonly requiredMicros: bigint };
 
 /**
- * Plans the hold of a submission (CONTRACT 4). Returns `insufficient_credits` if the available
- * credits do not cover it. Throws InvariantError if the amount is negative.
+ * Plans a hold (CONTRACT 4), or returns `insufficient_credits` if the available credits do not
+ * cover it. Throws InvariantError if the amount is negative.
  */
 export function planHold(figures: AccountFigures, amountMicros: bigint): HoldPlan {
   assertInvariant(amountMicros >= 0n, 'a hold is never negative');
@@ -118,15 +114,15 @@ export function planHold(figures: AccountFigures, amountMicros: bigint): HoldPla
 }
 
 /**
- * Plans the movements that end a hold. The rebate is `rebateMillionths` millionths of the charge,
- * rounded half up. Zero amounts make no movement. Throws InvariantError if the rebate is negative.
- * Also throws if `0 <= charge <= held by this submission <= held in total` is not true.
+ * Plans the movements that end a hold. A zero amount makes none. Throws InvariantError for a
+ * negative rebate, or if `0 <= charge <= hold <= all held` is false.
  */
 export function planEnding(
   figures: AccountFigures,
   ending: {
     readonly heldMicros: bigint;
     readonly chargeMicros: bigint;
+    /** The rebate is this many millionths of the charge, rounded half up. */
     readonly rebateMillionths: bigint;
   },
 ): { movements: Movement[]; after: AccountFigures } {
@@ -143,10 +139,7 @@ export function planEnding(
   ]);
 }
 
-/**
- * Plans a grant of credits, by an operator or by a purchase. Throws InvariantError if the amount is
- * not positive.
- */
+/** Throws InvariantError if the amount is not positive. */
 export function planGrant(
   figures: AccountFigures,
   amountMicros: bigint,
@@ -170,7 +163,6 @@ function planAll(
   return { movements, after };
 }
 
-/** True if a change lowers the balance from at least the threshold to below the threshold. */
 export function crossesLowBalance(
   beforeMicros: bigint,
   afterMicros: bigint,
@@ -179,7 +171,6 @@ export function crossesLowBalance(
   return beforeMicros >= thresholdMicros && afterMicros < thresholdMicros;
 }
 
-/** True if a change raises the threshold from at most the balance to above the balance. */
 export function thresholdOvertakesBalance(
   thresholdBeforeMicros: bigint,
   thresholdAfterMicros: bigint,

@@ -56,10 +56,7 @@ export const signupGrantDefaultMicros = 10_000n * microsPerCredit;
  * dispatched.
  */
 export const dispatchDeadlineMs = 5000;
-/**
- * A submission that is still pending this long after its dispatch deadline is rejected: by the
- * gateway that waits for it, by a repeated request, or by the reconciler of settlement.
- */
+/** A submission that is still pending this long after its dispatch deadline is rejected. */
 export const dispatchGraceMs = 1000;
 export const offerTimeoutMs = 2000;
 /** If the only open offer is this old, the dispatcher looks for a second node to ask. */
@@ -74,9 +71,8 @@ export const retryAfterSecondsDefault = 1;
 /** The most time from `dispatched` to `start`. */
 export const startDeadlineMs = 60_000;
 /**
- * The length of a run's lease. The lease begins with `begin`, or in a recovery with the report of
- * the node. Each readable `usage` frame of the run renews the lease, and so does a repeated
- * `start`.
+ * The lease of a run from `begin`, or from the node's report in a recovery. Each readable `usage`
+ * frame and each repeated `start` renews it.
  */
 export const leaseMs = 60_000;
 /**
@@ -90,8 +86,8 @@ export const runLimitMs: Readonly<Record<Tier, number>> = {
 };
 export const usageIntervalMs = 5000;
 /**
- * The time that a node has to answer the first `cancel` with `stopped` or an outcome. After this
- * time, the dispatcher frees the slot of the submission without the answer.
+ * This long after the first `cancel`, the dispatcher frees the slot even without `stopped` or an
+ * outcome from the node.
  */
 export const stoppedDeadlineMs = 30_000;
 export const failureMessageLengthMax = 512;

@@ -26,12 +26,14 @@ export const foreignFramesWindowMs = 60_000;
 
 // CONTRACT 7, "Quarantine".
 /**
- * A node is quarantined after this many assignments that ended `not_started` or `node_lost`. A node
- * has one count of these assignments, and another count for `errorsBeforeQuarantine`. If the node
- * reports any outcome but `node_error`, both counts begin again at 0.
+ * A node is quarantined after this many assignments that ended `not_started` or `node_lost` since
+ * it last reported an outcome other than `node_error`.
  */
 export const unfinishedBeforeQuarantine = 3;
-/** A node is quarantined after this many assignments that ended `node_error`. */
+/**
+ * A node is quarantined after this many assignments that ended `node_error` since it last reported
+ * another outcome.
+ */
 export const errorsBeforeQuarantine = 5;
 /** The lengths of successive quarantines. The last one repeats. */
 export const quarantineMs = [60_000, 300_000, 1_800_000, 7_200_000] as const;

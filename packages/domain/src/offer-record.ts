@@ -1,9 +1,6 @@
 /**
- * How an offer of a submission ended. The answer is stored with the submission and shown by `svc
- * trace`. `accepted`: the submission was assigned to the node. `declined`: the node declined the
- * offer or takes no offers. `expired`: the node did not answer in time. `revoked`: the node was not
- * needed, for example because another node was first. `disconnected`: the node's link or its
- * dispatcher was gone before the answer, or the assignment could not be committed.
+ * How an offer ended. `revoked`: the node was not needed. `disconnected`: its link or dispatcher
+ * was gone, or the assignment could not be committed.
  */
 export const offerAnswers = ['accepted', 'declined', 'expired', 'disconnected', 'revoked'] as const;
 export type OfferAnswer = (typeof offerAnswers)[number];

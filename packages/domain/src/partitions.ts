@@ -16,8 +16,8 @@ export interface TimeRange {
 }
 
 /**
- * The ranges without a partition, from last month to three months ahead, oldest first. Each range
- * is at most one month (UTC). An existing partition may begin and end anywhere.
+ * The ranges without a partition, from last month to three months ahead, oldest first. Each is
+ * within one month (UTC). Existing ones may begin and end anywhere.
  */
 export function missingPartitions(nowMs: number, existing: readonly TimeRange[]): TimeRange[] {
   const now = new Date(nowMs);
@@ -54,9 +54,8 @@ export function expiredPartitions(
 }
 
 /**
- * Returns the Unix time (ms) before which events may be deleted: `retentionDays` days ago, or the
- * start of the oldest partition of `deliveries` if that is earlier. Events after that start are
- * kept because the deliveries in the partition may still need them.
+ * Events before this Unix time (ms) may be deleted. Events after the start of the oldest partition
+ * of `deliveries` are kept, because its rows may need them.
  */
 export function eventsExpireBefore(
   nowMs: number,

@@ -126,9 +126,8 @@ describe('properties of every rate', () => {
   test('the result is the formula in whole fractions, rounded once', () => {
     fc.assert(
       fc.property(rates, surges, decimals, (rate, surge, nodeSeconds) => {
-        // `sum`, `low` and `high` are micros with the denominator 10^9, because usage has 9
-        // decimals. `exact` has the denominator 10^(9+6+6), because each of the two multipliers has
-        // 6 decimals.
+        // `sum`, `low` and `high` are micros × 10^9, because usage has 9 decimals. `exact` has 6
+        // more decimals for each of the two multipliers.
         const units = nodeSeconds.digits * 10n ** BigInt(9 - nodeSeconds.scale);
         const weight = rate.weightsMicros.nodeSeconds ?? 0n;
         const sum = rate.baseMicros * 10n ** 9n + weight * units;

@@ -12,9 +12,8 @@ import { findRate, type Rate, type RateCard, type Tier } from './rate-card.ts';
 import { secondsOfMs, type Usage, usageUnits } from './usage.ts';
 
 /**
- * The formulas of CONTRACT 4. A price is computed exactly and rounded once, at the end, to whole
- * micro-credits. A half is rounded up. `packages/domain/vectors/pricing.json` has the results that
- * the tests require.
+ * The formulas of CONTRACT 4. A price is computed exactly and rounded half up once, at the end, to
+ * whole micro-credits.
  */
 
 export const surgeNoneMicros = 1_000_000n;
@@ -37,9 +36,8 @@ export function maxCharge(rate: Rate, surgeMicros: bigint): bigint {
 }
 
 /**
- * The price of completed work in micro-credits: `clamp(base + Σ weight × usage, min, max) ×
- * tierMultiplier × surge`. A unit that has no weight or was not reported costs nothing. The price
- * is never above `maxCharge`.
+ * The price in micro-credits of completed work (CONTRACT 4). It is never above `maxCharge`. A unit
+ * that has no weight or was not reported costs nothing.
  */
 export function charge(rate: Rate, surgeMicros: bigint, usage: Usage): bigint {
   let sum = decimalOfMicros(rate.baseMicros);
@@ -56,9 +54,8 @@ export function charge(rate: Rate, surgeMicros: bigint, usage: Usage): bigint {
 }
 
 /**
- * The price in micro-credits of a run that was cancelled `nodeMs` milliseconds (the service's
- * clock) after `begin`. It charges node-seconds only, without base and minimum, and is never above
- * `maxCharge`. It is 0 if `nodeMs` is 0.
+ * The price in micro-credits of a run cancelled `nodeMs` after `begin` (CONTRACT 4). It is for
+ * node-seconds only, without base and minimum, up to `maxCharge`.
  */
 export function cancelCharge(rate: Rate, surgeMicros: bigint, nodeMs: bigint): bigint {
   assertInvariant(nodeMs >= 0n, 'the time of a run is never negative');
@@ -83,9 +80,8 @@ export type QuoteOutcome =
   | { readonly kind: 'quote_failed'; readonly reason: string };
 
 /**
- * Quotes a submission before it runs (CONTRACT 4). `quote_failed`: there is no rate, or the worst
- * case is above `creditsMicrosMax`. `typicalUsage` is the average usage of the job type. Without
- * it, the estimate uses the defaults of the card.
+ * Quotes a submission (CONTRACT 4). `quote_failed`: there is no rate, or the worst case is above
+ * `creditsMicrosMax`.
  */
 export function quote(
   card: RateCard,
@@ -93,6 +89,7 @@ export function quote(
     readonly jobType: string;
     readonly tier: Tier;
     readonly surgeMicros: bigint;
+    /** The average usage of the job type. Without it, the card's defaults are used. */
     readonly typicalUsage?: Usage | null | undefined;
   },
 ): QuoteOutcome {

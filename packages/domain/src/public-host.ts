@@ -1,9 +1,8 @@
 import ipaddr from 'ipaddr.js';
 
 /**
- * Decides whether the service or a node may contact an address or host for a tenant
- * (CONTRACT 3, 6 and 10). The rule protects private networks: those of the service, and those of
- * the homes where nodes run.
+ * Decides if the service or a node may contact a host for a tenant (CONTRACT 3, 6 and 10). The rule
+ * protects the private networks of the service and of nodes.
  */
 
 /** Every block of IANA's IPv4 special-purpose registry, and multicast. */
@@ -29,9 +28,8 @@ const specialIpv4Blocks = [
 ].map((block) => ipaddr.IPv4.parseCIDR(block));
 
 /**
- * The block with all global unicast addresses. The IPv6 addresses outside this block are unassigned
- * or special: unspecified, loopback, IPv4-mapped and -compatible, NAT64, discard-only, SRv6, unique
- * local, link and site local, multicast.
+ * The block with all global unicast addresses. All IPv6 addresses outside it are unassigned or
+ * special, such as loopback, IPv4-mapped, unique local and multicast.
  */
 const globalUnicastIpv6 = ipaddr.IPv6.parseCIDR('2000::/3');
 
@@ -80,9 +78,8 @@ function normaliseHost(hostname: string): string | undefined {
 }
 
 /**
- * True if the `hostname` of a URL (IPv6 in brackets) is public, judged by its text alone. A name is
- * public if it has a dot and no local suffix. Its addresses are not looked up, because the code
- * that connects checks them with `isPublicAddress`.
+ * True if a URL's `hostname` (IPv6 in brackets) is public by its text alone. Code that connects
+ * must check a name's addresses with `isPublicAddress`.
  */
 export function isPublicHost(hostname: string): boolean {
   const host = normaliseHost(hostname);

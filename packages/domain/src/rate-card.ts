@@ -49,10 +49,7 @@ export interface RateJson {
   readonly weights: Partial<Record<UsageUnit, string>>;
 }
 
-/**
- * The stored form of a card. Every amount is a decimal string. The stored form has `typicalUsage`,
- * but not the version and the surge multiplier that `GET /v1/rate-card` shows.
- */
+/** The stored form of a card, without its version. Every amount is a decimal string. */
 export interface RateCardJson {
   readonly usdPerCredit: string;
   readonly jobTypes: readonly {
@@ -155,9 +152,8 @@ function parseJobType(value: unknown, path: string): JobTypeRates {
 }
 
 /**
- * Parses a stored card or one from `GET /v1/rate-card`. The members `surgeMultiplier` and `version`
- * are ignored, because they are not part of the stored card. Throws RateCardError if the card is
- * invalid.
+ * Parses a stored card or one from `GET /v1/rate-card`, whose `surgeMultiplier` and `version` are
+ * ignored. Throws RateCardError if the card is invalid.
  */
 export function parseRateCard(version: number, json: unknown): RateCard {
   const object = requireObject(json, 'rateCard');
@@ -190,7 +186,6 @@ function rateToJson(rate: Rate): RateJson {
   };
 }
 
-/** Makes the stored form of a card, without its version. `parseRateCard` reads this form. */
 export function rateCardToJson(card: RateCard): RateCardJson {
   return {
     usdPerCredit: formatCredits(card.usdPerCreditMicros),

@@ -12,8 +12,7 @@ const backoffPattern = /^[0-9]{1,7}(\.[0-9]{1,3})?$/;
 
 /**
  * Parses `WEBHOOK_BACKOFF_SECONDS`: the seconds between attempts, separated by commas. Undefined if
- * one of them is not a number of seconds, or if there would be more than `webhookAttemptsMax`
- * attempts.
+ * malformed, or for more than `webhookAttemptsMax` attempts.
  */
 export function parseBackoffSeconds(text: string): number[] | undefined {
   const parts = text.split(',').map((part) => part.trim());
@@ -28,15 +27,14 @@ export function attemptsMax(backoffSeconds: readonly number[]): number {
 }
 
 /**
- * Milliseconds from the attempt just made (`attemptNumber`, from 1) to the next. Undefined if the
- * schedule is exhausted. `jitter` is a random number from 0 to 1. `retryAfterSeconds` is the value
- * that the endpoint requested with a 429 or 503 (CONTRACT 6). `retryAfterSeconds` never shortens
- * the delay.
+ * Milliseconds from attempt `attemptNumber` (from 1) to the next one. Undefined if the schedule is
+ * exhausted. `jitter` is a random number from 0 to 1.
  */
 export function nextAttemptDelayMs(input: {
   readonly backoffSeconds: readonly number[];
   readonly attemptNumber: number;
   readonly jitter: number;
+  /** From a 429 or 503 of the endpoint (CONTRACT 6). It never shortens the delay. */
   readonly retryAfterSeconds?: number | undefined;
 }): number | undefined {
   assertInvariant(input.attemptNumber >= 1, 'attempts are numbered from 1');

@@ -1,6 +1,6 @@
 /**
- * The diagnostics channel (`node:diagnostics_channel`) on which the store reports a statement that
- * several submissions shared. Without a subscriber nothing is reported.
+ * The channel of `node:diagnostics_channel` on which the store reports a statement that several
+ * submissions shared.
  */
 export const sharedStatements = 'svc.shared-statements';
 

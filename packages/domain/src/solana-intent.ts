@@ -2,7 +2,7 @@ import { creditsMicrosMax } from './credits.ts';
 
 /**
  * Purchase intents of the Solana rail (CONTRACT 8). An amount of USDC is a bigint of whole
- * millionths. One millionth of USDC is also the smallest unit of the mint.
+ * millionths, which are also the smallest units of the mint.
  */
 
 export const intentAmountUsdcMicrosMax = 1_000_000n * 1_000_000n;
@@ -17,9 +17,8 @@ export const intentStatuses = ['pending', 'confirmed', 'expired', 'failed'] as c
 export type IntentStatus = (typeof intentStatuses)[number];
 
 /**
- * The price of credits in millionths of USDC. Undefined if the price is not positive, or is not a
- * whole number of millionths. Also undefined if the credits exceed `creditsMicrosMax`, or the price
- * exceeds `intentAmountUsdcMicrosMax`.
+ * The price in millionths of USDC. Undefined if it is not a whole number from 1 to
+ * `intentAmountUsdcMicrosMax`, or if the credits exceed `creditsMicrosMax`.
  */
 export function intentAmountUsdcMicros(
   creditsMicros: bigint,
@@ -32,8 +31,8 @@ export function intentAmountUsdcMicros(
 }
 
 /**
- * The reference of a grant for a transaction with this signature. The watcher and an operator who
- * assigns the payment use the same reference, so the credits are added only once.
+ * The reference of the grant for a transaction. The watcher and an operator use the same reference,
+ * so the credits are added only once.
  */
 export function solanaGrantReference(signature: string): string {
   return `solana:${signature}`;
@@ -54,17 +53,16 @@ export interface IntentTimes {
   readonly expiresAtMs: number;
   readonly graceEndsAtMs: number;
   /**
-   * Until the intent is paid, the watcher lists the transactions of the reference at two times:
-   * `askAtMs` shortly before the expiry, and `askAgainAtMs` shortly before the grace ends.
+   * The two times at which the watcher lists the transactions of an unconfirmed intent: shortly
+   * before the expiry, and shortly before the grace ends.
    */
   readonly askAtMs: number;
   readonly askAgainAtMs: number;
 }
 
 /**
- * The share of a tenth over which the times of many intents are spread. `askAtMs` is in the last
- * tenth of the time until the expiry, and `askAgainAtMs` in the last tenth of the grace. The rest
- * of each tenth is left for the answer.
+ * The times of many intents are spread over this share of the last tenth of a period. The rest of
+ * the tenth is left for the answer.
  */
 const askSpread = 0.8;
 
@@ -111,10 +109,8 @@ export interface PaidIntent<Intent extends NamedIntent> {
 }
 
 /**
- * Chooses the one intent that a transaction pays. An intent counts only if a payment goes to its
- * token account. An open intent that the payment completes comes first, then any open intent, then
- * any other. Among equals, the oldest is chosen, because `named` is oldest first. Undefined if no
- * intent counts.
+ * Chooses the intent that a transaction pays (CONTRACT 8, "Payments"). `named` must be oldest
+ * first. Undefined if no payment goes to an intent's token account.
  */
 export function choosePaidIntent<Intent extends NamedIntent>(
   named: readonly Intent[],

@@ -1,11 +1,5 @@
 import { isRecord } from './solana-json.ts';
 
-/**
- * Reads a transaction as an RPC server returns it (`getTransaction`, encoding `json`). The server
- * is not trusted, so everything that is used is checked. Anything unexpected makes the transaction
- * unreadable. The watcher never skips an unreadable transaction, but reads it again later.
- */
-
 /** A transaction has at most 256 accounts, because its instructions name an account by one byte. */
 const accountKeysMax = 256;
 const u64Max = 2n ** 64n - 1n;
@@ -33,10 +27,14 @@ export type TransactionReading =
   | { readonly kind: 'read'; readonly transaction: SolanaTransaction }
   /** The server does not have the transaction, or does not have it yet. */
   | { readonly kind: 'not_found' }
+  /**
+   * The answer is not as expected. The caller must read the transaction again, not skip it
+   * (CONTRACT 8).
+   */
   | { readonly kind: 'unreadable'; readonly reason: string };
 
 /**
- * Reads the answer of `getTransaction` for the transaction with this signature. Accepts versions
+ * Reads the answer of `getTransaction` (encoding `json`) for this signature. Accepts versions
  * legacy, 0 and 1.
  */
 export function readSolanaTransaction(answer: unknown, signature: string): TransactionReading {
@@ -100,8 +98,8 @@ function keysOf(list: unknown): string[] {
 }
 
 /**
- * The accounts that the transaction takes from look-up tables: first the writable ones, then the
- * read-only ones. Token balances name an account by its index, so the order matters.
+ * The accounts from look-up tables, the writable ones first. The order matters, because token
+ * balances name an account by its index.
  */
 function loadedKeys(loaded: unknown): string[] {
   if (loaded === undefined || loaded === null) return [];

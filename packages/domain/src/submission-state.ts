@@ -1,18 +1,13 @@
-/**
- * The states inside the service. Two of them are not on the wire:
- *
- * - `settling`: an outcome is stored, but its money has not moved. The wire says `running`.
- * - `rejected`: the creation ended in an error. No tenant sees the submission, and its idempotency
- *   key can be used again.
- */
 export const submissionStates = [
   'pending',
   'dispatched',
   'running',
+  // An outcome is stored, but its money has not moved. Tenants see `running`.
   'settling',
   'submitted',
   'failed',
   'cancelled',
+  // The creation ended in an error. Tenants do not see it, and its idempotency key is free again.
   'rejected',
 ] as const;
 export type SubmissionState = (typeof submissionStates)[number];

@@ -7,10 +7,7 @@ export const surgeMaxMicros = 3_000_000n;
 const surgeStepMicros = 50_000n;
 const smoothingMs = 30_000n;
 
-/**
- * The value that surge moves towards, in millionths. It is 1 while at most 70 % of the connected
- * slots are busy or no slot is connected. Above 70 % it rises linearly to 3 at 100 %.
- */
+/** The value that surge moves towards, in millionths (CONTRACT 4, last rule). */
 export function surgeTarget(slotsTotal: number, slotsBusy: number): bigint {
   if (slotsTotal <= 0) return surgeNoneMicros;
   const total = BigInt(slotsTotal);
@@ -21,9 +18,8 @@ export function surgeTarget(slotsTotal: number, slotsBusy: number): bigint {
 }
 
 /**
- * Makes one smoothing step from `currentMicros` to `targetMicros`. The step covers the fraction
- * `elapsedMs` / 30 s of the distance, but at most all of it. The next step continues from this
- * result, but prices use the result rounded by `steppedSurge`.
+ * Moves surge one smoothing step towards the target. The next step continues from the result, but
+ * prices use the result rounded by `steppedSurge`.
  */
 export function smoothSurge(input: {
   readonly currentMicros: bigint;

@@ -1,7 +1,6 @@
 /**
- * The changes that a tenant can list (CONTRACT 12). A property name is the action in the audit log.
- * Its value is the name of the action on the wire, in `GET /v1/audit` and in the event
- * `settings.changed`.
+ * The changes that a tenant can list (CONTRACT 12). The key is the action in the audit log. The
+ * value is its name on the wire.
  */
 export const tenantChangeNames = {
   'tenant.update': 'settings.updated',

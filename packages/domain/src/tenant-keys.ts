@@ -1,11 +1,6 @@
 import ipaddr from 'ipaddr.js';
 
-/** The scopes of a tenant's keys, and the addresses that may use a key (CONTRACT 12). */
-
-/**
- * The scopes of a key. `read`: all reads and quotes. `spend`: creations, cancels and purchase
- * intents. `settings`: all other changes, such as those of settings, webhooks and keys.
- */
+/** The scopes of a tenant's key (CONTRACT 12). */
 export const keyScopes = ['read', 'spend', 'settings'] as const;
 export type KeyScope = (typeof keyScopes)[number];
 
@@ -18,8 +13,8 @@ type Block = [ipaddr.IPv4 | ipaddr.IPv6, number];
 const cidrPattern = /^([0-9a-f.:]{2,39})\/(0|[1-9][0-9]{0,2})$/i;
 
 /**
- * A CIDR block in its canonical form, such as `203.0.113.0/24` or `2001:db8::/32`. Undefined if the
- * text is not a block, if it has bits after its prefix, or if it is an IPv4 block in IPv6 notation.
+ * A CIDR block in canonical form, such as `2001:db8::/32`. Undefined if the text is not a block,
+ * has bits after the prefix, or is IPv4 in IPv6 notation.
  */
 export function canonicalCidr(text: string): string | undefined {
   const block = parseBlock(text);
@@ -29,9 +24,8 @@ export function canonicalCidr(text: string): string | undefined {
 }
 
 /**
- * Compiles blocks into a check of client addresses. Without blocks every address passes. With
- * blocks, a missing or invalid address does not pass. A block that cannot be parsed matches no
- * address. An IPv4 address in IPv6 notation counts as IPv4.
+ * Compiles blocks into a check of client addresses (CONTRACT 12). Without blocks every address
+ * passes. With blocks, a missing or invalid address does not pass.
  */
 export function compileAddresses(
   blocks: readonly string[],

@@ -1,7 +1,6 @@
 /**
- * A rate limit (CONTRACT 2): a bucket of `burst` tokens that fills at `perSecond`. The script for
- * the shared buckets in Redis follows the same rule. While Redis does not answer, each process uses
- * separate buckets instead.
+ * A bucket of `burst` tokens that fills at `perSecond` (CONTRACT 2). The script for the shared
+ * buckets in Redis follows the same rule.
  */
 export interface RatePolicy {
   readonly perSecond: number;
@@ -27,10 +26,6 @@ export interface TokenTaking {
   readonly decision: RateDecision;
 }
 
-/**
- * Returns the tokens in the bucket at `nowMs`. A bucket that does not exist yet is full. A clock
- * that goes back adds no tokens.
- */
 function filled(bucket: TokenBucket | undefined, policy: RatePolicy, nowMs: number): number {
   if (bucket === undefined) return policy.burst;
   const elapsedMs = Math.max(nowMs - bucket.atMs, 0);

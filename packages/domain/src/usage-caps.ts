@@ -12,7 +12,7 @@ export type CappedUnit = Exclude<UsageUnit, 'nodeSeconds'>;
 
 /**
  * The cap of a unit after a run of t seconds is (`perSecond` × t + `allowance`) × the `factor` of
- * `capUsage` (CONTRACT 7). A report above the cap counts as the cap.
+ * `capUsage` (CONTRACT 7).
  */
 export interface UsageCap {
   readonly perSecond: number;
@@ -37,10 +37,7 @@ function capOf({ perSecond, allowance }: UsageCap, elapsedMs: bigint, factor: De
   return multiplyDecimals(addDecimals(grown, decimalOf(BigInt(allowance), 0)), factor);
 }
 
-/**
- * Lowers each amount that is above its cap to the cap. `factor` multiplies every cap. `nodeSeconds`
- * has no cap and does not change.
- */
+/** Lowers each amount that is above its cap to the cap. `factor` multiplies every cap. */
 export function capUsage(usage: Usage, elapsedMs: bigint, factor: Decimal): CappedUsage {
   const capped: Usage = {};
   let isCapped = false;

@@ -33,8 +33,7 @@ function parseAmount(value: unknown): Decimal | undefined {
 
 /**
  * Parses an object with an amount per unit, each a JSON number or a decimal string. Undefined for
- * anything else, such as an unknown unit or a negative amount. An amount may be as large and as
- * precise as `parseDecimal` allows, because the charge never exceeds the hold.
+ * anything else, such as an unknown unit or a negative amount.
  */
 export function parseUsage(json: unknown): Usage | undefined {
   if (typeof json !== 'object' || json === null || Array.isArray(json)) return undefined;

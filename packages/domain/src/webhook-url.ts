@@ -10,10 +10,8 @@ function refuse(reason: string): WebhookUrlCheck {
 }
 
 /**
- * Decides by the text of a URL whether a tenant may use the URL for webhooks (CONTRACT 6). The URL
- * must use `https`, have a public host and contain no user name or password. Its length is at most
- * `webhookUrlLengthMax`. `allowPrivateNetworks` also allows `http` and any host. The deliverer also
- * checks the address that it connects to.
+ * Checks by its text whether a tenant may use a URL for webhooks (CONTRACT 6). Does not look up the
+ * host. `allowPrivateNetworks` also allows `http` and any host.
  */
 export function checkWebhookUrl(
   text: string,

@@ -38,8 +38,7 @@ export interface AgentOptions extends NodeIdentity {
 export interface Agent {
   /**
    * Declines all further offers. Resolves with true when the node has no accepted offer and no
-   * submission, or with false after `timeoutMs`. A submission leaves the node when it was stopped
-   * or when its outcome is acknowledged.
+   * submission left, or with false after `timeoutMs`.
    */
   drain(timeoutMs: number): Promise<boolean>;
   /**
@@ -175,7 +174,7 @@ function reconnect(state: State, end: LinkEnd): void {
   state.reconnecting = setTimeout(() => connect(state), delayMs);
 }
 
-/** Forgets all accepted offers. An accepted offer is void after the end of its link. */
+/** An accepted offer is void after the end of its link. */
 function forgetOffers(state: State): void {
   for (const offerId of state.accepted.keys()) forgetOffer(state, offerId);
 }
@@ -265,8 +264,8 @@ function onAssign(state: State, frame: FrameToNodeOf<'assign'>, text: string): v
   if (!isJournalable(submissionId)) return;
   const accepted = state.accepted.get(offerId);
   if (accepted === undefined) {
-    // The node has dropped the offer, so another submission may have the slot. The node reports the
-    // failure at once. Without this report the submission would end later as `not_started`.
+    // The node has dropped the offer, so another submission may have the slot. Without this report
+    // the submission would end only later, as `not_started`.
     state.runs.refuse(submissionId, expiredOffer);
     return;
   }

@@ -12,12 +12,8 @@ const delayMsMax = 15_000;
 const handedBackDelayMsMax = 1_000;
 
 /**
- * The delay in ms before the next attempt to connect. `jitter` (0 to 1) spreads the attempts of
- * many nodes over time, for example after a dispatcher has died. `attempt` counts the consecutive
- * failures, from 0.
- *
- * The delay is 15 to 30 s in two cases that usually only a person can fix: the service refused the
- * link with a status below 500, or another process of this node opened a newer link.
+ * The delay in ms before the next attempt to connect. `attempt` counts consecutive failures, from
+ * 0. `jitter` (0 to 1) spreads the attempts of many nodes.
  */
 export function reconnectDelayMs(end: LinkEnd, attempt: number, jitter: number): number {
   if (end.closeCode === nodeLinkCloseCodes.drain) return jitter * handedBackDelayMsMax;

@@ -19,7 +19,7 @@ const noProxyUrl = 'http://127.0.0.1:1';
 
 /**
  * The message for the node owner if the agent runs as root without `--no-browser-sandbox`.
- * Otherwise undefined. `userId` is undefined on a system without user ids.
+ * Otherwise undefined.
  */
 export function refusalOfRoot({ isSandboxed }: NodeOptions, userId?: number): string | undefined {
   if (userId !== 0 || !isSandboxed) return undefined;
@@ -65,9 +65,8 @@ export async function tryBrowser(
 }
 
 /**
- * Checks that a browser starts, and creates the executor that uses it. The caller must have the
- * lock of the state directory, because this function deletes the profile directories of earlier
- * browsers. Throws `CannotStartBrowser` if the agent must not run as root, or if no browser starts.
+ * Deletes old profiles, so the caller must have the lock of the state directory. Throws
+ * `CannotStartBrowser` if no browser starts or root must not start one.
  */
 export async function startBrowserExecutor(options: NodeOptions, log: Log): Promise<Executor> {
   const { isSandboxed, stateDir, hostMap, debugDir } = options;

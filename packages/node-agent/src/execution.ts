@@ -18,9 +18,8 @@ export interface ExecutionHooks {
 }
 
 /**
- * Runs an executor. Reports the usage after each interval in which the executor recorded usage. If
- * the executor hangs, it records no usage and nothing is reported, so the lease of its submission
- * expires.
+ * Reports usage only after an interval in which the executor recorded some. If the executor hangs,
+ * nothing is reported, so the lease expires.
  */
 export function execute(executor: Executor, job: Job, hooks: ExecutionHooks): Execution {
   const controller = new AbortController();

@@ -16,15 +16,12 @@ export interface ExecutionContext {
   readonly signal: AbortSignal;
   /**
    * Takes the usage since the start of the run. A unit that is left out keeps its last amount. The
-   * agent reports newly recorded usage every `usageIntervalMs`, and each report renews the lease of
-   * the submission (60 s). If the executor hangs, it records nothing, so the lease expires and the
-   * submission ends as `node_lost`.
+   * lease (60 s) expires if nothing is recorded (CONTRACT 7).
    */
   readonly meter: { record(usage: MeteredUsage): void };
   /**
-   * Records that the next step may submit the application. Resolves when the record is on disk.
-   * Rejects if the record cannot be written, if the work must stop, or if an earlier call has
-   * resolved. After a rejection the executor must submit nothing.
+   * Records on disk that the next step may submit. Rejects if this fails, the work must stop, or an
+   * earlier call has resolved. After a rejection submit nothing.
    */
   submitting(): Promise<void>;
 }
@@ -40,7 +37,6 @@ export interface Job {
   readonly maxNodeSeconds: number;
 }
 
-/** Does the work of one job type on this node. */
 export interface Executor {
   readonly jobType: string;
   /**
@@ -51,8 +47,8 @@ export interface Executor {
   /** The interval of usage reports; the default is 5 s. */
   readonly usageIntervalMs?: number;
   /**
-   * True if the executor submits nothing before `submitting()` has resolved. If the job fails or
-   * the agent restarts before that moment, the agent reports `submitted: false`.
+   * True if the executor submits nothing before `submitting()` has resolved. A failure or restart
+   * before that is reported with `submitted: false`.
    */
   readonly isFenced?: true;
   /**
@@ -62,8 +58,7 @@ export interface Executor {
   consider?(offer: FrameToNodeOf<'offer'>): DeclineReason | undefined;
   /**
    * Does the job once, and returns its result. Throws `JobFailed` if the job fails for a known
-   * reason. Any other error is reported as `node_error`. If the service has stopped the run, the
-   * agent reports no error.
+   * reason. Any other error is reported as `node_error`.
    */
   run(job: Job, context: ExecutionContext): Promise<JobResult>;
 }

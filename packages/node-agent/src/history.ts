@@ -21,9 +21,8 @@ export interface HistoryEntry {
 }
 
 /**
- * The submissions of the last 7 days. After the service is restored from a backup, the node reports
- * these submissions. This prevents a second run of the same submission (CONTRACT 7, "Recovery").
- * Older entries stay until the file is rewritten. A rewrite keeps at most 10,000 entries.
+ * The submissions of the last 7 days, to report in a recovery (CONTRACT 7, "Recovery"). Older
+ * entries stay until the file is rewritten.
  */
 export interface History {
   readonly entries: () => readonly HistoryEntry[];
@@ -54,8 +53,8 @@ const linesMax = 3 * entriesMax;
 type Line = Omit<HistoryEntry, 'receipt'> & { readonly receipt?: string };
 
 /**
- * Opens the history in the state directory, which the caller has locked. Rewrites the file without
- * old entries. Rejects if the file exists and cannot be read, or if it cannot be written.
+ * Opens the history in the state directory, which the caller has locked. Rejects if the file exists
+ * and cannot be read, or if it cannot be written.
  */
 export async function openHistory(
   directory: string,
@@ -68,8 +67,8 @@ export async function openHistory(
   const append = async (line: Line): Promise<void> => {
     lines += 1;
     if (lines > linesMax) {
-      // The old file is closed only after the rewrite. If the rewrite fails, for example on a full
-      // disk, the old file stays open, and the next line tries the rewrite again.
+      // If the rewrite fails, for example on a full disk, the old file stays open. The next line
+      // then tries the rewrite again.
       const rewritten = await rewrite(file, entries, nowMs());
       await handle.close();
       handle = rewritten;
@@ -98,9 +97,8 @@ export async function openHistory(
 }
 
 /**
- * Reads the entries of a history file. Skips lines that cannot be parsed, because a crash may have
- * cut the last line. Throws if the file exists and cannot be read, because the next rewrite would
- * otherwise replace the file by an empty history.
+ * Skips lines that cannot be parsed, because a crash may have cut the last one. Throws if the file
+ * exists and cannot be read, because a rewrite would empty it.
  */
 async function readEntries(file: string): Promise<Map<string, HistoryEntry>> {
   const entries = new Map<string, HistoryEntry>();

@@ -8,9 +8,8 @@ import { openJournal, type Journal, type JournalEntry } from './journal.ts';
 import { DirectoryInUse } from './lock.ts';
 
 /**
- * `done` lists the operations on files in their order, each with the name of its file. After
- * `killAfter` operations the process counts as killed. Each further operation rejects and does
- * nothing, except that a write leaves the first 40 characters.
+ * `done` lists the operations on files. After `killAfter` of them the process counts as killed:
+ * further ones reject, and a write leaves only 40 characters.
  */
 const { done, disk, nameOf, noting } = vi.hoisted(() => {
   const list: string[] = [];

@@ -7,23 +7,22 @@ import { syncDirectory } from './sync-directory.ts';
 
 export type Outcome = FrameFromNodeOf<'completed'> | FrameFromNodeOf<'failed'>;
 
-/**
- * The state of a submission on disk, which survives a crash of the node. `assigned`: the node may
- * ask to begin the submission. `begun`: the node may have acted, and never begins the submission
- * again. `submitting`: the node may have submitted the application. `ended`: the submission has an
- * outcome that is not acknowledged.
- */
+/** The state of a submission on disk, which survives a crash of the node. */
 export type JournalEntry =
   | AssignedEntry
+  /** The node may have acted, and never begins the submission again. */
   | {
       readonly phase: 'begun';
       readonly submissionId: string;
       /** True if the executor submits nothing in this phase (`isFenced` of `Executor`). */
       readonly isFenced: boolean;
     }
+  /** The node may have submitted the application. */
   | { readonly phase: 'submitting'; readonly submissionId: string }
+  /** The outcome is not acknowledged. */
   | { readonly phase: 'ended'; readonly submissionId: string; readonly outcome: Outcome };
 
+/** The node may ask to begin the submission. */
 interface AssignedEntry {
   readonly phase: 'assigned';
   readonly submissionId: string;
@@ -52,9 +51,8 @@ export interface Journal {
    */
   write(entry: Extract<JournalEntry, { phase: 'assigned' | 'ended' }>): Promise<void>;
   /**
-   * Marks an assignment as begun, and removes its payload. Both changes are on disk when the
-   * promise resolves with `claimed`. Any other result changes nothing. If several processes try,
-   * only one of them gets `claimed`, even if the lock of the directory was lost.
+   * Marks an assignment as begun and removes its payload. Resolves with `claimed` when both are on
+   * disk. Only one of several processes gets `claimed`.
    */
   claimBegin(submissionId: string, isFenced?: boolean): Promise<BeginClaim>;
   /** Marks a begun submission as `submitting`. The mark is on disk when the promise resolves. */
@@ -103,9 +101,8 @@ async function readEntry(file: string): Promise<JournalEntry> {
   if (!file.endsWith(begunSuffix)) {
     return { ...entry, maxNodeSeconds: maxNodeSeconds ?? maxNodeSecondsDefault };
   }
-  // This begun file still has its payload. An agent that stores `maxNodeSeconds` removes the
-  // payload before the run starts, so this run has not started. An older agent never removed the
-  // payload, so its run may have submitted.
+  // This begun file still has its payload, so its run has not started. Only older agents, which
+  // stored no `maxNodeSeconds`, kept the payload during the run.
   const isFenced = maxNodeSeconds !== undefined;
   const begun: JournalEntry = { phase: 'begun', submissionId, isFenced };
   await replaceEntry(file, begun);
@@ -127,8 +124,8 @@ async function isThere(file: string): Promise<boolean> {
 }
 
 /**
- * Claims the permission to begin by renaming the file `assigned` to `begun`. Only one process can
- * rename the file, so every other process gets `taken`. `missing`: neither file exists.
+ * Renames the file `assigned` to `begun`. Only one process can do that, so every other process gets
+ * `taken`. `missing`: neither file exists.
  */
 async function claim(assigned: string, begun: string): Promise<BeginClaim> {
   if (await isThere(begun)) return 'taken';
@@ -162,10 +159,8 @@ async function readEntries(directory: string): Promise<JournalEntry[]> {
 }
 
 /**
- * Opens the node's journal, in which each submission has one file, or two during a change. The
- * files are private to the user, because an assignment contains personal data until the submission
- * begins. Throws `DirectoryInUse` if another process has the journal open. If locking is not
- * possible, throws `CannotLock`, or on macOS the system's error.
+ * Opens the node's journal. Throws `DirectoryInUse` if another process has it open. Throws
+ * `CannotLock`, or on macOS the system's error, if it cannot be locked.
  */
 export async function openJournal(directory: string): Promise<Journal> {
   await mkdir(directory, { recursive: true, mode: privateDirectory });

@@ -3,9 +3,8 @@ import { openJournal } from './journal.ts';
 import { DirectoryInUse } from './lock.ts';
 
 /**
- * This file is the program of a process that receives a directory over IPC, opens its journal, and
- * answers whether it got the lock. It never closes the journal. On the message `collect garbage` it
- * runs the garbage collector.
+ * The program of a process that receives a directory over IPC, opens its journal, and never closes
+ * it. It answers whether it got the lock.
  */
 
 async function collectGarbage(): Promise<void> {

@@ -14,6 +14,7 @@ export class CannotLock extends Error {
   override readonly name = 'CannotLock';
 }
 
+/** This file is never removed: a second process could then lock a new file of the same name. */
 const lockName = 'agent.lock';
 const privateFile = 0o600;
 /** The exit code of flock(1) if another process has the lock. */
@@ -36,10 +37,8 @@ function inUse(directory: string): DirectoryInUse {
 }
 
 /**
- * Locks an open file with flock(2). Node.js has no call for flock(2), so the program flock(1)
- * inherits the descriptor and locks the file. The lock remains after flock(1) has ended, because it
- * belongs to the open file, which this process keeps open. Children that this process starts later
- * do not inherit the descriptor.
+ * Locks an open file. Node.js lacks flock(2), so the program flock(1) locks the inherited
+ * descriptor. The lock belongs to the open file, so it outlasts flock(1).
  */
 async function flock(file: FileHandle, directory: string): Promise<void> {
   const child = spawn('flock', ['-n', '3'], { stdio: ['ignore', 'ignore', 'ignore', file.fd] });
@@ -83,15 +82,8 @@ async function openLocked(file: string, directory: string): Promise<FileHandle> 
 }
 
 /**
- * Makes this process the only one that uses a directory, until it unlocks the directory or ends.
- * Returns the function that unlocks. Throws `DirectoryInUse` or `CannotLock`, or the error of
- * `open` if the lock file cannot be opened.
- *
- * The kernel releases the lock when the process ends in any way, so a stale lock does not exist.
- * The lock is on a file in the directory, so it works for all containers of this machine that share
- * the directory. On a network file system it works for all machines if that file system forwards
- * locks. The file is never removed, because a second process could then lock a new file of the same
- * name.
+ * Makes this process the only one that uses a directory, until it ends or calls the result. Throws
+ * `DirectoryInUse`, `CannotLock` or the error of `open`.
  */
 export async function lockDirectory(directory: string): Promise<() => Promise<void>> {
   const handle = await openLocked(path.join(directory, lockName), directory);

@@ -1,4 +1,3 @@
-/** An event that a node logs. docs/LOGS.md lists the events of the nodes and the services. */
 interface NodeLogEvent {
   readonly level: 'info' | 'warn' | 'error';
   /** Null if the message varies. The caller of `Log` then passes the event's name as `event`. */
@@ -10,9 +9,7 @@ interface NodeLogEvent {
   readonly says?: string;
 }
 
-/**
- * The members of the log events of a node. The members that every line has are not in this list.
- */
+/** The members of the log events of a node, except those that every line has. */
 export const nodeLogMembers = {
   adapter: 'the adapter for the form, such as `greenhouse` or `generic`',
   binary: 'the path of the browser',

@@ -1,9 +1,8 @@
 import { eventOf } from './log-events.ts';
 
 /**
- * Writes one JSON line to standard output for each call. Callers pass no payload, no result and no
- * secret. `message` decides the event of the line (docs/LOGS.md). A call whose message is not fixed
- * passes `event` in `fields`.
+ * Writes one JSON line to standard output. Callers pass no payload, result or secret. A call whose
+ * message is not fixed passes `event` in `fields` (docs/LOGS.md).
  */
 export type Log = (
   level: 'info' | 'warn' | 'error',

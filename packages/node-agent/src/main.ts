@@ -26,8 +26,8 @@ function sentenceOf(error: unknown, stateDir: string): string | undefined {
 }
 
 /**
- * Waits for `work` and returns its result. If it fails for a reason that the node owner can fix,
- * prints a sentence and ends the process with code 1. Rejects with any other error.
+ * Returns the result of `work`. If it fails for a reason that the node owner can fix, prints a
+ * sentence and exits with code 1. Rejects with any other error.
  */
 async function orExit<T>({ stateDir }: RunOptions, log: Log, work: Promise<T>): Promise<T> {
   try {
@@ -41,7 +41,7 @@ async function orExit<T>({ stateDir }: RunOptions, log: Log, work: Promise<T>): 
   }
 }
 
-/** Returns the executor. A simulated node does not load the modules of the browser. */
+/** A simulated node does not load the modules of the browser. */
 async function executorOf(options: RunOptions, log: Log): Promise<Executor> {
   if (options.executor === 'simulated') return onlyAt(options.onlyHosts, simulatedExecutor);
   const { startBrowserExecutor } = await import('./browser-node.ts');
@@ -66,7 +66,6 @@ async function run(options: RunOptions): Promise<void> {
   });
   let isStopping = false;
 
-  /** Drains for at most `drainMs`, then exits. A second call exits at once. */
   async function stop(why: string, drainMs: number): Promise<void> {
     if (isStopping) process.exit(0);
     isStopping = true;

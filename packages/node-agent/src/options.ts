@@ -71,19 +71,15 @@ interface Parsed {
 }
 
 /**
- * Returns the directory of the node `id`. Without `id`, returns the directory that contains the
- * directories of all nodes. Both are below the user's state directory: XDG_STATE_HOME, or else
- * ~/.local/state.
+ * The directory of the node `id` in the user's state directory. Without `id`, the directory that
+ * contains those of all nodes.
  */
 function defaultStateDir(id: string | undefined): string {
   const base = process.env['XDG_STATE_HOME'] || path.join(homedir(), '.local', 'state');
   return path.join(base, 'svc-node', id ?? '');
 }
 
-/**
- * Returns `simulated` for a `ws:` link, because only a sandbox accepts such a link. Otherwise
- * returns `browser`.
- */
+/** Only a sandbox accepts a `ws:` link. */
 function defaultExecutor(link: string | undefined): ExecutorName {
   return link !== undefined && new URL(link).protocol === 'ws:' ? 'simulated' : 'browser';
 }
@@ -183,10 +179,6 @@ function optionsOf(parsed: Parsed): NodeOptions {
   };
 }
 
-/**
- * Exits with a sentence if an option is missing, or if the link to another machine is not encrypted
- * and `--insecure` is not given.
- */
 function checkRun(command: Command, options: NodeOptions): RunOptions {
   const { link, id, secret, isInsecure } = options;
   const missing = (name: string): never =>

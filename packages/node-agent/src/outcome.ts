@@ -48,9 +48,8 @@ function isSendable(outcome: Outcome): boolean {
 }
 
 /**
- * The outcome of a finished job. A result that violates the contract or is too large is reduced to
- * its `confirmationId`. If the `confirmationId` is not valid, the result becomes empty. The outcome
- * stays `completed`, because the work is done.
+ * The outcome of a finished job. A result that the service would refuse is reduced to its
+ * `confirmationId`, or to nothing: the job is completed in any case.
  */
 export function completedOutcome(
   submissionId: string,
@@ -79,8 +78,8 @@ export function failedOutcome(
 }
 
 /**
- * The failure that the tenant sees. A `JobFailed` passes on its code and its message, and also
- * `retriable` if it is false. Any other error becomes a `node_error` with a fixed message.
+ * The failure that the tenant sees. Any error other than `JobFailed` becomes a `node_error` with a
+ * fixed message.
  */
 export function failureOf(error: unknown): Failure {
   if (error instanceof JobFailed) {

@@ -37,9 +37,8 @@ export interface Recovery {
 }
 
 /**
- * Creates the node's part in a recovery. It reports each entry of the history until the service has
- * recorded the entry. It sends `reported` when all entries are recorded and each outcome that it
- * sent is acknowledged.
+ * The recovery reports each history entry until it is recorded. It sends `reported` when all are
+ * recorded and the outcomes that it sent are acknowledged.
  */
 export function createRecovery({ history, phaseOf, resume, send }: RecoveryContext): Recovery {
   const unrecorded = new Map<string, HistoryEntry>();

@@ -5,17 +5,14 @@ export function endedEntry(outcome: Outcome): JournalEntry & { phase: 'ended' } 
   return { phase: 'ended', submissionId: outcome.submissionId, outcome };
 }
 
-/**
- * True if the journal proves that a begun run has submitted nothing. False in each phase other than
- * `begun`.
- */
+/** True if the journal proves that a begun run has submitted nothing. */
 export function isUnsubmitted(entry: JournalEntry): boolean {
   return entry.phase === 'begun' && entry.isFenced;
 }
 
 /**
- * Ends a run that a previous process has begun, because that process may have acted. The outcome is
- * the failure `node_error` (CONTRACT 5). Other entries stay as they are.
+ * Turns a run that a previous process has begun into a failure `node_error` (CONTRACT 5), because
+ * that process may have acted. Other entries stay as they are.
  */
 export function afterRestart(entry: JournalEntry): JournalEntry {
   if (entry.phase === 'assigned' || entry.phase === 'ended') return entry;

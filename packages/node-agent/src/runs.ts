@@ -64,13 +64,8 @@ async function within(ms: number, promises: readonly Promise<unknown>[]): Promis
 }
 
 /**
- * The submissions of the node: assignments, begun or not, and outcomes that the service has not
- * acknowledged. Each change is on disk before the node acts on it, except an outcome that cannot be
- * written: the node reports it anyway. The changes are made one after another, so the last change
- * is the one on disk.
- *
- * If an assignment cannot be written, the node does not run it, and answers its `begin` with a
- * failed outcome.
+ * The node's assignments and unacknowledged outcomes. Each change is on disk before the node acts
+ * on it, except an outcome that cannot be written.
  */
 export class NodeRuns {
   readonly #context: RunsContext;
@@ -135,9 +130,8 @@ export class NodeRuns {
   }
 
   /**
-   * Stops the submission and then sends `stopped`, also for a submission that the node does not
-   * have. If the submission has an outcome, or completes before it stops, the outcome is sent
-   * instead.
+   * Stops the submission and sends `stopped`, also for an unknown submission. If it has an outcome
+   * or completes first, the outcome is sent instead.
    */
   stop(submissionId: string): void {
     this.#inOrder(() => this.#stop(submissionId));
@@ -153,9 +147,8 @@ export class NodeRuns {
   }
 
   /**
-   * Stops the executors that run. Then waits, without a limit, for the change that is in progress.
-   * Afterwards waits at most `stopMsMax` for the executors. The entries of the stopped submissions
-   * stay in the journal, because `close` writes no outcomes.
+   * Stops the executors. Waits without a limit for the change in progress, then at most `stopMsMax`
+   * for the executors. Stopped submissions stay in the journal.
    */
   async close(): Promise<void> {
     clearInterval(this.#sendAgain);

@@ -15,7 +15,7 @@ const validateBatch = (): ValidateFunction<{ from: string; messages: unknown[] }
   ajv.compile<{ from: string; messages: unknown[] }>(DispatcherBatch);
 
 export interface BusMessages {
-  /** The id of the sender. Empty if the sender is no dispatcher, or if the text is unreadable. */
+  /** The id of the sender. Empty if the sender is not a dispatcher or the text is unreadable. */
   readonly from: string;
   readonly messages: readonly DispatcherMessage[];
   /** The number of messages that were dropped. A text that cannot be read counts as one. */
@@ -25,8 +25,8 @@ export interface BusMessages {
 const unreadable: BusMessages = { from: '', messages: [], malformed: 1 };
 
 /**
- * Reads a text from a channel of the bus: a batch, or a single message as older dispatchers and
- * other services send it. A malformed message of a batch does not affect the others. Never throws.
+ * Reads a text from the bus: a batch, or a single message of an older dispatcher or another
+ * service. Drops malformed messages and keeps the others. Never throws.
  */
 export function readBusMessages(text: string): BusMessages {
   const parsed = parseBoundedJson(text, textBounds);

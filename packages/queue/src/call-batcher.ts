@@ -1,10 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /**
- * Combines calls to Redis into batches (decision 9), because one message with many calls costs less
- * than many messages. A batch contains the calls of one turn of the event loop, or the calls that
- * arrived while the previous batch was in flight. Calls beyond `sizeMax` wait for the next batch.
- * The order of the calls is kept.
+ * Combines waiting calls to Redis into batches (decision 9), because one message with many calls
+ * costs less than many messages. The order of the calls is kept.
  */
 export type CallBatcher<Input, Output> = (input: Input) => Promise<Output>;
 
@@ -18,15 +16,14 @@ interface Waiting<Input, Output> {
 }
 
 /**
- * Creates a batcher of calls to Redis. `run` takes up to `sizeMax` inputs, and returns one output
- * for each input, in the same order. Only one `run` is in progress at a time. If `run` fails, the
- * calls of its batch and all waiting calls fail too, without a retry, because no caller may wait
- * for more than one time-out of Redis.
+ * If `run` fails, the calls of its batch and all waiting calls fail without a retry, because no
+ * caller may wait for more than one time-out of Redis.
  */
 export function createCallBatcher<Input, Output>({
   run,
   sizeMax,
 }: {
+  /** Returns one output for each input, in the same order. Called for one batch at a time. */
   readonly run: (inputs: readonly Input[]) => Promise<readonly Output[]>;
   readonly sizeMax: number;
 }): CallBatcher<Input, Output> {

@@ -10,9 +10,8 @@ const askedMax = 16;
 const disconnectMsMax = 2_000;
 
 /**
- * Asks these servers concurrently which servers the cluster has. Returns when more than half of
- * them have answered, or when each has answered or failed. It waits for a majority, because an
- * isolated minority knows only old owners.
+ * Asks these servers which servers the cluster has, until more than half have answered. If too many
+ * fail, returns the answers of the others (decision 46).
  */
 export async function askCluster(
   cluster: ClusterAddress,
@@ -37,8 +36,8 @@ async function nodesBy(cluster: ClusterAddress, server: ServerAddress): Promise<
 }
 
 /**
- * Runs `work` on a short connection to one server. Throws if `work` throws, or if the server does
- * not accept the connection or answer a command within `answerMsMax`.
+ * Runs `work` on a short connection to one server. Throws if `work` throws, or if the connection or
+ * a command fails or takes longer than `answerMsMax`.
  */
 export async function withServer<T>(
   cluster: ClusterAddress,
@@ -77,8 +76,8 @@ interface Discovery {
 }
 
 /**
- * The discovery of each cluster. All connections of this process to a cluster share it, because
- * separate discoveries would flood the servers with questions during an outage.
+ * All connections of this process to a cluster share its discovery, because separate ones would
+ * flood the servers with questions during an outage.
  */
 const discoveries = new Map<string, Discovery>();
 
@@ -95,9 +94,8 @@ async function discover(cluster: ClusterAddress): Promise<ClusterNode[]> {
 }
 
 /**
- * Makes an ioredis connector that connects to the present owner of the slot of `key`. Each attempt
- * asks the cluster for the owner, or waits for a discovery in progress. If no owner is found, the
- * attempt fails, and `retryStrategy` decides when the next attempt follows.
+ * Makes an ioredis connector that connects to the present owner of the slot of `key` (decision 46).
+ * If no owner is found, the attempt fails.
  */
 export function clusterConnector(cluster: ClusterAddress, key: string) {
   const slot = slotOf(key);
@@ -108,9 +106,8 @@ export function clusterConnector(cluster: ClusterAddress, key: string) {
     }
 
     /**
-     * Connects to the owner of the slot. Must not reject, because ioredis would then not try again.
-     * If no owner is found, or if the connection is closed meanwhile, it therefore returns a
-     * destroyed socket.
+     * Returns a destroyed socket if no owner is found, or if the connection is closed meanwhile.
+     * Must not reject, because ioredis would then not try again.
      */
     override async connect() {
       this.connecting = true;

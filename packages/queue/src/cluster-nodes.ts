@@ -16,8 +16,7 @@ export interface ClusterNode {
 
 /**
  * Parses the answer of `asked` to `CLUSTER NODES`. Skips servers without an address, and those that
- * are still joining the cluster. If connections are encrypted, the announced host name is used,
- * because a certificate rarely contains an IP address.
+ * are still joining the cluster.
  */
 export function parseClusterNodes(
   text: string,
@@ -40,9 +39,8 @@ export function parseClusterNodes(
 }
 
 /**
- * Reads `ip:port@busport[,hostname]`. A server that has met no other server does not know its own
- * host, so the host is that of `own`. Undefined if `place` is malformed, or if `place` has no host
- * and `own` is undefined.
+ * Reads `ip:port@busport[,hostname]`. A missing host is that of `own`. Undefined if `place` is
+ * malformed, or if both hosts are missing.
  */
 function addressIn(
   place: string,
@@ -52,15 +50,16 @@ function addressIn(
   const found = /^(.*):(\d+)(?:@\d+)?(?:,([^,=]*))?(?:,.*)?$/.exec(place);
   if (found === null) return undefined;
   const [, ip = '', port = '', name = ''] = found;
+  // A certificate rarely contains an IP address.
   const host = isEncrypted && name !== '' ? name : ip;
   if (host !== '') return { host, port: Number(port) };
+  // A server that has met no other server does not know its own host.
   return own === undefined ? undefined : { host: own.host, port: Number(port) };
 }
 
 /**
- * Parses a range of hash slots, such as `0-5460`. Skips an entry in brackets: it names a hash slot
- * that is being moved between servers. The present owner still lists this hash slot in its ranges,
- * so nothing is lost.
+ * Parses a range of hash slots, such as `0-5460`. Skips a hash slot in brackets, which is being
+ * moved: its present owner still lists it in a range.
  */
 function rangeIn(text: string): [number, number][] {
   const found = /^(\d+)(?:-(\d+))?$/.exec(text);
@@ -70,8 +69,8 @@ function rangeIn(text: string): [number, number][] {
 }
 
 /**
- * The address of the slot's owner. If several masters claim the slot, the owner is the one with the
- * highest epoch. Undefined if no master claims the slot, or if the owner counts as failed.
+ * The address of the slot's owner: the master with the highest epoch that claims it. Undefined if
+ * no master claims the slot, or if the owner counts as failed.
  */
 export function ownerOfSlot(
   nodes: readonly ClusterNode[],

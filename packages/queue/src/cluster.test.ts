@@ -150,9 +150,8 @@ const refuse = (reason: string): never => {
 };
 
 /**
- * Runs both scripts of `guardRedis`. For this, deletes the mark, and starts a sandbox guard while a
- * production guard is connected. The first script sets the mark, because it is missing. The second
- * script deletes it again, because the production guard is connected.
+ * Runs both scripts of `guardRedis`: the first one sets the deleted mark, and the second one
+ * deletes it again, because a production guard is connected.
  */
 async function refuseOtherEnvironment(): Promise<void> {
   const options = { redisUrl: clusterUrl, logger: quiet, intervalMs: 60_000 };

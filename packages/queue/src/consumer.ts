@@ -7,9 +7,8 @@ import { closeRedis, connectRedis, keyPrefix, redisIsReady, type QueueLogger } f
 
 export interface Consumer {
   /**
-   * Takes no more jobs, and waits for the jobs in progress. After `drainTimeoutMs`, it aborts the
-   * signal of these jobs. One second later it closes the connections, even if jobs are still in
-   * progress.
+   * Takes no more jobs and waits for those in progress. Aborts their signal after `drainTimeoutMs`,
+   * and closes the connections at most one second later.
    */
   close(): Promise<void>;
   /**
@@ -26,9 +25,8 @@ export interface ConsumerOptions<K extends QueueKey> {
   readonly prefix: string;
   readonly queue: K;
   /**
-   * Handles one job. Must be idempotent, because delivery is at-least-once. After an error the job
-   * is retried or parked as failed, as the catalogue of queues defines. `close` aborts the signal
-   * if the job has not ended after `drainTimeoutMs`.
+   * Must be idempotent, because delivery is at-least-once. After an error the job is retried or
+   * parked as failed, as the catalogue of queues defines.
    */
   handle(job: JobOf[K], context: { readonly signal: AbortSignal }): Promise<void>;
   readonly logger: QueueLogger;
@@ -40,8 +38,8 @@ export interface ConsumerOptions<K extends QueueKey> {
 }
 
 /**
- * A consumer that has not polled for this long is not ready, unless it is handling as many jobs as
- * it may. BullMQ's longest blocking read takes half of this time, 10 s.
+ * A consumer that has not polled for this long is not ready, unless it has as many jobs as it may.
+ * BullMQ's longest blocking read takes 10 s.
  */
 export const pollSilenceMsMax = 20_000;
 const drainTimeoutMsDefault = 8_000;
@@ -94,8 +92,8 @@ function logEvents(worker: ObservedWorker, logger: QueueLogger, queue: QueueKey)
 }
 
 /**
- * Consumes one queue of the catalogue over its own connections. Starts at once, and continues after
- * an outage, restart or flush of Redis. Checks every payload against its schema.
+ * Starts to consume one queue over its own connections, and continues after an outage, restart or
+ * flush of Redis. Checks every payload against its schema.
  */
 export function createConsumer<K extends QueueKey>(options: ConsumerOptions<K>): Consumer {
   const { queue, logger, concurrency = queues[queue].concurrency } = options;

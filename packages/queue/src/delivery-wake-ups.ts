@@ -4,10 +4,8 @@ import { redisScript } from './redis-script.ts';
 import { keyPrefix } from './redis.ts';
 
 /**
- * A backlog of deliveries must fill neither the queue nor the memory of Redis. The deliveries
- * therefore stay in Postgres, and one wake-up job on the webhook queue serves many tenants. While
- * the job waits, further tenants with due deliveries join a set. The deliverer that takes the job
- * also takes up to `takenMax` tenants of the set.
+ * One wake-up job on the webhook queue serves many tenants: while it waits, others join a set. So a
+ * backlog of deliveries fills neither the queue nor Redis.
  */
 
 /**
@@ -27,9 +25,8 @@ const pausedKey = `${queues.webhook.name}:paused`;
 const wakeUpSetKey = 'webhook-alarms';
 
 /**
- * Adds tenants to the set `webhook-alarms` if a job waits, unless the set is full. KEYS[1]: the
- * common prefix of all keys. ARGV: lifetime of the set in ms, its size limit, tenants. Returns 1 if
- * no job waits, otherwise 0.
+ * KEYS[1]: the common prefix of all keys. ARGV: lifetime of the set in ms, its size limit, tenants.
+ * Returns 1 if no job waits, otherwise 0.
  */
 const joinScript = redisScript(`
 local waiting = redis.call('LLEN', KEYS[1] .. '${waitingKey}') + redis.call('LLEN', KEYS[1] .. '${pausedKey}')
@@ -43,10 +40,8 @@ return 0
 `);
 
 /**
- * Adds tenants to the set of the waiting wake-up job, and returns true. If the set is full
- * (`wakeUpTenantsMax`), adds nothing but also returns true, because deliverers find the deliveries
- * of further tenants in Postgres. If no wake-up job waits, adds nothing and returns false, so the
- * caller must enqueue one.
+ * Adds tenants to the set of the waiting wake-up job, unless the set is full. If no job waits, adds
+ * nothing and returns false: the caller must then enqueue one.
  */
 export async function joinWaitingWakeUp(
   redis: Redis,
@@ -58,10 +53,8 @@ export async function joinWaitingWakeUp(
 }
 
 /**
- * Takes up to 1,024 tenants from the set of those that joined the current wake-up job. The others
- * stay in the set for the next job. Call this in the handler of the job, before the query for due
- * deliveries. A tenant whose delivery becomes due after this call joins a new job, so no delivery
- * is missed.
+ * Takes up to 1,024 tenants from the set; the rest stay for the next job. Call this in the job
+ * before the query for due deliveries, otherwise one can be missed.
  */
 export function takeWakeUpTenants(redis: Redis, prefix: string): Promise<string[]> {
   return redis.spop(`${keyPrefix(prefix)}:${wakeUpSetKey}`, takenMax);

@@ -6,16 +6,11 @@ import { channelOfAll, channelsOf, createBusSender } from './bus-sender.ts';
 import { closeRedis, connectRedis, keyPrefix, type QueueLogger } from './redis.ts';
 import { subscribeTo } from './subscription.ts';
 
-/**
- * The channels between dispatchers. Each dispatcher reads three channels: one for batches, one for
- * single messages, which older versions send, and one that all dispatchers share.
- */
+/** Connects one dispatcher to the others by Redis channels (decision 31). */
 export interface DispatcherBus {
   /**
-   * Sends to one dispatcher, in a batch with other messages to it (decision 31). A message from
-   * this dispatcher to itself goes to `onMessage` later, without Redis. Returns false if the
-   * dispatcher is not subscribed. Throws if Redis is unreachable, or if too many messages wait for
-   * Redis.
+   * Returns false if the dispatcher is not subscribed. Throws if Redis is unreachable, or if too
+   * many messages wait for Redis.
    */
   send(dispatcherId: string, message: DispatcherMessage): Promise<boolean>;
   /** Sends to all other dispatchers. Throws if Redis is unreachable. */
@@ -25,11 +20,7 @@ export interface DispatcherBus {
   close(): Promise<void>;
 }
 
-/**
- * Opens the bus of one dispatcher. The caller closes `redis` (of role `producer`). The subscription
- * has its own connection, and is renewed after a reconnect. A message whose handler throws is
- * logged and dropped.
- */
+/** Opens the bus of one dispatcher. The caller closes `redis` (of role `producer`). */
 export function createDispatcherBus({
   redis,
   redisUrl,
@@ -42,6 +33,7 @@ export function createDispatcherBus({
   readonly redisUrl: string;
   readonly prefix: string;
   readonly dispatcherId: string;
+  /** If it throws, the message is dropped, because dispatchers tolerate the loss of any message. */
   readonly onMessage: (message: DispatcherMessage) => void;
   readonly logger: QueueLogger;
 }): DispatcherBus {
@@ -61,10 +53,6 @@ export function createDispatcherBus({
     if (from !== dispatcherId) for (const message of messages) handle(message);
   });
 
-  /**
-   * Passes a message to `onMessage`. If `onMessage` throws, the message is dropped, because
-   * dispatchers tolerate the loss of any message.
-   */
   function handle(message: DispatcherMessage): void {
     try {
       onMessage(message);
@@ -105,10 +93,8 @@ export function createDispatcherBus({
 }
 
 /**
- * Notifies all dispatchers that a submission has ended without a report of its node. Call this
- * function after the commit that ended the submission. The offering of the submission stops, and
- * the node gets `cancel`. A lost message only delays `cancel`, because dispatchers also look for
- * ended runs in Postgres. Throws if Redis is unreachable.
+ * Notifies all dispatchers that a submission has ended. Call it after the commit. A lost message
+ * only delays `cancel` to the node. Throws if Redis is unreachable.
  */
 export async function publishCancelled(
   redis: Redis,
@@ -119,9 +105,8 @@ export async function publishCancelled(
 }
 
 /**
- * Notifies all dispatchers that an operator has changed a node. Call it after the commit. The
- * dispatcher of the node's link applies the change at once. A lost message only delays this,
- * because dispatchers also poll Postgres. Throws if Redis is unreachable.
+ * Notifies all dispatchers that an operator has changed a node. Call it after the commit. A lost
+ * message only delays the effect. Throws if Redis is unreachable.
  */
 export async function publishNodeChanged(
   redis: Redis,

@@ -6,12 +6,8 @@ import { closeRedis, connectRedis, type QueueLogger, waitForRedis } from './redi
 type Environment = 'sandbox' | 'production';
 
 /**
- * The mark: the key that names the environment of a Redis (CONTRACT 0: sandbox and production share
- * nothing). The mark applies to all prefixes of a server, because queues under two prefixes share
- * the memory and are flushed together. In a cluster the mark applies to all servers. All guards
- * (`guardRedis`) of a cluster connect to the server that owns the slot of this key. They share one
- * server, because each guard must see the connections of the others, and a server lists only its
- * own.
+ * The mark: a key that names the environment of a Redis (CONTRACT 0). It covers all prefixes,
+ * because they share memory, and a whole cluster (decision 46).
  */
 const markKey = 'svc:environment';
 
@@ -31,20 +27,14 @@ export interface RedisGuard {
 
 const intervalMsDefault = 1_000;
 /**
- * The longest wait for Redis at the start of a service, and in `environmentOfRedis`. If Redis does
- * not answer in this time, the service starts, and checks the mark when Redis answers.
+ * The longest wait for Redis. If Redis has not answered when a service starts, the service runs
+ * anyway and checks the mark later.
  */
 const startWaitMsMax = 1_000;
 
 /**
- * Keeps a service away from a Redis that belongs to the other environment. The guard checks the
- * mark (`markKey`) at every interval, and sets a missing one. But after a FLUSHALL the mark is
- * missing even if the other environment uses this Redis. So a guard that has set the mark looks for
- * connections of the other environment's guards. They survive a FLUSHALL, and their names contain
- * the environment. If there is one, the guard deletes its new mark.
- *
- * If Redis belongs to the other environment, a guard that has never seen the mark of its
- * environment calls `refuse`. Any other guard logs an error, and the process continues.
+ * Checks at every interval that Redis belongs to this environment. If not, calls `refuse`, or only
+ * logs an error if an earlier check found this environment.
  */
 export async function guardRedis(options: RedisGuardOptions): Promise<RedisGuard> {
   const { redisUrl, environment, logger } = options;
@@ -108,14 +98,14 @@ async function check(
 }
 
 /**
- * Returns the environment that this Redis belongs to. Sets the mark if it is missing. But if
- * processes of the other environment are connected, deletes the new mark and returns the other
- * environment.
+ * Returns the environment that this Redis belongs to. Sets a missing mark, unless a guard of the
+ * other environment is connected.
  */
 async function claimRedis(redis: Redis, environment: Environment): Promise<string> {
   const reply = await claimScript(redis, markKey, [environment]);
   const [found, isNew] = Array.isArray(reply) ? reply : [];
   if (isNew !== 1) return String(found);
+  // A FLUSHALL removes the mark, but the guards of the other environment stay connected.
   const other = environment === 'sandbox' ? 'production' : 'sandbox';
   if (!(await isConnected(redis, other))) return environment;
   await giveBackScript(redis, markKey, [environment]);

@@ -41,10 +41,6 @@ beforeEach(async () => {
   await startFleet(slots);
 });
 
-/**
- * Reserves a slot for a new submission. The ids of a test's submissions are `s1`, `s2`, … in the
- * order of the calls.
- */
 function ask(tenantId?: string, excludeNodeIds: string[] = []): Promise<Reservation> {
   asked += 1;
   return fleet.reserve({

@@ -15,12 +15,8 @@ import {
 } from '@svc/domain';
 
 /**
- * The domain's `askForSlot` in Lua, for the script that reserves slots. It uses `key` and `now` of
- * the fleet library, and one kind of key in the registry:
- *
- * - `contention:<job type>:<hundredths>` string: the domain's `Contention` as JSON, for one job
- *   type and tier. `<hundredths>` is the share of the slots that the tier leaves free. Such a key
- *   is created only while slots are short, and expires.
+ * The domain's `askForSlot` in Lua (decision 40). The key `contention:<job type>:<headroom in %>`
+ * has the `Contention` of one job type and tier as JSON.
  */
 export const fairnessLibrary = `
 local contentions = {}

@@ -1,40 +1,32 @@
 /**
- * The Lua functions that every script of the fleet registry begins with (fleet-scripts.ts).
- * `KEYS[1]` is the common prefix of the keys below, with a hash tag, so all keys are in one slot of
- * a cluster. `ARGV[1]` is the time in ms; if it is empty, Redis's clock is used.
- *
- * A submission that takes a slot of a node has one token there, so taking or freeing the slot twice
- * changes nothing. A node's free slots are its slots minus its tokens.
+ * The beginning of every script of the fleet registry. `KEYS[1]`: the common prefix of all keys.
+ * `ARGV[1]`: the time in ms, or empty for the clock of Redis.
  */
 
 /*
- * Keys with an entry for each node or reservation. Times are Redis ms:
+ * Keys of nodes:
  *
- * - `nodes`             hash: node → its link as JSON
- * - `tokens:<node>`     hash: submission → end of its reservation, 0 if confirmed
- * - `expiring`          sorted set: "<node> <submission>", by the end of the reservation
- * - `free:<job type>`   sorted set: nodes that are not draining, by free slots; silent nodes by
- *                       free slots / 1024, so they rank behind all others with a free slot
+ * - `nodes`, hash: node → its link as JSON
+ * - `links:<dispatcher>`, set: its nodes
+ * - `silent`, sorted set: silent nodes by the end of their silence
+ * - `moving`, sorted set: nodes that change dispatcher, by their latest arrival
  */
 
 /*
- * Keys with an entry for some nodes:
+ * Keys of slots:
  *
- * - `silent`            sorted set: nodes that left an offer unanswered, by the end of their
- *                       silence
- * - `moving`            sorted set: nodes that move to another dispatcher, by the time until which
- *                       they are expected there
+ * - `tokens:<node>`, hash: submission → end of its reservation, 0 if confirmed
+ * - `expiring`, sorted set: "<node> <submission>", by that end
+ * - `free:<job type>`, sorted set: nodes by free slots, silent ones by free slots / 1024
  */
 
 /*
  * Keys of the whole fleet:
  *
- * - `totals`            hash: "<job type>:slots" and "<job type>:free", without draining nodes;
- *                       "*" counts each node once
- * - `dispatchers`       sorted set: dispatcher → its last heartbeat (Redis ms)
- * - `links:<dispatcher>` set: the nodes linked to it
- * - `born`              time at which this registry was created: at the first start, or after Redis
- *                       lost the registry (Redis ms)
+ * - `totals`, hash: "<job type>:slots" and "<job type>:free", without draining nodes;
+ *   "*" counts each node once
+ * - `dispatchers`, sorted set: dispatcher → its last heartbeat
+ * - `born`: when this registry was created
  */
 export const fleetLibrary = `
 local function key(name) return KEYS[1] .. ':' .. name end

@@ -72,9 +72,7 @@ describe('reserving', () => {
     for (const submissionId of ['s1', 's2', 's3', 's4']) {
       chosen.push(await fleet.reserve(wanted(submissionId)));
     }
-    // n1 is the own node. It is chosen first, because its 62 free slots are near enough to the 64
-    // of n2. With 61 against 64 and then 61 against 63, n1 is too far below n2. With 61 against 62,
-    // n1 is near enough again.
+    // Free slots of n1 (the own node) and n2 before each call: 62/64, 61/64, 61/63, 61/62.
     const nodeIds = ['n1', 'n2', 'n2', 'n1'];
     expect(chosen).toMatchObject(nodeIds.map((nodeId) => ({ nodeId })));
   });
@@ -393,7 +391,6 @@ async function callsOf(command: string): Promise<number> {
   return Number(new RegExp(`cmdstat_${command}:calls=(\\d+)`).exec(stats)?.[1] ?? 0);
 }
 
-/** All nodes take `other`. Every third node, from `n0`, takes both job types. */
 function canTake(nodeId: string, jobType: string): boolean {
   return jobType === 'other' || Number(nodeId.slice(1)) % 3 === 0;
 }

@@ -17,9 +17,8 @@ export interface FleetNode {
   readonly dispatcherId: string;
   readonly linkId: string;
   /**
-   * The number of the link in the registry. Pass 0 for a new link. `join` returns the link's
-   * number, which later calls of `join` must pass. This number is higher than the number of the
-   * node's previous link.
+   * 0 for a new link, otherwise the number that `join` returned. It is higher than the number of
+   * the node's previous link.
    */
   readonly epoch: number;
   /**
@@ -42,21 +41,14 @@ export interface ReserveInput {
   readonly excludeNodeIds: readonly string[];
   readonly submissionId: string;
   /**
-   * The tenant of the submission. While slots are short, `askForSlot` of the domain may refuse a
-   * tenant that is above its share. Undefined if that rule must not apply: the tenant is not known,
-   * or a slot was granted to the submission before.
+   * A tenant above its share may be refused (CONTRACT 7). Undefined if the tenant is not known, or
+   * if a slot was granted to the submission before.
    */
   readonly tenantId?: string | undefined;
   /** The time until the reservation expires if it is neither confirmed nor released. */
   readonly ttlMs: number;
 }
 
-/**
- * `no_headroom`: too few slots are free for the tier, or the free slots are kept for other tenants.
- * `none_left`: all nodes with a free slot are excluded. `rebuilding`: one of these two cases, but
- * the registry may lack nodes, because it is new or nodes are moving to another dispatcher. `lost`:
- * the registry is lost or has lost this dispatcher; call `refresh`, and `join` for each node.
- */
 export type Reservation =
   | {
       readonly kind: 'reserved';
@@ -64,7 +56,17 @@ export type Reservation =
       readonly dispatcherId: string;
       readonly linkId: string;
     }
-  | { readonly kind: 'no_headroom' | 'none_left' | 'rebuilding' | 'lost' };
+  | {
+      readonly kind:
+        /** Too few slots are free for the tier, or they are kept for other tenants. */
+        | 'no_headroom'
+        /** All nodes with a free slot are excluded. */
+        | 'none_left'
+        /** Like `no_headroom` or `none_left`, but nodes may be missing from the registry. */
+        | 'rebuilding'
+        /** The registry has lost this dispatcher: call `refresh`, and `join` for each node. */
+        | 'lost';
+    };
 
 export interface FleetRegistry {
   /**
@@ -76,51 +78,47 @@ export interface FleetRegistry {
   join(
     node: FleetNode,
   ): Promise<{ readonly kind: 'joined'; readonly epoch: number } | { readonly kind: 'superseded' }>;
-  /**
-   * Removes a link. Does nothing if the registry has another link of the node. `movesWithinMs` is
-   * for a dispatcher that stops: the node is expected at another dispatcher within this time,
-   * unless the node is draining. Until the node is there or the time is over, `reserve` returns
-   * `rebuilding` in place of `no_headroom` and `none_left`.
-   */
+  /** Removes a link. Does nothing if the registry has another link of the node. */
   leave(
     nodeId: string,
     linkId: string,
-    options?: { readonly movesWithinMs: number },
+    options?: {
+      /**
+       * The node is expected at another dispatcher within this time. Until then `reserve` returns
+       * `rebuilding` instead of `no_headroom` and `none_left`.
+       */
+      readonly movesWithinMs: number;
+    },
   ): Promise<void>;
   /**
-   * Reserves a slot in one atomic step, or refuses (`Reservation`). The headroom for higher tiers
-   * must stay free (CONTRACT 7). Chooses the node with the most free slots, or an own node that is
-   * nearly as free. Silent nodes come last. Concurrent reservations, confirmations and releases
-   * share calls to Redis, so all steps of one call fail together.
+   * Reserves a slot atomically, or refuses. Chooses the node with the most free slots, or an own
+   * node that is nearly as free (CONTRACT 7). Silent nodes come last.
    */
   reserve(input: ReserveInput): Promise<Reservation>;
   /**
-   * Takes the slot until it is released, or until the node's link leaves the registry. This works
-   * even if the reservation has expired. It also ends the silence of the node. Does nothing if the
-   * registry does not have the node.
+   * Takes the slot until `release` or `leave`, even if the reservation has expired. Also ends the
+   * silence of the node. Does nothing if the registry lacks the node.
    */
   confirm(nodeId: string, submissionId: string): Promise<void>;
-  /**
-   * Frees the slot. A slot that is already free stays free. Set `silent` if the node did not answer
-   * the offer. Other nodes with a free slot are then asked before it, for at most `silentNodeMs`.
-   */
+  /** Frees the slot. A slot that is already free stays free. */
   release(
     nodeId: string,
     submissionId: string,
-    options?: { readonly silent: boolean },
+    options?: {
+      /** True if the node did not answer the offer (see `silentNodeMs`). */
+      readonly silent: boolean;
+    },
   ): Promise<void>;
   /**
-   * Marks a dispatcher as gone. Call it if a message to the dispatcher found no subscriber. The
-   * nodes of this dispatcher are dropped, as after `dispatcherSilentMs` without a heartbeat, so
-   * `reserve` does not choose them. If the dispatcher still runs, its next `refresh` returns
-   * `unknown`.
+   * Call it if a message to a dispatcher found no subscriber. `reserve` then skips its nodes. If
+   * the dispatcher still runs, its next `refresh` returns `unknown`.
    */
   suspect(dispatcherId: string): Promise<void>;
   /** True if another dispatcher has sent a heartbeat in the last `dispatcherSilentMs`. */
   hasOthers(dispatcherId: string): Promise<boolean>;
   /**
-   * Counts the slots of the nodes in the registry, and how many of these slots are free. Draining
-   * nodes do not count. If `jobType` is given, only the nodes of this job type count.
+   * Counts the slots of all nodes, or of those with `jobType`, and how many of these slots are
+   * free. Draining nodes do not count.
    */
   capacity(jobType?: string): Promise<{ readonly slots: number; readonly free: number }>;
 }
@@ -133,9 +131,8 @@ export const dispatcherSilentMs = 15_000;
  */
 export const silentNodeMs = 60_000;
 /**
- * The interval at which a dispatcher calls `refresh`, its heartbeat. If Redis has lost the
- * registry, each dispatcher learns it from `refresh` and joins its nodes again. The registry is
- * therefore complete soon after one interval.
+ * A dispatcher calls `refresh` at this interval. If Redis has lost the registry, the dispatcher
+ * then joins its nodes again.
  */
 export const fleetRefreshIntervalMs = 1_000;
 /** While the registry is younger than this, nodes may be missing from it. */
@@ -183,9 +180,8 @@ function readReservation(answer: unknown): Reservation {
 }
 
 /**
- * Runs the waiting steps in one script and returns the answers in the order of `waiting`. The
- * script runs releases and confirmations before reservations. Otherwise a reservation could be
- * refused although the same call frees a slot.
+ * Returns the answers in the order of `waiting`. But releases and confirmations run first, so that
+ * a reservation can get a slot that the same call frees.
  */
 async function takeSteps(
   redis: Redis,
@@ -206,10 +202,8 @@ async function takeSteps(
 }
 
 /**
- * The registry of the fleet in Redis, shared by all dispatchers: the dispatcher of each node's
- * link, and the node's free slots. It is a cache of the connected links, and is rebuilt from them
- * if Redis loses it. All times are by Redis's clock, or by `nowMs` in tests. All methods throw
- * if Redis is unreachable.
+ * The registry in Redis of all connected nodes and their free slots, shared by all dispatchers. All
+ * methods throw if Redis is unreachable.
  */
 export function createFleetRegistry({
   redis,
@@ -218,6 +212,7 @@ export function createFleetRegistry({
 }: {
   readonly redis: Redis;
   readonly prefix: string;
+  /** For tests. The default is Redis's clock. */
   readonly nowMs?: () => number;
 }): FleetRegistry {
   const key = `${keyPrefix(prefix)}:fleet`;

@@ -4,10 +4,8 @@ import { fleetLibrary } from './fleet-library.ts';
 /** The Lua scripts of the fleet registry. Redis runs each call of a script atomically. */
 
 /**
- * Records a heartbeat, frees expired reservations, and drops up to 200 nodes of each dead
- * dispatcher. ARGV: time, dispatcher, ms without a heartbeat after which a dispatcher is dead.
- * Returns 1 if the previous heartbeat of this dispatcher is recent enough, so the registry still
- * has its nodes. Otherwise returns 0.
+ * Records a heartbeat. Removes dead dispatchers and expired reservations. ARGV: time, dispatcher,
+ * `dispatcherSilentMs`. Returns 1 if this one was alive, else 0.
  */
 export const refreshScript = `${fleetLibrary}
 local deadBefore = now - tonumber(ARGV[3])
@@ -32,10 +30,9 @@ return known and 1 or 0
 `;
 
 /**
- * Enters a node's link, or updates its entry. ARGV: time, node as JSON (epoch 0: a new link), then
- * submissions that take a slot. Returns the link's `epoch`, or -1 if the registry has a newer link
- * of the node. The newer link is the one with the higher `linkEpoch`, its number in Postgres. But
- * if a link of an older dispatcher version has no `linkEpoch`, `epoch` is compared instead.
+ * Adds or updates a link. ARGV: time, node as JSON (epoch 0: a new link), then submissions that
+ * take a slot. Returns its `epoch`, or -1 if the node has a newer link. Links of older dispatcher
+ * versions lack `linkEpoch`.
  */
 export const joinScript = `${fleetLibrary}
 local node = cjson.decode(ARGV[2])
@@ -73,8 +70,8 @@ return node.epoch
 `;
 
 /**
- * Removes a node's link. ARGV: time, node, link, within how many ms the node is expected at another
- * dispatcher (0: it is not expected). Does nothing if the registry has another link of the node.
+ * Removes a link, unless the node has another one. ARGV: time, node, link, ms within which the node
+ * is expected at another dispatcher (0: it is not).
  */
 export const leaveScript = `${fleetLibrary}
 local node = load(ARGV[2])
@@ -87,10 +84,7 @@ writeTotals()
 return 0
 `;
 
-/**
- * Returns how many dispatchers other than the given one are alive. ARGV: time, dispatcher, ms
- * without a heartbeat after which a dispatcher is dead.
- */
+/** Returns how many other dispatchers are alive. ARGV: time, dispatcher, `dispatcherSilentMs`. */
 export const othersScript = `${fleetLibrary}
 local aliveSince = now - tonumber(ARGV[3])
 local heard = redis.call('ZSCORE', key('dispatchers'), ARGV[2])
@@ -99,16 +93,8 @@ return redis.call('ZCOUNT', key('dispatchers'), aliveSince, '+inf') - (isCounted
 `;
 
 /**
- * ARGV: time, ms without a heartbeat after which a dispatcher is dead, ms for which a new registry
- * counts as incomplete, then a JSON list of steps. Each step is a list that starts with its kind.
- * Returns one answer per step. The caller lists the steps that release or confirm slots before
- * those that reserve. The steps are:
- *
- * - `release`, node, submission, for how many ms the node counts as silent (0: it does not)
- * - `confirm`, node, submission: keeps the reserved slot taken until it is released
- * - `reserve`, dispatcher, job type, hundredths of the slots that the tier leaves free, submission,
- *   ttl ms of the reservation, the tenant ('' if its share does not matter), then the excluded
- *   nodes
+ * ARGV: time, `dispatcherSilentMs`, `fleetRebuildingMs`, JSON list of steps. A step is its kind and
+ * the arguments of `steps.<kind>`. Returns one answer per step.
  */
 export const stepsScript = `${fleetLibrary}${fairnessLibrary}
 local aliveSince = now - tonumber(ARGV[2])

@@ -1,10 +1,6 @@
 /**
- * Collects items by key, and passes the items of one key to `pass` in one call. A call has the
- * items of one turn of the event loop, and the items that arrived while the previous call of the
- * key was in flight. Many commits can therefore share one message to Redis (decision 9).
- *
- * If a call fails, the items that wait for its end fail too, without a call. If Redis does not
- * answer, an item therefore waits for at most one time-out.
+ * Calls `pass` once for the items of a key that arrive in one turn of the event loop, or while the
+ * previous call is in flight (decision 31).
  */
 export function createGatherer<Item>(
   pass: (key: string, items: readonly Item[]) => Promise<void>,
@@ -15,6 +11,7 @@ export function createGatherer<Item>(
   async function passNext(key: string, items: readonly Item[]): Promise<void> {
     try {
       await new Promise((resolve) => setImmediate(resolve));
+      // If the previous call fails, these items fail too, so that none waits for two time-outs.
       await inFlight.get(key);
     } finally {
       gathered.delete(key);

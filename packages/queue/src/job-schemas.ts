@@ -13,11 +13,7 @@ export class InvalidJob extends Error {
   override readonly name = 'InvalidJob';
 }
 
-/**
- * Checks a payload against its schema in the catalogue of queues. The sender and the receiver both
- * call it. A payload of an incompatible version is therefore refused, and no worker misreads it.
- * Throws `InvalidJob`.
- */
+/** Checks a payload against its schema in the catalogue of queues. Throws `InvalidJob`. */
 export function assertJob<K extends QueueKey>(
   key: K,
   payload: unknown,

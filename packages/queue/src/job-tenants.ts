@@ -1,9 +1,8 @@
 import { queues, type JobOf, type QueueKey } from '@svc/contracts';
 
 /**
- * Moves the tenants of a dispatch job from the payload to the name that the job has in BullMQ. The
- * reason is that dispatchers of the previous version refuse a payload with members that they do not
- * know. They do not read the name (docs/decisions/0040).
+ * The name of a dispatch job in BullMQ carries its tenants, because older dispatchers refuse
+ * unknown members of the payload (docs/decisions/0040).
  */
 
 interface Named {
@@ -24,10 +23,8 @@ export function withTenantsInName(key: QueueKey, job: JobOf[QueueKey]): Named {
 }
 
 /**
- * Undoes `withTenantsInName`: copies the tenants from the name of a dispatch job back into its
- * payload. Returns the payload unchanged if it has no `held`, or if the name does not list exactly
- * the submissions of `held`. A submission without a tenant in the name stays as it is. The caller
- * checks the result against the schema of the queue.
+ * Undoes `withTenantsInName`. Returns the payload unchanged if the name does not fit it. The result
+ * may still violate the schema of the queue.
  */
 export function withTenantsOfName(name: string, payload: unknown): unknown {
   const start = name.indexOf('{');

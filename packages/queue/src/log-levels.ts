@@ -5,9 +5,8 @@ import { redisScript } from './redis-script.ts';
 import { keyPrefix, redisIsReady, type QueueLogger } from './redis.ts';
 
 /**
- * Log levels that an operator sets for a while. A level is in Redis and expires by the clock of
- * Redis. It applies to the processes of the service that are running when it is set. After a
- * FLUSHALL the configured level is in force again.
+ * Log levels that an operator sets for a while, in Redis. A level applies to the processes of the
+ * service that run when it is set. A FLUSHALL ends it.
  */
 
 /** The levels that an operator can set. Errors cannot be switched off. */
@@ -34,10 +33,8 @@ function levelKey(prefix: string, service: string): string {
 const processField = 'process:';
 
 /**
- * The time that a call to Redis may take. Redis computes the start of a process: the arrival of the
- * call minus the age that the process reports. A slow call would make this start too late, and
- * Redis would ignore a level set just after the real start. Therefore a process adds this time to
- * its age.
+ * The time that a call to Redis may take. A process adds it to its age. Otherwise a slow call would
+ * hide a level that was set just after the process started.
  */
 const travelAllowanceMs = 1_000;
 
@@ -51,9 +48,8 @@ return 1
 `);
 
 /**
- * KEYS[1]: the level of a service. ARGV: the process, its age in ms. Returns the level and the ms
- * until the level ends, and notes that the process applies the level. Returns false if there is no
- * level, or if the level was set before the process started.
+ * KEYS[1]: the level of a service. ARGV: the process, its age in ms. Returns the level and its
+ * remaining ms, or false if none was set since the process started.
  */
 const follow = redisScript(`
 local found = redis.call('HMGET', KEYS[1], 'level', 'setAtMs')
@@ -66,8 +62,8 @@ return { found[1], redis.call('PTTL', KEYS[1]) }
 `);
 
 /**
- * Sets the level of a service for `durationMs`. The running processes of the service apply the
- * level within `logLevelAppliedWithinMs`. Throws if Redis is unreachable.
+ * Sets the level for `durationMs`. The running processes of the service apply it within
+ * `logLevelAppliedWithinMs`. Throws if Redis is unreachable.
  */
 export async function setLogLevel(
   redis: Redis,
@@ -115,10 +111,8 @@ export interface LogLevelFollower {
 }
 
 /**
- * Creates a function that applies the current level to this process. Call the function every
- * `logLevelAppliedWithinMs`. If Redis is unreachable, the last level still ends after its time, by
- * the monotonic clock of the process. A level that was set more than a second before the function
- * was created is ignored.
+ * Returns a function that applies the current level to this process. Call it every
+ * `logLevelAppliedWithinMs`. A level also ends while Redis is unreachable.
  */
 export function createLogLevelFollower(options: LogLevelFollower): () => Promise<void> {
   const { redis, prefix, service, monotonicMs, apply, logger } = options;

@@ -4,12 +4,6 @@ import type { Redis } from 'ioredis';
 import { redisScript } from './redis-script.ts';
 import { keyPrefix, redisIsReady, type QueueLogger } from './redis.ts';
 
-/**
- * The heartbeats that each process of a service sends periodically. `svc status` lists the
- * processes, and `svc doctor` compares them. The heartbeats are in Redis and use its clock. After a
- * FLUSHALL the heartbeats of all processes are there again within one interval.
- */
-
 /** A process sends these facts about itself, for `svc doctor`. */
 export interface ServiceFacts {
   readonly version: string;
@@ -55,12 +49,8 @@ const presenceKeptMs = 600_000;
 const instancesMax = 1_000;
 
 /**
- * Notes a heartbeat of an instance and removes instances that have been silent for too long.
- * Returns the time of Redis in ms.
- *
- * KEYS[1]: sorted set of instances as JSON, by last heartbeat. A second key, a hash, contains how
- * far the clock of each instance is ahead of Redis. ARGV: instance, for how many ms a silent
- * instance is kept, the clock of the instance in ms.
+ * Records a heartbeat. KEYS[1]: sorted set of instances as JSON, by last heartbeat. ARGV: instance,
+ * `presenceKeptMs`, the clock of the instance in ms.
  */
 const beat = redisScript(`
 local time = redis.call('TIME')
@@ -84,8 +74,8 @@ function clocksKey(prefix: string): string {
 }
 
 /**
- * Sends heartbeats of one instance of a service until `close` is called. If Redis is reachable,
- * `close` also removes the instance from the list. The caller closes `redis`.
+ * Sends heartbeats of one instance until `close`, which also removes it from the list if Redis is
+ * reachable. The caller closes `redis`.
  */
 export function announceService({
   redis,

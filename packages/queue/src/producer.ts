@@ -39,9 +39,8 @@ export interface Producer {
   /** True if an operator has paused the queue. Throws `QueueUnavailable`. */
   isPaused(key: QueueKey): Promise<boolean>;
   /**
-   * Adds tenants to the wake-up job that waits in the queue. Returns false if no wake-up job waits.
-   * If the job has too many tenants already, adds nothing and returns true. Used by
-   * `announceDeliveries`. Throws `QueueUnavailable`.
+   * Adds tenants to the waiting wake-up job, unless it has too many already. Returns false if no
+   * wake-up job waits. Throws `QueueUnavailable`.
    */
   joinWaitingWakeUp(tenantIds: readonly string[]): Promise<boolean>;
   close(): Promise<void>;
@@ -56,8 +55,8 @@ const eventStreamLengthMax = 1_000;
 function jobOptions(key: QueueKey, options: EnqueueOptions): JobsOptions {
   const { attemptsMax } = queues[key];
   return {
-    // The id is random, because BullMQ's counter restarts at 1 after a FLUSHALL. With the counter,
-    // a new job could get the number of an older job that a worker still runs.
+    // The id is random, because BullMQ's counter restarts after a FLUSHALL. A new job could then
+    // get the number of an older job that a worker still runs.
     jobId: options.jobId ?? randomUUID(),
     attempts: attemptsMax,
     ...(attemptsMax > 1 ? { backoff: { type: 'exponential', delay: retryBackoffMs } } : {}),
@@ -69,9 +68,8 @@ function jobOptions(key: QueueKey, options: EnqueueOptions): JobsOptions {
 }
 
 /**
- * Enqueues jobs on the queues of the catalogue. Each job is only a wake-up job, so enqueue it after
- * the commit that it announces. If a job is lost, the reconciler of its queue finds the work. The
- * caller closes the connection (of role `producer`).
+ * Enqueue a job only after the commit that it announces. A job may be lost; reconcilers then find
+ * its work. The caller closes `redis` (of role `producer`).
  */
 export function createProducer({
   redis,
@@ -90,9 +88,8 @@ export function createProducer({
     const queue = new Queue(queues[key].name, {
       connection: redis,
       prefix: keyPrefix(prefix),
-      // The queue neither waits for the connection nor checks the version, because a queue that
-      // failed in one of them would stay broken. Without the wait, a caller also gets its error at
-      // once while Redis is unreachable.
+      // Otherwise the queue would stay broken after a failed wait or version check, and callers
+      // would wait while Redis is unreachable.
       skipWaitingForReady: true,
       skipVersionCheck: true,
       streams: { events: { maxLen: eventStreamLengthMax } },
@@ -165,16 +162,14 @@ export interface HeldToDispatch extends HeldFacts {
 }
 
 /**
- * Enqueues the dispatch job of a submission that has its hold. Rejects with `QueueUnavailable` if
- * Redis does not confirm the job. The job may still have been added.
+ * Enqueues the dispatch job of a submission. Rejects with `QueueUnavailable` if Redis does not
+ * confirm the job. The job may still have been added.
  */
 export type EnqueueDispatch = (held: HeldToDispatch, priority: number) => Promise<void>;
 
 /**
- * Returns a function that enqueues the dispatch job of a submission that has its hold. Submissions
- * of one priority that are enqueued in the same turn of the event loop share jobs, at most
- * `jobIdsMax` per job. The dispatcher that takes a job replies to `replyTo`. `nowMs` returns Unix
- * time in milliseconds.
+ * Submissions of one priority share jobs (`createGatherer`), at most `jobIdsMax` per job. `nowMs`
+ * returns Unix time in milliseconds.
  */
 export function createDispatchEnqueuer(
   producer: Producer,
@@ -219,9 +214,8 @@ function settlementGathererOf(producer: Producer): (key: string, id: string) => 
 }
 
 /**
- * Enqueues the settlement of any number of submissions. Submissions that one process enqueues in
- * the same turn of the event loop share jobs, at most `jobIdsMax` per job. Rejects with
- * `QueueUnavailable` if Redis does not add the jobs.
+ * Enqueues settlements, with at most `jobIdsMax` submissions per job. Rejects with
+ * `QueueUnavailable` if Redis does not confirm a job.
  */
 export async function enqueueSettlements(
   producer: Producer,
@@ -232,9 +226,8 @@ export async function enqueueSettlements(
 }
 
 /**
- * Notifies the deliverers that these tenants have due deliveries. Call it after the commit that
- * made the deliveries due. Throws `QueueUnavailable` if Redis is unavailable. Even then, the
- * deliverers find the due deliveries in Postgres.
+ * Notifies the deliverers of due deliveries. Call it after the commit that made them due. If it
+ * throws `QueueUnavailable`, the deliverers find them in Postgres.
  */
 export async function announceDeliveries(
   producer: Producer,

@@ -12,8 +12,8 @@ export interface QueueStatus {
   /** The number of jobs that are parked as failed, for an operator to inspect. */
   readonly failed: number;
   /**
-   * The largest age of a waiting job, counted from the time at which the job was added. Only the
-   * first waiting job of each priority is looked at. Null if no job waits.
+   * The age of the oldest waiting job since it was added. Only the first waiting job of each
+   * priority is looked at. Null if no job waits.
    */
   readonly oldestWaitingMs: number | null;
   readonly paused: boolean;
@@ -84,10 +84,8 @@ export async function resumeQueue(redis: Redis, prefix: string, key: QueueKey): 
 const retriedAtOnceMax = 500;
 
 /**
- * Retries the jobs that are parked as failed, in pages of `retriedAtOnceMax`. This is safe even if
- * a job has already done its work, because handlers are idempotent in Postgres. Calls `onPage`
- * every 200 ms with the number of jobs that are still parked. Returns by how much this number has
- * fallen.
+ * Retries the jobs that are parked as failed. Calls `onPage` every 200 ms with the number that are
+ * still parked. Returns by how much this number has fallen.
  */
 export async function retryFailedJobs(
   redis: Redis,

@@ -6,22 +6,16 @@ import { redisScript } from './redis-script.ts';
  */
 const aheadMs = 20;
 /**
- * The length of a gateway's lease of a bucket. With the lease, the gateway may run ahead of the
- * bucket: it gives tokens before Redis takes them (tokens-ahead.ts). A gateway that asks Redis for
- * a token gets the lease, unless another gateway has it. Each further request extends the lease.
+ * The length of a gateway's lease of a bucket. Only with the lease may it give tokens before Redis
+ * takes them. Each request to Redis extends the lease.
  */
 export const aheadLeaseMs = 10_000;
 
 /**
- * Takes tokens from the buckets of the rate limits, one after another in the given order. The
- * script is the domain's `takeToken` in Lua, by Redis's clock. KEYS[1]: the common prefix of all
- * bucket keys. ARGV[1]: the gateway. Then for each token: the bucket's name, tokens per second,
- * burst, and 1 if the gateway has given the token already. Such a token is taken even from an empty
- * bucket.
+ * The domain's `takeToken` in Lua. KEYS[1]: prefix of all buckets.
  *
- * Returns for each token: 1 if it was taken or else 0, the tokens left as text, and by how many
- * tokens this gateway may run ahead of the bucket. The key of a bucket expires 1 s after the bucket
- * is full and no gateway may run ahead of it.
+ * - ARGV: gateway, then per token: bucket, tokens per second, burst, 1 if already given
+ * - Returns per token: 1 if taken or 0, tokens left, how many the gateway may give ahead
  */
 export const takeTokensScript = redisScript(`
 local time = redis.call('TIME')
@@ -62,9 +56,8 @@ return answers
 `);
 
 /**
- * Puts one token back into a bucket, up to its burst. KEYS[1]: the common prefix of all bucket
- * keys. ARGV: the bucket's name, tokens per second, burst. The refill by elapsed time happens when
- * a token is taken next. A bucket without a key is full and does not change.
+ * Puts one token back into a bucket. KEYS[1]: the prefix of all buckets. ARGV: bucket, tokens per
+ * second, burst. A bucket without a key is full.
  */
 export const giveBackScript = redisScript(`
 local key = KEYS[1] .. ARGV[1]

@@ -22,9 +22,8 @@ const pauseMs = 1_000;
 const localBucketsMax = 10_000;
 
 /**
- * Rate limits with buckets in Redis, shared by all gateways. While Redis is unreachable or too
- * slow, each gateway uses its own buckets. These start full, so a tenant can get up to its full
- * limit from each gateway during that time (CONTRACT 2, `unavailable`).
+ * Rate limits in Redis, shared by all gateways. While Redis is unreachable or too slow, each
+ * gateway uses its own buckets, which start full (CONTRACT 2).
  */
 export function createRateLimiter({
   redis,

@@ -44,10 +44,9 @@ export function clusterOf(redisUrl: string): ClusterAddress | undefined {
 }
 
 /**
- * Returns how to connect to `redisUrl`, which must not name a cluster. `redis://` and `rediss://`
- * name one server. `redis+sentinel://[user:password@]host:port,host:port/master` names the
- * sentinels of a master, and `rediss+sentinel://` is the same with TLS. `?sentinelPassword=` is the
- * password of the sentinels.
+ * Parses the URL of a server or of sentinels:
+ * `redis+sentinel://[user:password@]host:port,host:port/master[?sentinelPassword=]`, or
+ * `rediss+sentinel://` for TLS.
  */
 export function addressOf(redisUrl: string): { url: string } | { options: SentinelOptions } {
   const found = /^(rediss?)\+sentinel:\/\/(?:([^/?#@]*)@)?([^/?#]+)\/([^/?#]+)(?:\?(.*))?$/.exec(

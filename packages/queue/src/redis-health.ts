@@ -31,8 +31,8 @@ export interface ClusterHealth {
 export const clusterSlotCount = 16_384;
 
 /**
- * Reads the health of all masters that own hash slots in the cluster of `redisUrl`. Returns null if
- * `redisUrl` does not name a cluster. If no server answers, `masters` is empty.
+ * Reads the health of the masters that own hash slots. Returns null if `redisUrl` does not name a
+ * cluster. If no server answers, `masters` is empty.
  */
 export async function readClusterHealth(redisUrl: string): Promise<ClusterHealth | null> {
   const cluster = clusterOf(redisUrl);
@@ -50,8 +50,8 @@ export async function readClusterHealth(redisUrl: string): Promise<ClusterHealth
 }
 
 /**
- * Finds the masters that own hash slots. Asks the servers one after another, and uses only the
- * first answer, because the answers of two servers may differ during a failover.
+ * Finds the masters that own hash slots. Uses only the first server that answers, because the
+ * answers of two servers may differ during a failover.
  */
 async function ownersOf(
   cluster: ClusterAddress,

@@ -9,7 +9,7 @@ export type RedisScript = (
 
 /**
  * A Lua script over one key or one common prefix of keys. The client sends the full text only if
- * Redis does not have it: the first time, and after a restart or a flush of its scripts.
+ * Redis does not have the script.
  */
 export function redisScript(lua: string): RedisScript {
   const hash = createHash('sha1').update(lua).digest('hex');

@@ -10,9 +10,9 @@ export interface QueueLogger {
 }
 
 /**
- * - `producer`: sends commands for a caller that waits, so it fails fast.
- * - `worker`: polls and blocks forever, so it waits until Redis is back.
- * - `subscriber`: receives messages, and subscribes again after a reconnect.
+ * - `producer`: fails fast, because a caller waits.
+ * - `worker`: polls, so it waits until Redis is back.
+ * - `subscriber`: subscribes again after a reconnect.
  */
 export type RedisRole = 'producer' | 'worker' | 'subscriber';
 
@@ -21,7 +21,7 @@ const connectTimeoutMs = 5_000;
 const reconnectDelayMsMax = 1_000;
 /**
  * The socket of a producer or subscriber is replaced if it answers no command for this long.
- * Otherwise a socket whose packets are silently dropped would stay open for a quarter of an hour.
+ * Otherwise a dead socket would stay open for a quarter of an hour.
  */
 const socketTimeoutMs = 3_000;
 /** A subscriber sends a command at this interval. Otherwise it would not notice a dead socket. */
@@ -36,28 +36,21 @@ export interface RedisConnectionOptions {
   /** The name of the connection in `CLIENT LIST`. */
   readonly connectionName?: string;
   /**
-   * A key or its hash tag. In a cluster the connection goes to the server that owns the hash slot
-   * of this key. The connection then serves only keys and channels of that hash slot. Required if
-   * the URL names a cluster.
+   * A key or its hash tag. Required in a cluster: the connection goes to the server that owns the
+   * hash slot of this key, and serves only this slot.
    */
   readonly clusterKey?: string;
 }
 
 /**
- * The errors after which the connection leaves its server. They mean that the server is a replica,
- * does not own the hash slot of `clusterKey`, or belongs to a cluster that does not work.
+ * The connection reconnects after these errors: the server is a replica, does not own the hash
+ * slot, or belongs to a cluster that does not work.
  */
 const leavingErrors = ['READONLY', 'MOVED', 'CLUSTERDOWN'];
 
 /**
- * Opens a connection that reconnects forever and never ends the process. Returns at once;
- * `waitForRedis` waits until it is usable. The caller closes it with `closeRedis`.
- *
- * While Redis is unreachable, a command of a producer fails at once. It is not kept to be sent
- * later, because Postgres has the work and the reconcilers find it.
- *
- * In a cluster every connection is one socket to the owner of a slot (decision 46). Throws if `url`
- * names a cluster and `clusterKey` is missing.
+ * Opens a connection that reconnects forever. Wait with `waitForRedis`, close with `closeRedis`.
+ * Throws if `url` names a cluster but `clusterKey` is missing.
  */
 export function connectRedis(
   url: string,
@@ -86,6 +79,7 @@ function optionsOf(role: RedisRole, connectionName: string | undefined) {
   return role === 'producer'
     ? {
         ...common,
+        // A command is not kept for later, because reconcilers find its work in Postgres.
         enableOfflineQueue: false,
         maxRetriesPerRequest: 1,
         commandTimeout: producerCommandTimeoutMs,
@@ -126,10 +120,8 @@ function open(
 }
 
 /**
- * Sends a command every `subscriberPingMs` to notice a dead socket. In a cluster, the command also
- * notices that another server owns the hash slot of `clusterKey`: the answer is then `MOVED`, so
- * the connection moves to the new owner (`leavingErrors`). It must move, because a `PUBLISH` at the
- * new owner does not count subscribers at the old one.
+ * Notices a dead socket. In a cluster it also notices that the hash slot has moved: the answer is
+ * then `MOVED`, so the connection moves too (decision 46).
  */
 function keepPinging(redis: Redis, clusterKey: string | undefined): void {
   const timer = setInterval(() => {
@@ -142,8 +134,8 @@ function keepPinging(redis: Redis, clusterKey: string | undefined): void {
 }
 
 /**
- * Rejects if Redis does not answer. An open socket alone does not prove that Redis answers. `redis`
- * must have the role `producer`: only this role limits the time of a command.
+ * Rejects if Redis does not answer. `redis` must have the role `producer`, because only this role
+ * limits the time of a command.
  */
 export async function pingRedis(redis: Redis): Promise<void> {
   await redis.ping();
@@ -188,9 +180,8 @@ export async function closeRedis(redis: Redis): Promise<void> {
 }
 
 /**
- * The prefix of every key except `svc:environment`, as a hash tag. The braces put all keys with
- * this prefix into one hash slot of a Redis Cluster. The scripts of BullMQ and of the fleet
- * registry need this.
+ * The prefix of every key except `svc:environment`. It is a hash tag, so that all these keys are in
+ * one hash slot of a cluster (decision 46).
  */
 export function keyPrefix(prefix: string): string {
   return `{${prefix}}`;

@@ -5,9 +5,8 @@ import { closeRedis, connectRedis, keyPrefix, type QueueLogger } from './redis.t
 import { subscribeTo } from './subscription.ts';
 
 /**
- * The content of a reply about one submission. `dispatched`: the state `dispatched` is committed.
- * The gateway does not need to read Postgres, because the commit is final. `look`: any other case.
- * The gateway then reads the state from Postgres.
+ * `dispatched`: this state is committed. `look`: any other case, so the gateway reads the state
+ * from Postgres.
  */
 export type ReplyNews = 'dispatched' | 'look';
 
@@ -17,17 +16,15 @@ export interface Reply {
 }
 
 /**
- * Receives the replies to a waiting gateway. Each gateway has its own channel, and one message may
- * answer several submissions. A lost reply only delays the gateway: after its waiting time it reads
- * the state of the submission from Postgres.
+ * Receives the replies to one gateway. A reply may be lost: `wait` then resolves with `timeout`,
+ * and the gateway reads the state from Postgres.
  */
 export interface ReplyListener {
   /** The value for `replyTo` of a dispatch job. */
   readonly channel: string;
   /**
-   * Waits for the reply about one submission. Resolves with `timeout` after `timeoutMs`, and on
-   * `close`. Call `wait` before you enqueue the job, because a reply without a waiting caller is
-   * dropped.
+   * Resolves with `timeout` after `timeoutMs`, and on `close`. Call it before you enqueue the job,
+   * because a reply without a waiting caller is dropped.
    */
   wait(submissionId: string, timeoutMs: number): Promise<ReplyNews | 'timeout'>;
   isListening(): boolean;
@@ -38,9 +35,8 @@ const replyIdsMax = 64;
 const messageBounds = { charactersMax: 65_536, depthMax: 2 };
 
 /**
- * A message is a list of ids, and then a number n. The first n ids are `dispatched`, and the others
- * are `look`. All ids of a message without the number are `look`, so gateways and dispatchers of
- * adjacent versions understand each other.
+ * A message is a list of ids, then a number n. The first n ids are `dispatched`, and the others are
+ * `look`. Without a number all are `look`.
  */
 function messageOf(replies: readonly Reply[]): string {
   const idsOf = (wanted: ReplyNews): string[] =>
@@ -133,9 +129,8 @@ export async function publishReplies(
 }
 
 /**
- * Returns a function that publishes one reply. Replies to the same channel share a message if they
- * come in one turn of the event loop, or while the previous message is in flight. A message has at
- * most `replyIdsMax` replies.
+ * Returns a function that publishes one reply. Replies to one channel share messages
+ * (`createGatherer`), at most `replyIdsMax` per message.
  */
 export function createReplier(redis: Redis): (channel: string, reply: Reply) => Promise<void> {
   return createGatherer((channel, replies) => publishReplies(redis, channel, replies));

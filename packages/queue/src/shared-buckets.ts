@@ -23,11 +23,8 @@ interface Taking {
 }
 
 /**
- * Connects to the buckets that all gateways share in Redis. If `TokensAhead` allows it, `take`
- * gives a token at once, and takes this token in Redis in the background. Otherwise the caller
- * waits for Redis for at most `answerTimeoutMs`, including the wait for the previous call of the
- * script. `gateway` is an id that only this process has. `lost` is called with the error if Redis
- * may not have counted a token that was given at once.
+ * Takes tokens from buckets that all gateways share in Redis. `take` waits for Redis, unless
+ * `TokensAhead` gives the token: Redis then takes it in the background.
  */
 export function createSharedBuckets({
   redis,
@@ -39,9 +36,11 @@ export function createSharedBuckets({
 }: {
   readonly redis: Redis;
   readonly keyBegin: string;
+  /** An id that only this process has. */
   readonly gateway: string;
   readonly answerTimeoutMs: number;
   readonly monotonicMs: () => number;
+  /** Called if Redis may not have counted a token that was given at once. */
   readonly lost: (error: unknown) => void;
 }): SharedBuckets {
   const ahead = createTokensAhead();

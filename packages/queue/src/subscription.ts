@@ -12,9 +12,8 @@ export interface Subscription {
 }
 
 /**
- * Subscribes a connection of role `subscriber` to channels. If Redis refuses, for example because
- * of its access rules, calls `onRefused` and tries again every second until the connection is
- * closed. After a reconnect, ioredis subscribes to the channels again.
+ * Subscribes a connection of role `subscriber` to channels. If Redis refuses, calls `onRefused` and
+ * tries again every second until the connection is closed.
  */
 export function subscribeTo(
   redis: Redis,

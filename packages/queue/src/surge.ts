@@ -12,8 +12,8 @@ export interface SmoothedSurge {
 }
 
 /**
- * The surge multiplier, which all dispatchers compute together. Gateways and `svc` read the
- * multiplier with `readPublishedSurge`. All methods throw if Redis is unreachable.
+ * The surge multiplier, which all dispatchers compute together (decision 14). All methods throw if
+ * Redis is unreachable.
  */
 export interface SurgeBoard {
   /**
@@ -22,9 +22,8 @@ export interface SurgeBoard {
    */
   read(): Promise<{ readonly smoothed: SmoothedSurge | null; readonly nowMs: number }>;
   /**
-   * Publishes a new value if the stored value is still `after`, from which the new value was
-   * computed. Otherwise changes nothing and returns false, because another dispatcher was faster or
-   * `after` has expired. `multiplierMicros` is the multiplier for prices.
+   * Publishes a value that was computed from `after`. If the stored value is not `after`, changes
+   * nothing and returns false.
    */
   publish(next: {
     readonly after: SmoothedSurge | null;
@@ -40,7 +39,6 @@ export interface SurgeBoard {
 export const surgePublishedMs = 10_000;
 const smoothedKeptMs = 60_000;
 
-/** The key of the published multiplier. Its value is in millionths, as decimal digits. */
 function surgeKey(prefix: string): string {
   return `${keyPrefix(prefix)}:surge`;
 }
@@ -54,10 +52,8 @@ export async function readPublishedSurge(redis: Redis, prefix: string): Promise<
 }
 
 /**
- * Writes the multiplier and the smoothed value, and returns 1. But if the stored smoothed value is
- * not the expected one, writes nothing and returns 0. `KEYS[1]`: the key of the multiplier. The
- * smoothed value has the same key with a suffix. ARGV: the expected smoothed value ("" for none),
- * the new one, the multiplier, then the lifetimes in ms of the multiplier and the smoothed value.
+ * `KEYS[1]`: the multiplier's key. ARGV: expected smoothed value ("" for none), new one,
+ * multiplier, lifetimes in ms of the multiplier and of the smoothed value.
  */
 const publishScript = `
 local smoothed = KEYS[1] .. ':smoothed'

@@ -2,9 +2,8 @@ import { decisionOf, type RateDecision, type RatePolicy } from '@svc/domain';
 import { aheadLeaseMs } from './rate-limit-script.ts';
 
 /**
- * The time at the end of a gateway's lease of a bucket in which the gateway gives no tokens in
- * advance. In this time, Redis takes the last tokens that the gateway gave. When the lease ends,
- * another gateway may give tokens.
+ * A gateway gives no tokens in advance this long before its lease ends. So Redis takes its last
+ * tokens before another gateway gets the lease.
  */
 const leaseMarginMs = 1_000;
 const bucketsMax = 10_000;
@@ -33,11 +32,8 @@ interface Answer {
 }
 
 /**
- * Gives tokens in advance: Redis takes them later, even from an empty bucket. All gateways together
- * may therefore exceed a limit, but at most by `aheadMax`, the whole tokens of 20 ms (CONTRACT 2).
- * This bound holds because only one gateway at a time may give tokens of a bucket in advance, and
- * at most `aheadMax` of them may be unconfirmed. A rate below 50 a second is exact, because its
- * `aheadMax` is 0.
+ * Gives tokens that Redis takes later. Only one gateway at a time may do so for a bucket, so a
+ * limit is exceeded by at most `aheadMax` tokens (CONTRACT 2).
  */
 export interface TokensAhead {
   /** Gives a token in advance. Undefined if the caller must ask Redis for a token instead. */

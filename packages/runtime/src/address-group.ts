@@ -1,10 +1,8 @@
 import { isIPv6 } from 'node:net';
 
 /**
- * Returns the group of a client address. The addresses of a group share one limit. The group of an
- * IPv6 address is its /64, because one home or host owns a whole /64. The group of an IPv4 address,
- * also in the notation `::ffff:192.0.2.1`, is the IPv4 address itself. A missing address gives
- * `unknown`.
+ * Returns the group of a client address, which shares one limit (CONTRACT 1). For IPv6 it is the
+ * /64, because one home or host owns a whole /64.
  */
 export function addressGroup(ip: string | undefined): string {
   if (ip === undefined) return 'unknown';

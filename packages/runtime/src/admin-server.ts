@@ -49,9 +49,8 @@ async function route(
 }
 
 /**
- * Opens the admin port of a process. `/live` answers 200 while the process runs. `/ready` answers
- * 200 if the process can work, else 503 with the unavailable dependencies. `/metrics` is for
- * Prometheus. The port has no authentication and must not be reachable for tenants.
+ * Opens the port of `/live`, `/ready` and `/metrics`. It has no authentication, so tenants must not
+ * be able to reach it.
  */
 export async function startAdminServer(options: AdminServerOptions): Promise<AdminServer> {
   const server = createServer({ requestTimeout: requestTimeoutMs }, (request, response) => {

@@ -1,7 +1,4 @@
-/**
- * The clock of the process. For example, gateways and dispatchers check the time of a signature
- * with it. But decisions about submissions use the database's clock (CONTRACT 4).
- */
+/** The clock of the process. Decisions about submissions use the database's clock (decision 6). */
 export interface Clock {
   /** Unix time in milliseconds. */
   nowMs(): number;

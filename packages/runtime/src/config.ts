@@ -27,7 +27,7 @@ export function port(byDefault: number, description: string) {
   return Type.Integer({ minimum: 0, maximum: 65_535, default: byDefault, description });
 }
 
-/** The variables of every service. A service spreads them into its own schema (CONTRACT 9). */
+/** The variables of every service (CONTRACT 9). */
 export const commonConfig = {
   SVC_ENVIRONMENT: Type.Union([Type.Literal('sandbox'), Type.Literal('production')], {
     description: 'sandbox or production',
@@ -116,7 +116,6 @@ export const commonConfig = {
 
 export type CommonConfig = Static<TObject<typeof commonConfig>>;
 
-/** The address to listen on, for a service that listens for tenants or nodes. */
 export const bindConfig = {
   BIND_HOST: Type.String({
     minLength: 1,
@@ -125,8 +124,8 @@ export const bindConfig = {
   }),
 };
 
-// Ajv leaves out two steps, because each schema validates only one configuration: the check of the
-// schema against the meta-schema (70 ms of CPU) and the optimization of the generated code (40 ms).
+// Ajv skips the check of the schema (70 ms of CPU) and the optimization of the generated code (40
+// ms), because each schema validates only one configuration.
 const ajv = new Ajv2020({
   meta: false,
   validateSchema: false,
@@ -156,8 +155,8 @@ function explain(schema: TObject, errors: readonly ErrorObject[], present: objec
 }
 
 /**
- * If a variable `NAME_FILE` of `names` is set, reads the value of `NAME` from that file. Throws
- * `ConfigError` if both variables are set, or if the file cannot be read.
+ * If `NAME_FILE` of `names` is set, reads `NAME` from that file. Throws `ConfigError` if both are
+ * set, or if the file cannot be read.
  */
 function readFiles(names: readonly string[], present: Record<string, unknown>): void {
   for (const name of names) {
@@ -176,9 +175,8 @@ function readFiles(names: readonly string[], present: Record<string, unknown>): 
 }
 
 /**
- * Reads a service's configuration from environment variables, and from the files that variables
- * such as `SVC_MASTER_KEY_FILE` name. An empty variable counts as not set. Throws `ConfigError` if
- * a variable is missing or wrong. The error names the variables and says what to set.
+ * Reads a configuration from environment variables and from the files of variables such as
+ * `SVC_MASTER_KEY_FILE`. Throws `ConfigError` if one is missing or wrong.
  */
 export function loadConfig<T extends TObject>(schema: T, env: NodeJS.ProcessEnv): Static<T> {
   const names = Object.keys(schema.properties);

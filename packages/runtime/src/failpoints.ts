@@ -1,20 +1,14 @@
 import { ConfigError } from './config.ts';
 
 /**
- * The armed failpoints. A failpoint is a named place at which tests stop a process, for example to
- * kill it there or to empty Redis. Failpoints work only with `SVC_FAILPOINTS=on`, which production
- * refuses. The first caller that reaches an armed failpoint stops until the parent process releases
- * it.
- *
- * The parent sends `{ arm: name }` and `{ release: name }` over the IPC channel. The process
- * answers `{ armed: name }`. It sends `{ failpoint: name }` when a caller has stopped.
+ * The armed failpoints. A failpoint is a named place at which a process stops until its parent
+ * process releases it. Only tests arm failpoints.
  */
 const armed = new Set<string>();
 
 /**
- * Lets the parent process arm failpoints if `SVC_FAILPOINTS` is `on`. Does nothing if the variable
- * is empty or not set. Throws `ConfigError` for any other value, and for `on` in production or
- * without an IPC channel.
+ * If `SVC_FAILPOINTS` is set, lets the parent process arm failpoints. Throws `ConfigError` for a
+ * value other than `on`, in production, and without an IPC channel.
  */
 export function allowFailpoints(env: NodeJS.ProcessEnv): void {
   const setting = env['SVC_FAILPOINTS'] ?? '';

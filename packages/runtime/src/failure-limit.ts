@@ -9,9 +9,8 @@ export interface Sender {
 }
 
 /**
- * Makes an address wait after too many failed authentications. This bounds the hashing and the
- * look-ups that forged signatures cause. An identity that has signed correctly from an address has
- * a separate count there, so failures of other identities do not block it.
+ * Makes an address wait after too many failed authentications (decision 10). An identity that has
+ * signed correctly from an address has a separate count there.
  */
 export interface FailureLimit {
   /** Milliseconds that this sender must wait before it may send again. 0 if it is not limited. */

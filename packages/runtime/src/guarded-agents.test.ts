@@ -87,8 +87,8 @@ async function completed(request: http.ClientRequest): Promise<http.ClientReques
   return await new Promise((resolve, reject) => {
     request.on('error', reject);
     request.on('response', (response) => {
-      // `setImmediate` waits until Node has returned the connection to the agent. Node does so by
-      // `process.nextTick` after the response ends, and such callbacks run before `setImmediate`.
+      // `setImmediate` runs after the `process.nextTick` in which Node returns the connection to
+      // the agent.
       response.resume().on('close', () => setImmediate(resolve, request));
     });
   });

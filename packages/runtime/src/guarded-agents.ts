@@ -33,10 +33,6 @@ type LookupCallback = (
 
 export type IsAllowed = (ip: string) => boolean;
 
-/**
- * Makes a `lookup` that passes on only allowed addresses. If none is allowed, the look-up fails
- * with `DestinationRefused`.
- */
 function guardedLookup(resolveAll: ResolveAll, isAllowed: IsAllowed) {
   return (hostname: string, options: LookupOptions, callback: LookupCallback): void => {
     resolveAll(hostname, options, (error, addresses) => {
@@ -56,8 +52,8 @@ interface ConnectionOptions {
 }
 
 /**
- * True if the URL contains an IP address that is not allowed, or if the target is a Unix socket.
- * `guardedLookup` cannot refuse these targets, because Node does not call `lookup` for them.
+ * True for a forbidden IP address in the URL, and for a Unix socket. Node does not call `lookup`
+ * for them, so `guardedLookup` cannot refuse them.
  */
 function isRefusedLiteral(options: ConnectionOptions, isAllowed: IsAllowed): boolean {
   if (options.socketPath !== undefined && options.socketPath !== null) return true;
@@ -75,16 +71,16 @@ function refuseOnConnect(socket: Duplex | null | undefined, isAllowed: IsAllowed
 }
 
 /**
- * Reports the refusal to the callback. Does not throw, because the agent may open the connection
- * later, for a request that waited. An error thrown at that time would crash the process.
+ * Does not throw, because the agent may open the connection later, for a request that waited. An
+ * error thrown at that time would crash the process.
  */
 function refuse(callback: ((error: Error | null, socket: Duplex) => void) | undefined): undefined {
   callback?.(new DestinationRefused(), new Socket());
 }
 
 /**
- * Limits the idle connections of an agent, but not those in use. Node's option `maxTotalSockets`
- * counts both, so with it a request to another host would wait until an idle connection closes.
+ * Limits only the idle connections of an agent. With Node's `maxTotalSockets`, idle connections to
+ * some hosts would delay requests to other hosts.
  */
 class IdleSockets {
   readonly #max: number;
@@ -140,11 +136,7 @@ export interface Agents {
   readonly https: https.Agent;
 }
 
-/**
- * Creates agents that connect only to allowed addresses (CONTRACT 6). They check each address that
- * a name resolves to, each IP address in a URL, and the address of each new connection. An agent
- * reuses a connection only for the same host and port.
- */
+/** Creates agents that connect only to allowed addresses (CONTRACT 6). */
 export function createAgents({
   isAllowed,
   keepAlive,

@@ -8,17 +8,14 @@ export interface Lifecycle {
   add(name: string, close: () => void | Promise<void>): void;
   own<T extends Closable>(name: string, resource: T): T;
   /**
-   * Closes all resources in reverse order of opening, and logs their errors. Resolves after
-   * `timeoutMs` at the latest, by default after 10 s. Further calls return the same promise.
+   * Closes the resources in reverse order of opening, and logs errors. Resolves within `timeoutMs`
+   * (default: 10 s). Further calls return the same promise.
    */
   close(timeoutMs?: number): Promise<void>;
 }
 
 const closeTimeoutMsDefault = 10_000;
 
-/**
- * Creates a lifecycle, which closes resources in the reverse order of opening (docs/STYLE.md 6).
- */
 export function createLifecycle(logger: Logger): Lifecycle {
   const opened: { name: string; close: () => void | Promise<void> }[] = [];
   let closing: Promise<void> | undefined;
@@ -59,8 +56,8 @@ export function createLifecycle(logger: Logger): Lifecycle {
 }
 
 /**
- * Runs `open`, which registers the resources that it opens. Returns its result with a `close` for
- * all of them. If `open` throws, closes those that were opened and throws the same error.
+ * Runs `open`, and returns its result with a `close` for all resources that it registered. If
+ * `open` throws, closes these resources and throws the same error.
  */
 export async function openResources<T extends object>(
   logger: Logger,

@@ -2,8 +2,8 @@ import { jobLockMs, leaseMs, statementTimeoutMs, webhookTimeoutMs } from '@svc/d
 import { type CommonConfig, ConfigError } from './config.ts';
 
 /**
- * The times in milliseconds after which another process may take work over. A call to Postgres must
- * end earlier. Otherwise its process could continue with work that another process has taken.
+ * The times in ms after which another process may take work over. A call to Postgres must end
+ * earlier, otherwise two processes could do the same work.
  */
 const takenOverAfterMs = {
   'a running submission': leaseMs,

@@ -18,11 +18,8 @@ interface LogOutput {
 let opened: LogOutput | undefined;
 
 /**
- * The standard output of this process, shared by all its loggers. Lines are buffered, because a
- * system call for each line would take 2.5 % of the gateway's time. The buffered lines are written
- * synchronously: when the buffer is full, after `logWrittenWithinMs`, on `flush`, and with the next
- * warning or worse. They are also written when the process exits, even by an uncaught error. Only a
- * process that is killed or aborts loses its last lines.
+ * The buffered standard output of all loggers. A system call for each line would take 2.5 % of the
+ * gateway's time. A killed process loses its last lines.
  */
 export function standardOutput(): LogOutput {
   opened ??= openOutput();

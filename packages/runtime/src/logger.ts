@@ -5,10 +5,7 @@ import { describeError, placeholder, redactedPaths, redactFields } from './redac
 
 export type { Logger } from 'pino';
 
-/**
- * The lowest level that a logger and its children write, as pino's number. `configured` is the
- * level with which the logger was created, and `current` is the level in force.
- */
+/** The lowest level that a logger and its children write, as pino's number. */
 interface Threshold {
   readonly configured: number;
   current: number;
@@ -17,13 +14,8 @@ interface Threshold {
 const thresholds = new WeakMap<Logger, Threshold>();
 
 /**
- * Creates a JSON logger on standard output (or `destination`). Each line is one object. Members
- * that hold secrets or personal data are replaced (`redaction.ts`). Lines for standard output are
- * buffered for at most 100 ms. But a warning or worse writes all buffered lines at once, and so
- * does `logger.flush()`.
- *
- * Log errors under `err` and submissions under `submissionId`. The logger finds the event of a line
- * by its message (docs/LOGS.md). If the message is not fixed, pass the member `event`.
+ * Creates a JSON logger. Log errors under `err` and submissions under `submissionId`. If the
+ * message is not fixed, pass the member `event` (decision 44).
  */
 export function createLogger({
   service,
@@ -32,13 +24,14 @@ export function createLogger({
 }: {
   readonly service: string;
   readonly level: string;
+  /** Default: the standard output, which buffers lines below `warn` for at most 100 ms. */
   readonly destination?: DestinationStream;
 }): Logger {
   const configured = levelNumber(level);
   const threshold: Threshold = { configured, current: configured };
   const options = {
-    // Pino passes all levels, and the hook below drops the lines under the current threshold.
-    // Changing pino's level would not do, because a child logger keeps the level of its creation.
+    // Pino passes all levels, and the hook below drops lines under the threshold. A change of
+    // pino's level would not reach child loggers (decision 44).
     level: 'trace',
     base: { service, pid: process.pid },
     timestamp: stdTimeFunctions.isoTime,
@@ -78,9 +71,8 @@ function writeWithEvent(logger: Logger, args: Parameters<LogFn>, method: LogFn):
 }
 
 /**
- * Changes the level of a logger and of all its children, including existing children. Null restores
- * the level with which the logger was created. Throws if `createLogger` did not return `logger`,
- * for example for a child. Logs the change at `info`, if the old or the new level allows `info`.
+ * Changes the level of a logger and its children. Null restores the original level. Throws if
+ * `createLogger` did not return `logger`, for example for a child.
  */
 export function changeLogLevel(logger: Logger, level: string | null): void {
   const threshold = thresholds.get(logger);

@@ -16,15 +16,12 @@ export type OutboundOutcome =
     }
   /** The URL, or the address of its host, is not allowed. Nothing was sent. */
   | { readonly kind: 'refused'; readonly reason: string; readonly durationMs: number }
-  /**
-   * The request got no complete response. `timedOut` is true if the time limit ended it, and false
-   * if the connection failed or the request was aborted. The endpoint may have received the
-   * request.
-   */
+  /** The request got no complete response. The endpoint may have received the request. */
   | {
       readonly kind: 'failed';
       readonly reason: string;
       readonly durationMs: number;
+      /** True if the time limit ended the request. */
       readonly timedOut: boolean;
     };
 
@@ -81,9 +78,8 @@ class GivenUp extends Error {
 type Responded = Omit<OutboundOutcome & { kind: 'responded' }, 'durationMs'>;
 
 /**
- * Sends one request and returns at most `bytesMax` bytes of the response. Follows no redirects,
- * does not retry and does not decompress the response. Rejects if the response breaks off or does
- * not end within `timeoutMs`, or if `signal` is aborted.
+ * Sends one request without redirects, retries or decompression. Rejects on an error, after
+ * `timeoutMs`, and if `signal` is aborted.
  */
 function sendOnce(
   { url, headers, body, timeoutMs, bytesMax = responseBytesMax, signal }: OutboundRequest,
@@ -150,17 +146,15 @@ function describeFailure(error: unknown, request: OutboundRequest): string {
 }
 
 /**
- * An HTTP client for URLs that tenants choose. It cannot reach internal addresses (CONTRACT 6): it
- * allows only https and public addresses, and checks the address of each new connection. It follows
- * no redirects, does not retry and refuses credentials in URLs. It limits the total time and the
- * size of the response. `allowPrivateNetworks` allows http and any address, for the embedded stack
- * and tests.
+ * An HTTP client for URLs that tenants choose: only https and public addresses (CONTRACT 6). It
+ * follows no redirects and does not retry.
  */
 export function createOutboundHttp({
   allowPrivateNetworks,
   monotonicMs,
   resolveAll,
 }: {
+  /** Allows http and any address, for the embedded stack and tests. */
   readonly allowPrivateNetworks: boolean;
   readonly monotonicMs: () => number;
   readonly resolveAll?: ResolveAll;

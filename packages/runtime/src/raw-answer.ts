@@ -1,8 +1,8 @@
 import type { Duplex } from 'node:stream';
 
 /**
- * The longest time in milliseconds for which the connection stays half open after the answer. If
- * the connection were reset at once, a client that is still sending would lose the answer.
+ * The connection is destroyed this many milliseconds after the answer. If it were reset at once, a
+ * client that is still sending would lose the answer.
  */
 const lingerMs = 500;
 
@@ -14,7 +14,7 @@ interface RawProblem {
 
 /**
  * Writes a problem document to a socket that has no response object, and ends the connection.
- * `headers` are complete header lines. One of them is the content type.
+ * `headers` are complete header lines with the content type.
  */
 export function answerRaw(socket: Duplex, problem: RawProblem, headers: readonly string[]): void {
   const body = JSON.stringify(problem);

@@ -1,4 +1,3 @@
-/** A dependency that has not answered within this time counts as unavailable. */
 export const readinessTimeoutMs = 2_000;
 
 /**

@@ -1,6 +1,6 @@
 /**
  * The names of members whose values must not reach a log: secrets and the personal data of
- * applicants. `redactFields` replaces these values at any depth, and ignores the case of names.
+ * applicants.
  */
 const namesToRedact = [
   'applicantProfile',
@@ -39,9 +39,8 @@ const membersMax = 200;
 export const placeholder = '[redacted]';
 
 /**
- * The names of `namesToRedact` as paths for pino. Pino redacts the fields of child loggers, because
- * these fields do not pass through `redactFields`. But pino redacts only outermost members with
- * exactly these names.
+ * `namesToRedact` as pino's paths, for fields of child loggers, which bypass `redactFields`. Pino
+ * redacts only outermost members with exactly these names.
  */
 export const redactedPaths = namesToRedact.map((name) => `["${name}"]`);
 
@@ -66,9 +65,8 @@ function redactValue(value: unknown, depth: number): unknown {
 }
 
 /**
- * Makes the fields of a log line safe and small enough for the log. Replaces the values of members
- * in `namesToRedact` at any depth, and cuts deep objects and long lists. A bigint becomes a text.
- * Binary data is replaced by its length.
+ * Replaces the values of members in `namesToRedact` at any depth. Cuts deep objects and long lists,
+ * and turns bigints and binary data into texts.
  */
 export function redactFields(fields: Record<string, unknown>): Record<string, unknown> {
   const names = Object.keys(fields);
@@ -93,9 +91,8 @@ interface LoggedError {
 const causesMax = 3;
 
 /**
- * The parts of an error that are logged, with the same parts of at most `causesLeft` nested causes.
- * Other members are omitted, because libraries attach whole requests with bodies and headers to
- * their errors.
+ * The parts of an error that are logged. Other members are omitted, because libraries attach whole
+ * requests with bodies and headers to their errors.
  */
 export function describeError(error: unknown, causesLeft = causesMax): LoggedError {
   if (!(error instanceof Error)) return { type: typeof error, message: String(error) };

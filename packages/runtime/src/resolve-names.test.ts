@@ -8,8 +8,8 @@ let server: Socket;
 let resolveAll: ResolveAll;
 
 /**
- * Starts a name server. The server does not answer for `silent….…` and answers that `none.…` does
- * not exist. Any other name has one IPv4 address and no IPv6 address.
+ * Starts a name server that does not answer for `silent….…`. `none.…` does not exist. Any other
+ * name has only one IPv4 address.
  */
 beforeEach(async () => {
   server = createSocket('udp4');

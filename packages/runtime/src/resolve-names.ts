@@ -11,9 +11,8 @@ const queryTimeoutMs = 2_000;
 const queryTriesMax = 2;
 
 /**
- * Creates a resolver that asks the name servers directly, because `dns.lookup` uses four threads
- * that the whole process shares. With `dns.lookup`, four names with unresponsive servers would
- * block every other look-up. `servers` defaults to the servers of the system.
+ * Creates a resolver that avoids `dns.lookup`, because unresponsive name servers could block its
+ * threads (decision 13). `servers` defaults to those of the system.
  */
 export function createResolver(servers?: readonly string[]): ResolveAll {
   const resolver = new Resolver({ timeout: queryTimeoutMs, tries: queryTriesMax });

@@ -59,12 +59,8 @@ function superviseUntilExit(running: Running, logger: Logger): void {
 }
 
 /**
- * Runs a service: reads the configuration, starts the service and logs one line `ready` with the
- * ports. Each `main.ts` of a service calls this function. The service drains for at most 10 s on
- * SIGTERM, on SIGINT, and when the IPC channel to its parent closes.
- *
- * The process exits with the status of a thrown `CannotStart`, which is 1 by default. It exits with
- * 1 on any other uncaught error, and if the service cannot start for another reason.
+ * Runs a service, logs `ready` with its ports, and drains on a signal. Exits with the status of a
+ * thrown `CannotStart`, or with 1 on another uncaught error.
  */
 export async function runMain<T extends TObject>({
   service,

@@ -14,9 +14,8 @@ export interface Repeating {
 }
 
 /**
- * Calls `run` repeatedly, first after `intervalMs`. Each further call starts `intervalMs` after the
- * end of the previous one, so calls never overlap. A call that fails is logged and does not stop
- * the following ones.
+ * Waits `intervalMs` before each call of `run`, so calls never overlap. A call that fails is logged
+ * and does not stop the following ones.
  */
 export function runPeriodically({ name, intervalMs, run, logger }: PeriodicTask): Repeating {
   let closed = false;

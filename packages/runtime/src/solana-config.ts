@@ -3,14 +3,13 @@ import { Type, type Static, type TObject } from 'typebox';
 import { cannotStart } from './run-main.ts';
 
 /**
- * The exit status of a service if the rail is on and a variable of the rail is missing or wrong
- * (CONTRACT 8). A value that the schema `solanaConfig` refuses gives status 1 instead.
+ * The exit status if a variable of the rail is missing or wrong (CONTRACT 8). A value that the
+ * schema `solanaConfig` refuses gives status 1 instead.
  */
 export const railRefusedStatus = 2;
 
 const minutesMax = 525_600;
 
-/** The variables of the Solana rail. Gateway and settlement spread them into their schemas. */
 export const solanaConfig = {
   SOLANA_RAIL_ENABLED: Type.Union([Type.Literal('true'), Type.Literal('false')], {
     default: 'false',
@@ -52,8 +51,8 @@ export interface SolanaRail {
 }
 
 /**
- * The settings of the Solana rail. Null if the rail is off. If the rail is on, both addresses and
- * an http or https URL must be set. Otherwise throws `CannotStart` with status 2.
+ * The settings of the Solana rail, or null if the rail is off. Throws `CannotStart` with status 2
+ * if an address or an http or https URL is missing.
  */
 export function solanaRailOf(config: SolanaVariables): SolanaRail | null {
   if (config.SOLANA_RAIL_ENABLED === 'false') return null;

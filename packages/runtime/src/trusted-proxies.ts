@@ -5,16 +5,13 @@ import { TLSSocket } from 'node:tls';
 /** The proxies of `TRUST_PROXY`. Their headers about the client are trusted (CONTRACT 9). */
 export interface TrustedProxies {
   /**
-   * The address of the client. Usually this is the peer of the connection. If the peer is a trusted
-   * proxy that sends `X-Forwarded-For`, the client is the last address in that header that is not a
-   * trusted proxy. If all addresses in the header are trusted proxies, the client is the first
-   * one. Undefined if the socket has no peer address.
+   * Behind a trusted proxy, the last address in `X-Forwarded-For` that is not a trusted proxy, or
+   * the first if all are. Otherwise the peer, if it is known.
    */
   clientAddress(request: IncomingMessage): string | undefined;
   /**
-   * True if the request of the client used TLS. If the peer is a trusted proxy and sends
-   * `X-Forwarded-Proto`, every value of that header must be `https`. Otherwise the connection
-   * itself decides.
+   * True if the client used TLS. If a trusted proxy sends `X-Forwarded-Proto`, each of its values
+   * must be `https` (CONTRACT 2). Otherwise the connection decides.
    */
   cameOverTls(request: IncomingMessage): boolean;
 }
@@ -77,7 +74,6 @@ export function parseTrustedProxies(text: string): TrustedProxies | undefined {
   return proxiesOf(trusted);
 }
 
-/** Trusts no proxy: the address and the use of TLS are always those of the connection. */
 export const noTrustedProxies: TrustedProxies = proxiesOf(new BlockList());
 
 function peerOf({ socket }: IncomingMessage): string | undefined {

@@ -1,13 +1,13 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
 
 /**
- * Keeps `KeyObject`s for later calls of `node:crypto`, because creating one takes longer than a
- * short HMAC. A call that gets its key as text or bytes creates a `KeyObject` each time.
+ * Keeps `KeyObject`s, because creating one takes longer than a short HMAC. `node:crypto` creates
+ * one in each call that gets its key as text or bytes.
  */
 
 /**
- * The most keys in a cache. A gateway caches at most 10,000 entries of tenants' keys
- * (services/gateway/src/access/keys.ts), and each entry has at most two secrets.
+ * The most keys in a cache: two secrets for each of the 10,000 entries that a gateway caches
+ * (services/gateway/src/access/keys.ts).
  */
 const keysMax = 20_000;
 

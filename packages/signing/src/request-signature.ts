@@ -79,11 +79,7 @@ function withoutOptionalSpaces(text: string): string {
   return text.slice(start, end);
 }
 
-/**
- * Returns the signatures of the header: `v1=` and 64 lowercase hexadecimal digits. Ignores other
- * values of the form `v<number>=<text>`. The header is malformed if a value has another form, if
- * there are too many values, or if there is no signature.
- */
+/** Returns the `v1` signatures of the header. Values of other versions are ignored (CONTRACT 1). */
 function presentedSignatures(header: string): Presented {
   // The limit of `split` is one above the allowed maximum, because one extra value is enough to
   // refuse the header.
@@ -111,10 +107,8 @@ function presentedSignatures(header: string): Presented {
 const noSecret = 'no secret: an unknown or disabled key';
 
 /**
- * Returns the index of the last secret under which a signature matches, or -1. The time must not
- * show which secret matches. So every signature is compared in constant time with the HMAC under
- * every secret, even after a match. Without secrets, compares with the HMAC under `noSecret` and
- * returns -1.
+ * Returns the index of the last secret that matches a signature, or -1. Compares all pairs in
+ * constant time, because the time must not show which secret matches.
  */
 function matchingSecret(
   signatures: readonly Buffer[],
@@ -133,13 +127,12 @@ function matchingSecret(
 }
 
 /**
- * Verifies a request by its two headers (undefined if missing) and the valid secrets of its sender.
- * One signature that matches one secret is enough. If the key is unknown or disabled, pass no
- * secrets: the request is then handled like one with a wrong signature. A timestamp that differs by
- * exactly 300 s is inside the window.
+ * Verifies the two signature headers of a request (CONTRACT 1). One signature that matches one
+ * secret is enough.
  */
 export function verifyRequest(
   request: Omit<SignedParts, 'timestamp'> & {
+    /** The valid secrets of the sender. Empty if its key is unknown or disabled. */
     readonly secrets: readonly string[];
     readonly timestamp: string | undefined;
     readonly signature: string | undefined;

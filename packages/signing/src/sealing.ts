@@ -2,11 +2,8 @@ import { createCipheriv, createDecipheriv, type KeyObject, randomFillSync } from
 import { keyOfBytes } from './key-objects.ts';
 
 /**
- * Seals secrets and personal data at rest with AES-256-GCM under `SVC_MASTER_KEY`. A value opens
- * only at its place: table, column, row, tenant and kind. But a value of version 1 is bound only to
- * table, column and row.
- *
- * Sealed bytes: version, length of the key id, key id, 12-byte nonce, ciphertext, 16-byte tag.
+ * Seals secrets and personal data with AES-256-GCM. Sealed bytes: version, length of the key id,
+ * key id, 12-byte nonce, ciphertext, 16-byte tag.
  */
 
 const version = 2;
@@ -36,9 +33,8 @@ export interface Keyring {
 }
 
 /**
- * Reads `SVC_MASTER_KEY`: one or more `<keyId>:<base64 of 32 bytes>`, separated by commas. The
- * first key seals. Throws SealError if the text is malformed, has more than `keysMax` keys, or
- * contains an id twice.
+ * Reads `SVC_MASTER_KEY`: `<id>:<base64 of 32 bytes>`, separated by commas. The first key seals.
+ * Throws SealError for other texts, a repeated id or too many keys.
  */
 export function openKeyring(text: string): Keyring {
   const entries = text.split(',').map((entry) => entry.trim());
@@ -174,9 +170,8 @@ function splitSealed(sealed: Uint8Array): SealedParts {
 }
 
 /**
- * Opens a value that `seal` made for the same place. Throws SealError if the place differs, the
- * keyring lacks the key, or the bytes were altered. Also throws SealError for a value in the old
- * format (version 1), unless `previous` is true.
+ * Opens a value that `seal` made for the same place. Throws SealError if the place or the key
+ * differs, if bytes were altered, or for version 1 without `previous`.
  */
 export function unseal(
   keyring: Keyring,
@@ -204,12 +199,8 @@ export function unseal(
 }
 
 /**
- * The phases in which a database moves from version 1 of sealed values to version 2:
- *
- * - `previous`: new values are sealed in version 1. Older services may still run, and they open
- *   only this version. Other services open both versions.
- * - `resealing`: new values are sealed in version 2. Both versions open.
- * - `bound`: new values are sealed in version 2, and only version 2 opens.
+ * The phases of the move from version 1 of sealed values to version 2. Only `previous` seals in
+ * version 1, and only `bound` refuses to open version 1.
  */
 export type SealingPhase = 'previous' | 'resealing' | 'bound';
 

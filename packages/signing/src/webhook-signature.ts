@@ -22,9 +22,8 @@ function webhookKey(secret: string): Buffer {
 const keyOf = createKeyCache(webhookKey);
 
 /**
- * The value of `webhook-signature`, over `{id}.{timestamp}.{body}`. It has one signature per
- * secret, separated by spaces. During a rotation, receivers can verify with the old or the new
- * secret. Throws if `secrets` is empty or contains a malformed secret.
+ * The value of `webhook-signature` (CONTRACT 6): one signature per secret, separated by spaces.
+ * Throws if `secrets` is empty or contains a malformed secret.
  */
 export function signWebhook(webhook: {
   readonly secrets: readonly string[];

@@ -7,9 +7,7 @@ export function isSolanaAddress(text: string): boolean {
   return isAddress(text);
 }
 
-/**
- * Converts a text to the address type of the Solana library. Throws if the text is not an address.
- */
+/** Throws if the text is not an address. */
 export function toAddress(text: string): Address {
   if (!isAddress(text)) throw new Error('not a Solana address');
   return text;

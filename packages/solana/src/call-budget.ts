@@ -7,9 +7,8 @@ export interface CallBudget {
 }
 
 /**
- * The length of the window in which at most `perSecond` calls may start. The server counts calls
- * when they arrive, and network delays can bring them closer together. Therefore the window is
- * longer than a second.
+ * At most `perSecond` calls start in this time. It is longer than a second, because network delays
+ * can bring calls closer together before the server counts them.
  */
 const windowMs = 1_050;
 

@@ -47,9 +47,8 @@ export async function checkGenesis(rpc: Rpc, { environment }: RailTerms): Promis
 }
 
 /**
- * First checks that `recipient` and `mint` are Solana addresses. Then checks the network, the mint,
- * the recipient and the recipient's token account, in this order. Returns the first result that is
- * not `sound`, or else `sound`.
+ * Checks the two addresses, the network, the mint, the recipient and its token account, in this
+ * order. Returns the first result that is not `sound`, else `sound`.
  */
 export async function checkRail(rpc: Rpc, terms: RailTerms): Promise<RailCheck> {
   const { recipient, mint } = terms;

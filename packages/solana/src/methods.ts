@@ -2,18 +2,13 @@ import { MAX_SUPPORTED_TRANSACTION_VERSION } from '@solana/kit';
 import { isRecord, readSolanaTransaction, type TransactionReading } from '@svc/domain';
 import type { Rpc, RpcOutcome } from './rpc.ts';
 
-/**
- * The RPC calls of the watcher and of `checkRail`. Calls that read signatures, transactions or
- * accounts request the commitment `finalized`, and do not rely on the default of the server.
- */
-
 export type Unanswered = Exclude<RpcOutcome, { kind: 'answered' }>;
+/** The commitment that calls request, because the default of a server may be another one. */
 const finalized = 'finalized';
 
 export interface ListedSignature {
   readonly signature: string;
   readonly slot: number;
-  /** True if the transaction failed on the chain. */
   readonly hasFailed: boolean;
 }
 
@@ -25,10 +20,8 @@ export const signaturesPerPageMax = 1_000;
 const signaturePattern = /^[1-9A-HJ-NP-Za-km-z]{64,88}$/;
 
 /**
- * Reads a page of the finalized transactions that name an address, newest first. The page begins
- * with the next older transaction after the signature `before`, or with the newest one if `before`
- * is undefined. A server may return more than `limit` entries. With a malformed entry, or with more
- * than `signaturesPerPageMax` entries, the result is `failed`.
+ * Reads finalized transactions that name an address, newest first. If `before` is given, all are
+ * older than that signature. A server may return more than `limit`.
  */
 export async function listSignatures(
   rpc: Rpc,
@@ -62,9 +55,8 @@ const malformedEntry = {
 } as const;
 
 /**
- * Reads a finalized transaction. If the server does not have the transaction, the result is
- * `not_found`. If the server refuses the call, or if the transaction is malformed, the result is
- * `unreadable`. If the call fails in another way, the result is the outcome of the call.
+ * Reads a finalized transaction: `not_found` if the server does not have it, `unreadable` if the
+ * server refuses the call or the transaction is malformed.
  */
 export async function readTransaction(
   rpc: Rpc,
@@ -102,7 +94,6 @@ export interface SolanaAccount {
   readonly data: Uint8Array;
 }
 
-/** Reads the account of an address. `account` is null if the address has no account. */
 export async function readAccount(rpc: Rpc, address: string): Promise<AccountReading> {
   const outcome = await rpc.call('getAccountInfo', [
     address,

@@ -2,13 +2,8 @@ import { isRecord } from '@svc/domain';
 import type { OutboundHttp } from '@svc/runtime';
 import type { CallBudget } from './call-budget.ts';
 
-/**
- * A JSON-RPC client for a server that is not trusted. It limits the time, the size and the depth of
- * every answer, and does not retry. Parsed numbers above 2^53 are not exact, so callers read
- * amounts from strings.
- */
-
 export type RpcOutcome =
+  /** Numbers above 2^53 in `result` are not exact, so amounts must be read from strings. */
   | { readonly kind: 'answered'; readonly result: unknown }
   /**
    * The server asks for fewer calls, or is behind the chain. `retryAfterMs` is 0 if the server
@@ -25,8 +20,7 @@ export interface Rpc {
 }
 
 /**
- * The result is `failed` if an answer has this many bytes or more, unless its status is 429. A page
- * of 1,000 signatures has about 300 KB, and a transaction with long logs has less.
+ * An answer of this many bytes or more is `failed`. A page of 1,000 signatures has about 300 KB.
  */
 export const rpcAnswerBytesMax = 4 * 1024 * 1024;
 export const rpcAnswerDepthMax = 64;
@@ -40,11 +34,14 @@ const reasonLengthMax = 200;
  */
 const laggingCodes = new Set([-32_004, -32_005, -32_014, -32_016]);
 
+/**
+ * Makes a JSON-RPC client for an untrusted server. The client limits the time, the size and the
+ * depth of every answer, and does not retry.
+ */
 export function createRpc(options: {
   readonly url: string;
   readonly http: OutboundHttp;
   readonly budget: CallBudget;
-  /** The time limit of one request, in milliseconds. Default: `rpcTimeoutMs`. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
 }): Rpc {
@@ -100,9 +97,7 @@ function outcomeOfError(error: Record<string, unknown>): RpcOutcome {
 }
 
 /**
- * Makes a text of the server safe to store and show: cuts it to `reasonLengthMax` characters, and
- * replaces lone surrogates, control characters and characters that change the direction of text.
- * Returns `no message` for anything but a text.
+ * Makes a text of the server safe to store and show. Returns `no message` if it is not a string.
  */
 function printable(text: unknown): string {
   if (typeof text !== 'string') return 'no message';

@@ -43,13 +43,9 @@ export interface Opening {
 }
 
 /**
- * Opens the store and the key of request hashes. Throws:
- *
- * - `CannotStart` with the reason if Postgres does not answer, or if the schema, the environment,
- *   the session settings or the master key is wrong. In production also for too many privileges or
- *   an asynchronous standby.
- * - `ConfigError` if two limits of `config` and `jobs` contradict each other.
- * - `SealError` if `SVC_MASTER_KEY` has too many keys or one id twice.
+ * Opens the store and the key of request hashes. Throws `CannotStart` with the reason if the
+ * database cannot be used, `ConfigError` if two limits contradict each other, and `SealError` if
+ * `SVC_MASTER_KEY` is malformed.
  */
 export async function openStoreOrRefuse(
   { service, config, lifecycle, logger }: Opening,
@@ -83,9 +79,8 @@ export async function openStoreOrRefuse(
 export const redisWaitMsMax = 2_000;
 
 /**
- * Opens a connection to Redis and a producer. Throws `CannotStart` if Redis belongs to the other
- * environment (sandbox or production). If Redis does not answer, the service starts without it. But
- * the process ends if Redis answers later and belongs to the other environment.
+ * Throws `CannotStart` if Redis belongs to the other environment. If Redis does not answer, the
+ * service starts without it, and `guardRedis` checks it later.
  */
 export async function openRedis({
   config,
@@ -102,8 +97,8 @@ export async function openRedis({
 }
 
 /**
- * Opens the admin server. Announces the service in Redis, with the facts that `svc doctor` reads.
- * Follows the log level that an operator sets. Returns the port of the admin server.
+ * Opens the admin server and returns its port. Also announces the service in Redis, and follows the
+ * log level that an operator sets.
  */
 export async function openAdmin(
   { service, config, lifecycle, logger }: Opening,

@@ -5,7 +5,6 @@ import type { Store } from '@svc/store';
 
 type Registry = AdminServerOptions['metrics'];
 
-/** The figures are in memory, so a scrape sends no query to Postgres. */
 export function exposeStore(
   registry: Registry,
   { poolFigures, batches }: Pick<Store, 'poolFigures' | 'batches'>,

@@ -17,11 +17,6 @@ import { purgeSubmission } from './submissions/purge.ts';
 import { rotateTenantSecret } from './tenants/secrets.ts';
 import { changeSettings } from './tenants/settings.ts';
 
-/**
- * Tests of two calls at the same moment. Each call must decide on the values that it reads after it
- * has locked the row. Therefore a test locks the row first, and releases it when both calls wait.
- */
-
 const by = testAuthor;
 const url = 'https://hooks.example.com/';
 
@@ -31,6 +26,10 @@ interface HeldRow {
   readonly key?: string;
 }
 
+/**
+ * Locks the row, and unlocks it when both calls wait for it. Each call must decide on the values
+ * that it reads after that.
+ */
 async function atOnce<One, Other>(
   { database }: Fixture,
   { table, id, key = 'id' }: HeldRow,

@@ -23,17 +23,15 @@ import {
 import { findTenantCredentials } from './tenants/credentials.ts';
 
 /**
- * The cost of a step does not grow with the stored data. On a ledger with many entries (`pnpm
- * cost`: a million) each step of a submission reads few rows, and all of them by an index. Postgres
- * counts the reads.
+ * On a ledger with many entries (`pnpm cost`: a million), each step of a submission reads few rows,
+ * and all of them by an index. Postgres counts the reads.
  */
 
 const submissions = Number(process.env['COST_SUBMISSIONS'] ?? 30_000);
 const entriesPerSubmission = 3;
 /**
  * The most rows that may be read by index. In the first test, this limit applies to each step, in
- * the other tests to all steps together. It is enough for a page of 20 and the rows
- * that the query skips on the way.
+ * the other tests to all steps together.
  */
 const rowsReadMax = 300;
 
@@ -200,8 +198,8 @@ test('a plan that was made while the tables were empty reads no more when they h
   const { scanned, byIndex, indexBlocks } = await costOf(fixture, life, tables);
   expect(scanned).toBe(0);
   expect(byIndex).toBeLessThan(rowsReadMax);
-  // `life` reads about twice `blocksWhileEmpty`, because an index has one more level where rows
-  // were added. If `life` read a whole index, it would read six times `blocksWhileEmpty`.
+  // `life` reads about twice `blocksWhileEmpty`, because a larger index has one more level. With a
+  // read of a whole index, it would be six times as many.
   expect(indexBlocks).toBeLessThan(3 * blocksWhileEmpty);
 });
 

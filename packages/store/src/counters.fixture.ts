@@ -3,10 +3,8 @@ import type { Fixture } from './store.fixture.ts';
 const poolConnectionsMax = 10;
 
 /**
- * Completes the statistics of Postgres before they are read, because an idle session flushes its
- * figures only some seconds later. Without this call, a measurement could miss figures of the
- * measured part, or count figures of statements before it. Flushes the sessions of the pool and the
- * one that seeded the data.
+ * Flushes the statistics of Postgres before they are read. Otherwise an idle session flushes its
+ * figures only some seconds later.
  */
 export async function flushCounters({ database, store }: Fixture): Promise<void> {
   const slowly = 'SELECT pg_stat_force_next_flush(), pg_sleep(0.1)';

@@ -4,9 +4,8 @@ import * as intents from './index.ts';
 import { createFixture, type Fixture, usage } from './store.fixture.ts';
 
 /**
- * A typed call is a call of the Prisma client. Its first use blocks the process while Prisma
- * compiles it. Therefore the path of a submission, the start of a service and its timers make no
- * typed calls (decision 24). The one exception is `loadTypedClient` at the start of the gateway.
+ * A typed call is a call of the Prisma client. The path of a submission, the start of a service and
+ * its timers make none (decision 24).
  */
 
 function onTheDriver({ store }: Fixture): intents.Store {

@@ -7,9 +7,8 @@ import type { Fixture } from './store.fixture.ts';
  */
 export interface LifeLog {
   /**
-   * Writes to the file how many bytes and records of WAL one life takes on average. A life is one
-   * submission, from its hold to its recorded delivery. `lives` is the number of lives since the
-   * start.
+   * Writes to the file the average bytes and records of WAL of one submission's life. `lives` is
+   * the number of lives since the start.
    */
   report(lives: number): Promise<void>;
 }
@@ -17,9 +16,8 @@ export interface LifeLog {
 const file = process.env['LIFE_LOG'];
 
 /**
- * The WAL records since the position $1 that change a relation, as averages per life. $2 is the
- * number of lives. Images of whole pages are left out. A record counts only for the first relation
- * that it changes.
+ * WAL per life since the position $1, without images of whole pages. $2 is the number of lives. A
+ * record counts only for the first relation that it changes.
  */
 const recordsSql = `
   WITH record AS (

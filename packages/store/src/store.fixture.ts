@@ -58,7 +58,6 @@ interface FixtureOptions extends TestDatabaseOptions {
   environment?: EnvironmentName;
 }
 
-/** Creates a fixture for the running test and closes it at the end of the test. */
 export async function createFixture(options: FixtureOptions = {}): Promise<Fixture> {
   const fixture = await openFixture(options);
   onTestFinished(() => fixture.close());

@@ -19,22 +19,20 @@ export const svcHostEntry = inCheckout('packages/admin-cli/src/svc-host.fixture.
 const entries = [...serviceNames.map(serviceEntry), adminCliEntry, nodeAgentEntry, svcHostEntry];
 const sources = ['{packages,services}/*/src/**/*.ts', '{packages,services}/*/package.json'];
 /**
- * The modules that stay outside the bundles. Native modules cannot be bundled. `playwright-core` is
- * large and rarely loaded. The functions in the folder `in-page` are sent to a browser as text and
- * call each other by name there, but the bundler may rename functions.
+ * Native modules cannot be bundled, and `playwright-core` is large. Functions in `in-page` are sent
+ * to a browser as text, and the bundler may rename them.
  */
 const external = /^(?:msgpackr-extract|pg-native|playwright-core)$|\/in-page\//;
 
 /**
- * Bundles the main files, because a start from a bundle takes about half of the CPU of a start from
- * the 1,000 source files. Returns the directory of the bundles. If the sources have not changed,
- * the bundles of an earlier run are used. Each main file is bundled separately. Otherwise two main
- * files could get into the same output file, and a process would run both.
+ * Returns the directory of the bundles, which later runs use until the sources change. A start from
+ * a bundle takes half of the CPU of one from the sources.
  */
 export async function bundleProcesses(): Promise<string> {
   const directory = inCheckout('.local/cache/bundles', sourcesHash());
   if (existsSync(directory)) return directory;
   const partial = `${directory}.${process.pid}`;
+  // Bundled together, two main files could get into one output file, and a process would run both.
   for (const entry of entries) {
     const bundle = await rolldown({
       input: { main: entry },
@@ -87,9 +85,8 @@ function sourcesHash(): string {
 const builtIn = '\0built-in:';
 
 /**
- * Saves CPU at the start of a bundle: loads Node's modules with `process.getBuiltinModule`, because
- * an `import` reads every export of a module. For example, to read `WebSocket` of `node:http` loads
- * all of undici and takes 70 ms of CPU.
+ * Loads Node's modules with `process.getBuiltinModule`. An `import` reads all exports, and
+ * `WebSocket` of `node:http` alone takes 70 ms of CPU.
  */
 const builtInModules: Plugin = {
   name: 'built-in-modules',

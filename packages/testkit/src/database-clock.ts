@@ -4,8 +4,8 @@ import { testServers } from './test-environment.ts';
 const nowFunction = 'svc_now()';
 
 /**
- * Sets the clock of one database, the function `svc_now`, to the real time plus `offsetMs`. Leases,
- * deadlines and metering use this clock. The change affects every later statement.
+ * Sets the clock of one database, `svc_now`, to the real time plus `offsetMs`. Leases, deadlines
+ * and metering use this clock.
  */
 export async function setDatabaseClockOffset(databaseUrl: string, offsetMs: number): Promise<void> {
   await withClient(databaseUrl, (client) => writeOffset(client, offsetMs));
@@ -17,10 +17,7 @@ export async function advanceDatabaseClock(databaseUrl: string, ms: number): Pro
   });
 }
 
-/**
- * Stops the clock of one database at `at`. The functions above start the clock again, at the real
- * time plus an offset.
- */
+/** Stops the clock of one database at `at`. `setDatabaseClockOffset` starts it again. */
 export async function stopDatabaseClock(databaseUrl: string, at: Date): Promise<void> {
   await withClient(databaseUrl, async (client) => {
     await client.query(`

@@ -9,8 +9,8 @@ export interface DatabaseGate {
   /** Silently drops all data from this call on. New connections are accepted but get no answer. */
   stall(): void;
   /**
-   * Cuts the connection of the next statement that has `marker` among its parameters, when the
-   * server answers it. The server has run the statement, but the client does not get the answer.
+   * Cuts the connection when the server answers the next statement with `marker` among its
+   * parameters. The statement has run, but the client gets no answer.
    */
   loseAnswerTo(marker: string): void;
   /**
@@ -21,7 +21,6 @@ export interface DatabaseGate {
   close(): Promise<void>;
 }
 
-/** Starts the proxy on a free port of 127.0.0.1. */
 export async function openDatabaseGate(databaseUrl: string): Promise<DatabaseGate> {
   const target = new URL(databaseUrl);
   const sockets = new Set<Socket>();

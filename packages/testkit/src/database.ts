@@ -11,8 +11,8 @@ export interface TestDatabase {
   /** Runs SQL as the owner of the database, without the store. Returns the rows. */
   readonly query: <Row extends QueryResultRow>(sql: string, values?: unknown[]) => Promise<Row[]>;
   /**
-   * Waits until all sessions have ended, but at most `leakBoundMs`. Then drops the database. Throws
-   * if a session was still open, because such a session is a leaked handle.
+   * Waits up to `leakBoundMs` for all sessions to end, and drops the database. Throws if a session
+   * was still open.
    */
   close(): Promise<void>;
 }
@@ -70,9 +70,8 @@ function withDatabase(serverUrl: string, name: string): string {
 let adminPool: Pool | undefined;
 
 /**
- * The connections that create and drop the databases of tests. All test files of this process share
- * them, because the server starts a process for each new connection, which takes time. These
- * connections do not keep the process of the tests alive.
+ * All test files of this process share these connections, because the server starts a process for
+ * each new one.
  */
 function admin(): Pool {
   adminPool ??= new Pool({

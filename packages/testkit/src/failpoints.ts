@@ -10,9 +10,8 @@ export interface StoppableProcess {
 }
 
 /**
- * Controls the failpoints of a stack's processes (packages/runtime/src/failpoints.ts). The first
- * process of a service that reaches an armed failpoint stops there. Later processes of the same
- * service continue at once.
+ * Controls failpoints (packages/runtime/src/failpoints.ts). The first process of a service that
+ * reaches an armed one stops there. Later ones continue.
  */
 export interface Failpoints {
   receive(slot: StoppableProcess, message: unknown): void;

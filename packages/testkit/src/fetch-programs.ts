@@ -2,7 +2,7 @@ import { chromiumBinary, pgbouncerBinary, StartError } from '@svc/local';
 
 /**
  * Fetches Chromium and PgBouncer before the tests, because no npm package contains them. Prints a
- * StartError with its advice and does not throw it. `startTestServers` fetches Redis.
+ * StartError and does not throw it.
  */
 export async function fetchPrograms(): Promise<void> {
   await Promise.all([

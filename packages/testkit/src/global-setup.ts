@@ -10,9 +10,8 @@ import { cleanEnvironment } from './test-environment.ts';
 import { startTestServers } from './test-servers.ts';
 
 /**
- * Runs once for a whole run of Vitest, and starts the servers that the tests share. If possible,
- * first sets `TMPDIR` to a directory in memory, which the worker processes inherit. Returns the
- * function that ends the servers and deletes this directory.
+ * Starts the servers that all tests of a run share. If possible, the workers inherit a directory in
+ * memory as `TMPDIR`. Returns the function that cleans up.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const memory = createMemoryDirectory();

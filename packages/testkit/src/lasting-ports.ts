@@ -6,15 +6,15 @@ import { isPortFree } from '@svc/local';
  */
 const firstPort = 10_000;
 const portsPerWorker = 2_000;
+/** Workers get different ports if at most this many run at once. */
 const workersMax = 10;
 
 const worker = Number(process.env['VITEST_POOL_ID'] ?? 0) % workersMax;
 let next = Math.floor(Math.random() * portsPerWorker);
 
 /**
- * Returns a free port of 127.0.0.1 for a process that will be restarted on it. The system gives
- * this port to nobody else. Concurrent workers of a run never get the same port if there are at
- * most `workersMax` of them. Throws if all ports of this worker are in use.
+ * Returns a free port of 127.0.0.1 that the system gives to nobody else, even while its process
+ * restarts. Throws if all ports of this worker are in use.
  */
 export async function lastingPort(): Promise<number> {
   for (let tried = 0; tried < portsPerWorker; tried += 1) {

@@ -36,10 +36,6 @@ export interface LinkRequest {
   readonly ca?: string;
 }
 
-/**
- * Returns an upgrade request that is signed with the node's `secret`. Tests may change the request
- * before they open a link with it.
- */
 export function linkRequest({ link, nodeId, secret, ca }: NodeIdentity): LinkRequest {
   const url = new URL(nodeLinkPath, link);
   // A signature opens one link only. The nonce makes two signatures differ if a test links a node

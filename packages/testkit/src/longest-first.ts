@@ -2,9 +2,8 @@ import path from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /**
- * The slowest test files, slowest first. They start first because a slow file that starts last
- * would run alone, with the other cores idle. Files that are not in this list follow in Vitest's
- * order.
+ * The slowest test files, slowest first. If a slow file started last, it would run alone, with the
+ * other cores idle.
  */
 const longest = [
   'test/executor/faults/faults.test.ts',

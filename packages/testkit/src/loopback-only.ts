@@ -3,9 +3,8 @@ import { syncBuiltinESMExports } from 'node:module';
 import net from 'node:net';
 
 /**
- * Blocks connections of this process to other machines. Such a connection fails with
- * `ERR_IP_BLOCKED`, and `dns.lookup` resolves only the name `localhost`. Every test file loads this
- * file, and so do the Node.js processes that tests start. No test then depends on a network.
+ * Blocks connections of test processes to other machines. They fail with `ERR_IP_BLOCKED`.
+ * `dns.lookup` resolves only the name `localhost`.
  */
 
 const elsewhere = new net.BlockList();

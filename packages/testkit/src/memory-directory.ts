@@ -11,10 +11,8 @@ const namePattern = /^svc-run-(\d+)-/;
 const roomBytesMin = 6 * 1024 ** 3;
 
 /**
- * Creates a directory in memory for the temporary files of a run. Creating a test database copies
- * 550 files. In memory that takes a tenth of the CPU that some file systems take, for example ext4
- * without a journal. Returns undefined if `memory` does not exist on this system, if less than
- * `roomBytesMin` is free, or if programs cannot be started there.
+ * In memory, creating a test database takes less CPU. Returns undefined if `memory` does not exist,
+ * has too little room, or cannot run programs.
  */
 export function createMemoryDirectory(): string | undefined {
   if (!hasRoom()) return undefined;

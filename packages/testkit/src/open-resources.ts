@@ -47,7 +47,7 @@ export function recentLogs(): string {
 
 /**
  * Closes the open resources, the last opened one first. Returns their names in this order. Rejects
- * if a resource cannot be closed. The resources after it then stay open.
+ * at the first one that cannot be closed.
  */
 export async function closeLeftovers(): Promise<string[]> {
   const leftovers = [...open].toReversed();

@@ -24,11 +24,10 @@ export interface ScriptedNodeOptions extends NodeIdentity {
 }
 
 /**
- * How an autopilot behaves. By default it accepts each offer, starts each assignment, and reports
- * `completed` after `begin`. It answers each `cancel` with `stopped`.
+ * By default an autopilot accepts each offer, and reports `completed` after `begin`. It starts each
+ * assignment and answers each `cancel` with `stopped`.
  */
 export interface AutoPilot {
-  /** `silent` leaves the offer unanswered. */
   readonly answer?: (offer: FrameToNodeOf<'offer'>) => 'accept' | 'decline' | 'silent';
   /** Returns the outcome to report after `begin`, or undefined to report nothing. */
   readonly outcome?: (submissionId: string) => ScriptedOutcome | undefined;
@@ -53,9 +52,8 @@ export interface ScriptedNode {
   /** The original texts of the frames, which show JSON numbers beyond 2^53 exactly. */
   readonly texts: readonly string[];
   /**
-   * Waits for a frame of `type` for which `where` is true, and takes it: no later call returns it.
-   * Other frames stay for later calls. Throws after `timeoutMs` (5 s by default), or if the link
-   * closes first.
+   * Waits for a frame of `type` for which `where` is true. No later call returns it. Throws after
+   * `timeoutMs` (5 s by default), or if the link closes first.
    */
   next<T extends FrameToNodeType>(
     type: T,
@@ -69,7 +67,7 @@ export interface ScriptedNode {
   sendText(text: string | Uint8Array): void;
   /**
    * Accepts the next offer, starts its submission, and waits for `begin`. Returns the submission's
-   * wire id. Throws if an expected frame does not arrive within 5 s, or if the link closes first.
+   * wire id. Throws as `next` does.
    */
   runNext(): Promise<string>;
   autoPilot(pilot?: AutoPilot): void;
@@ -92,8 +90,8 @@ interface Frames {
 }
 
 /**
- * Connects, sends `hello` and waits for the `welcome`. Throws `LinkRefused` if the link is refused.
- * Throws another error if no `welcome` arrives within 5 s, or if the link closes first.
+ * Returns after the `welcome`. Throws `LinkRefused` if the link is refused, and another error if it
+ * closes or no `welcome` arrives within 5 s.
  */
 export async function connectScriptedNode(options: ScriptedNodeOptions): Promise<ScriptedNode> {
   const socket = await openLinkSocket(linkRequest(options));

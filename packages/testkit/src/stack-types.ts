@@ -17,8 +17,8 @@ export interface StackOptions {
   /** True if gateways and dispatchers use TLS, with a certificate for this stack. */
   readonly tls?: boolean;
   /**
-   * Environment variables for the services and `svc`. They override the variables that the testkit
-   * sets, but its variables for TLS and for the ports cannot be overridden.
+   * Environment variables for the services and `svc`. They override those of the testkit, except
+   * its variables for TLS and for the ports.
    */
   readonly env?: Readonly<Record<string, string>>;
   /** Creates the database; the default is `createTestDatabase`. */

@@ -2,8 +2,7 @@ import { Client } from 'pg';
 
 /**
  * Locks the row of a submission. Transactions that change the submission then wait. Returns the
- * function that unlocks the row. If a test never calls it, the row stays locked until its database
- * is dropped.
+ * function that unlocks the row.
  */
 export async function lockSubmission(
   databaseUrl: string,

@@ -16,8 +16,8 @@ const hostsMax = 3;
 const commandBoundMs = 60_000;
 
 /**
- * Runs commands of `svc` for all test files. A few processes run many commands each, because a
- * start of `svc` takes 0.4 s of CPU, but most commands take only 0.02 s.
+ * Runs commands of `svc` for all test files in a few processes, because a start takes 0.4 s of CPU,
+ * but most commands take only 0.02 s.
  */
 export async function startSvcHosts(options: {
   readonly dir: string;
@@ -75,8 +75,8 @@ function startHost({ entry, env }: { entry: string; env: NodeJS.ProcessEnv }): C
 }
 
 /**
- * Sends an order to a host and resolves with the answer. Kills a host that does not answer within
- * `commandBoundMs`. Rejects if the host ends, cannot be started or cannot get the order.
+ * Rejects if the host ends, cannot be started or cannot get the order. Kills a host that does not
+ * answer within `commandBoundMs`.
  */
 function answerOf(host: ChildProcess, order: object): Promise<unknown> {
   return new Promise((resolve, reject) => {

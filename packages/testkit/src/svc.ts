@@ -24,9 +24,8 @@ export function runSvcProcess(words: readonly string[], env: NodeJS.ProcessEnv):
 }
 
 /**
- * Runs `svc` in a process that runs many commands, because each start of `svc` takes CPU time (see
- * svc-hosts.ts). Runs the same code as `runSvcProcess`. If the test run has no such process, calls
- * `runSvcProcess`.
+ * Runs `svc` in a process that runs many commands, because each start takes CPU (see svc-hosts.ts).
+ * Without such a process, calls `runSvcProcess`.
  */
 export async function runSvc(words: readonly string[], env: NodeJS.ProcessEnv): Promise<Ran> {
   const { svcSocket } = testServers();

@@ -1,8 +1,8 @@
 import { Client, escapeIdentifier } from 'pg';
 
 /**
- * Locks tables in a separate session. `ACCESS SHARE` is the lock that `pg_dump` takes. `ACCESS
- * EXCLUSIVE` blocks every other use of the tables. Returns the function that unlocks the tables.
+ * Returns the function that unlocks the tables. `ACCESS SHARE` is the lock that `pg_dump` takes.
+ * `ACCESS EXCLUSIVE` blocks every other use.
  */
 export async function lockTables(
   databaseUrl: string,

@@ -23,9 +23,8 @@ export interface TestServers {
    */
   readonly svcSocket?: string | undefined;
   /**
-   * Extra environment variables for processes under test. In a normal run, they make each process
-   * load the `preloads` of test-servers.ts. In a mutation run, they make it load the mutant
-   * instead.
+   * Extra environment variables for processes under test. They make each process load the
+   * `preloads` of test-servers.ts, or in a mutation run the mutant.
    */
   readonly childEnvironment: NodeJS.ProcessEnv;
 }
@@ -54,8 +53,8 @@ export function testMasterKey(): string {
 }
 
 /**
- * The environment of processes under test: the variables of `cleanEnvironment` and those of
- * `childEnvironment`. It has no variable that a developer has set for the services.
+ * The environment of processes under test. It has no variable that a developer has set for the
+ * services.
  */
 export function bareEnvironment(): NodeJS.ProcessEnv {
   return { ...cleanEnvironment(), ...testServers().childEnvironment };

@@ -10,8 +10,8 @@ export interface RunningTestServers extends TestServers {
 }
 
 /**
- * The files that each Node.js process under test loads first, except in a mutation run. They are
- * loaded with `--require`, because each start would take 0.03 s more CPU with `--import`.
+ * Each Node.js process under test loads these files first, except in a mutation run. `--import`
+ * would take 0.03 s more CPU per start than `--require`.
  */
 const preloads = ['loopback-only.ts', 'unoptimized-wasm.ts']
   .map((file) => `--require=${JSON.stringify(path.join(import.meta.dirname, file))}`)
@@ -24,9 +24,8 @@ const preloads = ['loopback-only.ts', 'unoptimized-wasm.ts']
 const connectionsMax = 800;
 
 /**
- * Starts the Postgres server of a test run, with one migrated database. The databases of the tests
- * are copies of this database (see database.ts). Also fetches Redis if it is missing, because the
- * tests start Redis servers.
+ * Starts the Postgres server of a test run, with one migrated database that the tests copy (see
+ * database.ts). Fetches Redis if it is missing.
  */
 export async function startTestServers(): Promise<RunningTestServers> {
   const dir = mkdtempSync(path.join(tmpdir(), 'svc-test-'));

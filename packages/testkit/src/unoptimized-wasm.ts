@@ -1,9 +1,8 @@
 import v8 from 'node:v8';
 
 /**
- * A budget that no process uses up, so V8 never optimizes WebAssembly. Optimizing is not worth it:
- * it takes 0.25 s of CPU for Prisma's query compiler, and a process of a test ends before it has
- * saved that much.
+ * A budget that no process uses up, so V8 never optimizes WebAssembly. Optimizing Prisma's query
+ * compiler takes 0.25 s of CPU, more than it saves in a test.
  */
 const callsBeforeOptimizing = 2_000_000_000;
 

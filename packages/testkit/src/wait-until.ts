@@ -15,9 +15,8 @@ const pollShare = 0.1;
 const timeoutMsDefault = 10_000;
 
 /**
- * Polls `check`, and returns its first value that is not false, null or undefined. Use it for a
- * condition that no event reports. Throws after `timeoutMs` (10 s by default). If the last call of
- * `check` threw, its error is the cause.
+ * Returns the first value of `check` other than false, null or undefined. Throws after `timeoutMs`
+ * (default 10 s). If the last call threw, its error is the cause.
  */
 export async function waitUntil<T>(
   check: () => T | Promise<T>,

@@ -1,13 +1,12 @@
 /**
- * The largest difference between the result of `wallClock` and the system's time. If the difference
- * is larger, for example because somebody has changed the system's time, the result jumps to the
- * system's time.
+ * The result of `wallClock` jumps to the system's time if the two differ by more than this, for
+ * example after a change of the system's time.
  */
 const driftMsMax = 50;
 
 /**
  * Makes a clock of Unix time in milliseconds, with the resolution of the monotonic clock. The wall
- * clock alone is too coarse, because it has whole milliseconds and some spans are shorter.
+ * clock has whole milliseconds, and some spans are shorter.
  */
 export function wallClock(clock: { nowMs(): number; monotonicMs(): number }): () => number {
   let offsetMs = clock.nowMs() - clock.monotonicMs();

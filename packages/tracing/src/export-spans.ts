@@ -36,9 +36,8 @@ const kinds: Readonly<Record<SpanKindName, SpanKind>> = {
 };
 
 /**
- * Exports over OTLP/HTTP as JSON. This is the only module of the services that loads OpenTelemetry,
- * and only a service with tracing loads this module. The exporter reads headers, compression and
- * certificates from the environment variables that OpenTelemetry defines.
+ * Exports over OTLP/HTTP as JSON. Import this module dynamically, because it loads OpenTelemetry,
+ * which services without tracing do not need.
  */
 export function createExport({
   endpoint,

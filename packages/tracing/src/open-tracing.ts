@@ -132,10 +132,6 @@ function stepSpan(
   };
 }
 
-/**
- * The span of a batch. Undefined if the batch has fewer than two members, or if none of them is
- * traced.
- */
 function batchSpan(
   { name, kind, members, startMs, endMs, attributes, error }: BatchSpan,
   isTraced: (subjectId: string) => boolean,

@@ -9,9 +9,8 @@ export function newRoot(): { traceId: string; spanId: string } {
 }
 
 /**
- * Traces one request. The span of a request that created a submission is the root of the
- * submission's trace, and is recorded if the submission is traced. For any other request,
- * `isRequestTraced` decides.
+ * Traces one request. If it created a submission, its span is the root of the submission's trace.
+ * Otherwise `isRequestTraced` decides whether it is recorded.
  */
 export function traceRequest(
   headers: OfferedHeaders,
@@ -74,10 +73,7 @@ function describe({ method, route, status, tenantId, submissionId }: RequestEnd)
   };
 }
 
-/**
- * The error of the span: `aborted` if no answer was sent, or the status if it is 500 or higher. A
- * refusal (4xx) is an error of the client, so the span has no error.
- */
+/** A refusal (4xx) is an error of the client, so the span has no error. */
 function errorOf(status: number | undefined): string | undefined {
   if (status === undefined) return 'aborted';
   return status >= 500 ? String(status) : undefined;

@@ -8,10 +8,8 @@ type SamplerName =
   | 'parentbased_traceidratio';
 
 /**
- * The share of submissions that are traced, from 0 to 1. Every service reads the same environment
- * variables, so all services trace the same submissions. The prefix `parentbased_` changes nothing,
- * because the sampling flag of a tenant has no effect (decision 42). `argument` is the share for
- * `traceidratio`.
+ * The share of submissions that are traced, from 0 to 1. The prefix `parentbased_` changes nothing
+ * (decision 42). `argument` is the share for `traceidratio`.
  */
 export function ratioOf(sampler: SamplerName, argument: string): number {
   switch (sampler) {
@@ -28,16 +26,15 @@ export function ratioOf(sampler: SamplerName, argument: string): number {
 }
 
 /**
- * The number of hexadecimal digits that decide whether the trace of a subject is recorded. They are
- * the last digits of the subject's id, a UUIDv7. These digits are random.
+ * How many hexadecimal digits at the end of a subject's id decide whether its trace is recorded. In
+ * a UUIDv7 these digits are random.
  */
 const decidingDigits = 12;
 const decidingRange = 16 ** decidingDigits;
 
 /**
- * True if the subject's trace is recorded. Only `ratio` and the id decide, so every service takes
- * the same decision. No tenant can influence the decision, because a service makes the id, and the
- * last digits of the id are random.
+ * True if the subject's trace is recorded. Only `ratio` and the id decide, so all services take the
+ * same decision (decision 42).
  */
 export function isTracedIn(ratio: number, subjectId: string): boolean {
   return Number.parseInt(subjectId.slice(-decidingDigits), 16) < ratio * decidingRange;

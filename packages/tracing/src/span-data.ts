@@ -8,14 +8,13 @@ import type { SpanAttributes } from './tracing.ts';
  */
 type Belongs =
   /**
-   * A step of a submission, or of an event that is about no submission or cannot be decrypted.
-   * `isSubmission` is false for a step of an event. The span of such a step has no step as its
-   * parent.
+   * A step of a submission, or of an event if `isSubmission` is false. The span of an event's step
+   * has no step as its parent.
    */
   | { readonly kind: 'step'; readonly ref: StepRef; readonly isSubmission: boolean }
   /**
-   * A span that is not a step. Its `spanId` is random. `parent` is the trace context of the caller,
-   * if the caller sent one. If there is a parent, `traceId` is the parent's.
+   * A span that is not a step. Its `spanId` is random. `parent` is the trace context that the
+   * caller sent, if any. `traceId` is then the parent's.
    */
   | {
       readonly kind: 'own';

@@ -24,10 +24,8 @@ const tracestateMembersMax = 32;
 const memberPattern = /^[a-z0-9][a-z0-9_\-*/@]{0,255}=[\x20-\x2b\x2d-\x3c\x3e-\x7e]{1,256}$/;
 
 /**
- * Reads the context that a caller offers. Undefined if `traceparent` is missing or malformed: the
- * request is then handled as if it carried none. If only `tracestate` is malformed, the context is
- * read without it. The caller's sampling flag is not read, because the service itself decides what
- * it traces (decision 42).
+ * Undefined if `traceparent` is missing or malformed. A malformed `tracestate` is left out. The
+ * caller's sampling flag has no effect (decision 42).
  */
 export function readTraceContext(headers: OfferedHeaders): TraceContext | undefined {
   const { traceparent } = headers;

@@ -2,14 +2,14 @@ import type { StepRef } from './steps.ts';
 import type { SpanAttributes, Tracing } from './tracing.ts';
 
 /**
- * Computes the attributes of a step from the result of its work. The function returns null if the
- * step must not be recorded, for example because the work changed nothing.
+ * Computes the attributes of a step from the result of its work. Returns null if the step must not
+ * be recorded, for example because the work changed nothing.
  */
 type AttributesOf<Result> = (result: Result) => SpanAttributes | null;
 
 /**
- * Does the work and records it as `step`. Returns the result of the work, or rejects with its
- * error. Records nothing if the subject of `step` is not traced, or if `attributesOf` returns null.
+ * Settles as `work` does, and records the work as `step`. Records nothing if the step's subject is
+ * not traced, or if `attributesOf` returns null.
  */
 export function traced<Result>(
   tracing: Tracing,

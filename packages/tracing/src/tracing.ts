@@ -25,8 +25,8 @@ export interface StepSpan extends StepRef, Took {
 }
 
 /**
- * Work that was done once for several steps, such as a job or a statement. `members` are these
- * steps. The span of the work links to the spans of the traced steps, at most 128.
+ * Work that was done once for several steps (`members`), such as a job or a statement. Its span
+ * links to the spans of the traced steps, at most 128.
  */
 export interface BatchSpan extends Took {
   readonly name: string;
@@ -50,9 +50,8 @@ export interface RequestEnd {
 
 export interface RequestTrace {
   /**
-   * Call `created` when the request has created this submission. The span of the request is then
-   * the root of the submission's trace. If the submission is traced and the tenant sent a trace
-   * context, `created` stores the context and waits for this at most 250 ms. Never rejects.
+   * Call this when the request has created the submission. Stores the tenant's trace context if the
+   * submission is traced. Waits at most 250 ms. Never rejects.
    */
   created(submissionId: string): Promise<void>;
   end(end: RequestEnd): void;
@@ -77,8 +76,8 @@ export interface Tracing {
   /** Records a batch, if it has two or more `members` and at least one of them is traced. */
   recordBatch(span: BatchSpan): void;
   /**
-   * Returns headers for a request to another server. With them, that server continues the step's
-   * trace. Empty if the step is not traced, or if its context cannot be loaded in time.
+   * Returns headers with which another server continues the step's trace. Empty if the step is not
+   * traced, or if its context cannot be loaded in time.
    */
   headersOf(ref: StepRef): Promise<Readonly<Record<string, string>>>;
   /** Exports the recorded spans. Waits for the collector at most 1.5 s. */

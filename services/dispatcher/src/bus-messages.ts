@@ -55,7 +55,7 @@ export function onBusMessage(dispatcher: Dispatcher, message: DispatcherMessage)
 
 /**
  * True if `link` is older than the link in the message. A dispatcher of a previous version sends no
- * `linkEpoch`. The epochs of the fleet registry are then compared instead.
+ * `linkEpoch`.
  */
 function isOlder(link: NodeLink, { epoch, linkEpoch }: NodeLinked): boolean {
   if (linkEpoch !== undefined) return link.linkEpoch < linkEpoch;

@@ -19,8 +19,8 @@ export type OfferingEvent =
   | { readonly kind: 'stopped' };
 
 /**
- * The state and resources that the parts of one dispatcher process share. The ids of submissions,
- * nodes, links and dispatchers are UUIDs. The id of an offer is a wire id.
+ * The state and resources of one dispatcher process. The ids of submissions, nodes, links and
+ * dispatchers are UUIDs, and the ids of offers are wire ids.
  */
 export interface Dispatcher extends DispatcherObserver {
   /**
@@ -47,9 +47,8 @@ export interface Dispatcher extends DispatcherObserver {
 }
 
 /**
- * Lets `work` continue in the background, and only logs its failure. Use this for work that may be
- * lost: the fleet registry and the bus repair themselves, and reconcilers find the rest. `task`
- * completes the message "could not …".
+ * Lets `work` continue in the background, and only logs its failure. Use this only for work that
+ * may be lost. `task` completes the message "could not …".
  */
 export function inBackground(dispatcher: Dispatcher, task: string, work: Promise<unknown>): void {
   work.catch((error: unknown) =>

@@ -8,10 +8,8 @@ import type { NodeLink } from './links/links.ts';
 const reconnectMsMax = 1_000;
 
 /**
- * Hands all nodes to other dispatchers by closing their links (CONTRACT 7). Before this call, `run`
- * waits for the submissions that this dispatcher coordinates. The links are closed in two halves,
- * because the second half can take offers while the nodes of the first half connect again. But if
- * there is only one link, or if Redis knows no other dispatcher, all links are closed together.
+ * Closes all links (CONTRACT 7), so that the nodes connect to other dispatchers. The second half
+ * takes offers while the nodes of the first half connect again.
  */
 export async function handBackLinks(dispatcher: Dispatcher): Promise<void> {
   const { fleet, links, timers } = dispatcher;
@@ -27,9 +25,8 @@ function halfOf(links: readonly NodeLink[]): NodeLink[] {
 }
 
 /**
- * Takes the nodes out of the fleet. Closes each link (1012) only after its open offers have ended
- * and its received frames are handled. An offer ends within `offerTimeoutMs`, even if another
- * dispatcher coordinates it. The runs of the nodes go on.
+ * Closes each link (1012) after its open offers have ended and its received frames are handled. The
+ * runs of the nodes go on.
  */
 async function handBack(dispatcher: Dispatcher, links: readonly NodeLink[]): Promise<void> {
   const { fleet } = dispatcher;

@@ -69,8 +69,8 @@ export async function openDispatcher(
     isSandbox: config.SVC_ENVIRONMENT === 'sandbox',
     ...metrics.observer,
   };
-  // Waits at most `redisWaitMsMax` for the subscription to the bus before links are accepted,
-  // because without the subscription, offers for the nodes of these links could be lost.
+  // Waits a limited time for the subscription to the bus. Without it, offers for the nodes of
+  // accepted links could be lost.
   await bus.listening(redisWaitMsMax);
   return { dispatcher, redis };
 }

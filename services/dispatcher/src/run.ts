@@ -30,10 +30,7 @@ interface RunOptions {
   readonly refusedUpgrades?: RatePolicy;
 }
 
-/**
- * Starts the dispatcher. Its `close` closes the resources in the reverse order of opening. After
- * the consumer has closed, `close` hands the nodes to other dispatchers (`handBackLinks`).
- */
+/** Starts the dispatcher. Its `close` closes the resources in the reverse order of opening. */
 export async function run(
   config: DispatcherConfig,
   { logger, clock = systemClock, timers = systemTimers, refusedUpgrades }: RunOptions,

@@ -2,7 +2,7 @@ import type { GatewayDeps } from './deps.ts';
 
 /**
  * Notifies other services of a committed change. A failure is only logged, because a reconciler or
- * a node's next frame later has the same effect as the lost message.
+ * a node's next frame has the same effect later.
  */
 export async function announce(
   { logger }: Pick<GatewayDeps, 'logger'>,

@@ -28,10 +28,7 @@ export interface AppOptions extends SignedOptions, RequestObserver {
   readonly tracing?: Tracing;
 }
 
-/**
- * The HTTP API of tenants and operators. The checks run in the order of CONTRACT 3. In production
- * behind a proxy, the first check also refuses a request without TLS.
- */
+/** The HTTP API of tenants and operators. The checks run in the order of CONTRACT 3. */
 export function createApp(options: AppOptions): Express {
   const app = express();
   app.disable('x-powered-by').disable('etag').set('query parser', false);
@@ -86,8 +83,8 @@ const badRequestDetail =
 const pathPattern = /^[^?]*/;
 
 /**
- * False for three kinds of malformed request that Node accepts: a target that is not printable
- * ASCII, HTTP/1.1 without `Host`, or a path with wrong percent-encoding.
+ * False if the target is not printable ASCII, HTTP/1.1 has no `Host`, or the path has wrong
+ * percent-encoding. Node accepts all three.
  */
 function isParsable(request: IncomingMessage): boolean {
   const target = request.url ?? '';

@@ -87,8 +87,8 @@ export function assertConsistent(config: GatewayConfig): void {
 }
 
 /**
- * The trusted proxies, which report for each request whether the request came over TLS. Undefined
- * outside production or without `TRUST_PROXY`. If undefined, the gateway asks no proxy about TLS.
+ * The proxies that report whether a request came over TLS. Undefined outside production or without
+ * `TRUST_PROXY`.
  */
 export function tlsOnlyOf(config: GatewayConfig): TrustedProxies | undefined {
   if (config.SVC_ENVIRONMENT !== 'production' || config.TRUST_PROXY === undefined) return undefined;

@@ -36,9 +36,8 @@ export interface GatewayDeps {
   readonly replies: ReplyListener;
   readonly pricing: Pricing;
   /**
-   * The secret key for the hashes of requests. Without a key, somebody who sees a hash could guess
-   * the request and check the guess. The key also masks the ledger numbers in cursors of
-   * statements.
+   * The key of the hashes of requests, so that nobody can guess a request and check it against a
+   * hash. It also masks the ledger numbers in cursors.
    */
   readonly requestHashKey: Uint8Array;
   readonly keyUses: KeyUses;

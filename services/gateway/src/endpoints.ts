@@ -22,10 +22,7 @@ import { getDeliveryEndpoint, listDeliveriesEndpoint } from './webhooks/deliveri
 import { redeliverEndpoint, testWebhookEndpoint } from './webhooks/send-webhook.ts';
 import { changeSettingsEndpoint, getSettingsEndpoint } from './webhooks/settings.ts';
 
-/**
- * Returns all endpoints of the gateway, except those of its admin port. Any other path gets 404. A
- * GET endpoint also answers HEAD. Any other method of a listed path gets 405.
- */
+/** Returns all endpoints of the gateway, except those of its admin port. */
 export function endpointsOf(deps: GatewayDeps): readonly Endpoint[] {
   return [
     createSubmissionEndpoint(deps),

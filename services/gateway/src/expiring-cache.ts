@@ -2,9 +2,8 @@ import type { Clock } from '@svc/runtime';
 
 export interface ExpiringCache<Value> {
   /**
-   * Returns the value of `key`, loaded less than `ageMsMax` ago (default `ttlMs`). If `ageMsMax` is
-   * 0, the value is loaded for this call. An absent value is never older than `ttlMs`. If a load
-   * fails, throws its error and caches nothing.
+   * Returns the value of `key`, loaded less than `ageMsMax` ago (default `ttlMs`). An absent value
+   * is never older than `ttlMs`. If a load fails, throws its error.
    */
   get(key: string, ageMsMax?: number): Promise<Value>;
 }
@@ -16,12 +15,7 @@ interface Entry<Value> {
 
 /**
  * Caches loaded values. The age of a value counts from the start of its load. Callers share a load
- * in flight if it began recently enough for their `ageMsMax`.
- *
- * A value is absent if `isAbsent` returns true for it (default: never). At most `entriesMax`
- * present values are kept, and the least recently used one is removed first. Absent values have a
- * separate cache, so they cannot evict present ones. At most `absentMax` absent values are kept,
- * and the one that was loaded first is removed first.
+ * in flight if it is recent enough for their `ageMsMax`.
  */
 export function createExpiringCache<Value>({
   load,
@@ -33,8 +27,11 @@ export function createExpiringCache<Value>({
 }: {
   readonly load: (key: string) => Promise<Value>;
   readonly ttlMs: number;
+  /** The most present values. The least recently used one is removed first. */
   readonly entriesMax: number;
+  /** Absent values have a separate cache, so they cannot evict present ones. */
   readonly isAbsent?: (value: Value) => boolean;
+  /** The most absent values. The one that was loaded first is removed first. */
   readonly absentMax?: number;
   readonly clock: Pick<Clock, 'monotonicMs'>;
 }): ExpiringCache<Value> {
@@ -89,8 +86,8 @@ export function createExpiringCache<Value>({
 }
 
 /**
- * Adds an entry. If the map then has more than `entriesMax` entries, drops the first one. The first
- * entry of `present` is the least recently used one, because `get` moves an entry to the end.
+ * Adds an entry. If the map is then too large, drops its first entry, which in `present` is the
+ * least recently used one.
  */
 function keep<Kept>(
   entries: Map<string, Kept>,

@@ -38,10 +38,8 @@ import { gatewayConfig } from './config.ts';
 import { run } from './run.ts';
 
 /**
- * How the fake dispatcher handles a submission. `accept` commits `dispatched` and replies
- * `dispatched`. `accept_look` commits it and replies `look`, which makes the gateway read Postgres.
- * `accept_silently` commits it and sends no reply. `reject` rejects the submission and replies
- * `look`. `ignore` does nothing.
+ * How the fake dispatcher handles a submission. `accept_look` commits `dispatched` and replies
+ * `look`, so that the gateway reads Postgres.
  */
 type Dispatching = 'accept' | 'accept_look' | 'accept_silently' | 'reject' | 'ignore';
 

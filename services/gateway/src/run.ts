@@ -179,9 +179,8 @@ function pricingOf(store: Store, loadSurgeMicros: () => Promise<bigint>, clock: 
 }
 
 /**
- * Waits at most `redisWaitMsMax` until the reply channel is subscribed, because a reply that
- * arrives before the subscription is lost. The creation that waits for a lost reply is answered up
- * to a second later.
+ * Waits until the reply channel is subscribed, at most `redisWaitMsMax`. A reply before that is
+ * lost, and its creation is answered up to a second later.
  */
 async function waitForReplies(replies: ReplyListener, clock: Clock): Promise<void> {
   const giveUpAtMs = clock.monotonicMs() + redisWaitMsMax;

@@ -16,10 +16,8 @@ export function startAuditHead(deps: AuditHeadDeps, lifecycle: Lifecycle): void 
 }
 
 /**
- * The returned function calls `sealAuditHead` and reports the faults of the audit log. If there are
- * no faults, the function writes the head to the service's log, which is outside of the database.
- * The function also remembers the head, so the next call notices if somebody removes the head from
- * the database or restores an older head there.
+ * The returned function calls `sealAuditHead`. It remembers the head, so the next call notices if
+ * somebody removes or replaces the head in the database.
  */
 export function createHeadSealer(deps: AuditHeadDeps): () => Promise<void> {
   const { store, logger, setAuditFaults } = deps;
@@ -29,6 +27,7 @@ export function createHeadSealer(deps: AuditHeadDeps): () => Promise<void> {
     setAuditFaults(faults.length);
     if (faults.length === 0) noted = head ?? noted;
     const position = head === null ? 0 : Number(head.position);
+    // The service's log keeps a copy of the head outside of the database.
     if (faults.length === 0) logger.info({ position, hash: head?.hash }, 'audit head');
     else logger.error({ position, faults: faults.map(shown) }, 'the audit log has faults');
   };

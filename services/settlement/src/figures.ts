@@ -51,8 +51,8 @@ export async function startFigures(
 }
 
 /**
- * The returned function reads all figures and sets their metrics. If Postgres or Redis cannot be
- * read, it still sets the figures of the other one, and then rejects.
+ * The returned function reads all figures into their metrics. If Postgres or Redis cannot be read,
+ * it still sets the figures of the other, then rejects.
  */
 function createFigures(deps: FiguresDeps): () => Promise<void> {
   const { registry, clock } = deps;

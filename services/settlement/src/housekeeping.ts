@@ -9,10 +9,6 @@ import { purge, type PurgeDeps } from './purge.ts';
  */
 const partitionsIntervalMs = 3_600_000;
 const purgeIntervalMs = 60_000;
-/**
- * At this interval, this process audits the ledger if an audit is due. Afterwards it sets the
- * metrics to the result of the last audit, which any process may have run.
- */
 const auditPollMs = 60_000;
 
 export interface Partitioning {
@@ -24,9 +20,8 @@ export interface Partitioning {
 export interface Housekeeping extends Auditing, Partitioning, PurgeDeps {}
 
 /**
- * Creates the missing partitions, then shows the result of the last audit in the metrics. If the
- * first step throws, the second one is skipped. An error of either step is only logged. In each
- * case, the periodic tasks are started afterwards.
+ * Creates the missing partitions and shows the result of the last audit. An error of these steps is
+ * only logged. The periodic tasks start in each case.
  */
 export async function startHousekeeping(
   housekeeping: Housekeeping,

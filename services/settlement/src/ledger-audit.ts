@@ -5,15 +5,13 @@ export interface Auditing {
   readonly store: Store;
   readonly logger: Logger;
   /**
-   * The number of known faults, or NaN if it is unknown whether there are faults. This is unknown
-   * if the status is missing or cannot be read. If no fault is known, it is also unknown if the
-   * last audit failed or no audit has ended.
+   * The number of known faults. NaN if the status is missing or unreadable. Without known faults,
+   * also NaN if the last audit failed or no audit has ended.
    */
   readonly setLedgerFaults: (count: number) => void;
   /**
-   * The end of the last pass over the new entries, or of a later whole audit: Unix time in seconds,
-   * by the clock of the database. 0 if neither has ended, or if the status is missing. Not called
-   * if the status cannot be read.
+   * The end of the last audit that covered the new entries, in Unix seconds by the database's
+   * clock. 0 if none is known. Not called if the status is unreadable.
    */
   readonly setLedgerAuditedAt: (seconds: number) => void;
   readonly setLedgerFullAuditedAt: (seconds: number) => void;
@@ -28,9 +26,8 @@ export interface Auditing {
 
 export interface Auditor {
   /**
-   * Audits the ledger unless another process is doing so. With `isDueOnly`, audits only if an audit
-   * is due. Always calls `show` at the end, even if the audit has failed. Throws if the audit or
-   * `show` fails.
+   * Audits the ledger unless another process is doing so. With `isDueOnly`, only if an audit is
+   * due. Calls `show` in each case. Throws if either fails.
    */
   readonly audit: (options: { readonly isDueOnly: boolean }) => Promise<void>;
   /**
@@ -41,8 +38,8 @@ export interface Auditor {
 }
 
 /**
- * The auditor remembers the number (`step`) of the last audit state that it has read. If somebody
- * restores an earlier state to hide a fault, the auditor reports the restored state as a fault.
+ * The auditor remembers the `step` of the last audit state. If somebody restores an earlier state
+ * to hide a fault, this is reported as a fault.
  */
 export function createAuditor(deps: Auditing): Auditor {
   const { store, logger } = deps;

@@ -24,11 +24,8 @@ const pagesMax = 200;
 const expired = { reconciler: 'purge', kind: 'expired' } as const;
 
 /**
- * Deletes personal data older than `PAYLOAD_RETENTION_DAYS`. If a pass is interrupted, the next
- * pass finds the remaining data in Postgres. Several workers may run passes at once, because each
- * submission is purged only once. A submission that cannot be purged is retried with backoff and
- * does not block others, but the pass throws at its end. Also throws if the database does not
- * answer.
+ * Deletes personal data after `retentionDays` (CONTRACT 5). Passes may overlap. Throws at its end
+ * if a submission could not be purged; later passes retry it.
  */
 export async function purge({
   store,

@@ -21,7 +21,6 @@ export interface ReconcileDeps extends SettleDeps {
 
 /** The most candidates in one page. One statement finds a whole page. */
 const candidatesMax = 256;
-/** The most pages in one pass. */
 const pagesMax = 20;
 
 export interface ReconcileProgress {
@@ -36,13 +35,8 @@ const failureCodes: Record<'not_started' | 'lease_expired' | 'run_limit', Servic
 };
 
 /**
- * Reconciles overdue submissions in one pass over Postgres (CONTRACT 7, "Nothing hangs"). Passes
- * may repeat and overlap, because the statement that reconciles a submission checks it again.
- *
- * A pass reads up to `pagesMax` pages, and the next pass continues after the last of them. A
- * candidate that fails is retried with backoff and does not block others. After five failures it is
- * a dead letter, which `svc status` lists. Throws if the database does not answer, or if anything
- * could not be reconciled.
+ * Reconciles overdue submissions (CONTRACT 7, "Nothing hangs"). Passes may overlap. Throws at its
+ * end if some could not be reconciled. Later passes retry them.
  */
 export async function reconcile(
   deps: ReconcileDeps,
@@ -122,8 +116,8 @@ async function recordFailures(
 }
 
 /**
- * Reconciles one submission. Returns true if it must be settled next. Returns false if it has ended
- * (also if this call rejected it), is not overdue, or got an outcome in the meantime.
+ * Reconciles one submission. Returns true if it must be settled next, false if this pass has
+ * nothing more to do for it.
  */
 async function reconcileOne(deps: ReconcileDeps, overdue: OverdueCandidate): Promise<boolean> {
   const { subjectId: submissionId, kind } = overdue;
@@ -161,9 +155,8 @@ function logReconciled(
 }
 
 /**
- * Sends the cancel to the dispatchers in a bus message. If the message is lost, the node gets
- * `cancel` later: as the answer to its next `start` or `usage`, or when its dispatcher looks for
- * ended runs.
+ * Sends the cancel to the dispatchers over the bus. The message may be lost: the node's next
+ * `start` or `usage` is also answered `cancel` (CONTRACT 7).
  */
 async function cancelOnNode(deps: ReconcileDeps, submissionId: string): Promise<void> {
   try {

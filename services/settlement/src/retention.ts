@@ -36,9 +36,8 @@ export function startRetention(deps: RetentionDeps, lifecycle: Lifecycle): void 
 }
 
 /**
- * Runs one pass; exported for its test. Drops old partitions, then deletes the old events that have
- * no delivery left. An old partition stays while a delivery or a run that needs it has not ended.
- * Throws if a partition could not be dropped or events could not be deleted.
+ * Drops old partitions, then deletes old events, except those that are still needed (decision 36).
+ * Throws if some could not be dropped or deleted.
  */
 export async function retain(deps: RetentionDeps): Promise<void> {
   const { store, logger, usageDays, deliveryDays, setPartitionsOverdue } = deps;

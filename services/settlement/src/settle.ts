@@ -21,15 +21,14 @@ export interface UnsettledSubmission {
 }
 
 /**
- * Settles stored outcomes, and enqueues the wake-up job for the deliveries that were written with
- * them (CONTRACT 4). Idempotent: a settled submission does not change. The store settles concurrent
- * calls together. If one submission cannot be settled, the others still are. Returns the
- * submissions that could not be settled.
+ * Settles stored outcomes (CONTRACT 4) and enqueues the wake-up job for their deliveries.
+ * Idempotent. Returns the submissions that could not be settled.
  */
 export async function settleEach(
   deps: SettleDeps,
   submissionIds: readonly string[],
 ): Promise<UnsettledSubmission[]> {
+  // The store settles concurrent calls together (decision 9).
   const outcomes = await Promise.allSettled(submissionIds.map((id) => settleOne(deps, id)));
   const tenantIds = outcomes.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
   await announceAfterCommit(deps, tenantIds);

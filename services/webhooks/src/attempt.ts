@@ -62,9 +62,8 @@ export async function makeAttempt(
 }
 
 /**
- * Records an attempt. Attempts that wait at the same time are recorded together. Returns the
- * milliseconds until the next attempt of the delivery, or null if there is none. Throws if the
- * attempt could not be recorded. Its claim then expires, and the attempt counts as made.
+ * Returns the milliseconds until the next attempt of the delivery, or null if there is none. If
+ * this throws, the claim expires and the attempt counts as made.
  */
 export async function recordMade(deps: AttemptDeps, made: MadeAttempt): Promise<number | null> {
   const { attempt, outcome } = made;

@@ -1,7 +1,6 @@
 /**
- * A circuit breaker for an endpoint that keeps timing out (CONTRACT 6). It saves connections,
- * because each timeout occupies one for 15 s. While the breaker is open, attempts are postponed and
- * not used up. Each deliverer keeps its own breakers in memory.
+ * A circuit breaker for an endpoint that keeps timing out, because each timeout occupies a
+ * connection for 15 s (CONTRACT 6). Each deliverer has its own.
  */
 export interface Breaker {
   /**
@@ -24,10 +23,8 @@ export const breakerTimeoutsMax = 5;
 const breakerPauseMsMax = 30_000;
 
 /**
- * Returns the breaker after an attempt. A timeout raises the count of consecutive timeouts, or
- * begins a new count if the last attempt had another URL. From the count `breakerTimeoutsMax` on,
- * each timeout opens the breaker for `nextIntervalMs`, but at most for `breakerPauseMsMax`. Any
- * other outcome closes the breaker and resets the count.
+ * Returns the breaker after an attempt. From `breakerTimeoutsMax` consecutive timeouts of a URL on,
+ * each timeout opens it. Any other outcome closes it.
  */
 export function afterAttempt(
   breaker: Breaker,

@@ -16,8 +16,7 @@ const drainMs = 7_000;
 
 /**
  * Sends the deliveries that are due (CONTRACT 6). It claims only attempts that can be sent
- * immediately, because a claimed attempt counts as made. One statement at a time claims due
- * deliveries, for several endpoints that have capacity.
+ * immediately, because a claimed attempt counts as made.
  */
 export class Deliverer {
   readonly #deps: DelivererDeps;
@@ -44,12 +43,10 @@ export class Deliverer {
     });
   }
 
-  /**
-   * Wakes the deliveries of these tenants, for all their endpoints. It is enough to wake the URL in
-   * a tenant's settings, because the claim for it also returns the tenant's other endpoints with
-   * due deliveries. A later claim is made for each of them. An unnecessary call does no harm.
-   */
+  /** Wakes all endpoints of these tenants. An unnecessary call does no harm. */
   wake(tenantIds: readonly string[]): void {
+    // The claim for the URL of the settings also returns the tenant's other endpoints with due
+    // deliveries.
     for (const tenantId of tenantIds) this.#schedule.wake(tenantId);
     this.#pump();
   }
@@ -144,9 +141,8 @@ export class Deliverer {
 
   async #run(endpoint: Endpoint, attempt: ClaimedAttempt): Promise<void> {
     const made = await makeAttempt(this.#deps, attempt, this.#ending.signal);
-    // The endpoint usually gets its capacity back before the attempt is recorded. After a 410 it
-    // gets the capacity back only when the recording has ended. Otherwise another request could be
-    // sent to an endpoint that is gone.
+    // After a 410, the attempt is recorded before the endpoint gets its capacity back. Otherwise
+    // another request could be sent to it.
     const isGone = made.verdict.kind === 'gone';
     if (!isGone) this.#answered(endpoint, made);
     try {

@@ -17,9 +17,8 @@ export function createWebhooksMetrics() {
     registry,
     countAttempt: createCounter(registry, 'svc_webhook_attempts_total'),
     /**
-     * Records the duration of an attempt. For the first attempt of a delivery, also records the
-     * lag: the time from the creation of the delivery to the start of the attempt. `nowMs` is the
-     * Unix time at the end of the attempt.
+     * `nowMs` is the Unix time at the end of the attempt. The lag of a delivery is the time from
+     * its creation to the start of its first attempt.
      */
     timeAttempt: (
       { deliveryId, round, attemptNumber }: ClaimedAttempt,

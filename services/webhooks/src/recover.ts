@@ -30,21 +30,14 @@ const statementsMax = 20;
 /** The most deliveries that `endAged` reads in one page, and the most such pages in one pass. */
 const agedMax = 500;
 const agedPagesMax = 20;
-/**
- * `tidyEndpoints` runs only in one of this many passes, because it is not urgent. Tenants cannot
- * read the events that it drops, and cannot use the endpoints that it deletes. But tenants see the
- * delivery of such an event as `pending` until the event is dropped.
- */
+/** `tidyEndpoints` runs only in one of this many passes, because it is not urgent. */
 const tidyEveryPasses = 60;
 const tidiedMax = 500;
 const aged = { reconciler: 'webhook', kind: 'aged_delivery' } as const;
 
 /**
- * Each pass finds in Postgres the deliveries that are due and not in flight, and wakes their
- * endpoints. It also ends due deliveries whose round began at least 72 hours ago. If one of them
- * cannot be ended, the pass ends the others and then throws. The failed one is retried with
- * backoff. A pass also throws if Postgres does not answer. It works without Redis, and continues
- * where the last pass stopped.
+ * Each pass wakes endpoints with due deliveries, and ends deliveries after 72 hours (CONTRACT 6).
+ * It throws if it cannot end one. It works without Redis.
  */
 export function createRecovery({ store, producer, deliverer, logger }: RecoverDeps) {
   let afterTenantId: string | null = null;
@@ -54,8 +47,8 @@ export function createRecovery({ store, producer, deliverer, logger }: RecoverDe
 
   return async function recover(): Promise<void> {
     await followPause();
-    // Waking comes first, because it is the most urgent. If `endAged` throws because it cannot end
-    // a delivery, `tidyEndpoints` does not run in this pass.
+    // Waking comes first, because it is the most urgent. If a delivery cannot be ended, `endAged`
+    // ends the others and then throws.
     await wakeDue();
     await wakeDueTargets();
     await endAged();

@@ -10,10 +10,7 @@ export interface Endpoint {
    * unfinished claims may return.
    */
   inFlight: number;
-  /**
-   * True if the endpoint may have due deliveries, so that a claim must ask for it. `wake` makes it
-   * true, and so does a claim that may have left due deliveries. `take` makes it false.
-   */
+  /** True if a claim must ask for the endpoint, because it may have due deliveries. */
   due: boolean;
   /**
    * Monotonic time until which the tenant may make no attempt, because its attempts of this hour
@@ -45,30 +42,23 @@ export interface ScheduleOptions {
 /** The share of the request slots that is reserved for endpoints with nothing in flight. */
 const reservedShare = 0.25;
 /**
- * The limits of one statement that claims attempts. It takes at most `claimedEndpointsMax`
- * endpoints. It also takes no further endpoint when it already asks for `claimedAttemptsMax`
- * attempts or more.
+ * A claim takes no further endpoint when it has `claimedEndpointsMax` endpoints, or asks for
+ * `claimedAttemptsMax` attempts or more.
  */
 const claimedEndpointsMax = 64;
 const claimedAttemptsMax = 128;
-/**
- * `wakeAfter` sets a timer only for a delay of at most `rememberedMsMax`, and only while fewer than
- * `rememberedMax` of its timers are set. Otherwise the reconciler wakes the endpoint.
- */
+/** The longest delay for which `wakeAfter` sets a timer, and the most of its timers at a time. */
 const rememberedMsMax = 60_000;
 const rememberedMax = 4_096;
 /**
- * The margin that is added to each timer of `wakeAfter`. With the margin, the delivery is due even
- * if its timer fires slightly early. Without the margin, the delivery could wait for the
- * reconciler.
+ * Added to each timer of `wakeAfter`, because a timer can fire slightly early. The delivery would
+ * then not be due, and could wait for the reconciler.
  */
 const timerMarginMs = 25;
 
 /**
- * Decides which endpoint is next (docs/decisions/0013). Endpoints that may have due deliveries take
- * turns, each with a limited number of requests. Endpoints are skipped while their breaker is open,
- * or while the attempts of their tenant for this hour are used up. The state is in memory and may
- * be lost, because Postgres has the due deliveries.
+ * Decides which endpoint is next (decision 13). The state is in memory and may be lost, because
+ * Postgres has the due deliveries.
  */
 export class Schedule {
   readonly #options: ScheduleOptions;
@@ -166,8 +156,8 @@ export class Schedule {
   }
 
   /**
-   * Notes the outcome of an attempt: gives its capacity back to the endpoint, and updates the
-   * endpoint's breaker. The attempt still counts in the total until `recorded`.
+   * Gives the capacity of an attempt back to its endpoint, and updates the breaker. The attempt
+   * still counts in the total until `recorded`.
    */
   answered(
     endpoint: Endpoint,
@@ -243,10 +233,8 @@ function newEndpoint(tenantId: string, targetId: string | null): Endpoint {
 }
 
 /**
- * True if the state of an endpoint can be deleted: the endpoint is not due, has no request in
- * flight and no timeouts, and waits for no timer of `#place`. If the endpoint becomes due again,
- * `wake` creates a new state. The loss of `cappedUntilMs` does no harm, because the next claim
- * returns `postponedMs` again.
+ * True if the endpoint's state can be deleted. The loss of `cappedUntilMs` does no harm, because
+ * the next claim returns `postponedMs` again.
  */
 function isForgettable({ due, inFlight, breaker, isResting }: Endpoint): boolean {
   return !due && inFlight === 0 && breaker.timeouts === 0 && !isResting;

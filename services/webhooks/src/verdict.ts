@@ -6,8 +6,8 @@ const retryAfterStatuses: readonly number[] = [429, 503];
 const goneStatus = 410;
 
 /**
- * The seconds of a `Retry-After` header. The header is a number of at most nine digits, or a date
- * like `Sat, 21 Nov 2026 09:30:00 GMT`. A date in the past gives 0. Any other text gives undefined.
+ * The seconds of a `Retry-After` header: a number, or a date like `Sat, 21 Nov 2026 09:30:00 GMT`.
+ * A date in the past gives 0. Any other text gives undefined.
  */
 export function parseRetryAfterSeconds(header: string, nowMs: number): number | undefined {
   const text = header.trim();
@@ -19,11 +19,7 @@ export function parseRetryAfterSeconds(header: string, nowMs: number): number | 
   return Number.isNaN(atMs) ? undefined : Math.max(0, Math.ceil((atMs - nowMs) / 1000));
 }
 
-/**
- * Decides what follows an attempt (CONTRACT 6). A 2xx delivers, and a 410 means that the endpoint
- * is gone for good. Every other outcome is retried until the schedule is exhausted. With a 429 or
- * 503, `Retry-After` may delay the retry. `jitter` is a random number from 0 to 1.
- */
+/** Decides what follows an attempt (CONTRACT 6). `jitter` is a random number from 0 to 1. */
 export function decideVerdict({
   outcome,
   attemptNumber,

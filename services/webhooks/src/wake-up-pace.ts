@@ -1,7 +1,6 @@
 /**
- * The rate of woken tenants per second above which the deliverer pauses after a job. The pause
- * saves claims, because tenants that get deliveries during the pause share one claim. At lower
- * rates a pause would only delay webhooks (docs/lab/what-holds-the-goals.md).
+ * Above this rate of woken tenants, the deliverer pauses after a job, so that more tenants share a
+ * claim (decision 13). Below it, a pause only delays webhooks.
  */
 const tenantsPerSecond = 150;
 /** The level of the leaky bucket, in tenants, above which the deliverer pauses after a job. */

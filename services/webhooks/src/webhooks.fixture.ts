@@ -9,7 +9,6 @@ import type { DelivererDeps } from './deliverer.ts';
 interface DeliveryRow {
   readonly status: string;
   readonly attempt_count: number;
-  /** Milliseconds until the next attempt. Null if there is none. */
   readonly due_in_ms: number | null;
 }
 

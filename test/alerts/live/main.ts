@@ -12,13 +12,8 @@ import { addActiveTenants, measureScrapes, scrapeMsMax } from './scrapes.ts';
 import { runTrial } from './trial.ts';
 
 /**
- * `pnpm alerts:live [--only NAME] [--out DIR] [--rate R] [--quiet S] [--seconds S] [--after S]
- * [--tenants N] [--without-fault]`: checks which alerts each fault causes, and how many seconds
- * after the fault. For each fault, it runs a real stack under load with a real Prometheus. The
- * fault begins after `--quiet` seconds and is repaired after `--seconds` more. Alerts are recorded
- * until `--after` seconds after the repair. Saves pictures of the dashboards a minute after the
- * fault. Measures scrapes with N tenants after the last fault. The last line is the verdict. With
- * `--without-fault`, no fault begins, so the verdict must be BROKEN.
+ * `pnpm alerts:live`: checks with a real Prometheus which alerts each fault causes
+ * (docs/lab/alerts.md). The last line is the verdict.
  */
 endEarlyInOrder();
 const { values } = parseArgs({

@@ -21,9 +21,8 @@ const atOnce = 8;
 const webhooksBoundMs = 60_000;
 
 /**
- * Signs up `count` tenants, and posts one submission for each. Resolves when each tenant has got a
- * webhook. Rejects if a submission is refused, or if the webhooks take longer than
- * `webhooksBoundMs`.
+ * Signs up tenants that post one submission each. Resolves when each has got a webhook. Rejects if
+ * a submission is refused or the webhooks take too long.
  */
 export async function addActiveTenants(world: World, count: number): Promise<void> {
   const receiver = await createWebhookReceiver();

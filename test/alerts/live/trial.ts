@@ -37,9 +37,8 @@ const endSecondsMax = 120;
 const seed = 1;
 const lookMs = 500;
 /**
- * The behaviours of nodes that the load leaves out. With `sandbox.decline`, nodes would decline
- * offers and the gateway would answer 503. The load leaves it out, because the alerts on
- * availability count these answers.
+ * Behaviours of nodes that the load leaves out. With `sandbox.decline` the gateway would answer
+ * 503, which the alerts on availability count.
  */
 const without = ['sandbox.decline'];
 

@@ -1,8 +1,8 @@
 import { Pool } from 'pg';
 
 /**
- * The baseline's database. Its tables have only what the four services of the baseline need. The
- * baseline therefore never makes Postgres do more work than the product does.
+ * The tables have only what the four services of the baseline need, so the baseline never makes
+ * Postgres do more work than the product does.
  */
 
 const schema = `
@@ -109,9 +109,8 @@ export const outcomeStatement: Statement = {
 };
 
 /**
- * Settles a submission of the baseline. The prices are those of the default rate card and the tier
- * `standard`. A failed submission is not charged. A second run for the same submission changes
- * nothing.
+ * Settles a submission, at the default prices of the tier `standard`. A failed one is not charged.
+ * A second run for the same submission changes nothing.
  */
 export const settleStatement: Statement = {
   name: 'settle',

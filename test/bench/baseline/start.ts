@@ -24,15 +24,8 @@ const serviceNames = ['gateway', 'dispatcher', 'settlement', 'webhooks'] as cons
 const micros = 1_000_000;
 
 /**
- * Starts the four services of the baseline, each in its own process, on a database and a Redis.
- *
- * The baseline is the plainest implementation of the way from a post to its webhook. It uses
- * express, named statements, one job per step, `waitUntilFinished` for the dispatch, and `got`. A
- * process has a pool of 16 connections, and at most 64 jobs in progress. Like the product, it
- * commits hold, dispatch, outcome, settlement with event, and delivery. It omits the commit of
- * `running`, sealing, outbox, delivery log, leases and reconcilers.
- *
- * The baseline must not change, because many figures of the bench are ratios to it.
+ * Starts the baseline: the plainest way from a post to its webhook (docs/PERFORMANCE.md). It must
+ * not change, because many figures of the bench are ratios to it.
  */
 export async function startBaseline(servers: {
   readonly databaseUrl: string;

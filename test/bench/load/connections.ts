@@ -1,8 +1,8 @@
 import { type Connection, connectTo } from './connection.ts';
 
 /**
- * A connection that was idle for this time or longer is not used again. The gateway closes an idle
- * connection later than this, so no request meets a connection that the gateway is closing.
+ * A connection that was idle for this time or longer is not used again. The gateway could otherwise
+ * close it while a request is sent.
  */
 const idleMsMax = 2_000;
 

@@ -25,9 +25,8 @@ export function cpuSeconds(pids: Pids): Record<string, number> {
 }
 
 /**
- * The memory of each kind of process, in MiB. For Postgres, this is the current use, with shared
- * pages counted once. For each service and for Redis, this is the sum of the peaks of their
- * processes.
+ * For Postgres, this is the current use, with shared pages counted once. For each other kind, this
+ * is the sum of the peaks of its processes.
  */
 export function memoryMib(pids: Pids): Record<string, number> {
   const { postgres = [], ...others } = pids;

@@ -4,8 +4,7 @@ import { driveOpen } from './open-loop.ts';
 
 /**
  * The process that sends the requests of the bench. It is a separate process, because its CPU must
- * not count as CPU of the gateways. It sends only what a correct client sends. Only a 201 is a
- * success.
+ * not count as CPU of the gateways.
  */
 
 function drive(load: Load): Promise<LoadResult> {

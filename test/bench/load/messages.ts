@@ -14,8 +14,8 @@ export interface Load {
 }
 
 /**
- * A closed pace has `inFlight` connections, and each sends its next request as soon as its current
- * one is answered. An open pace sends requests at scheduled instants and does not wait for answers.
+ * A connection of a closed pace sends its next request when its last one is answered. An open pace
+ * sends at scheduled instants and does not wait for answers.
  */
 export type Pace =
   | {
@@ -44,7 +44,6 @@ export interface LoadResult {
    * requests that lost their connection.
    */
   readonly refused: Readonly<Record<string, number>>;
-  /** Set only for an open loop. */
   readonly open?: OpenResult;
 }
 
@@ -71,8 +70,7 @@ export type NodeMode = 'accept' | 'complete' | 'run';
 
 /**
  * The requests to the world process (world.ts). After `release`, the nodes report a failure of each
- * submission that they accepted and did not start. This includes a submission whose `assign` frame
- * comes later. The answer to `arrivals` has the arrivals since the previous `arrivals`.
+ * submission that they accepted and did not start.
  */
 export type WorldMessage =
   | { readonly kind: 'connect'; readonly nodes: readonly LinkTo[] }

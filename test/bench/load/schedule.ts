@@ -9,9 +9,8 @@ export interface Schedule {
 }
 
 /**
- * The instants of the requests, in milliseconds from the start, in order. The instants are
- * independent of one another, like the requests of many tenants, so some are close together. They
- * are whole milliseconds, because timers are no finer.
+ * The sorted instants of the requests, in whole milliseconds from the start. They are independent
+ * of one another, like the requests of many tenants.
  */
 export function arrivalsMs({ perSecond, seconds, seed }: Schedule): number[] {
   const random = createRandom(seed);

@@ -1,13 +1,12 @@
 import { readdirSync } from 'node:fs';
 import { childrenByParent, fieldOf, type Pids, treeOf } from './processes.ts';
 
-/** The voluntary context switches so far of each thread, by kind of process. */
+/**
+ * The voluntary context switches so far of each thread, by kind of process. The kernel counts one
+ * each time that a thread waits for an event.
+ */
 export type WakeUps = Readonly<Record<string, ReadonlyMap<string, number>>>;
 
-/**
- * Counts the wake-ups so far, as voluntary context switches. The kernel counts one each time that a
- * thread waits for an event.
- */
 export function wakeUpsOf(pids: Pids): WakeUps {
   const children = childrenByParent();
   return Object.fromEntries(

@@ -18,11 +18,7 @@ const accepted = new Map<string, WebSocket>();
 let arrivals: Arrival[] = [];
 const arrived = new Set<string>();
 let mode: NodeMode = 'complete';
-/**
- * True from the message `release` to the next message `mode`. While it is true, a submission that
- * is assigned in the mode `accept` fails at once. Otherwise, an `assign` that arrives after
- * `release` would keep its slot during the next measurement.
- */
+/** True from the message `release` to the next message `mode`. */
 let isReleasing = false;
 
 const server = createServer((request, response) => {

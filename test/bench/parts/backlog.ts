@@ -44,9 +44,8 @@ export async function measureBacklogs(
 }
 
 /**
- * Measures how fast the service `away` catches up after a stop. Stops the service, lets work wait
- * for it, and starts it again. Due deliveries wait for webhooks, and stored outcomes wait for
- * settlement.
+ * Stops the service `away`, lets work wait for it, starts it again, and measures how fast it
+ * catches up.
  */
 async function measureBacklog(
   driver: Driver,

@@ -38,9 +38,8 @@ const pollMs = 50;
 const linkedOverMs = 5_000;
 
 /**
- * Measures how soon the service notices that nodes are silent. One process plays all nodes, and is
- * suspended while they run submissions. The links stay open, but the nodes send nothing, not even a
- * pong (CONTRACT 7).
+ * Measures how soon the service notices silent nodes. The process of the nodes is suspended, so
+ * their links stay open but do not answer pings (CONTRACT 7).
  */
 export async function measureDeadNodes(options: DeadNodesOptions): Promise<DeadNodes> {
   const { stack, driver, gatewayUrl, tenants, nodes } = options;

@@ -4,10 +4,6 @@ import type { System } from '../systems/system.ts';
 import { ofCapacity } from './open-loop.ts';
 import { measureShapes, type ShapeResult } from './shapes.ts';
 
-/**
- * Measures each system at half of its capacity. The main figure is the time from a settlement to
- * the first webhook.
- */
 export function measureHalfLoad(
   driver: Driver,
   systems: readonly System[],

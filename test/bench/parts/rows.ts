@@ -15,7 +15,6 @@ export interface Rows {
   readonly hotShare: number;
 }
 
-/** Runs `measurePart`, and counts the rows that `systems` write during the run. */
 export async function withRows<T>(
   systems: readonly System[],
   measurePart: () => Promise<T>,

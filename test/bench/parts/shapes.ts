@@ -5,8 +5,8 @@ import type { Sample, Shape } from '../sample.ts';
 import type { System } from '../systems/system.ts';
 
 /**
- * The shapes under which the systems are measured, one for each system. Either all shapes are
- * equal, or each has a rate that depends on the capacity of its system.
+ * One shape for each system. All are equal, or each has a rate that depends on the capacity of its
+ * system.
  */
 export interface Comparison {
   readonly name: string;
@@ -31,8 +31,8 @@ export function compared(shapes: readonly Shape[], systems: readonly System[]): 
 }
 
 /**
- * Measures each comparison in `rounds` rounds, after a warm-up round that is not in the results. In
- * each result, `medians` and `samples` have the order of `systems`.
+ * Measures each comparison in `rounds` rounds, after a warm-up round that does not count. `medians`
+ * and `samples` have the order of `systems`.
  */
 export async function measureShapes(
   driver: Driver,

@@ -85,8 +85,8 @@ export function halfLoadFigures(results: readonly ShapeResult[]): GoalFigures {
 }
 
 /**
- * The ratios of a system with many rows to a system with few. In each result, the system with many
- * rows is the first one. Each figure comes from the load shape in which it grows most.
+ * In each result, the first system has many rows, and the second has few. Each figure is from the
+ * shape in which it grows most.
  */
 export function growthFigures(results: readonly ShapeResult[]): GoalFigures {
   return new Map([
@@ -96,9 +96,8 @@ export function growthFigures(results: readonly ShapeResult[]): GoalFigures {
 }
 
 /**
- * The ratios of all rounds for one shape: the shape with the greatest median ratio. Do not take the
- * greatest ratio of each round instead, because it would exceed 1 even for equal systems: the
- * rounds of one system differ by a tenth by chance.
+ * The ratios of the shape with the greatest median. The greatest ratio of each round would exceed 1
+ * even for equal systems, because rounds differ by chance.
  */
 function ofWorstShape(
   results: readonly ShapeResult[],

@@ -2,9 +2,8 @@ import { median } from '../quantile.ts';
 import { isHeld, type Percentiles, type Sample } from '../sample.ts';
 
 /**
- * The median of each figure by itself, with three exceptions. The memory is that of the last
- * sample. `duePerSecond` is that of the first sample with a backlog. `isAbandoned` is true if more
- * than half of the backlogs were abandoned.
+ * The median of each figure by itself. But the memory is that of the last sample, and `isAbandoned`
+ * is true if more than half of the backlogs were abandoned.
  */
 export function medianOf(samples: readonly Sample[]): Sample {
   const of = (figure: (sample: Sample) => number): number => median(samples.map(figure));

@@ -1,14 +1,10 @@
 /**
- * The SQL that writes the rows that months of operation leave. The parameters of each `INSERT`:
+ * SQL for the rows that months of operation leave. In each `INSERT`:
  *
- * - `$1`: the ids of the tenants, which take turns. `$6`: their number.
- * - `$2` and `$3`: the numbers of the first and the last submission to write, of `$4` in all.
- * - `$5`: the micros with which each tenant began.
- * - `$7`: the present time.
- *
- * In each hundred submissions of a tenant, eight failed, two were cancelled and ninety were
- * submitted. Each held 200 credits and, unless it failed, was charged 30.5 of them. Payloads,
- * results and offers have been purged.
+ * - `$1`: the tenants' ids, `$6`: their number.
+ * - `$2`, `$3`: the first and last submission to write, of `$4`.
+ * - `$5`: each tenant's first balance in micros.
+ * - `$7`: now.
  */
 
 const holdMicros = 200_000_000;
@@ -33,9 +29,8 @@ const idAt = (at: string, salt: string) =>
     || '7' || substr(md5(n || '${salt}'), 1, 3) || '8' || substr(md5(n || '${salt}'), 4, 15))::uuid`;
 
 /**
- * The SQL for the submissions to write, one row each. `seat` is the index of the tenant, and `turn`
- * is the number of the tenant's earlier submissions. Their sum, `place`, decides the state of the
- * submission.
+ * One row for each submission. `seat` is the index of the tenant, `turn` counts its earlier
+ * submissions, and their sum `place` decides the state.
  */
 const source = `(
   SELECT n, tenant_id, at, turn, place, (${idAt('at', 'submission')}) AS id,
@@ -80,9 +75,8 @@ export const entriesSql = `INSERT INTO ledger_entries (id, tenant_id, type, debi
   WHERE m.amount > 0`;
 
 /**
- * SQL that writes one event for each submission, one delivery for each event, and one attempt for
- * each delivery. Leaves out submissions of tenants without webhooks. Also leaves out submissions
- * that ended `notifiedDays` ago or earlier.
+ * One event, one delivery and one attempt for each submission. Leaves out tenants without webhooks,
+ * and submissions that ended `notifiedDays` ago or earlier.
  */
 export const notifiedSql = `WITH notified AS (
     SELECT s.*, ${idAt('ended_at', 'event')} AS event_id, ${idAt('ended_at', 'delivery')} AS delivery_id,

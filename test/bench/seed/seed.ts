@@ -12,9 +12,8 @@ export interface Seeded {
 }
 
 /**
- * Writes finished submissions of these tenants with all related rows (`rows.ts`), so the ledger
- * adds up. Then vacuums and analyses the tables, and flushes the data to disk. Call this function
- * before any service starts.
+ * Writes finished submissions of these tenants with all related rows, also those of the ledger.
+ * Call this function before any service starts.
  */
 export async function seedSubmissions(
   databaseUrl: string,

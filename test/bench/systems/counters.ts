@@ -2,10 +2,6 @@ import type { Pool } from 'pg';
 
 export interface Written {
   readonly walBytes: number;
-  /**
-   * `inserts`, `updates`, `hotUpdates` and `deletes` count rows. The counts are late: they contain
-   * the rows of a connection at most 11 s after the connection has become idle.
-   */
   readonly inserts: number;
   readonly updates: number;
   /** Updates that needed no new index entries (heap-only tuples). */
@@ -13,6 +9,9 @@ export interface Written {
   readonly deletes: number;
 }
 
+/**
+ * The counts of `Written` contain a connection's rows at most this long after it has become idle.
+ */
 export const rowsReportedMs = 11_000;
 
 export async function readWritten(pool: Pool): Promise<Written> {

@@ -3,7 +3,6 @@ import type { System } from './system.ts';
 export class RunningSystems {
   readonly #running = new Map<string, System>();
 
-  /** Returns the running system of this name. If none runs, starts one and connects its nodes. */
   async get(name: string, start: () => Promise<System>): Promise<System> {
     const running = this.#running.get(name);
     if (running !== undefined) return running;

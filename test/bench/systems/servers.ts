@@ -20,9 +20,8 @@ export interface Servers {
 const connectionsMax = 300;
 
 /**
- * Starts a separate Postgres and Redis for one system. With `durable`, both write to disk as in
- * operation: Postgres flushes each commit (fsync and synchronous_commit are on), and Redis flushes
- * its append-only file every second.
+ * Starts a separate Postgres and Redis for one system. With `durable`, Postgres flushes each commit
+ * to disk, and Redis flushes its append-only file every second.
  */
 export async function startServers(dir: string, { durable }: { durable: boolean }) {
   const postgres = await startPostgres({ dir, durable, connectionsMax });

@@ -3,14 +3,12 @@ import type { World } from '../load/children.ts';
 import type { LinkTo, LoadTenant } from '../load/messages.ts';
 import type { Written } from './counters.ts';
 
-/**
- * A system under measurement. It has a Postgres and a Redis that no other system uses. `world` is a
- * process outside the system: it runs the nodes and the webhook endpoint of the tenants.
- */
+/** A system under measurement, with a Postgres and a Redis that no other system uses. */
 export interface System {
   readonly name: string;
   readonly gatewayUrls: readonly string[];
   readonly links: readonly LinkTo[];
+  /** The process that runs the nodes and the tenants' webhook endpoint. */
   readonly world: World;
   /** `quiet` are tenants without webhooks, and `notified` are as many tenants with webhooks. */
   readonly quiet: readonly LoadTenant[];

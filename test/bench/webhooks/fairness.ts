@@ -17,9 +17,7 @@ type Say = (line: string) => void;
 
 /**
  * Measures how long a delivery of tenant B takes behind 100,000 deliveries of tenant A, whose
- * endpoint accepts connections and never answers. Measures three times in each of these situations:
- * while A's first requests are in flight, after these requests have timed out, and with sixty more
- * tenants like A.
+ * endpoint accepts connections and never answers.
  */
 export async function measureFairness(world: World, say: Say): Promise<void> {
   const hole = await openBlackHole();

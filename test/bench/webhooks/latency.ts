@@ -11,9 +11,8 @@ const seconds = 20;
 const tickMs = 10;
 
 /**
- * Writes events at a steady rate. Reports quantiles of the time from the creation of an event to
- * its first arrival at the endpoint. The time begins with the statement that writes the event,
- * before its commit.
+ * Writes events at a steady rate. Reports quantiles of the time from the statement that writes an
+ * event to its first arrival at the endpoint.
  */
 export async function measureLatency(
   world: World,

@@ -5,18 +5,18 @@ import { measureThroughput } from './throughput.ts';
 import { openWorld } from './world.ts';
 
 /**
- * The capacity of the webhook deliverer (docs/PERFORMANCE.md), on its own Postgres and Redis that
- * flush to disk. The real service and the endpoints each run in their own process.
+ * The capacity of the webhook deliverer (docs/PERFORMANCE.md).
  *
  * pnpm bench:webhooks [--part fairness|throughput|latency]… [--rounds 3] [--rate 400]
- *
- * `--rate` is the load of `latency` in events per second. The default is half of the rate that
- * `throughput` measured, or 400 without that part.
  */
 const { values } = parseArgs({
   options: {
     part: { type: 'string', multiple: true, default: ['fairness', 'throughput', 'latency'] },
     rounds: { type: 'string', default: '3' },
+    /**
+     * The events per second of `latency`. The default is half of the rate that `throughput`
+     * measured, or 400 without that part.
+     */
     rate: { type: 'string' },
   },
 });

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 
 /**
- * The endpoint of all tenants, in a separate process. It accepts every webhook. `GET` returns the
- * arrivals since the last `GET`: when each delivery first arrived, by the clock of this machine.
+ * The endpoint of all tenants. It accepts every webhook. `GET` returns the Unix ms of the first
+ * arrival of each delivery since the last `GET`, by its id.
  */
 let arrivals: Record<string, number> = {};
 

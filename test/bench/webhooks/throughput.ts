@@ -15,10 +15,8 @@ const roundMsMax = 60_000;
 type Say = (line: string) => void;
 
 /**
- * Measures how fast a backlog of 10,000 deliveries to one receiver is processed. A plain BullMQ
- * worker, this service with 100 tenants, and this service with one tenant take turns. A rate is in
- * deliveries per second, from the first arrival to the last. Returns the median rate of this
- * service with 100 tenants.
+ * Measures how fast a plain BullMQ worker and this service process a backlog of deliveries. Returns
+ * the service's median rate with 100 tenants, per second.
  */
 export async function measureThroughput(world: World, rounds: number, say: Say): Promise<number> {
   const receiver = await world.program('receiver');

@@ -6,9 +6,8 @@ import process from 'node:process';
 import { pythonTools } from '../../support/python-tools.ts';
 
 /**
- * `pnpm clients:python`: checks the Python client with mypy and ruff, and builds its wheel and its
- * source distribution. `use.py` runs with each of these two in a new environment. Then the Python
- * tests of `clients.test.ts` run with the installed wheel. The last line is the verdict.
+ * `pnpm clients:python`: checks the Python client with mypy and ruff, and tests its wheel and its
+ * source distribution. The last line is the verdict.
  */
 const checkoutDir = path.resolve(import.meta.dirname, '../../..');
 const clientDir = path.join(checkoutDir, 'clients/python');

@@ -4,9 +4,8 @@ import net from 'node:net';
 
 export interface Listeners {
   /**
-   * One text for each connection or datagram that arrived. A connection is noted with its local
-   * address and port, for example `tcp 127.0.0.1:80`. A datagram is noted with its port only, for
-   * example `udp :80`.
+   * One text for each connection or datagram that arrived: `tcp 127.0.0.1:80` with the local
+   * address, or `udp :80`.
    */
   readonly contacts: string[];
   close(): void;

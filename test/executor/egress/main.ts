@@ -11,19 +11,16 @@ import { probeAll } from './probes.ts';
 
 /**
  * `node test/executor/egress/main.ts --port N… --address A… [--interface I] [--unguarded]`: shows
- * whether a page gets past the egress proxy. The page tries each probe of `probes.ts` at each
- * target. The targets are the given addresses and the host names in `hosts`, each at each port.
- *
- * Prints the contacts that this machine noted and the number of packets that left by the interface.
- * Also prints the hosts that the proxy refused, the number of failed requests, and the page's
- * title. The browser has the product's flags. But with `--unguarded` it is an ordinary browser
- * without the proxy, because tests must also prove that a contact would be noted.
+ * whether a page gets past the egress proxy.
  */
 const { values } = parseArgs({
   options: {
     port: { type: 'string', multiple: true, default: [] },
     address: { type: 'string', multiple: true, default: [] },
     interface: { type: 'string' },
+    /**
+     * Opens the page in an ordinary browser without the proxy, to prove that a contact is noted.
+     */
     unguarded: { type: 'boolean', default: false },
   },
 });

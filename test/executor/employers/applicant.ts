@@ -60,8 +60,8 @@ const member = ({ name, contentType, bytes }: ApplicantFile) => ({
 });
 
 /**
- * Creates an applicant. The name, the email address, the LinkedIn URL and the canaries contain
- * `tag`, so they differ from those of other applicants. `tag` consists of letters and digits.
+ * Creates an applicant. `tag` consists of letters and digits, and makes the name and the canaries
+ * differ from those of other applicants.
  */
 export function createApplicant(tag: string, resumeBytes = resumeBytesDefault): Applicant {
   const given = `Aoife${tag}`;

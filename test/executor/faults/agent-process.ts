@@ -76,8 +76,8 @@ export function startAgentProcess(options: AgentOptions): AgentProcess {
       cwd: checkout,
       env: {
         ...cleanEnvironment(),
-        // The agents of this trial have a separate compile cache, because the agents of other tests
-        // run with other V8 options. V8 does not use code that was compiled with other options.
+        // The agents of other tests run with other V8 options. V8 does not use code that was
+        // compiled with other options, so this cache is separate.
         NODE_COMPILE_CACHE: path.join(checkout, '.local/cache/compile-killed'),
         HOME: options.homeDir,
         TMPDIR: options.homeDir,

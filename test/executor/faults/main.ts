@@ -5,21 +5,17 @@ import { submissionBugs } from '../../faults/injected-bugs/submission-bugs.ts';
 import { runTrial } from './trial.ts';
 
 /**
- * `pnpm executor:faults [--runs N] [--seed S] [--lanes L] [--slots N] [--bug NAME | --bugs]`:
- * disturbs most runs at random moments. It kills the agent, the browser or both, or it cuts the
- * link. Prints each violation, the ends of the runs and a verdict.
- *
- * `--lanes` is the number of agents. `--slots` is the number of runs that share an agent at a time.
- * Each kill hits all of them.
- *
- * `--bugs` puts each injected bug into the agent, one after another, and `--bug` only one. Each bug
- * gets at most `--runs` runs, and fewer if it is caught earlier.
+ * `pnpm executor:faults`: disturbs most runs at random moments (docs/RELIABILITY.md, "The browser
+ * executor"). Prints each violation and a verdict.
  */
 const { values } = parseArgs({
   options: {
+    // With an injected bug, the most runs of each bug.
     runs: { type: 'string', default: '100' },
     seed: { type: 'string', default: `${Date.now() % 1_000_000}` },
+    // The number of agents.
     lanes: { type: 'string', default: '2' },
+    // The number of runs that share an agent at the same time.
     slots: { type: 'string', default: '1' },
     bug: { type: 'string' },
     bugs: { type: 'boolean', default: false },

@@ -24,14 +24,13 @@ export interface RunPlan {
   readonly target: Target;
   readonly moment: Moment;
   /**
-   * The kills that follow the first kill of an agent, one for each number. Before each kill, the
-   * agent starts again. The kill comes once the agent has a link, but at the latest after this many
-   * milliseconds. After the last kill, the agent starts once more and stays alive.
+   * The further kills of the agent, one for each number. Each comes when the restarted agent has a
+   * link, but at the latest after this many milliseconds.
    */
   readonly againAfterMs: readonly number[];
   /**
-   * Among runs that share an agent, the submission of the first run is assigned at once. The
-   * submission of each further run is assigned this many milliseconds later.
+   * The milliseconds from the `begin` of the first run on the same agent to the assignment of this
+   * run. The first run ignores this value.
    */
   readonly assignedAfterMs: number;
 }

@@ -27,8 +27,8 @@ export interface RunReport {
   readonly plan: RunPlan;
   readonly ended: Ended;
   /**
-   * The milliseconds from `begin` to the end of the submission. About 0 if the submission ended
-   * before `begin`. About `endedMsMax` if the submission did not end within that time.
+   * The milliseconds from `begin` to the end of the submission. About 0 if it ended before `begin`,
+   * and about `endedMsMax` if it did not end in time.
    */
   readonly durationMs: number;
   readonly received: number;
@@ -81,8 +81,8 @@ async function strike(lane: Lane, { target, againAfterMs }: RunPlan): Promise<vo
 }
 
 /**
- * Strikes once, at the moment that the plan names, or never if the target is `none`. The returned
- * `stop` cancels a strike that has not begun, and waits for a strike that has begun.
+ * Strikes once, at the moment in the plan, or never if the target is `none`. `stop` cancels a
+ * strike that has not begun, and waits for one that has begun.
  */
 function planStrike(lane: Lane, { plan, submissionId, usualMs }: Prepared) {
   let struck: Promise<void> | undefined;
@@ -154,8 +154,8 @@ function prepare(lane: Lane, run: PlannedRun): Prepared {
 }
 
 /**
- * Runs the submissions on the lane concurrently. Only the strike of the first run's plan happens.
- * This strike hits the other runs, too. A run without an outcome after `endedMsMax` is a violation.
+ * Runs the submissions on the lane concurrently. Only the strike of the first run's plan happens,
+ * and it hits all runs.
  */
 export async function runTogether(lane: Lane, runs: readonly PlannedRun[]): Promise<RunReport[]> {
   await lane.revive();

@@ -47,8 +47,7 @@ export function describeEnd(ended: Ended): string {
 
 /**
  * Checks the promises of CONTRACT 10, "At most once", in runs that are disturbed. Also checks that
- * the agent's files and logs contain no personal data of an applicant. A group of up to `slots`
- * runs shares an agent. Each group is disturbed as the plan of its first run says (`plan.ts`).
+ * the agent leaves no personal data in its files and logs.
  */
 export async function runTrial(options: TrialOptions): Promise<TrialReport> {
   const { runs, seed, lanes, slots } = options;

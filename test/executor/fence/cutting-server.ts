@@ -98,9 +98,8 @@ async function listen(server: net.Server): Promise<number> {
 }
 
 /**
- * Returns a function that lets at most `limit()` bytes of one direction pass. The function cuts off
- * the bytes of a chunk that exceed the limit. If `limit()` is undefined, the chunk passes whole and
- * does not count.
+ * Returns a function that passes at most `limit()` bytes in total, and cuts off the rest of a
+ * chunk. While `limit()` is undefined, chunks pass and do not count.
  */
 function meterFor(limit: () => number | undefined): (chunk: Buffer) => Buffer {
   let passed = 0;

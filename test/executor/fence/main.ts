@@ -7,9 +7,7 @@ import { runTrial, type Sender, senders, type Trial, type TrialEnd } from './tri
 
 /**
  * `node test/executor/fence/main.ts [--every N] [NAME…]`: runs the named trials. Without a name,
- * each sender runs over each protocol, once without a cut of the connection, and once with a cut
- * before the answer. For the senders `form` and `fetch`, the connection is also cut at every Nth
- * byte of the answer, and at a sample of the bytes of the request. Prints each fault and a verdict.
+ * runs all senders, and cuts at every Nth byte of an answer.
  */
 const { values, positionals } = parseArgs({
   allowPositionals: true,

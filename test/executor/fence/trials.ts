@@ -30,8 +30,8 @@ export const senders = {
 export type Sender = keyof typeof senders;
 
 /**
- * The longest time that a broken journal waits for a request before it throws. The fence must send
- * nothing before the journal has written. So a request that arrives in this time shows a fault.
+ * The longest time that a broken journal waits before it throws. A request in this time is a fault,
+ * because nothing may be sent before the journal has written.
  */
 const earlyRequestMs = 700;
 

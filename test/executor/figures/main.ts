@@ -3,14 +3,13 @@ import { chromiumBinary } from '@svc/local';
 import { type Figures, measureJob } from './measure.ts';
 
 /**
- * `pnpm executor:figures [--jobs N]`: measures what one job costs, on a form of ten questions with
- * an upload of 200 KB. The memory is measured in an additional first job. The other figures leave
- * this job out, because it also loads the browser's files into the system's cache. Prints each
- * figure with its limit, and a verdict.
+ * `pnpm executor:figures [--jobs N]`: measures the cost of one job, on a form of ten questions with
+ * an upload of 200 KB.
  */
 const { values } = parseArgs({ options: { jobs: { type: 'string', default: '10' } } });
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 const binary = await chromiumBinary();
+// This job also loads the browser's files into the system's cache, so only its memory counts.
 const { peakPssBytes } = await measureJob(binary, 'W0', { samplesMemory: true });
 const measured: Figures[] = [];
 for (let job = 1; job <= Number(values.jobs); job += 1) {

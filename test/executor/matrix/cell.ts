@@ -30,7 +30,6 @@ export const notShown: readonly (Cell & { readonly reason: string })[] = atsName
 
 const maxNodeSeconds = 100;
 
-/** Returns the name of the adapter for an ATS. The variants of Greenhouse share an adapter. */
 function adapterOf(ats: Ats): string {
   return ats.startsWith('greenhouse') ? 'greenhouse' : ats;
 }

@@ -3,10 +3,8 @@ import { chromiumBinary } from '@svc/local';
 import { type Cell, cells, notShown, runCell } from './cell.ts';
 
 /**
- * `pnpm executor:matrix [--at-once N] [--only TEXT]`: runs one job for each cell. A cell is an
- * applicant tracking system (ATS) with one behaviour that it can show. Up to N cells run at the
- * same time. `--only` chooses the cells whose names contain the text. Prints the result of each
- * chosen cell, the pairs of ATS and behaviour that do not exist, and a verdict.
+ * `pnpm executor:matrix [--at-once N] [--only TEXT]`: runs one job for each pair of ATS and
+ * behaviour that exists. `--only` runs those whose names contain TEXT.
  */
 const { values } = parseArgs({
   options: {

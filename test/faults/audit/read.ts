@@ -8,8 +8,8 @@ const triesMax = 20;
 const pageSize = 100;
 
 /**
- * Sends a GET request for `target` as a tenant, and returns the body of the answer. Repeats the
- * request until the status is `200`. Throws after `triesMax` requests without this status.
+ * Sends GET requests for `target` as a tenant until the status is `200`, and returns the body.
+ * Throws after `triesMax` requests without this status.
  */
 export async function readObject(
   world: World,

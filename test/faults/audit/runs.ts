@@ -41,8 +41,8 @@ function expectDispatched(
 }
 
 /**
- * Groups the executions by idempotency key, because the employer knows only that key. Two
- * executions with one key are a violation, even if they belong to two submissions.
+ * Two executions with one idempotency key are a violation even if they belong to two submissions,
+ * because the employer knows only the key.
  */
 function auditExecutions(
   findings: Findings,

@@ -57,8 +57,8 @@ const pause: FaultKind = {
 };
 
 /**
- * A clock that is 4 min wrong. This is less than the signature window (300 s), so signed requests
- * stay valid. The fault finds code that trusts the clock of its process.
+ * Finds code that trusts the clock of its process. Signed requests stay valid, because 4 min is
+ * less than the signature window (300 s).
  */
 const wrongClock = lastingKind('a wrong clock', 6, (random, { services }) => {
   const name = random.pick(services)?.name;

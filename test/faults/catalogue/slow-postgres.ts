@@ -6,14 +6,13 @@ import { awayMsMax, processOf } from './processes.ts';
 import { proxyOf } from './proxies.ts';
 
 /**
- * The delays of packets to and from Postgres, in milliseconds. Without a delay, a process usually
- * learns of its commit in a fraction of a millisecond. A delay lengthens this time, so a second
- * fault can strike after the commit and before the process learns of it.
+ * Delays of packets to and from Postgres, in milliseconds. They let a second fault strike after a
+ * commit and before the process learns of it.
  */
 const delaysMs = [80, 160, 250] as const;
 /**
- * The fewest one-way delays for which Postgres stays slow. A second fault strikes only after this
- * many, because submissions are then at every step.
+ * Postgres stays slow for at least this many delays. A second fault strikes after them, because
+ * submissions are then at every step.
  */
 const waysBefore = 8;
 

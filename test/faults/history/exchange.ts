@@ -52,10 +52,7 @@ interface Known {
   readonly timed: { readonly beginMs: number; readonly endMs: number | null };
 }
 
-/**
- * True if the outcome of the request is unknown: no answer came, or the answer has the code
- * `unavailable` or the status 500.
- */
+/** True if the outcome of the request is unknown. */
 function isOpen(answer: Answer | undefined): boolean {
   return answer === undefined || answer.code === 'unavailable' || answer.status === 500;
 }

@@ -65,9 +65,8 @@ function reached(
 const lookEveryMs = 200;
 
 /**
- * Records the assignments and the begins in the nodes' logs. The time of a record is the time at
- * which this process read the line, because the clock of a node may differ. `stop` reads the
- * remaining lines.
+ * Records the assignments and begins that the nodes log. Their time is the time of reading, because
+ * a node's clock may differ. `stop` reads the remaining lines.
  */
 export function followNodes(
   recorder: Recorder,

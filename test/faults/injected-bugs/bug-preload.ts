@@ -3,8 +3,8 @@ import { injectedBugs } from './catalogue.ts';
 import { applyEdit } from './injected-bug.ts';
 
 /**
- * Puts the bug that `FAULTS_BUG` names into the code that the process loads. The files on disk do
- * not change. `node --import` loads this module before the code of the process.
+ * Puts the bug that `FAULTS_BUG` names into the code that the process loads. `node --import` loads
+ * this module before that code.
  */
 const name = process.env['FAULTS_BUG'];
 const bug = injectedBugs.find((one) => one.name === name);

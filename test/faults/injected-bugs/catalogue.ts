@@ -8,8 +8,8 @@ import { submissionBugs } from './submission-bugs.ts';
 import { waitBugs } from './wait-bugs.ts';
 
 /**
- * Most of the bugs break one of the three promises (docs/ARCHITECTURE.md). The others break another
- * guarantee. Some bugs also remove a second check that would hide the bug.
+ * Most of the bugs break one of the three promises (docs/ARCHITECTURE.md). Some bugs also remove a
+ * second check that would hide the bug.
  */
 export const injectedBugs: readonly InjectedBug[] = [
   ...moneyBugs,

@@ -17,8 +17,8 @@ function cached(key: string, read: string, ageMs: string): string {
 }
 
 /**
- * Bugs that change no final balance. These bugs show in the history of a run: a wrong figure or
- * status in an answer, a wrong order of entries, or a wrong or missing attempt of a delivery.
+ * Bugs that change no final balance. They show in the history of a run: in its answers, its order
+ * of entries, or its attempts of deliveries.
  */
 export const historyBugs: readonly InjectedBug[] = [
   {

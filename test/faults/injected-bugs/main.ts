@@ -10,9 +10,8 @@ import type { InjectedBug } from './injected-bug.ts';
 endEarlyInOrder();
 
 /**
- * `pnpm faults:bugs [NAME…] [--seed S] [--rate R]`: runs the faults against each injected bug, and
- * again with more faults if the first run does not catch the bug. Without names, it skips the bugs
- * that another test catches. Prints a table of the promises that each bug broke.
+ * `pnpm faults:bugs [NAME…] [--seed S] [--rate R]`: runs the faults against each injected bug.
+ * Without names, skips the bugs that another test catches.
  */
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -22,8 +21,8 @@ const { values, positionals } = parseArgs({
   },
 });
 /**
- * The numbers of faults in the first and the second run with a bug. The first run has each kind of
- * fault that has a target on this machine. A run ends early when it catches the bug.
+ * The numbers of faults in the first and the second run with a bug. The second run happens only if
+ * the first one does not catch the bug.
  */
 const faultCounts = [kindsCount, 48];
 /**

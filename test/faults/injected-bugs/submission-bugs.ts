@@ -6,9 +6,8 @@ const gate = `${browser}/fence/gate.ts`;
 const caughtBy = 'pnpm executor:faults';
 
 /**
- * Bugs with which an employer may get an application twice (CONTRACT 10). With some of them, the
- * cause is a wrong report: the agent reports a sent application as not sent, so the tenant may post
- * it again.
+ * Bugs with which an employer may get an application twice (CONTRACT 10). With some, the agent
+ * reports a sent application as not sent, so the tenant repeats it.
  */
 export const submissionBugs: readonly InjectedBug[] = [
   {

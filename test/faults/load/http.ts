@@ -24,9 +24,8 @@ export interface Answer {
 }
 
 /**
- * True if the answer decides the outcome of the request. Otherwise the tenant sends the request
- * again: without an answer, or after `unavailable`, 408 or 429. 408 means that only a part of the
- * request arrived, for example after a cut.
+ * True if the request has its final answer. Otherwise a tenant may send the request again. 408
+ * means that only a part of the request arrived.
  */
 export function isDecisive(answer: Answer | undefined): answer is Answer {
   return (
@@ -53,9 +52,8 @@ export interface Http {
 }
 
 /**
- * Creates a client that keeps its connections open between requests, as a tenant's client does. A
- * fault that cuts connections therefore hits open ones. The number of connections has no limit,
- * because with a limit a request could time out while it waits for a connection.
+ * Keeps connections open, so a fault can cut them. Their number has no limit, because a request
+ * could time out while it waits for a connection.
  */
 export function createHttp(): Http {
   const agent = new Agent({ keepAlive: true, scheduling: 'lifo' });

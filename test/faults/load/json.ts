@@ -1,7 +1,6 @@
 /**
- * A JSON object with unknown members. The functions that read values do not throw. For a value of
- * the wrong type, `objectOf` returns `{}`, `listOf` returns `[]`, `textOf` returns null and
- * `microsOf` returns -1.
+ * A JSON object with unknown members. For a value of the wrong type, `objectOf` returns `{}`,
+ * `listOf` `[]`, `textOf` null and `microsOf` -1.
  */
 export type Json = Readonly<Record<string, unknown>>;
 
@@ -18,8 +17,8 @@ export function textOf(value: unknown): string | null {
 }
 
 /**
- * Converts credits to micros. Exact for amounts below 10⁹ credits with six decimals. If the value
- * is not a number, returns -1, because the checks report -1 as a wrong amount.
+ * Converts credits to micros. Exact for amounts below 10⁹ credits with six decimals. Returns -1 if
+ * the value is not a number.
  */
 export function microsOf(value: unknown): bigint {
   return typeof value === 'number' ? BigInt(Math.round(value * 1e6)) : -1n;

@@ -22,10 +22,8 @@ export interface LoadOptions {
 }
 
 /**
- * The limit of work in flight is `perSecond` times this number. At the limit, new applications are
- * skipped, because otherwise the backlog of an outage would arrive at once when the outage ends. A
- * busy machine would then never recover. An application with all its requests counts as one, and so
- * does each grant, each read of a balance and each `observe`.
+ * The limit of work in flight, as a multiple of `perSecond`. At the limit, applications are
+ * skipped, because otherwise an outage would end with a burst of them.
  */
 const inFlightSecondsMax = 10;
 const triesMax = 12;
@@ -255,8 +253,8 @@ async function grantToPoor(world: LoadWorld, number: number, random: Random): Pr
 }
 
 /**
- * Sends the request until it succeeds, but at most `2 × triesMax` times. Resolves even if no
- * request succeeds. All requests have the same reference, so the credits are granted at most once.
+ * Sends the request until it succeeds, at most `2 × triesMax` times. Resolves even if none
+ * succeeds. All have the same `reference`, so at most one grants credits.
  */
 export async function grant(
   world: Pick<LoadWorld, 'http' | 'seen' | 'operator' | 'gatewayUrls'>,

@@ -72,8 +72,7 @@ export class Seen {
 
   /**
    * Records an answer to `POST /v1/submissions`. `wasCreated` is true if the tenant already knew of
-   * the creation when it sent the request. Only then is a `402` or `503` a complaint. Otherwise the
-   * refusal may be correct, because a parallel request can create the submission afterwards.
+   * the creation when it sent the request.
    */
   noteCreation(
     application: Application,
@@ -97,6 +96,7 @@ export class Seen {
       }
       case 402:
       case 503:
+        // If `wasCreated` is false, a parallel request may succeed after this refusal.
         if (wasCreated) this.complain(key, `was created, and then refused with ${answer.code}`);
         application.refusedWith = answer.code ?? '';
         return;

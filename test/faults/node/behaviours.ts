@@ -7,10 +7,7 @@ interface Work {
   readonly actionsPerStep: number;
 }
 
-/**
- * The work of a job, by the `atsType` of the payload. `behave` handles `faults.lost` and
- * `faults.fail` without this table. Any other type gets one step of 30 ms.
- */
+/** The work of a job, by the `atsType` of the payload. `behave` handles the other types. */
 const works: Readonly<Record<string, Work>> = {
   'faults.quick': { steps: 1, stepMs: 30, actionsPerStep: 2 },
   'faults.work': { steps: 4, stepMs: 120, actionsPerStep: 5 },

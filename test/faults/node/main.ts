@@ -3,9 +3,8 @@ import { behave } from './behaviours.ts';
 import { openNodeLog } from './node-log.ts';
 
 /**
- * The node agent as a node owner runs it, in a separate process that may be killed at any moment.
- * Its executor logs each application in place of sending it, and its journal logs the agent's
- * decisions.
+ * Runs the node agent. Its executor logs each application instead of sending it, and its journal
+ * also logs the agent's decisions.
  */
 
 const note = openNodeLog(setting('FAULTS_NODE_LOG'));

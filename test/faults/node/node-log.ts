@@ -1,10 +1,6 @@
 import { existsSync, openSync, readFileSync, writeSync } from 'node:fs';
 
-/**
- * A line of the log of a node under test. The line reports one action, and the node writes it
- * before the action completes. A kill -9 right after the write loses nothing, because each line is
- * one append of the kernel. `executed` means that the employer gets the application.
- */
+/** A line of a node's log. It reports one action, and is written before the action completes. */
 export type NodeLine = StartedLine | DecidedLine | OutcomeLine | ExecutedLine;
 
 interface StartedLine {
@@ -25,6 +21,7 @@ export interface OutcomeLine {
   readonly code: string | null;
 }
 
+/** Reports that the employer gets the application. */
 export interface ExecutedLine {
   readonly what: 'executed';
   readonly key: string;
@@ -32,6 +29,7 @@ export interface ExecutedLine {
 
 export type Logged<Line> = Line & { readonly atMs: number; readonly node: string };
 
+/** Writes each line at once, so a `kill -9` right after the write loses nothing. */
 export function openNodeLog(file: string): (line: NodeLine) => void {
   const handle = openSync(file, 'a');
   return (line) => void writeSync(handle, `${JSON.stringify({ ...line, atMs: Date.now() })}\n`);

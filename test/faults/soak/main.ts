@@ -7,8 +7,8 @@ import { soak } from './soak.ts';
 endEarlyInOrder();
 
 /**
- * `pnpm soak [--minutes M] [--rate R] [--seed S]`: M minutes of load without faults. R applications
- * begin in each second. Prints the trend of each figure. The last line is the verdict.
+ * `pnpm soak [--minutes M] [--rate R] [--seed S]`: M minutes of load without faults, with R new
+ * applications per second. The last line is the verdict.
  */
 const { values } = parseArgs({
   options: {

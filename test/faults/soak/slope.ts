@@ -18,10 +18,7 @@ export interface Trend {
 }
 
 const secondsPerHour = 3_600;
-/**
- * A series is flat if it grows by at most this share of its mean, plus the `tolerance` of its unit.
- * Garbage collections or single connections can cause growth of this size.
- */
+/** A flat series grows by at most this share of its mean, plus the `tolerance` of its unit. */
 const toleranceShare = 0.1;
 const tolerance = { MB: 12, '': 6 } as const;
 

@@ -1,11 +1,8 @@
 import { readFileSync } from 'node:fs';
 
 /**
- * The path of a file with an offset in milliseconds, by which this module moves the clock of its
- * process. Without the file, the clock is right. The module is loaded into each service and node
- * before its code (`node --import`). The process reads the file at its start and at SIGUSR2, so its
- * clock can jump while it runs. `performance.now()` is unchanged, because a monotonic clock does
- * not jump.
+ * A file with the offset of this process's clock in milliseconds. The process reads it at its start
+ * and at SIGUSR2. Without the file, the offset is 0.
  */
 const file = process.env['FAULTS_CLOCK_FILE'];
 const RealDate = Date;
@@ -26,6 +23,7 @@ process.on('SIGUSR2', readOffset);
 
 const now = (): number => realNow.call(RealDate) + offsetMs;
 
+// `performance.now()` is unchanged, because a monotonic clock does not jump.
 globalThis.Date = new Proxy(RealDate, {
   construct(target, args: [], newTarget) {
     const given = args.length === 0 && offsetMs !== 0 ? [now()] : args;

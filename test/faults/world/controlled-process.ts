@@ -17,10 +17,6 @@ export interface ProcessPlan {
   readonly logFile: string;
 }
 
-/**
- * A process that a run can kill, pause and start. After a kill, `start` puts a new process in its
- * place.
- */
 export interface ControlledProcess {
   readonly name: string;
   readonly ready: ReadyLine;
@@ -35,9 +31,7 @@ export interface ControlledProcess {
    * down too.
    */
   start(): Promise<void>;
-  /**
-   * Stops the process with SIGSTOP. The process then does nothing, and its connections stay open.
-   */
+  /** Stops the process with SIGSTOP. Its connections stay open. */
   pause(): void;
   resume(): void;
   setClockOffset(ms: number): void;

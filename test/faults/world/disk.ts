@@ -12,11 +12,7 @@ export interface Disk {
 
 const sizeText = '3g';
 
-/**
- * Opens a directory: a `tmpfs` if this process may mount one, otherwise an ordinary directory. To
- * fill the `tmpfs`, its size is reduced. Its files do not survive the failure of the host, but no
- * run tests that.
- */
+/** Opens a `tmpfs` at `dir` if this process may mount one, otherwise an ordinary directory. */
 export function openDisk(dir: string): Disk {
   mkdirSync(dir, { recursive: true, mode: 0o755 });
   const canBeFull = mount(['-t', 'tmpfs', '-o', `size=${sizeText},mode=755`, 'svc-faults', dir]);

@@ -38,9 +38,8 @@ function placeOf(world: World, name: string) {
 }
 
 /**
- * Starts a service process with its own proxies to Postgres and to Redis. If Postgres or Redis is a
- * cluster, the process connects to it directly, and that proxy stays unused. A gateway also has a
- * proxy to tenants, except with `hosts.direct`.
+ * Starts a service process with its own proxies to Postgres and Redis. If one of these servers is a
+ * cluster, the process connects to it directly.
  */
 export async function startService(
   world: World,
@@ -83,8 +82,8 @@ function portOf({ ready }: { ready: { port?: number } }): { port: number } | und
 }
 
 /**
- * Starts a node. Each connection of the node goes to the next dispatcher that is up, as through a
- * load balancer. With `hosts.direct`, a connection may also go to a dispatcher that is down.
+ * Starts a node. Each of its connections goes to the next dispatcher that is up. With
+ * `hosts.direct`, it may also go to a dispatcher that is down.
  */
 export async function startNode(
   world: World,

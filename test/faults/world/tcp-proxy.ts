@@ -1,10 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 
-/**
- * A proxy between two parts of the system. A test can cut, block or slow down its connections. A
- * fault needs no privilege and affects no other connection, because all bytes pass this process.
- */
+/** A proxy between two parts of the system. A test can cut, block or slow down its connections. */
 export interface TcpProxy {
   readonly name: string;
   readonly port: number;

@@ -21,11 +21,9 @@ export interface WorldOptions {
   readonly entryOf?: ((service: ServiceName) => string) | undefined;
   /** True if each process can be asked how much memory it uses (soak/collected.ts). */
   readonly reportsMemory?: boolean;
-  /** Opens the servers, for example a cluster. Without it, the default servers are opened. */
   readonly servers?: Servers | undefined;
   /** The hosts of the processes. By default everything runs on this host. */
   readonly hosts?: Hosts | undefined;
-  /** Records the history of the run. Undefined if no history is recorded. */
   readonly recorder?: Recorder;
 }
 
@@ -59,10 +57,7 @@ export interface World {
   readonly seen: Seen;
   readonly recorder: Recorder;
   readonly env: NodeJS.ProcessEnv;
-  /**
-   * Connections to Postgres for provisioning, for changes of the clock and for the audit. They go
-   * through a proxy that no fault strikes, so only a fault of Postgres cuts them.
-   */
+  /** Connections through a proxy that no fault strikes, so only a fault of Postgres cuts them. */
   readonly pool: Pool;
   /** Opens a proxy to `target`. The proxy listens at the address `listensAt`; default 127.0.0.1. */
   openProxy(

@@ -4,11 +4,8 @@ import { parseArgs } from 'node:util';
 import { runMs, type Tally, tryRegistry, withRegistryRedis } from './registry.ts';
 
 /**
- * `pnpm fleet:fairness [--seconds S] [--stack-seconds S] [--rate R] [--seed S] [--registry-only]`:
- * measures how many submissions of a slow tenant are accepted. The slow tenant submits R times a
- * second, first alone, then together with a tenant that submits 50 times as fast. The first trials
- * use only the fleet registry, at several ratios of load to capacity. The last trial uses the whole
- * stack. The last line is the verdict.
+ * `pnpm fleet:fairness`: measures how many submissions of a slow tenant are accepted, first alone,
+ * then next to a tenant 50 times as fast (decision 40).
  */
 const { values } = parseArgs({
   options: {

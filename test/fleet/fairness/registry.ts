@@ -14,11 +14,8 @@ import {
 import { createRandom, type Random } from '../../simulation/random.ts';
 
 /**
- * A trial of the fleet registry without services. It has a real Redis, two ids of dispatchers, and
- * a clock that jumps from one request for a slot to the next. Because of this clock, the counts do
- * not depend on how busy the machine is. With `isFair`, requests name their tenant and follow the
- * fair rule (docs/decisions/0040-short-slots-are-shared.md). Without `isFair`, requests name no
- * tenant and get any free slot.
+ * A trial of the fleet registry on a real Redis, without services. Its clock jumps to each request,
+ * so a busy machine does not change the counts.
  */
 export interface RegistryTrial {
   readonly seed: number;
@@ -26,6 +23,7 @@ export interface RegistryTrial {
   readonly slots: number;
   readonly slowPerSecond: number;
   readonly floodPerSecond: number;
+  /** If false, requests name no tenant and get any free slot, without the rule of decision 40. */
   readonly isFair: boolean;
 }
 

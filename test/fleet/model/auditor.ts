@@ -55,10 +55,6 @@ export class Auditor {
     return sighting;
   }
 
-  /**
-   * Records an offer. A node may get only one offer of a submission. At most two offers of a
-   * submission may be open at once.
-   */
   offered(nodeId: string, submissionId: string, offerId: string, nowMs: number): void {
     const { askedNodes, openOffers } = this.of(submissionId);
     if (askedNodes.has(nodeId)) this.complain(submissionId, `${nodeId} got two offers`);
@@ -74,7 +70,6 @@ export class Auditor {
     this.of(submissionId).openOffers.delete(offerId);
   }
 
-  /** Records that a node gets the payload. Only one node may get it, and only once. */
   assigned(nodeId: string, submissionId: string): void {
     const { assignedTo } = this.of(submissionId);
     if (assignedTo.size > 0)
@@ -93,7 +88,6 @@ export class Auditor {
     beginSentTo.add(nodeId);
   }
 
-  /** Records that a node acts on a submission. A second act on a submission is a violation. */
   acted(nodeId: string, submissionId: string): void {
     const { actedBy } = this.of(submissionId);
     actedBy.push(nodeId);

@@ -8,9 +8,8 @@ export interface Playground {
 }
 
 /**
- * One possible step, as a fast-check command. A step that finds nothing to act on does nothing. If
- * `isAwaited`, the command waits for `settled` after the step. Otherwise the next command races
- * with the effects of this one. Throws the first violation of the auditor.
+ * One step, as a fast-check command. Unless `isAwaited`, the next command races with the effects of
+ * this one. Throws the first violation of the auditor.
  */
 export class Command<World extends Playground> implements fc.AsyncCommand<object, World> {
   readonly #name: string;

@@ -6,9 +6,8 @@ import { passVerdict } from './verdict.ts';
 import { World } from './world.ts';
 
 /**
- * The first tests let each fault happen at each point. A point is before a commit, after the
- * commit, or after the frame that follows the commit. The table in docs/decisions/0016 has one row
- * for each point. Decision 0018 replaces three cells of that table.
+ * The first tests let each fault happen at each point of the table in decision 16. Decision 18
+ * replaces three cells of that table.
  */
 
 const rig = await useRig();

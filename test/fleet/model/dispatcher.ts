@@ -38,8 +38,8 @@ export interface Ground {
 const listenTimeoutMs = 5_000;
 
 /**
- * The dispatcher's own code, without its sockets, its queue consumer and its process. The store,
- * the fleet registry and the bus are the real ones on a real Postgres and Redis.
+ * The dispatcher's own code on a real Postgres and Redis, without its sockets, its queue consumer
+ * and its process.
  */
 export class ModelDispatcher {
   readonly id = newId();
@@ -171,9 +171,8 @@ export class ModelDispatcher {
   }
 
   /**
-   * Stops the dispatcher as SIGTERM does: finishes its dispatch jobs, hands back its links, then
-   * ends. `passTime` advances the clock by the dispatch deadline. Throws if a dispatch job is left
-   * after the first `passTime`.
+   * Stops the dispatcher as SIGTERM does. `passTime` advances the clock by the dispatch deadline.
+   * Throws if a dispatch job is left after the first `passTime`.
    */
   async drain(passTime: () => Promise<void>): Promise<void> {
     await passTime();

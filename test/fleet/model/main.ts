@@ -11,9 +11,7 @@ import { openRig } from './rig.ts';
 
 /**
  * `pnpm fleet:model [--runs N] [--seed S] [--path PATH] [--shrink]`: runs N random sequences of
- * commands against the dispatcher's logic. Postgres and Redis are real, and links are in memory. A
- * violation ends the runs, and is printed with its seed and PATH. If both are given as options, the
- * runs begin with the run of that violation. `--shrink` shortens its sequence, which takes time.
+ * commands. A violation is printed with the options that repeat it.
  */
 const { values } = parseArgs({
   options: {

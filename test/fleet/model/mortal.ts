@@ -8,9 +8,8 @@ import type { Activity } from './activity.ts';
 export type Moment = 'before' | 'after';
 
 /**
- * A process that can be killed at any point where it waits for an answer. A request that it has
- * sent may still be executed, but the process runs no more code. This is the effect of `kill -9`,
- * at the exact place that a test chooses.
+ * A process that can be killed where it waits for an answer, as by `kill -9`. A request that it has
+ * sent may still be executed, but the process runs no more code.
  */
 export class Mortal {
   #isDead = false;
@@ -73,9 +72,8 @@ export class Mortal {
   }
 
   /**
-   * Calls something outside the process. If the process is dead, calls nothing, and the promise
-   * never settles. If the process dies during the call, the promise never settles either, because
-   * a dead process gets no answer.
+   * Calls `work`, unless the process is dead. If the process is dead or dies during the call, the
+   * promise never settles.
    */
   async outside<T>(work: () => Promise<T>): Promise<T> {
     if (this.#isDead) return await never;

@@ -89,9 +89,8 @@ export function endRun(fleet: Fleet, n: number, type: OutcomeFrame['type']): voi
 }
 
 /**
- * Reports `completed` for a submission that has not begun. The dispatcher treats the report as a
- * bad frame, unless it is committing the `start` of that submission. The node does not write the
- * outcome to its journal.
+ * Reports `completed` for a submission that has not begun. The report is a bad frame, unless the
+ * dispatcher is committing the `start` of the submission.
  */
 export function completeEarly(fleet: Fleet, n: number): void {
   const chosen = pick(runsIn(fleet, 'assigned'), n);
@@ -99,8 +98,8 @@ export function completeEarly(fleet: Fleet, n: number): void {
 }
 
 /**
- * Completes a submission that the node was ordered to stop, as if the node had finished the work
- * before the order. Does nothing if the node has not acted on the submission.
+ * Completes a submission that the node was ordered to stop, as if the work had ended before the
+ * order. Does nothing if the node has not acted on the submission.
  */
 export function endStoppedRun(fleet: Fleet, n: number): void {
   const node = pick(
@@ -177,7 +176,7 @@ export async function cancelOne(
 
 /**
  * Lets every linked node accept its offers, start its assignments and report its stops. If `n` is a
- * multiple of 3, each node also ends the submissions that have begun.
+ * multiple of 3, each node also ends what it has begun.
  */
 export function lively(fleet: Fleet, n: number): void {
   for (const node of linked(fleet)) {

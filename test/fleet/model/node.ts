@@ -28,7 +28,7 @@ const restarted = { code: 'node_error', message: 'restarted' } as const;
 
 /**
  * A node in memory that keeps the contract. By itself it does only what a frame obliges it to do.
- * The test run decides everything else. `journal` survives a restart of the node.
+ * The test run decides everything else.
  */
 export class ModelNode {
   readonly id: string;
@@ -37,10 +37,7 @@ export class ModelNode {
   readonly journal = new Map<string, JournalRun>();
   readonly offers = new Map<string, ReceivedOffer>();
   readonly pastOffers: ReceivedOffer[] = [];
-  /**
-   * The submissions that the node must stop. The order arrived on the current link, and the node
-   * has not sent `stopped`. A new assignment of a submission cancels the order.
-   */
+  /** The submissions with an order to stop on the current link, until the node sends `stopped`. */
   readonly stopping = new Set<string>();
   link: NodeLinkEnd | undefined;
   /** The submissions that were offered on the current link. */
@@ -119,7 +116,6 @@ export class ModelNode {
     this.send({ type: 'accept', offerId });
   }
 
-  /** Stores the outcome, then reports it. */
   end(run: JournalRun, outcome: OutcomeFrame): void {
     run.phase = 'ended';
     run.outcome = outcome;
@@ -202,8 +198,8 @@ export class ModelNode {
       return;
     }
     if (this.#nowMs() - accepted.atMs > acceptedOfferVoidAfterMs) return;
-    // The assignment cancels an earlier order to stop this submission. The service sends such an
-    // order if a frame of the node names the submission before it is assigned to the node.
+    // A frame that named the submission before its assignment may have caused an order to stop it.
+    // The assignment cancels this order.
     this.stopping.delete(submissionId);
     this.journal.set(submissionId, { submissionId, phase: 'assigned', actions: 0 });
   }

@@ -31,9 +31,8 @@ export interface PropertyReport {
 const commandsMax = 200;
 
 /**
- * Drives the dispatcher's logic on the real store and registry, with links in memory. An auditor
- * checks the frames on the links (CONTRACT 7). At the end of each run, `passVerdict` also checks
- * the rows in Postgres and the slots.
+ * Drives the dispatcher's logic with random commands. An auditor checks the frames (CONTRACT 7). At
+ * the end of each run, `passVerdict` checks rows and slots.
  */
 export async function checkFleet(options: PropertyOptions): Promise<PropertyReport> {
   const { rig, runs, seed, path, onRun } = options;

@@ -23,9 +23,8 @@ const author: Author = { actor: { kind: 'local', name: 'model' }, requestId: nul
 export const grantedMicros = 100_000n * microsPerCredit;
 
 /**
- * The time of the database is a row, which changes only when a run moves it. Some other tests
- * replace the function `svc_now()` for each new time. That would be slow here, because Postgres
- * then plans every statement again.
+ * The database's time is a row, which only a run changes. A new `svc_now()` for each time would be
+ * slow, because Postgres would plan every statement again.
  */
 const clockSql = `
   CREATE TABLE fleet_model_clock (now timestamptz NOT NULL);

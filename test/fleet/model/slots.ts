@@ -3,17 +3,12 @@ import { fleetRefreshIntervalMs, keyPrefix } from '@svc/queue';
 import type { World } from './world.ts';
 
 /**
- * After this time every slot is free again. Even the slots of nodes that never sent `stopped` are
- * free, because `stoppedDeadlineMs` has passed. Each link is then due to be entered in the registry
- * again.
+ * After this time, even a slot whose node never sent `stopped` is free, and every link is due to be
+ * entered in the registry again.
  */
 const slotsBackMs = 31_000;
 
-/**
- * Checks the registry during a run: if a submission takes a confirmed slot of a node, the node's
- * link must know the submission. Submissions that were offered only on an older link are left out,
- * because the registry may keep their slots until the dispatcher enters the new link again.
- */
+/** Checks that a node's link knows each submission that takes a confirmed slot of the node. */
 export async function compareTaken(world: World): Promise<void> {
   await world.settled();
   const { auditor, rig, prefix } = world;
@@ -26,6 +21,7 @@ export async function compareTaken(world: World): Promise<void> {
       for (const [submissionId, freeAtMs] of tokens) {
         const wireId = toWireId('sub', submissionId);
         const isTaken = freeAtMs === '0' && !link.runs.has(submissionId);
+        // The registry may keep a slot from an older link until the new link is entered again.
         if (isTaken && node.offeredHere.has(wireId))
           auditor.complain(wireId, `still takes a slot of ${link.nodeId}`);
       }

@@ -7,9 +7,8 @@ import { passVerdict } from './verdict.ts';
 import { World } from './world.ts';
 
 /**
- * In these tests, a dispatcher waits for Postgres while its node links to another dispatcher and
- * works there. The waiting dispatcher must not end that work (CONTRACT 7, "Instances"). In one more
- * test, a link ends during its `hello`, and must then take no slot.
+ * A dispatcher waits for Postgres while its node links to another dispatcher and works there. It
+ * must not end that work (CONTRACT 7, "Instances").
  */
 const rig = await useRig();
 

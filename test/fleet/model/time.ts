@@ -7,9 +7,8 @@ interface Due {
 }
 
 /**
- * One clock for everything in a run: for the dispatchers, for the registry in Redis and, through
- * `onMove`, for the database. The clock stands still until a run moves it, so a run can simulate
- * hours.
+ * One clock for everything in a run: the dispatchers, the registry in Redis and, through `onMove`,
+ * the database. It stands still until a run moves it.
  */
 export class ModelTime implements Clock {
   #nowMs: number;

@@ -4,9 +4,8 @@ import { compareSlots, compareTaken } from './slots.ts';
 import type { World } from './world.ts';
 
 /**
- * The times by which the clock advances at the end. The first is longer than `dispatchDeadlineMs`
- * plus `dispatchGraceMs`. The second is longer than the start deadline and the lease. The third is
- * longer than the run limit.
+ * The clock advances by these times at the end: past the dispatch deadline with its grace, past the
+ * start deadline and the lease, and past the run limit.
  */
 const waitsMs = [6_001, 60_001, 1_800_001];
 

@@ -3,8 +3,8 @@ import type { TestStack } from '@svc/testkit';
 import type { Auditor } from '../model/auditor.ts';
 
 /**
- * The real node agents of a stack. Each is a process with a journal on its disk. An agent logs
- * `begun` once for each submission that it begins. The auditor learns of a run from this log.
+ * The real node agents of a stack. Each is a process with a journal on its disk, and logs `begun`
+ * once for each submission that it begins.
  */
 export interface Agents {
   /** Kills the agent with `kill -9`, and at once starts another process on the same journal. */

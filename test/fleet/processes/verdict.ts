@@ -7,22 +7,20 @@ import type { ProcessWorld } from './world.ts';
 type Fleet = ReturnType<typeof createFleetRegistry>;
 
 /**
- * The times by which the clock advances at the end. The first is longer than `dispatchDeadlineMs`
- * plus `dispatchGraceMs`. The second is longer than the start deadline and the lease. The third is
- * longer than the run limit.
+ * The clock advances by these times at the end: past the dispatch deadline with its grace, past the
+ * start deadline and the lease, and past the run limit.
  */
 const waitsMs = [6_001, 60_001, 1_800_001];
 const endsWithinMs = 30_000;
 /**
  * The longest wait for free slots. A dispatcher enters each of its links in the registry again
- * about every 30 s. A lost slot is therefore free again after about 30 s.
+ * about every 30 s, which frees lost slots.
  */
 const slotsBackWithinMs = 45_000;
 
 /**
- * Waits until every submission has ended, then returns the violations. Unlike `passVerdict` of the
- * model, this function does not run the reconcilers, because the real services run them. Throws if
- * the nodes do not link again, a submission does not end, or slots do not become free in time.
+ * Waits until every submission has ended, then returns the violations. Throws if a node does not
+ * link again, a submission does not end or a slot stays taken.
  */
 export async function passVerdict(
   world: ProcessWorld,

@@ -16,10 +16,8 @@ export interface ScriptedCredentials {
 }
 
 /**
- * The auditor counts an offer as open only for this time, half of `offerTimeoutMs`. A dispatcher
- * ends an offer after `offerTimeoutMs` and may then make another one. The auditor may see the new
- * offer before the end of the old one, because frames of two sockets arrive in any order. With the
- * full time, it could then count both offers as open.
+ * Half of `offerTimeoutMs`. Frames of two sockets arrive in any order, so the auditor may see a new
+ * offer before the end of the old one.
  */
 const openForMs = 1_000;
 /** The pause after a command with `isAwaited`. It gives the processes time to react. */
@@ -93,7 +91,6 @@ export class ProcessWorld implements Fleet, Playground {
     await delay(awaitedMs);
   }
 
-  /** Posts a submission without waiting for the answer. */
   post(tier: Tier, atsType: string): void {
     const posted = this.#client.submit(application(`key ${this.#posts.length}`, atsType, tier));
     this.#posts.push(posted.catch(() => {}));

@@ -12,8 +12,8 @@ interface Asked {
 }
 
 /**
- * A request without an answer after this time is a violation, unless the process of its gateway has
- * died. A creation takes less time, even with the slowest statements that a seed can draw.
+ * A request must have an answer after this time, unless the process of its gateway has died. Even
+ * the slowest creation that a seed can draw takes less.
  */
 const answeredWithinMs = 60_000;
 

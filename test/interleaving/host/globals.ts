@@ -1,9 +1,8 @@
 import { countedImmediate, hosts } from './host.ts';
 
 /**
- * The globals that hooks.ts gives to the product's modules in a simulation. Timers and clocks use
- * simulated time in a simulated process, and real time elsewhere. `setImmediate` counts its waiting
- * callbacks.
+ * The globals of the product's modules in a simulation (see hooks.ts). Timers and clocks use
+ * simulated time in a simulated process, and real time elsewhere.
  */
 
 class SimulatedTimer {

@@ -5,10 +5,8 @@ import { applyEdit, type SourceEdit } from '../../faults/injected-bugs/injected-
 import { orderBugs } from '../injected-bugs/catalogue.ts';
 
 /**
- * Runs the product's own modules on a simulated machine. Their timers and clocks come from
- * globals.ts and timers-promises.ts, their random ids from crypto.ts, and the agent's socket from
- * ws.ts. No file on disk is changed. Libraries keep the real timers, clocks and ids. This module
- * must run before the product is loaded.
+ * Runs the product's modules on a simulated machine. Libraries keep the real timers, clocks and
+ * ids. This module must run before the product is loaded.
  */
 const checkout = path.resolve(import.meta.dirname, '../../..');
 const root = `${pathToFileURL(checkout).href}/`;
@@ -38,8 +36,8 @@ function textOf(source: string | ArrayBuffer | NodeJS.TypedArray): string {
 }
 
 /**
- * Adds an import of the simulated globals that the module uses. The import goes on the first line,
- * which keeps the line numbers of errors correct. A module that begins with `#!` stays as it is.
+ * Adds an import of the simulated globals that the module uses. It goes on the first line, so the
+ * line numbers of errors stay correct.
  */
 function withSimulatedGlobals(text: string): string {
   if (text.startsWith('#!')) return text;

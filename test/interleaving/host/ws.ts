@@ -19,8 +19,8 @@ const open = 1;
 const closed = 3;
 
 /**
- * One end of a simulated WebSocket, with the part of the interface of `ws` that both ends of a node
- * link use. The network (network.ts) transports frames. The seed decides when each frame arrives.
+ * One end of a simulated WebSocket, with the part of `ws` that both ends of a node link use. The
+ * network (network.ts) transports its frames.
  */
 export class SimulatedSocket extends EventEmitter {
   readonly OPEN = open;

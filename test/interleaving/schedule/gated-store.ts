@@ -26,10 +26,8 @@ interface Session extends Asking {
 }
 
 /**
- * A store for one simulated process. The scheduler delays each statement before it is sent, and
- * again before its answer returns. The scheduler also delays each BEGIN and COMMIT. A statement
- * that fails may or may not have taken effect, as on a broken connection. If a process is killed
- * before its COMMIT is sent, its transaction is rolled back.
+ * A store for one simulated process. The scheduler decides when a statement is sent and when its
+ * answer returns. A statement that fails may have taken effect.
  */
 export class GatedStore {
   readonly #process: SimulatedProcess;

@@ -2,10 +2,8 @@ import type { SimulatedProcess } from './process.ts';
 import type { Scheduler } from './scheduler.ts';
 
 /**
- * Wraps a system outside the process, such as Redis or the disk. The scheduler then decides when a
- * call is made and when its answer returns. If there is a `failure`, the scheduler may also fail
- * the call or its answer. All methods of the system must be asynchronous, because the wrapped
- * methods return promises.
+ * Wraps a system outside the process, such as Redis. The scheduler decides when each call is made
+ * and answered. All methods of the system must be asynchronous.
  */
 export function gatedOutsider<T extends object>(
   real: T,

@@ -15,8 +15,8 @@ export class ProcessKilled extends Error {
 const never = new Promise<never>(() => {});
 
 /**
- * One simulated process. All its code runs inside `run`, so the code uses the clock, timers and ids
- * of this process. The timers end with the process.
+ * All code of the process runs inside `run`, so it uses the clock, timers and ids of the process.
+ * The timers end with the process.
  */
 export class SimulatedProcess implements Host {
   readonly name: string;
@@ -26,8 +26,8 @@ export class SimulatedProcess implements Host {
   readonly #death = Promise.withResolvers<never>();
   #isDead = false;
   /**
-   * The process is stalled until this step, and its events wait. If an event of any process has
-   * waited for the longest time allowed, an event of this process may be released earlier.
+   * The process is stalled until this step, so its events wait. They may be released earlier if an
+   * event has waited for too long.
    */
   frozenUntilStep = 0;
 

@@ -1,24 +1,20 @@
 import { immediatesWaiting } from '../host/host.ts';
 
 /**
- * An operation that makes real calls: a transaction, a statement outside a transaction, a call to
- * Redis or a write to disk. A transaction makes several calls: BEGIN, its statements and COMMIT.
+ * An operation that makes real calls, such as a transaction or a call to Redis. A transaction makes
+ * several: BEGIN, its statements and COMMIT.
  */
 export interface Asking {
   readonly isStatement: boolean;
 }
 
-/**
- * If no call gets an answer within this time, statements may be waiting for locks. Postgres is then
- * asked how many of them wait, but only if all calls in progress are statements.
- */
+/** After this time without an answer, Postgres is asked whether the statements wait for locks. */
 const lookAfterMs = 1;
 const stuckAfterMs = 20_000;
 
 /**
- * Knows whether anything runs: code of the product, a statement in Postgres, a call to Redis, or a
- * write to disk. A statement that waits for a lock does not count as running, because another
- * transaction must first release the lock.
+ * Knows whether anything runs: code of the product, or a call to Postgres, Redis or the disk. A
+ * statement that waits for a lock does not count as running.
  */
 export class Quiet {
   /**
@@ -61,8 +57,8 @@ export class Quiet {
   }
 
   /**
-   * Runs `work` as one call, and passes `keepsLocks` to `end`. But after a failed statement it
-   * passes false, because Postgres aborts the transaction, which releases the locks.
+   * Runs `work` as one call. A failed statement never keeps its locks, because Postgres aborts its
+   * transaction.
    */
   async during<T>(
     asking: Asking,

@@ -46,20 +46,20 @@ export interface Ticket {
 
 export interface Rates {
   /**
-   * The probability that an event is delayed behind many others. If this is not 0, events with the
-   * treatment `slow` (treatments.ts) are delayed with `treatedChance` instead.
+   * The probability that an event is delayed. If it is not 0, events with the treatment `slow` are
+   * delayed with `treatedChance` instead.
    */
   readonly stall: number;
   /**
-   * The probability that a released event fails, if it can fail. If this is not 0, events with the
-   * treatment `failing` (treatments.ts) fail with `treatedChance` instead.
+   * The probability that an event fails, if it can fail. If it is not 0, events with the treatment
+   * `failing` fail with `treatedChance` instead.
    */
   readonly fault: number;
 }
 
 /**
- * The longest time for which an event is delayed, unless its process is stalled. The time is
- * limited, because a real connection would break after a longer silence.
+ * The longest delay of an event, unless its process is stalled. A real connection would break after
+ * a longer silence.
  */
 const transitMsMax = 3_000;
 /**
@@ -71,15 +71,14 @@ const treatedChance = 0.4;
 const stallStepsMin = 10;
 const stallStepsMax = 160;
 /**
- * The largest number of steps by which a slow event is delayed. It is so large because a node
- * should have time to link to another dispatcher and get work there during the delay.
+ * The largest delay of a slow event. It is so large that a node can link to another dispatcher and
+ * get work there during the delay.
  */
 const slowStepsMax = 500;
 
 /**
- * Keeps back the outside calls of simulated processes, the answers to these calls, and timers that
- * are due. Releases one of them at a time, in the order that the seed decides. After each release,
- * a run waits until nothing is in progress (`Quiet`).
+ * Keeps back the outside calls of simulated processes, their answers, and timers that are due.
+ * Releases one of them at a time, in the order that the seed decides.
  */
 export class Scheduler {
   readonly random: Random;
@@ -118,8 +117,8 @@ export class Scheduler {
   }
 
   /**
-   * Ends the faults. After this call no event fails, no new ticket delays its event, and the events
-   * that already wait lose their delays. A process that is stalled stays so until its stall ends.
+   * After this call no event fails or is delayed, but a stalled process stays stalled until its
+   * stall ends.
    */
   heal(): void {
     this.#rates = { stall: 0, fault: 0 };
@@ -127,9 +126,8 @@ export class Scheduler {
   }
 
   /**
-   * Draws the ticket of an event before the event is held. For example, an answer gets its ticket
-   * when its request is sent. So the order of the tickets does not depend on which answer comes
-   * first.
+   * Creates the ticket of an event before the event is held. An answer gets its ticket when its
+   * request is sent, so real response times do not change the run.
    */
   ticket(name: string): Ticket {
     const isSlow = this.#rates.stall > 0 && this.#treatments.of(name) === 'slow';
@@ -155,8 +153,8 @@ export class Scheduler {
   }
 
   /**
-   * Like `hold`, but calls `release` with the fate of the event instead of resolving a promise. The
-   * event may have no process. Returns a function that cancels the event.
+   * Like `hold`, but calls `release` with the fate. The event may have no process. Returns a
+   * function that cancels the event.
    */
   enqueue({ ticket, mayWait = false, ...event }: Event): () => void {
     const held: Held = {
@@ -212,13 +210,12 @@ export class Scheduler {
 
   /**
    * Releases one held event or runs one due timer, drawn by the seed. Returns false if there is
-   * none. Without `thaws`, delayed events and everything of stalled processes are left out. While a
-   * statement waits for a lock, no other statement that may wait is sent, because Postgres would
-   * decide which of the two goes first.
+   * none. With `thaws`, delayed events and stalled processes count too.
    */
   releaseOne({ thaws }: { readonly thaws: boolean }): boolean {
     const due = [...this.#timers].filter(({ dueMs }) => dueMs <= this.#nowMs);
     const hasBlocked = this.quiet.hasBlocked;
+    // With two statements that wait for a lock, Postgres would decide which of them goes first.
     const free = [...this.#held].filter(
       (held) => !(hasBlocked && held.mayWait) && (thaws || !this.#isFrozen(held)),
     );

@@ -66,9 +66,8 @@ const cancel: Action = (world) =>
   cancelOne(world, world.random.pick([...world.auditor.rows.values()]));
 
 /**
- * Asks a gateway to set or clear the webhook URL of a tenant. Half of the time, also cancels one
- * of the tenant's submissions in flight. The cancel and its event then race with the
- * change of the URL.
+ * Sets or clears a tenant's webhook URL. Half of the time, also cancels a submission in flight, so
+ * that its event races with the change.
  */
 const changeUrl: Action = (world) => {
   const { random, auditor } = world;
@@ -85,8 +84,8 @@ const changeUrl: Action = (world) => {
 };
 
 /**
- * Cuts an open link. Half of the time it is the newest link, because the hello of that link may not
- * be answered yet. Some cuts are unnoticed: the service sees them only after `linkSilentMs`.
+ * Cuts an open link. Often it is the newest, whose hello may not be answered yet. The service
+ * notices some cuts only after `linkSilentMs`.
  */
 const cut: Action = (world) => {
   const { live } = world.network;
@@ -98,9 +97,8 @@ const cut: Action = (world) => {
 };
 
 /**
- * Stalls a dispatcher while one of its nodes may work on a link to another dispatcher. At the next
- * hello, the dispatcher that receives it stalls, and the link of the hello is cut. Only the node
- * notices the cut. A submission is created at the same moment, so the node can get work.
+ * Stalls the dispatcher that gets the next hello, and cuts that link so that only the node notices.
+ * The node may then get work through another dispatcher.
  */
 const stallGreeting: Action = (world) => {
   const { network, scheduler, random } = world;
@@ -128,10 +126,7 @@ const startAgent: Action = (world) => {
   return true;
 };
 
-/**
- * At the next assignment, starts a second process on the agent's state directory. This process has
- * its own temporary directory.
- */
+/** At the next assignment, starts a second process on the agent's state directory. */
 const startTwin: Action = (world) => {
   world.atNextAssignment = ({ place }) => world.startAgent({ ...place, tmpDir: world.newTmpDir() });
   return true;
@@ -159,7 +154,6 @@ function startOnCopy(world: World, { place }: SimulatedAgent): void {
   try {
     cpSync(place.stateDir, stateDir, { recursive: true, filter: isOfState });
   } catch {
-    // If the state directory cannot be copied, no second agent starts.
     return;
   }
   world.startAgent({ ...place, stateDir, tmpDir: world.newTmpDir() });
@@ -232,9 +226,8 @@ const weights: Readonly<Record<string, readonly [number, Action]>> = {
 const focusFactor = 15;
 
 /**
- * Draws the weights of the actions for one run. The action `focus` gets `focusFactor` times its
- * usual weight. Returns a function that draws one action by these weights and tries it. An action
- * that is not possible at that moment does nothing.
+ * Draws the weight of each action for one run. The returned function draws an action by weight and
+ * tries it. An action that is not possible does nothing.
  */
 export function drawActions(random: Random, focus: string | undefined): (world: World) => void {
   const drawn = Object.entries(weights).map(([name, [weight, action]]) => {

@@ -22,8 +22,8 @@ import { redisPrefix, start, storeOf, type Ground } from './ground.ts';
 import type { Listener } from './network.ts';
 
 /**
- * A dispatcher process with the real code of its offers, runs and links. Its HTTP server, its
- * queue, its bus and its replies are simulated. It has no tracing, no metrics and no surge.
+ * A dispatcher process with the real code of its offers, runs and links. Its HTTP server, queue,
+ * bus and replies are simulated.
  */
 export class SimulatedDispatcher implements Listener {
   readonly process: SimulatedProcess;
@@ -105,8 +105,8 @@ export class SimulatedDispatcher implements Listener {
   }
 
   /**
-   * Refuses new links, hands back all links, then ends. A real dispatcher that gets SIGTERM first
-   * stops taking dispatch jobs, and waits for those in progress. This one does neither.
+   * Refuses new links, hands back all links, then ends. Unlike a real dispatcher, it still takes
+   * dispatch jobs and does not wait for those in progress.
    */
   drain(): void {
     this.isDraining = true;
@@ -123,8 +123,8 @@ export class SimulatedDispatcher implements Listener {
 }
 
 /**
- * Treats a simulated socket as a socket of `ws`. This is safe, because a simulated socket
- * implements every member that links use. Returns false if the socket is not open.
+ * Returns false if the socket is not open. The type is safe, because a simulated socket implements
+ * every member that links use.
  */
 function hasInterfaceOfLinks(socket: SimulatedSocket): socket is SimulatedSocket & WebSocket {
   return socket.readyState === socket.OPEN;

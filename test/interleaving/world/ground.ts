@@ -14,8 +14,8 @@ export interface Ground {
   readonly messaging: Messaging;
   readonly logger: Logger;
   /**
-   * Called after each transaction that commits, and after each write outside a transaction to a
-   * table that the auditor reads. The auditor then reads the rows before the next step.
+   * Called after each commit that may have changed what the auditor checks. The auditor reads its
+   * rows again before the next step.
    */
   readonly onCommit: () => void;
   readonly complain: (subject: string, what: string) => void;

@@ -30,11 +30,8 @@ const jobAttemptsMax: Readonly<Record<QueueKey, number>> = {
 };
 
 /**
- * Queues and channels that behave like those of `packages/queue`, but the seed decides when they
- * deliver. BullMQ cannot be used, because its workers wait inside Redis, where the seed decides
- * nothing. A job is delivered at least once, in any order, unless it is lost. The messages of a
- * channel reach its current subscriber in order, and any of them may be lost. Webhook jobs are
- * dropped, because a run has no webhook service.
+ * Queues and channels that behave like those of `packages/queue`, but deliver when the seed decides
+ * (docs/RELIABILITY.md, "Every order of events").
  */
 export class Messaging {
   readonly #scheduler: Scheduler;
@@ -102,6 +99,7 @@ export class Messaging {
   }
 
   #enqueue(key: QueueKey, job: AnyJob, attempt = 1): void {
+    // A run has no webhook service.
     if (key === 'webhook') return;
     const takeBack = this.#scheduler.enqueue({
       process: undefined,
@@ -130,7 +128,6 @@ export class Messaging {
     // A stalled process takes a job only if all live workers of the queue are stalled.
     const able = workers.filter(({ process }) => !this.#scheduler.isStalled(process));
     const worker = this.#scheduler.random.pick(able.length > 0 ? able : workers);
-    // If no worker is alive, the job is enqueued again or lost, with equal chances.
     if (worker === undefined) {
       if (this.#scheduler.random.chance(0.5)) this.#enqueue(key, job, attempt);
       return;
@@ -177,8 +174,7 @@ export class Messaging {
 
   /**
    * Publishes the message of `publishCancelled` to all dispatchers. Resolves with 1 if at least one
-   * of them is alive, otherwise with 0. Throws if the scheduler lets the call fail, before or after
-   * the message is published.
+   * of them is alive, otherwise with 0. Throws if the call fails.
    */
   async publishToAll(process: SimulatedProcess, text: string): Promise<number> {
     const { message }: { message: unknown } = JSON.parse(text);

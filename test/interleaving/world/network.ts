@@ -105,10 +105,7 @@ export class Network implements Dialer {
    * list.
    */
   readonly #upgraded: Connection[] = [];
-  /**
-   * Called for the next hello only, when this hello has reached its dispatcher. The network sets
-   * the property to undefined before the call.
-   */
+  /** Called once, when the next hello has reached its dispatcher. */
   atNextHello: ((connection: Connection) => void) | undefined;
   onError: (error: unknown) => void = () => {};
 

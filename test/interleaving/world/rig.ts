@@ -34,9 +34,8 @@ export const grantedMicros = 2_000n * microsPerCredit;
 export const nodeSecret = 'nsk_interleaving';
 
 /**
- * The time of the database is a row, and only the run advances it. Each statement reads the row
- * again, so the time may change within a transaction. But in a transaction with `isSnapshot`, all
- * statements see the same time.
+ * The clock of the database is a row that only the run changes. Each statement reads it again, but
+ * a transaction with `isSnapshot` sees only one time.
  */
 const clockSql = `
   CREATE TABLE interleaving_clock (now timestamptz NOT NULL);
@@ -46,14 +45,13 @@ const clockSql = `
     RETURN (SELECT now FROM interleaving_clock);`;
 
 /**
- * An index for the auditor, which reads all submissions of a run's tenants. The auditor cannot use
- * the product's index for lists, because that index leaves out rejected submissions.
+ * An index for the auditor. The product's index for lists does not serve it, because that index
+ * leaves out rejected submissions.
  */
 const indexSql = 'CREATE INDEX interleaving_submissions ON submissions (tenant_id)';
 /**
- * The options of the connections that advance the time and read the rows. Like the services, these
- * connections use generic plans. Sequential scans are turned off, because Postgres makes the plans
- * while the tables are empty and would otherwise choose sequential scans.
+ * Plans are generic, as in the services (decision 23). Sequential scans are off, because plans made
+ * while the tables are empty would choose them.
  */
 const plannerOptions = '-c jit=off -c enable_seqscan=off -c plan_cache_mode=force_generic_plan';
 

@@ -55,7 +55,7 @@ export class World {
   readonly keys: { readonly tenant: TenantCredentials; readonly key: string }[] = [];
   readonly #working = new Map<SimulatedAgent, Set<string>>();
   readonly #ground: Ground;
-  /** Called once, when the next assignment is on an agent's disk. Then it is undefined again. */
+  /** Called once, when the next assignment is on an agent's disk. */
   atNextAssignment: ((agent: SimulatedAgent) => void) | undefined;
   #isDirty = false;
   #count = 0;

@@ -50,10 +50,8 @@ export function conditionEnd(tokens: readonly SqlToken[], from: number): number 
 }
 
 /**
- * The index of the token that ends the clause that begins at `from`. Such a token is one of `stops`
- * that is not nested, the closing bracket or END around the clause, or a dollar quote. LEFT or
- * RIGHT before a parenthesis is a function call, so it ends no clause. Returns the number of tokens
- * if no token ends the clause.
+ * The index of the token after the clause that begins at `from`: one of `stops`, a dollar quote, or
+ * a closing bracket or END. Without one, the number of tokens.
  */
 export function clauseEnd(
   tokens: readonly SqlToken[],
@@ -65,6 +63,7 @@ export function clauseEnd(
     const token = tokens[at];
     if (token === undefined) break;
     if (token.depth < depth || /^\$\w*\$$/.test(token.word)) return at;
+    // LEFT or RIGHT before a parenthesis is a function call.
     const isCall = tokens[at + 1]?.word === '(' && /^(?:LEFT|RIGHT)$/.test(token.word);
     if (token.depth === depth && stops.has(token.word) && !isCall) return at;
   }
@@ -72,8 +71,8 @@ export function clauseEnd(
 }
 
 /**
- * Splits the range from `from` (inclusive) to `to` (exclusive) at each token `word` that is not
- * nested. Leaves out empty parts. The AND of a BETWEEN does not split.
+ * Splits the range from `from` (inclusive) to `to` (exclusive) at each `word` that is not nested.
+ * Leaves out empty parts. The AND of a BETWEEN does not split.
  */
 export function splitAt(
   tokens: readonly SqlToken[],

@@ -32,8 +32,8 @@ function moved(edits: readonly SqlEdit[], by: number): SqlEdit[] {
 }
 
 /**
- * The text between the quotes, and its offset `at` in the file. In a template, each `${…}` becomes
- * a name of the same length. Undefined if the node is neither a string nor a template.
+ * The text of a string or template, and its offset `at` in the file. Each `${…}` becomes a name of
+ * the same length. Undefined for other nodes.
  */
 function literalOf(node: SyntaxNode, text: string): { masked: string; at: number } | undefined {
   const at = node.start + 1;

@@ -62,8 +62,8 @@ function placeOf({ start, end }: SyntaxNode): { start: number; end: number } {
 const operators: Generator = ({ node, parent }, text) => {
   const operator = node['operator'];
   if (node.type !== 'BinaryExpression' || typeof operator !== 'string') return [];
-  // An equality that is the whole condition of its parent is skipped, because `conditions` negates
-  // the condition. In a `for` or a `case` it is skipped too, but `conditions` does not negate it.
+  // An equality that is a whole condition is skipped, because `conditions` negates it. In a `for`
+  // or a `case` it is skipped too, but not negated.
   const isTest = parent !== undefined && parent['test'] === node;
   const equality = isTest ? undefined : otherEquality.get(operator);
   const isText = ['left', 'right'].some((side) => isTextual(nodeIn(node, side)));

@@ -33,8 +33,8 @@ interface Kept extends Baseline {
 }
 
 /**
- * Opens the results (`Baseline`) of earlier runs, in `.local/`. A result is valid while the test
- * file, `inputs` and each product file that the test entered are unchanged.
+ * Keeps the results in `.local/`. A result is valid while the test file, `inputs` and each product
+ * file that the test entered are unchanged.
  */
 export function openBaselineCache(): BaselineCache {
   const common = createHash('sha256');

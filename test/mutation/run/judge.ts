@@ -11,10 +11,7 @@ export type Verdict =
   /** A test timed out, or its worker was lost. The mutant counts as killed. */
   | { readonly kind: 'timeout'; readonly by: string; readonly testFile: string }
   | { readonly kind: 'survived'; readonly testFilesCount: number }
-  /**
-   * A failure that the machine may have caused instead of the mutant. Either `judge` could not
-   * confirm the failure, or the worker was lost while it applied the mutant.
-   */
+  /** A failure that the machine may have caused instead of the mutant. */
   | { readonly kind: 'unclear'; readonly by: string }
   /** Only for a mutant of a migration: the final schema is the same as without the mutant. */
   | { readonly kind: 'same_schema' };
@@ -32,9 +29,8 @@ const slowFactorMax = 5;
 const spareMs = 30_000;
 
 /**
- * Runs the tests in the order of `plans` against the mutant, until one fails. A failure that a busy
- * machine may have caused counts only if the same test passes without the mutant and fails with it
- * again. Otherwise the verdict is `unclear`.
+ * Runs the tests in order until one fails. A failure that the machine may have caused counts only
+ * if the test passes without the mutant and fails with it again.
  */
 export async function judge(
   worker: Worker,
@@ -81,7 +77,6 @@ async function judgeOnce(
 
 type TestEnd = Pick<FileEnd, 'kind' | 'failure'>;
 
-/** A worker that exits or does not answer counts as a timeout. */
 async function runTest(worker: Worker, { testFile, durationMs }: TestPlan): Promise<TestEnd> {
   try {
     const boundMs = durationMs * slowFactorMax + spareMs;

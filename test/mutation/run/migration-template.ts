@@ -35,11 +35,7 @@ const schemaSql = `
   ORDER BY 1`;
 const booksSql = 'SELECT migration_name, checksum FROM _prisma_migrations';
 
-/**
- * Makes a template database with one changed migration. Writes the checksums from before the change
- * into the database, so the services accept the changed migration. If the change has no effect on
- * the schema, or cannot be applied, the result says so and there is no template.
- */
+/** Makes a template database with one changed migration (decision 20). */
 export async function makeMutatedTemplate(
   servers: TestServers,
   change: OtherText,
@@ -90,6 +86,7 @@ function migratesFrom(dir: string, change: OtherText): NodeJS.ProcessEnv {
   return childEnvironment(migrateFile, textFile);
 }
 
+/** Writes the checksums from before the change, so the services accept the changed migration. */
 async function correctBooks(client: Client, books: string): Promise<void> {
   await client.query(
     `UPDATE _prisma_migrations p SET checksum = b.checksum

@@ -13,8 +13,8 @@ export function functionKey(file: string, reach: number): string {
 }
 
 /**
- * Returns the text of a file with code that records which functions a test enters. At its start,
- * each function adds its key to `svcMutationReach`. `setup.ts` writes these keys to a file.
+ * Returns the text with code that records each function that a test enters: the function adds its
+ * key to `svcMutationReach`.
  */
 export function withNotes(file: string, text: string): string {
   const note = (index: number) =>

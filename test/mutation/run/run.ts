@@ -40,10 +40,7 @@ const baselineMsMax = 300_000;
  * file would take most of the time of all runs.
  */
 const slowMs = 120_000;
-/**
- * The limits for one mutant: the total time of its near tests, and the total time of its far tests.
- * The time of a test is that of its run without a mutant (`Baseline`).
- */
+/** The limit for all near tests of one mutant together, by their durations without a mutant. */
 const nearMsMax = 240_000;
 const farMsMax = 120_000;
 
@@ -135,9 +132,8 @@ interface Candidates {
 }
 
 /**
- * Judges a mutant by the test files, the nearest first, until one gives another verdict than
- * `survived`. Leaves out a test file that fails without the mutant, that would take too long, or
- * that cannot notice the mutant.
+ * Runs the nearest test files first. Leaves out a file that fails without the mutant, takes too
+ * long or cannot notice the mutant.
  */
 async function judgeBy(
   worker: Worker,

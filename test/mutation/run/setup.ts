@@ -4,8 +4,8 @@ import { afterAll, afterEach, beforeEach, inject } from 'vitest';
 import type { Reach } from './reach.ts';
 
 /**
- * Runs around every test file of a mutation run. It skips the tests after the first failure. It
- * also records the code that the file reaches, if `mutationReachFile` is not empty.
+ * Runs around every test file of a mutation run. Skips the tests after the first failure, and can
+ * record the code that the file reaches.
  */
 
 declare module 'vitest' {

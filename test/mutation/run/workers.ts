@@ -11,9 +11,8 @@ export class WorkerLost extends Error {
 
 export interface Worker {
   /**
-   * Resolves with the answer to the order. Throws WorkerLost if the worker exits or does not answer
-   * within `boundMs`. If no worker runs, starts one first. The start may take up to `startMsMax`
-   * more, and a longer start throws WorkerLost.
+   * Starts a worker if none runs. Throws WorkerLost if the worker exits, does not answer within
+   * `boundMs`, or does not start within `startMsMax`.
    */
   ask(order: Order, boundMs: number): Promise<Answer>;
   close(): Promise<void>;
@@ -22,10 +21,6 @@ export interface Worker {
 const startMsMax = 60_000;
 const endMsMax = 20_000;
 
-/**
- * A worker process. It starts at the first order. After it is lost, it starts again at the next
- * order.
- */
 export function createWorker(servers: TestServers): Worker {
   let current: ChildProcess | undefined;
 

@@ -6,9 +6,8 @@ import { pythonTools } from '../../support/python-tools.ts';
 import { runAtLiveGateway } from '../live-gateway.ts';
 
 /**
- * `pnpm openapi:schemathesis [--cases N] [--seed S]`: Schemathesis generates requests from the
- * document and sends them, signed, to a live gateway. It runs in rounds until N requests are sent
- * or a round fails. The document must describe each answer. The last line is the verdict.
+ * `pnpm openapi:schemathesis [--cases N] [--seed S]`: sends at least N generated requests to a live
+ * gateway. The OpenAPI document must describe each answer.
  */
 const { values } = parseArgs({
   options: { cases: { type: 'string', default: '20000' }, seed: { type: 'string', default: '1' } },
@@ -43,8 +42,8 @@ if ('missing' in tools) {
 }
 
 /**
- * Runs one round. Returns the cases and failures of its report. A round without a report counts as
- * one failure. So does a round that fails although its report has no failure.
+ * A round counts as one failure if it has no report, or if it fails although its report has no
+ * failure.
  */
 function runRound(program: string, roundSeed: number): { cases: number; failures: number } {
   const dir = path.resolve(import.meta.dirname, '../../../.local/cache/schemathesis-report');

@@ -4,11 +4,7 @@ import { LocalChain } from './local-chain.ts';
 import { createPayer, memo, readPayUrl, send, tokenAccountOf, transfer } from './payer.ts';
 import { startRpcServer } from './rpc-server.ts';
 
-/**
- * The local chain of `SOLANA_DEMO=1 npm start`: a process with an RPC server and a payer. If a
- * message of the parent process has a URL, the payer pays it. After any other message, the chain
- * finalizes all transactions.
- */
+/** The local chain of `SOLANA_DEMO=1 npm start`: a process with an RPC server and a payer. */
 
 const chain = new LocalChain();
 chain.finalizeAtOnce(false);

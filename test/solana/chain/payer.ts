@@ -77,10 +77,7 @@ export async function tokenAccountOf(
 const memoProgram = address('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr');
 let nonce = 0;
 
-/**
- * Returns an instruction that gives its transaction a new signature. The text of the instruction
- * ends with a new number, so the transaction differs from one with the same other instructions.
- */
+/** Returns an instruction with a new number in its text, so its transaction has a new signature. */
 export function memo(text = ''): Instruction {
   nonce += 1;
   return getAddMemoInstruction({ memo: `${text}${nonce}` }, { programAddress: memoProgram });

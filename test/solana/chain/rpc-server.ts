@@ -17,7 +17,6 @@ interface RpcFaults {
   shufflesLists: boolean;
   hangs: boolean;
   genesisHash: string;
-  /** If not null, this function changes the result of each call. */
   rewrite: ((method: string, result: unknown) => unknown) | null;
 }
 
@@ -28,7 +27,6 @@ interface RpcCall {
 
 export type RpcServer = Awaited<ReturnType<typeof startRpcServer>>;
 
-/** The server has only the JSON-RPC methods that the tests and the demo need. */
 export async function startRpcServer(chain: LocalChain) {
   const faults: RpcFaults = {
     status: null,

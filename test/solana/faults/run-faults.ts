@@ -22,9 +22,8 @@ export interface FaultsVerdict {
   readonly granted: number;
   readonly faults: Readonly<Record<string, number>>;
   /**
-   * Empty if these things are true. Each payment is recorded once, for its intent. The paid amount
-   * of each intent is the sum of its payments. Each intent that was paid in full got its credits
-   * once. No other payment granted credits. The audit of the ledger finds no fault.
+   * Empty if each payment is recorded once, the intents and the balances agree with the payments,
+   * and the audit of the ledger finds no fault.
    */
   readonly violations: readonly string[];
 }

@@ -27,7 +27,6 @@ export interface DemoEmployer {
   close(): Promise<void>;
 }
 
-/** The most bytes of a sent form. The file that the demo uploads has some hundred bytes. */
 const bodyBytesMax = 2 * 1024 * 1024;
 const applicationsMax = 20;
 
@@ -39,9 +38,7 @@ interface Answer {
 
 /**
  * Starts the demo employer on 127.0.0.1: an application form, and a page that shows what has
- * arrived. It keeps everything in memory. It refuses requests for other host names, and requests
- * with the `Origin` of another web site, because a page of another site could otherwise read or
- * post applications through a visitor's browser. `port` 0 takes any free port.
+ * arrived. It keeps everything in memory. `port` 0 takes any free port.
  */
 export async function startDemoEmployer({ port = 0 } = {}): Promise<DemoEmployer> {
   const applications: Application[] = [];
@@ -96,9 +93,8 @@ export async function startDemoEmployer({ port = 0 } = {}): Promise<DemoEmployer
     `localhost:${address.port}`,
   ]);
   /**
-   * True if the request names one of the employer's hosts, and its `Origin` is missing or names the
-   * same host. A browser sends `Origin` with each `POST`, so a page of another web site cannot post
-   * an application.
+   * True for the employer's own hosts and origins, because a page of another web site must not read
+   * or post applications through a visitor's browser.
    */
   const isAllowed = ({ host = '', origin }: IncomingMessage['headers']) =>
     ownNames.has(host) && (origin === undefined || origin === `http://${host}`);

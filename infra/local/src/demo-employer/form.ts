@@ -59,7 +59,6 @@ export interface Answer {
   readonly value: string;
 }
 
-/** The page shows at most this many characters of an answer. */
 const valueLengthMax = 2_000;
 
 /**

@@ -30,9 +30,8 @@ const fetchedFile = path.join(fetchedDir, 'run');
 const advice = 'Install PgBouncer 1.21 or newer (Debian 13: apt-get install pgbouncer).';
 
 /**
- * Finds a PgBouncer of at least `versionMin` on the PATH. Without one, uses Debian's package below
- * .local. Calls `onFetch` before it downloads that package. Throws StartError if the download
- * fails, or if the machine lacks `apt-get` or `dpkg-deb`.
+ * Returns the path of a PgBouncer of at least `versionMin`. If there is none, calls `onFetch` and
+ * downloads one. Throws StartError if that is not possible.
  */
 export async function pgbouncerBinary(onFetch: () => void = () => {}): Promise<string> {
   const installed = onPath('pgbouncer');
@@ -58,13 +57,13 @@ function isNewEnough(versionText: string): boolean {
 }
 
 /**
- * Writes a script that starts the unpacked PgBouncer with its libraries. The script calls the
- * unpacked loader, because the loader and the C library must be of the same release. The script
- * ends with `exec`, so PgBouncer has the process id of the script.
+ * Writes a script that starts the unpacked PgBouncer with its libraries. It ends with `exec`, so
+ * that PgBouncer has the script's process id.
  */
 function writeStarter(unpacked: string): void {
   const libraries = libraryPath(unpacked).LD_LIBRARY_PATH.replaceAll(unpacked, '$root');
   const libraryDirs = libraryPath(unpacked).LD_LIBRARY_PATH.split(':');
+  // The loader and the C library must be of the same release.
   const loader = libraryDirs
     .flatMap((dir) => readdirSync(dir).map((name) => path.join(dir, name)))
     .find((file) => path.basename(file).startsWith('ld-linux'));

@@ -21,10 +21,8 @@ export interface PgbouncerOptions {
 const portAttemptsMax = 3;
 
 /**
- * Starts PgBouncer in transaction mode on 127.0.0.1, in front of all databases of a server. The
- * returned `url` leads through PgBouncer to the database that `databaseUrl` names. On Linux,
- * PgBouncer stops when this process ends in any way (see `dieWithParent`). Throws StartError if
- * there is no PgBouncer, or if it would have to run as root.
+ * Starts PgBouncer in transaction mode on 127.0.0.1, in front of the databases of a server. Throws
+ * StartError if there is no PgBouncer or it would run as root.
  */
 export async function startPgbouncer(options: PgbouncerOptions): Promise<RunningServer> {
   const binary = await pgbouncerBinary(options.onFetch);

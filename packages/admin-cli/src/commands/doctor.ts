@@ -64,8 +64,7 @@ async function timed<T>(ask: () => Promise<T>): Promise<{ value: T; askedMs: num
 
 async function readDeployment(context: Context): Promise<Deployment> {
   const { configuration, store } = context;
-  // `databaseNow` comes first, because it makes sure that a connection is open. `timed` must
-  // measure only the query of `readServerClock`, and to open a connection takes much longer.
+  // `databaseNow` comes first, so that a connection is open. `timed` must measure only the query.
   const databaseTime = await databaseNow(store);
   const clock = await timed(() => readServerClock(store));
   const found = await tryRedis(context, async ({ redis, prefix }) => {

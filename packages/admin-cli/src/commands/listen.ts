@@ -13,8 +13,8 @@ import { describeCommand } from '../command.ts';
 import { Refusal, WrongUsage } from '../refusal.ts';
 
 /**
- * `svc listen` and `svc trigger` (CONTRACT 9): commands for a tenant's engineer. They use the API
- * with a tenant's key, and need neither the database nor an operator.
+ * `svc listen` and `svc trigger` (CONTRACT 9). They use the API with a tenant's key, so they need
+ * neither the database nor an operator.
  */
 
 export function addListenCommand(command: Command): void {

@@ -89,13 +89,7 @@ interface PassedColumn {
 
 const waitPollMs = 500;
 
-/**
- * Reseals all sealed data under the first key. In the phase `bound`, one pass is enough. In any
- * other phase, services may still write the format of the previous version, so passes repeat until
- * one finds no old value. Without `--alone`, each further pass starts only when no service writes
- * that format. After the last pass, `endReseal` sets the phase `bound`, in which services refuse
- * that format. The table `environment` comes last, because its value marks the end of the reseal.
- */
+/** Reseals all sealed data under the first key. In the phase `bound`, one pass is enough. */
 async function resealAll(
   { store }: Context,
   options: RotateOptions,
@@ -103,7 +97,10 @@ async function resealAll(
   await beginReseal(store);
   const columns = sealedColumns.filter(({ table }) => table !== 'environment');
   const total = await resealPass(store, columns, options);
+  // Before the phase `bound`, services may still write the format of the previous version, so
+  // passes repeat until one finds no old value.
   while (store.sealer.phase !== 'bound') {
+    // Without `--alone`, waits until no service writes that format.
     while (options.alone !== true && (await beginReseal(store)) > 0) await delay(waitPollMs);
     const again = await resealPass(store, columns, options);
     if (again.every(({ resealed, changed }) => resealed + changed === 0)) await endReseal(store);
@@ -112,6 +109,7 @@ async function resealAll(
       if (column !== undefined) column.resealed += resealed;
     }
   }
+  // `environment` comes last, because its value marks the end of the reseal.
   const last = sealedColumns.filter(({ table }) => table === 'environment');
   return [...total, ...(await resealPass(store, last, options))];
 }

@@ -153,8 +153,8 @@ async function rotate(context: Context, nodeId: string, options: RotateOptions):
 }
 
 /**
- * Notifies the dispatchers of the change, and the settlement service of the lost submissions. Call
- * it after the commit. Without Redis, these services find both in Postgres within a few seconds.
+ * Notifies the services. Call it after the commit of the change. Without Redis, the services find
+ * the change in Postgres within a few seconds.
  */
 async function notify(
   context: Context,

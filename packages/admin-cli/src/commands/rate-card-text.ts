@@ -37,8 +37,7 @@ function collect(figures: Map<string, string>, path: string, value: unknown): vo
 
 /**
  * Copies the typical usage of `from` to each job type of `card` that has none. The API shows cards
- * without typical usage, so an operator who changes such a card and applies it would otherwise lose
- * its estimates.
+ * without it, so a changed card would lose its estimates.
  */
 export function inheritTypicalUsage(card: RateCard, from: RateCard): RateCard {
   return {

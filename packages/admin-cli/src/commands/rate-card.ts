@@ -74,9 +74,8 @@ export function addRateCardCommands(rateCard: Command): void {
 }
 
 /**
- * The card that prices the quotes of `tenantId`. If `tenantId` is undefined, the card of all
- * tenants that have no separate card. Throws Refusal if the tenant is unknown or if there is no
- * card.
+ * Without `tenantId`: the card of all tenants that have no separate card. Throws Refusal if the
+ * tenant is unknown or if there is no card.
  */
 async function cardInForce({ store }: Context, tenantId: string | undefined): Promise<RateCard> {
   if (tenantId !== undefined && (await findTenant(store, tenantId)) === null) throw unknownTenant();

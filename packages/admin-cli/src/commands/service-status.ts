@@ -41,10 +41,7 @@ interface LiveStatus {
   readonly surge: number | null;
 }
 
-/**
- * The most dead letters in `listed`. Those with the earliest first failure come first. `count` also
- * includes the dead letters that are not listed.
- */
+/** The most dead letters that are listed. Those with the earliest first failure come first. */
 const deadLettersListedMax = 20;
 
 /**

@@ -60,9 +60,9 @@ async function watch(context: Context, options: StatusOptions): Promise<void> {
   }
 }
 
-// `enterScreen` opens the terminal's alternate screen and hides the cursor. `leaveScreen` shows the
-// cursor again and returns to the main screen, which has not changed.
+/** Opens the terminal's alternate screen and hides the cursor. */
 const enterScreen = '\u001B[?1049h\u001B[?25l';
+/** Shows the cursor again and returns to the main screen. */
 const leaveScreen = '\u001B[?25h\u001B[?1049l';
 const home = '\u001B[H';
 const clearLineRest = '\u001B[K';

@@ -154,8 +154,7 @@ async function cancel(context: Context, id: string, options: CommandOptions): Pr
 
 /**
  * Notifies the dispatchers and the webhooks service of a cancel. Returns false if Redis is
- * unreachable. The cancel then takes effect later: the node stops at its next report or when its
- * dispatcher looks for ended runs, and the webhooks service finds the delivery in Postgres.
+ * unreachable: the cancel then takes effect later.
  */
 async function notify(context: Context, { id, tenantId }: OperatorSubmission): Promise<boolean> {
   const notified = await tryRedis(context, async ({ redis, prefix, producer, queue }) => {

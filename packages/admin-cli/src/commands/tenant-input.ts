@@ -6,8 +6,8 @@ import { Refusal } from '../refusal.ts';
 const jobTypesKnown = ['ats.application'];
 
 /**
- * Without `--allow`: all job types of this build. With `--allow none`: no job type. Throws Refusal
- * for an unknown job type, or if `none` is combined with another value.
+ * Without `--allow`: all job types of this build. Throws Refusal for an unknown job type, or if
+ * `none` is combined with another value.
  */
 export function allowedJobTypes(allow: readonly string[] | undefined): string[] {
   if (allow === undefined) return jobTypesKnown;

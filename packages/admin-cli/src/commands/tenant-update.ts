@@ -98,8 +98,7 @@ async function update(context: Context, tenantId: string, options: UpdateOptions
   }
   const changed = await changeSettings(context.store, tenantId, change, context.by);
   if (changed === null) throw unknownTenant();
-  // Announces the deliveries to the webhooks service. If the announcement is lost, the service
-  // finds the deliveries in Postgres a moment later.
+  // If the announcement is lost, the webhooks service finds the deliveries in Postgres.
   if (changed.deliveryIds.length > 0) {
     await tryRedis(context, ({ producer, queue }) =>
       queue.announceDeliveries(producer, [tenantId]),

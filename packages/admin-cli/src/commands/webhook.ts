@@ -109,8 +109,8 @@ async function list(
     ...deliveryRow(one),
     attemptCount: one.attempts.length,
   }));
-  // Reading the JSON output is audited, because it shows the answers of endpoints, and an answer
-  // may repeat personal data. The table shows no answers, so reading it is not audited.
+  // Only the JSON output shows the answers of endpoints. An answer may repeat personal data, so
+  // reading it is audited.
   const count = deliveries.filter(hasResponse).length;
   if (options.json === true && count > 0)
     await auditReading(store, { list: 'deliveries', count }, by);

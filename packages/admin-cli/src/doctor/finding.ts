@@ -35,7 +35,7 @@ export interface Deployment {
   readonly isPurgeLate: boolean | null;
   /**
    * Partitions that are more than a day older than the retention, such as `deliveries 2026-01`.
-   * Null if no running service reports the retention of usage, or none that of deliveries.
+   * Null if the retention of usage or of deliveries is unknown.
    */
   readonly partitionsOverdue: readonly string[] | null;
   /** Null if `REDIS_URL` is not set or Redis cannot be reached. */

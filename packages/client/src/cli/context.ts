@@ -59,8 +59,7 @@ export function urlOf(text: string): URL | undefined {
 }
 
 /**
- * Derives the secret that signs forwarded events from the secret that signs requests. The result
- * changes only if the secret for requests changes, so a receiver is configured only once.
+ * Derives the secret that signs forwarded events from the secret that signs requests (decision 37).
  */
 async function derivedSecret(secret: string): Promise<string> {
   const key = await hmacKey(encoder.encode(secret));

@@ -23,9 +23,8 @@ export interface ListenedEndpoint {
 const deletionTimeoutMs = 10_000;
 
 /**
- * Opens an endpoint that receives `events`. Without `name`, it is a new endpoint, which `close`
- * deletes. With `name`, it is the endpoint of that name: an existing one is changed to receive
- * `events`, and a missing one is created.
+ * Opens an endpoint that receives `events`. With `name`, reuses the endpoint of that name or
+ * creates it. Without `name`, creates one that `close` deletes.
  */
 export async function openEndpoint(
   context: CommandContext,

@@ -17,9 +17,8 @@ export interface ListenOptions {
 }
 
 /**
- * Reads the events of a tenant until the signal aborts, and forwards them in order. Without
- * `forwardTo`, only prints them. Stores the cursor only after every event of a page is handled. An
- * event may therefore arrive twice, but none is skipped.
+ * Prints the events of a tenant until the signal aborts, and forwards them in order if `forwardTo`
+ * is set (decision 37). An event may arrive twice.
  */
 export async function listen(
   context: CommandContext,
@@ -74,6 +73,7 @@ async function readEvents(
       failures = 0;
       for (const event of page.data) await handle(context, url, event, signal);
       after = page.nextCursor;
+      // The cursor is stored after the whole page is handled, so that no event is skipped.
       if (page.data.length > 0) await endpoint.keep(after);
     } catch (error) {
       if (signal.aborted || !isTemporary(error)) throw error;

@@ -8,15 +8,13 @@ import { CommandError, explain } from './failure.ts';
 import { listen } from './listen.ts';
 import { listTriggers, trigger } from './trigger.ts';
 
-/**
- * Runs the commands `listen` and `trigger`, for `svc` and for the program of this package.
- * `OptionValues` contains the value of each option by its long name.
- */
+/** Runs the commands `listen` and `trigger`, for `svc` and for the program of this package. */
 
 export type { CommandSpec } from './commands.ts';
 export { environmentHelp, listenCommand, triggerCommand } from './commands.ts';
 export { CommandError } from './failure.ts';
 
+/** The value of each option by its long name. */
 export type OptionValues = Readonly<Record<string, string | boolean | undefined>>;
 
 function text(value: string | boolean | undefined): string | undefined {

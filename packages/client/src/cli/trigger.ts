@@ -55,9 +55,8 @@ export function listTriggers({ write, isJson }: Pick<CommandContext, 'isJson' | 
 }
 
 /**
- * Causes an event in the sandbox by a real submission, change or webhook test. Throws
- * `CommandError` outside of a sandbox, without an event, and for an event that is not in
- * `triggers`.
+ * Causes an event in the sandbox. Throws `CommandError` outside of a sandbox, without an event, and
+ * for an event that is not in `triggers`.
  */
 export async function trigger(context: CommandContext, event: string | undefined): Promise<void> {
   const chosen = event === undefined ? undefined : triggers[event];

@@ -26,11 +26,7 @@ export const TransactionsQuery = Type.Object(
 );
 export type TransactionsQuery = Static<typeof TransactionsQuery>;
 
-/**
- * One movement in the statement of a tenant. `amount` is always positive. `submissionId` is null if
- * the movement belongs to no submission. `reference` is null unless the movement is a purchase or a
- * grant.
- */
+/** One movement in the statement of a tenant. `amount` is always positive. */
 export const Transaction = Type.Object({
   id: WireId('txn'),
   type: StatementType,
@@ -39,6 +35,7 @@ export const Transaction = Type.Object({
   heldAfter: Credits,
   availableAfter: Credits,
   submissionId: Nullable(WireId('sub')),
+  /** Null unless the movement is a grant or its reversal. */
   reference: Nullable(Type.String()),
   createdAt: Time,
 });

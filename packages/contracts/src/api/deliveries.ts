@@ -7,9 +7,8 @@ import { Nullable, pageParameters, PageOf, Time, WireId } from './common.ts';
 export const DeliveryStatus = Type.Enum(deliveryStatuses);
 
 /**
- * One attempt of the current round. The nullable members are null until the result of the attempt
- * is recorded, and stay null if the process crashed before that. In a recorded attempt, null means
- * that there is no such value. For example, a success has no `error`.
+ * One attempt of the current round. The nullable members are null until its result is recorded.
+ * They stay null if the process crashed before that.
  */
 export const DeliveryAttempt = Type.Object({
   number: Type.Integer(),

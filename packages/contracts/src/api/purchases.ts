@@ -31,9 +31,8 @@ export const PurchaseAnswer = Type.Object({
 export type PurchaseAnswer = Static<typeof PurchaseAnswer>;
 
 /**
- * The body of `POST /v1/credits/purchase-intents` (CONTRACT 8). The schema allows additional
- * members, because v1 has always allowed them. The endpoint ignores them. The endpoint, and not the
- * schema, checks the upper limit of `credits`.
+ * The body of `POST /v1/credits/purchase-intents` (CONTRACT 8). The endpoint ignores additional
+ * members, and checks the upper limit of `credits` itself.
  */
 export const PurchaseIntentRequest = Type.Object({
   credits: Type.Number({ exclusiveMinimum: 0 }),

@@ -17,15 +17,14 @@ export const Settings = Type.Object({
 });
 export type Settings = Static<typeof Settings>;
 
-/**
- * The body of `PATCH /v1/settings`. Omitted members stay unchanged; `null` clears the URL.
- * `checkWebhookUrl` decides which URLs are allowed. The threshold has at most six decimals.
- */
+/** The body of `PATCH /v1/settings`. Omitted members stay unchanged. */
 export const SettingsChange = Type.Object(
   {
+    /** Null clears the URL. `checkWebhookUrl` decides which URLs are allowed. */
     webhookUrl: Type.Optional(
       Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength: webhookUrlLengthMax }),
     ),
+    /** At most six decimals. */
     lowBalanceThreshold: Type.Optional(Type.Number({ minimum: 0, maximum: creditsMax })),
   },
   { additionalProperties: false },

@@ -2,10 +2,7 @@ import { tenantNameLengthMax, webhookUrlLengthMax } from '@svc/domain';
 import { Type, type Static } from 'typebox';
 import { Credits, WireId } from './common.ts';
 
-/**
- * The body of `POST /signup` (CONTRACT 5): the tenant's name, and optionally a webhook URL. The
- * endpoint exists only in the sandbox.
- */
+/** The body of `POST /signup` (CONTRACT 5). The endpoint exists only in the sandbox. */
 export const SignupRequest = Type.Object(
   {
     name: Type.String({ minLength: 1, maxLength: tenantNameLengthMax }),

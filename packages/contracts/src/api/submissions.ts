@@ -19,8 +19,8 @@ import {
 export const IdempotencyKey = Type.String({ minLength: 1, maxLength: idempotencyKeyLengthMax });
 
 /**
- * `jobType` and `tier` accept any string here. Later checks refuse unknown names with
- * `unknown_job_type` and `unknown_tier`. The schema of the job type checks `payload`.
+ * Accepts any job type, tier and payload. Later checks refuse unknown names, and payloads that do
+ * not match the schema of their job type (CONTRACT 3).
  */
 const envelopeMembers = {
   jobType: Type.String(),
@@ -29,8 +29,8 @@ const envelopeMembers = {
 };
 
 /**
- * The body of `POST /v1/submissions`. The schema refuses unknown members. Otherwise a misspelt
- * `tier` would be ignored, and the submission would get the price of the default tier.
+ * The body of `POST /v1/submissions`. Unknown members are refused, because a misspelt `tier` would
+ * otherwise get the price of the default tier.
  */
 export const SubmissionRequest = Type.Object(
   { idempotencyKey: IdempotencyKey, ...envelopeMembers },

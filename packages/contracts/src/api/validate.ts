@@ -25,8 +25,8 @@ export type Validation<Value> =
 
 export const fieldErrorsMax = 20;
 /**
- * The most characters of a path in a `FieldError`. A longer path is cut to this length and `…` is
- * added, because a path contains names of members, and a name may be as long as the body.
+ * The most characters of a path that an error shows. A path contains names of members, and a name
+ * may be as long as the body.
  */
 const pathLengthMax = 256;
 
@@ -61,9 +61,8 @@ const ajv = new Ajv2020({
   allowUnionTypes: true,
 });
 for (const [name, format] of Object.entries(formats)) ajv.addFormat(name, format.test);
-// Replaces the `uniqueItems` of Ajv, which throws for objects without a prototype. The gateway
-// reads bodies into such objects. Our schemas use the keyword only for lists of strings, so the
-// replacement compares only strings.
+// The `uniqueItems` of Ajv throws for objects without a prototype. A parsed body contains such
+// objects. Our schemas use the keyword only for lists of strings.
 ajv.removeKeyword('uniqueItems');
 ajv.addKeyword({
   keyword: 'uniqueItems',
@@ -76,16 +75,15 @@ ajv.addKeyword({
 });
 
 /**
- * Makes a check from a schema. Call this function once for each schema, and keep the check. Ajv
- * compiles the schema only at the first check, because most processes that load a schema check
- * nothing with it. A check lists at most `fieldErrorsMax` violations. `basePath` is the JSON
- * Pointer of the checked value in the body.
+ * Makes a check. Keep it, because its first use compiles the schema. `basePath` is the JSON Pointer
+ * of the checked value in the body.
  */
 export function compileSchema<Schema extends TSchema>(
   schema: Schema,
 ): (value: unknown, basePath?: string) => Validation<Static<Schema>> {
   let validate: ValidateFunction<Static<Schema>> | undefined;
   return (value, basePath = '') => {
+    // Not compiled earlier, because most processes that load a schema check nothing with it.
     validate ??= ajv.compile<Static<Schema>>(schema);
     if (validate(value)) return { kind: 'valid', value };
     const errors = (validate.errors ?? []).slice(0, fieldErrorsMax);
@@ -93,10 +91,7 @@ export function compileSchema<Schema extends TSchema>(
   };
 }
 
-/**
- * Creates the error for a value that violates a schema or another rule of an endpoint. Cuts a path
- * of more than `pathLengthMax` characters and adds `…`.
- */
+/** Creates the error for a value that violates a schema or another rule of an endpoint. */
 export function fieldErrorAt(path: string, message: string, keyword: string): FieldError {
   const cut = path.length > pathLengthMax ? `${path.slice(0, pathLengthMax)}…` : path;
   // The name of a member may have lone surrogates or U+0000. They are replaced, because some JSON
@@ -172,9 +167,8 @@ function characters(count: number): string {
 }
 
 /**
- * True for an http or https URL that obeys the host rule of CONTRACT 3. Nodes get the text as sent,
- * and other URL parsers may read it differently. A text is therefore refused, not normalised, if it
- * has a backslash, white space, a control character, no `//`, or an `@` before the path.
+ * True for an http or https URL with a public host (CONTRACT 3). Refuses texts that other URL
+ * parsers may read differently, because nodes get the text as sent.
  */
 function isPublicHttpUrl(text: string): boolean {
   const authority = /^https?:\/\/([^/?#\\\s]+)(?:[/?#]|$)/i.exec(text)?.[1];
@@ -183,17 +177,14 @@ function isPublicHttpUrl(text: string): boolean {
   return isPublicHost(new URL(text).hostname);
 }
 
+/** RFC 3339 times with at most three decimals and without leap seconds. */
 const queryTimePattern =
   /^([12]\d{3}-\d\d-\d\d)T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,3})?(?:Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
 
-/**
- * True if the text matches `queryTimePattern` and the day exists. The pattern accepts RFC 3339
- * times with at most three decimals, but no leap seconds. `Date` alone would read 30 February as a
- * day in March.
- */
 function isQueryTime(text: string): boolean {
   const day = queryTimePattern.exec(text)?.[1];
   if (day === undefined) return false;
   const midnight = new Date(`${day}T00:00:00Z`);
+  // `Date` alone would read 30 February as a day in March.
   return !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(day);
 }

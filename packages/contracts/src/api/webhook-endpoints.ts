@@ -21,8 +21,8 @@ const endpoint = {
   kind: Type.Enum(endpointKinds),
   url: Nullable(Type.String()),
   /**
-   * The types of events that the endpoint gets. Null: all types, including those that are added
-   * later. A requested `webhook.test` is sent even if it is not among these types.
+   * The types of events that the endpoint gets. Null: all types, also those that are added later. A
+   * requested `webhook.test` is sent even if it is not listed.
    */
   events: Nullable(Type.Array(EventType)),
   description: Nullable(Type.String()),

@@ -2,10 +2,8 @@ import { payloadMemberDepthMax } from '@svc/domain';
 import { Type, type Static, type TSchema } from 'typebox';
 
 /**
- * The convention for `applicantProfile` of `ats.application` (CONTRACT 10): JSON Resume 1.x with
- * additional members. Nodes check profiles with this schema, and tenants can do so too. The gateway
- * passes a profile on without this check. Members that are not listed here are allowed and have no
- * effect.
+ * The `applicantProfile` of `ats.application` (CONTRACT 10): JSON Resume 1.x with additional
+ * members. Nodes check a profile with it, but the gateway does not.
  */
 
 const textLengthMax = 1024;

@@ -12,10 +12,6 @@ import { profileGuidePath } from './profile-guide.ts';
 
 const ContextText = Type.String({ minLength: 1, maxLength: jobContextTextLengthMax });
 
-/**
- * The schema leaves the members of `applicantProfile` open, because the service passes the profile
- * on as sent. The browser executor of a node checks these members.
- */
 export const AtsApplicationPayload = Type.Object(
   {
     applicationUrl: Type.String({
@@ -23,6 +19,7 @@ export const AtsApplicationPayload = Type.Object(
       format: publicHttpUrlFormat,
     }),
     atsType: Type.String({ minLength: 1, maxLength: atsTypeLengthMax }),
+    // The browser executor of a node checks the members.
     applicantProfile: Type.Object(
       {},
       {

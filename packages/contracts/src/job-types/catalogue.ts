@@ -2,12 +2,10 @@ import type { TSchema } from 'typebox';
 import { compileSchema, type Validation } from '../api/validate.ts';
 import { AtsApplicationPayload } from './ats-application.ts';
 
-/**
- * The members that the payload of every job type has. An offer names the host of `applicationUrl`.
- * `atsType` is a hint for the node. In the sandbox it selects the behaviour of simulated nodes.
- */
+/** The members that the payload of every job type has. */
 export interface OfferedPayload {
   readonly applicationUrl: string;
+  /** A hint for the node. In the sandbox it selects the behaviour of simulated nodes. */
   readonly atsType: string;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The guide to `applicantProfile` for tenants (CONTRACT 10). The gateway shows it as a page. Tests
- * read each example as a node does, and cause each message of `profileMistakes`.
+ * The page for tenants about `applicantProfile` (CONTRACT 10). Tests check that each example and
+ * each message match what a node does.
  */
 
 export const profileGuidePath = '/docs/applicant-profile';

@@ -1,10 +1,7 @@
-/**
- * The standard fields of application forms (CONTRACT 10). For the forms of some sites, nodes have
- * adapters that give some fields a role. A node recognises the other fields by `autocomplete` or
- * `labels`.
- */
+/** The standard fields of application forms (CONTRACT 10). */
 
 export interface StandardField {
+  /** An adapter may give this role to a field. Otherwise `autocomplete` or `labels` decide. */
   readonly role: string;
   /** The path of the field's member in `applicantProfile`. `[]` stands for an item of a list. */
   readonly member: string;

@@ -161,8 +161,8 @@ test.each(closedLists)('a closed list of an answer may become open: %s', (at, va
 });
 
 /**
- * Returns a copy of the document with `value` at `pointer`. If `value` is undefined, the member or
- * item at `pointer` is removed. An index past the end of an array appends `value`.
+ * Returns a copy of the document with `value` at `pointer`. Undefined removes the member or item.
+ * An index past the end of an array appends `value`.
  */
 function changed(pointer: string, value: unknown): unknown {
   const copy = present();

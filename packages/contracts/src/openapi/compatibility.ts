@@ -4,9 +4,8 @@ import { itemsOf, memberOf, membersOf, refName, resolveRef, textOf } from './rea
 import { compareSchemas } from './schema-compatibility.ts';
 
 /**
- * Lists the changes that would break clients of the frozen document. Compares the endpoints of that
- * document under /v1/, its webhooks and its shared error responses (CONTRACT 0). If the list is
- * empty, these clients also work with the API that the present document describes.
+ * Lists the changes that would break clients of the frozen document: in its endpoints under /v1/,
+ * its webhooks and its shared error responses (CONTRACT 0).
  */
 export function breakingChanges(frozen: unknown, present: unknown): string[] {
   const context: Comparison = { frozen, present, found: [] };

@@ -6,8 +6,7 @@ type RequiredByCode = ReadonlyMap<string, ReadonlySet<string>>;
 
 /**
  * Reports each member that the old schema requires for an error code and the new schema does not.
- * The new schema may require it in any way: by a variant with a constant code, by a condition, or
- * for every code. In a request, a new requirement is reported too.
+ * In a request, a new requirement is reported too.
  */
 export function compareConditions(
   context: Comparison,

@@ -46,9 +46,8 @@ export interface OpenApiDocument {
 }
 
 /**
- * Makes the OpenAPI 3.1 document of the tenant API (CONTRACT 5). Its sources are the schemas that
- * validate requests, the catalogue of errors and the events. It is plain JSON and the same in every
- * environment.
+ * Makes the OpenAPI 3.1 document of the tenant API (decision 11). It is plain JSON and the same in
+ * every environment.
  */
 export function openApiDocument(
   operations: readonly OperationDefinition[] = apiOperations,

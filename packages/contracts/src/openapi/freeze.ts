@@ -5,9 +5,8 @@ import { openApiDocument } from './document.ts';
 import { frozenDocumentUrl } from './frozen.ts';
 
 /**
- * `pnpm openapi:freeze`: refuses changes to v1 that would break clients (CONTRACT 0). Such a change
- * belongs under /v2/. If no change is refused, the command copies the additions into the frozen
- * copy and generates the types of the client libraries.
+ * `pnpm openapi:freeze`: refuses changes that break clients of v1. Otherwise updates the frozen
+ * copy and the types of the client libraries (decision 11).
  */
 const present = openApiDocument();
 const changes = breakingChanges(JSON.parse(readFileSync(frozenDocumentUrl, 'utf8')), present);

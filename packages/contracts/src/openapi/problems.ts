@@ -86,9 +86,8 @@ function requiredOf(code: ErrorCode): readonly string[] {
 }
 
 /**
- * The schema of a problem with one of `codes`. It also accepts any other code, because clients must
- * accept a code that is added later. Every problem needs the members that all of `codes` require. A
- * problem with one of `codes` also needs the other members that its code requires.
+ * The schema of a problem with one of `codes`. It also accepts any other code, because a code may
+ * be added later (decision 11).
  */
 function problemSchema(codes: readonly ErrorCode[]): object {
   const [first = [], ...others] = codes.map(requiredOf);

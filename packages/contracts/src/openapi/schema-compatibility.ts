@@ -5,10 +5,8 @@ import { itemsOf, memberOf, membersOf, resolveRef } from './reading/read-json.ts
 import { listChanges, valueListOf } from './value-lists.ts';
 
 /**
- * Members with these names may get new values in answers, even if the schema allows only the listed
- * values. This breaks no client, because a client that meets an unknown value uses the other
- * members of the object. `code` is a member of errors and failures. `type` is a member of events
- * and of movements in the statement.
+ * Members with these names may get new values in answers, even in a closed list, because a client
+ * can still use the other members of the object.
  */
 const growingMembers: readonly string[] = ['code', 'type'];
 
@@ -94,8 +92,8 @@ const upperBounds = ['maxLength', 'maximum', 'exclusiveMaximum', 'maxItems', 'ma
 const fixedKeywords = ['pattern', 'format', 'multipleOf', 'default'];
 
 /**
- * Formats and patterns of requests that may be added to the document. Adding them is not a breaking
- * change, because the service checked them before the document named them.
+ * Formats and patterns of requests that the document may add, because the service has always
+ * checked them (decision 11).
  */
 const documentedLater =
   /(query parameter (cursor|createdAfter|createdBefore)|\.webhookUrl): (format|pattern)$/;
@@ -131,15 +129,12 @@ function compareBounds(
   }
 }
 
-/**
- * The value of a keyword as `compareSchemas` compares it. A `pattern` has no effect on a schema
- * without strings, so it counts as undefined. Old documents call two formats by the validator's
- * names, so these names count as the standard names (`standardFormats`).
- */
 function effective(schema: unknown, keyword: string): unknown {
   const types = typesOf(schema);
+  // A `pattern` has no effect on a schema without strings.
   if (keyword === 'pattern' && types.length > 0 && !types.includes('string')) return undefined;
   const value = memberOf(schema, keyword);
+  // Old documents call some formats by the names of our validator.
   return standardFormats[String(value)] ?? value;
 }
 
@@ -185,11 +180,8 @@ function variantsOf(schema: unknown): readonly unknown[] {
 }
 
 /**
- * Each old variant must have a compatible new variant.
- *
- * - In requests, a schema without variants counts as one variant.
- * - In answers, the number of variants must not grow. But if `isGrowing` is true for all old
- *   variants, new variants may be added, or all variants may be removed.
+ * Each old variant must have a compatible new variant. In answers, the number of variants must not
+ * grow, unless `isGrowing` is true for all old variants.
  */
 function compareVariants(
   context: Comparison,
@@ -200,6 +192,7 @@ function compareVariants(
 ): void {
   const before = variantsOf(was);
   const after = variantsOf(now);
+  // In requests, a schema without variants counts as one variant.
   if (before.length === 0 && (after.length === 0 || direction === 'request')) {
     if (after.length > 0) findLike(context, direction, at, was, after);
     return;
@@ -208,9 +201,8 @@ function compareVariants(
     for (const variant of before) compareSchemas(context, direction, at, variant, now);
     return;
   }
-  // An answer may lose all its variants if each variant fixes the value of a member of
-  // `growingMembers`, because such a member may get new values. For `code`, `compareConditions`
-  // still compares the members that each value requires.
+  // An answer may lose all its variants if each one fixes a member of `growingMembers`. For `code`,
+  // `compareConditions` still compares the required members.
   if (direction === 'response' && after.length === 0 && before.every(isGrowing)) return;
   for (const variant of before) findLike(context, direction, at, variant, after);
   if (direction === 'request' || before.every(isGrowing)) return;

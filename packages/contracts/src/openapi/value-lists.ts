@@ -29,9 +29,8 @@ function isAnyString(schema: unknown): boolean {
 }
 
 /**
- * The breaking changes between an old and a new list. The new list of a request must accept every
- * value that the old list accepts. The list of an answer must keep every value, and must stay open
- * if it was open. It may get new values only if the new list is open or `mayGrow` is true.
+ * The breaking changes between an old and a new list. If `mayGrow` is true, even a closed list of
+ * an answer may get new values.
  */
 export function listChanges(
   direction: 'request' | 'response',

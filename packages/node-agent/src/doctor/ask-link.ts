@@ -46,9 +46,8 @@ function codeOf(error: unknown): string {
 }
 
 /**
- * Asks the service whether it accepts the signature of the node. Sends a signed request to the path
- * of the link, but without an upgrade, because an upgrade would open a newer link and so end the
- * link of a running agent. A service that accepts the signature answers 400.
+ * Sends a signed request without an upgrade, because a new link would end that of a running agent.
+ * The service answers 400 if it accepts the signature.
  */
 export async function askLink(question: LinkQuestion): Promise<LinkAnswer> {
   const url = new URL(nodeLinkPath, question.link.replace(/^ws/i, 'http'));
@@ -78,8 +77,8 @@ export async function askLink(question: LinkQuestion): Promise<LinkAnswer> {
     return { kind: 'unreachable', code: codeOf(error) };
   }
   const serviceMs = date === undefined ? Number.NaN : Date.parse(date);
-  // The service is assumed to have answered halfway between sending and receiving. Half a second is
-  // added to its time, because the `date` header is cut to whole seconds.
+  // The service is assumed to have answered halfway between sending and receiving. The `date`
+  // header is cut to whole seconds, so half a second is added to it.
   const aheadMs = (sentMs + question.nowMs()) / 2 - (serviceMs + 500);
   const aheadSeconds = Number.isNaN(aheadMs) ? undefined : Math.round(aheadMs / 1_000);
   return { kind: 'answered', status, body, aheadSeconds };

@@ -42,11 +42,6 @@ export async function checkDisk({ stateDir }: NodeOptions): Promise<Finding> {
     : pass('disk', `${stateDir} has ${free} free.`);
 }
 
-/**
- * Checks whether the browser starts as the options say. As root, the agent refuses to start the
- * browser in its sandbox, which counts as a failure. After a failure, starts the browser without
- * its sandbox, to find out whether the browser or the sandbox is the cause.
- */
 export async function checkBrowser(options: NodeOptions): Promise<Finding[]> {
   let binary: string;
   try {
@@ -68,6 +63,7 @@ export async function checkBrowser(options: NodeOptions): Promise<Finding[]> {
         );
     return [pass('browser', `${binary} starts.`), sandbox];
   }
+  // Finds out whether the browser or its sandbox is the cause.
   const problem = await launchProblem(binary, { ...options, isSandboxed: false });
   const browser =
     problem === undefined ? pass('browser', `${binary} starts.`) : fail('browser', problem);

@@ -84,7 +84,6 @@ export const settlementEvents = {
   ),
 } as const satisfies Record<string, LogEvent>;
 
-/** The events of the Solana rail. They occur only if the rail is on. */
 export const solanaEvents = {
   'solana.watching': info('this process watches the Solana payments', ['epoch']),
   'solana.rpc_unreachable_at_start': warn(

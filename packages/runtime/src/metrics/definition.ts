@@ -12,8 +12,8 @@ export interface MetricDefinition {
   readonly type: 'counter' | 'gauge' | 'histogram';
   readonly services: readonly MetricService[];
   /**
-   * `process`: each process has its own value, and a query adds the values. `shared`: each process
-   * shows a value of the whole service, and a query takes the largest.
+   * `process`: each process has its own value, and a query adds them. `shared`: each process shows
+   * a value of the whole service, and a query takes the largest.
    */
   readonly scope: 'process' | 'shared';
   /** For the documentation: the values of each label, which are few and known in advance. */

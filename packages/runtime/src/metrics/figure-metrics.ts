@@ -5,8 +5,8 @@ const queue = '`dispatch`, `settlement`, `webhook`';
 const inFlightState = '`pending`, `dispatched`, `running`, `settling`';
 
 /**
- * The figures of the whole service in Postgres and Redis. Each settlement process reads them every
- * 15 seconds, and limits the rows that it reads. A scrape reads memory only.
+ * The figures of the whole service. Each settlement process reads them from Postgres and Redis
+ * every 15 seconds. A scrape reads memory only.
  */
 export const figureMetrics = {
   svc_queue_jobs: {

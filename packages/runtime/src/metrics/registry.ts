@@ -2,15 +2,11 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 import { type LabelsOf, metricCatalogue, type MetricName, type NameOf } from './catalogue.ts';
 import type { MetricDefinition, MetricService } from './definition.ts';
 
-/**
- * Creates a registry with the default metrics of Node.js. Each service adds its metrics from the
- * catalogue.
- */
 export function createMetrics(service: MetricService): Registry {
   const registry = new Registry();
   registry.setDefaultLabels({ service });
-  // `eventLoopMonitoringPrecision` is the interval, in milliseconds, at which the delay of the
-  // event loop is measured. The default of 10 would wake an idle process a hundred times a second.
+  // `eventLoopMonitoringPrecision` is in ms. The default of 10 would wake an idle process a hundred
+  // times a second.
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 100 });
   return registry;
 }

@@ -6,13 +6,8 @@ import type { Store } from '../connection/store.ts';
 export type RunCommit = { kind: 'running'; requestId: string } | { kind: 'refused' };
 
 /**
- * Lets a node begin a submission that is `dispatched` to it. While the submission is `running`, the
- * same instance of the agent may begin it again, because an instance acts on `begin` only once.
- * Such a repeat renews the lease. Another instance is refused, because it cannot know what the
- * first one has done. An agent without an instance id may begin once (CONTRACT 7, "Instances").
- *
- * `refused`: all other cases, for example if the submission is assigned to another node, has an
- * outcome or has ended. Calls that wait at the same time form one batch.
+ * Lets a node begin a submission that is `dispatched` to it. While it is `running`, only the same
+ * instance may begin it again (CONTRACT 7, "Instances").
  */
 export function commitRunning(store: Store, begin: Begin): Promise<RunCommit> {
   return beginInBatch(store, begin);
@@ -21,7 +16,7 @@ export function commitRunning(store: Store, begin: Begin): Promise<RunCommit> {
 interface Begin {
   readonly submissionId: string;
   readonly nodeId: string;
-  /** Undefined if the agent sends no instance id. */
+  /** Undefined if the agent sends no instance id. Such an agent may begin once. */
   readonly instanceId?: string | undefined;
 }
 
@@ -31,9 +26,8 @@ const beginInBatch = batched<Begin, RunCommit>({
 });
 
 /**
- * The planner must use the primary key here. With `=` for the node, it could use the index of a
- * node's assignments, which is cheap only while the table is small. Therefore the node is compared
- * with `IS NOT DISTINCT FROM`, an operator that no index serves.
+ * The node is compared with `IS NOT DISTINCT FROM`, which no index serves, so that the planner uses
+ * the primary key (decision 23).
  */
 const beginRuns = statement(
   { id: 'uuid[]', node_id: 'uuid[]', instance_id: 'text[]', from: 'text[]', to: 'text' },

@@ -202,7 +202,6 @@ test('accepts whose statement was committed and whose answer was lost are recogn
   };
   const lost = { kind: 'not_pending' };
   expect(commits).toEqual([won, lost, lost, won]);
-  // A later call does not get the submission, even with the same arguments.
   for (const accept of accepts) expect(await commitDispatched(losing, { ...accept })).toEqual(lost);
 });
 

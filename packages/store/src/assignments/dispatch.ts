@@ -106,6 +106,10 @@ export type DispatchCommit =
 interface Dispatch {
   readonly submissionId: string;
   readonly nodeId: string;
+  /**
+   * If the answer of the database was lost, the result is `dispatched` only if the accepted offer
+   * is here.
+   */
   readonly offers?: readonly OfferRecord[];
 }
 
@@ -115,26 +119,16 @@ const dispatchInBatch = batched<Dispatch, DispatchCommit>({
 });
 
 /**
- * Assigns a submission to one node, for good. It does so only while the submission is pending and
- * before its deadline. The first accept that commits wins (CONTRACT 7, "At most once"). The caller
- * may send the payload to the node only after this function has returned `dispatched`.
- *
- * Calls that wait at the same time share one statement. If the answer to the statement is lost, the
- * statement runs once more. A call that the first run committed gets `dispatched` only if `offers`
- * has its accepted offer, else `not_pending`. A call is answered or rejected within
- * `acceptedOfferVoidAfterMs`.
+ * Assigns a pending submission to one node, for good (CONTRACT 7, "At most once"). The caller may
+ * send the payload only after the result `dispatched`.
  */
 export function commitDispatched(store: Store, dispatch: Dispatch): Promise<DispatchCommit> {
   return dispatchInBatch(store, dispatch);
 }
 
 /**
- * The planner can use only the primary key for this statement (see `roleSettings`). There are three
- * reasons: the ids are in a condition and not in a join, the state is a parameter, and no condition
- * names the payload. Each array has the values of a submission at the position of its id.
- *
- * If one batch has two accepts of one submission, only the first one is in the statement. The
- * second one gets `not_pending`.
+ * The planner can use only the primary key: the ids are in a condition and not in a join, and the
+ * state is a parameter (decision 25).
  */
 const assignNodes = statement(
   { id: 'uuid[]', node_id: 'uuid[]', offers: 'text[]', from: 'text[]', to: 'text' },
@@ -198,9 +192,8 @@ const findAssigned = statement(
 );
 
 /**
- * Finds the dispatches that the first run of the batch committed, although its answer was lost. A
- * submission counts only if it has the node and the accepted offer of its dispatch in `asked`,
- * because another call may have dispatched it instead.
+ * Finds the dispatches that the run with the lost answer committed. The node and the accepted offer
+ * must match, because another call may have won.
  */
 async function findCommitted(
   store: Store,
@@ -223,10 +216,8 @@ async function findCommitted(
 }
 
 /**
- * Replaces the recorded offers of a submission by `offers`, which are all offers of one offering.
- * This is needed because the commit of an accept may record only some of them. An offer whose
- * accept was committed stays `accepted`. Does nothing if an earlier build recorded the offers, in
- * the column `offers`.
+ * Records all offers of one offering. An offer whose accept was committed stays `accepted`. Does
+ * nothing if an earlier build recorded them in the column `offers`.
  */
 export async function recordOffers(
   store: Store,

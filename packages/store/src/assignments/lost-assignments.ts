@@ -8,13 +8,8 @@ import { nodeEndingsSql } from './node-endings.ts';
 import { sealServiceFailure } from './service-failures.ts';
 
 /**
- * These functions store the outcome `node_lost` because of an event at the node: a hello, the end
- * of a link, or a disable. `service-failures.ts` handles deadlines.
- *
- * `endUnnamed` and `endAfterDisable` lock the submissions first and then the node's row, and only
- * then check their condition. The locks keep the condition true, because a new link, a hello and
- * `svc node enable` wait for the row. Without the locks, the check could be out of date: while a
- * dispatcher waits for Postgres, the node may begin the submission on a new link.
+ * These functions store `node_lost` after an event at the node (decision 18). They lock submissions
+ * before nodes (decision 19), and then check their condition.
  */
 
 export type HelloFinding =
@@ -23,9 +18,8 @@ export type HelloFinding =
   | { readonly kind: 'superseded' };
 
 /**
- * Stores `node_lost` for those of `submissionIds` that are assigned to the node and have no
- * outcome. The caller passes the submissions that the hello of the link `linkEpoch` did not name.
- * Stores nothing if the node has a newer link (CONTRACT 7, "Instances") or during a recovery.
+ * Stores `node_lost` for the assignments in `submissionIds`, which the hello of the link
+ * `linkEpoch` did not name (CONTRACT 7, "Instances").
  */
 export async function endUnnamed(
   store: Store,
@@ -39,18 +33,16 @@ export async function endUnnamed(
       [nodeId, linkEpoch],
     );
     if (current.length === 0) return { kind: 'superseded' };
-    // During a recovery, a hello ends no submission. A submission that the hello does not name may
-    // have ended between the backup and the restore. The node will report that end.
+    // During a recovery, an unnamed submission may have ended between the backup and the restore.
+    // The node will report that end.
     if ((await recoveryInForce({ query })) !== null) return { kind: 'lost', submissionIds: [] };
     return { kind: 'lost', submissionIds: await endAsLost(store, query, locked) };
   });
 }
 
 /**
- * Ends a submission that this process has committed as `dispatched` but will never send to the
- * node, because the link ended first. Does not check whether the node has a newer link, because
- * only this process could send the payload. Returns false if the submission is not `dispatched` to
- * this node.
+ * Stores `node_lost` for a submission whose payload was never sent to the node (decision 18).
+ * Returns false if it is not `dispatched` to the node.
  */
 export async function endUnsent(
   store: Store,
@@ -63,9 +55,8 @@ export async function endUnsent(
 }
 
 /**
- * Stores `node_lost` for the assignments of a disabled node that have no outcome. `disableNode`
- * missed them, because they were committed at the same time. Does nothing if the node is enabled
- * again. Returns the ids of the assignments, which the caller must settle.
+ * Stores `node_lost` for assignments that were committed during `disableNode`. Does nothing if the
+ * node is enabled again. The caller must settle the returned ids.
  */
 export async function endAfterDisable(store: Store, nodeId: string): Promise<readonly string[]> {
   return store.transaction(async (query) => {

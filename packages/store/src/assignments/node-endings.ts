@@ -4,13 +4,9 @@ import { errorsBeforeQuarantine, quarantineMs, unfinishedBeforeQuarantine } from
 const stepsSql = `ARRAY[${quarantineMs.join(', ')}]`;
 
 /**
- * SQL that quarantines nodes that do not finish their jobs (CONTRACT 7, "Quarantine"). It is part
- * of a statement that ends assignments, and counts how they end. The statement's CTE `ended` has a
- * row for each ended assignment: `node_id`, `dispatched_at`, `outcome_by`, `failure_code`. The CTE
- * `quarantined` has the ids of the nodes that this statement quarantines.
- *
- * A quarantined node is quarantined again only if it fails an assignment that it got after the end
- * of the quarantine. Submissions are locked before nodes, and nodes in the order of their ids.
+ * CTEs that quarantine failing nodes (CONTRACT 7, "Quarantine"). They read the CTE `ended`, and
+ * lock nodes after submissions (decision 19). The last one, `quarantined`, has the ids of the
+ * nodes.
  */
 export const nodeEndingsSql = `
   tally AS (

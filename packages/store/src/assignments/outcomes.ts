@@ -54,24 +54,20 @@ export type StoreOutcomeResult =
    * for a while.
    */
   | { kind: 'stored'; isQuarantined: boolean }
+  /** The submission already has an outcome of the node or a late outcome. */
   | { kind: 'repeated' }
+  /**
+   * The submission was cancelled, or has an outcome of the service. The report is kept as a late
+   * outcome, with its event.
+   */
   | { kind: 'late'; tenantId: string; deliveryIds: string[] }
+  /** A `completed` before `begin`. A `failed` is accepted before `begin`. */
   | { kind: 'not_begun' }
   | { kind: 'not_yours' };
 
 /**
- * Stores the outcome that a node reports. The dispatcher acknowledges the report only after the
- * commit (CONTRACT 7).
- *
- * - `stored`: the report is the outcome. A `failed` is accepted before `begin` too.
- * - `not_begun`: a `completed` before `begin`.
- * - `late`: the submission was cancelled or has an outcome of the service. The report is kept as
- *   a late outcome, with its event. It changes no money and no status.
- * - `repeated`: the submission has an outcome of the node or a late outcome.
- * - `not_yours`: the submission is not assigned to this node.
- *
- * Calls that wait at the same time form one batch. A report that the batch does not store is then
- * handled alone.
+ * Stores the outcome that a node reports. Returns after the commit, because only then may the
+ * dispatcher acknowledge the report (CONTRACT 7).
  */
 export async function storeOutcome(
   store: Store,

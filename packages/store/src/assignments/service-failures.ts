@@ -15,13 +15,8 @@ const serviceFailureMessages: Record<ServiceFailureCode, string> = {
 export type ServiceFailureResult = { kind: 'stored'; nodeId: string } | { kind: 'refused' };
 
 /**
- * Stores the outcome `failed` for a submission whose deadline has passed
- * (CONTRACT 7, "Nothing hangs"). In all other cases, stores nothing and returns `refused`. For
- * example, the deadline has not passed by the database's clock, or the submission already has an
- * outcome.
- *
- * `node_lost` means here that the lease has expired. `lost-assignments.ts` handles a node that is
- * lost for another reason.
+ * Stores the failure of a submission whose deadline or lease has passed by the database's clock
+ * (CONTRACT 7, "Nothing hangs"). Otherwise returns `refused`.
  */
 export async function storeServiceFailure(
   store: Store,

@@ -30,9 +30,8 @@ const recordInBatch = batched<UsageReport, true | null>({
 });
 
 /**
- * Records a cumulative report and renews the lease, while the submission is `running`. Stored usage
- * never decreases. `nodeSeconds` are cut to the time since `begin` by the database's clock, and the
- * other units to their caps (CONTRACT 4). Calls that wait at the same time share one statement.
+ * Records a cumulative report and renews the lease, if the submission is `running`. Stored usage
+ * never decreases. Amounts are cut to the caps (CONTRACT 4 and 7).
  */
 export async function recordUsage(store: Store, report: UsageReport): Promise<UsageOutcome> {
   if ((await recordInBatch(store, report)) !== null) return { kind: 'recorded' };
@@ -89,11 +88,8 @@ function cut(amount: string, cap: string): string {
 }
 
 /**
- * SQL for the new values of the usage columns of `s`, from the report at position `i`. A value
- * never decreases. Node-seconds count at most up to the time since `begin`, and each other unit up
- * to its cap, as in `capUsage` of the domain. Node-seconds and CPU-seconds are first truncated to
- * whole milliseconds. The last value, `usage_capped`, becomes true if a unit other than
- * node-seconds exceeds its cap, and then stays true.
+ * SQL for the new values of `raisedColumnNames` in `s`, from the report at position `i`. Values
+ * never decrease. The caps are those of `usageCaps` (CONTRACT 7).
  */
 export const raisedUsageSql = raisedUsage();
 
@@ -115,9 +111,8 @@ function raisedUsage(): string {
 }
 
 /**
- * SQL for `i`, the position of a row's parameters in the arrays, which is looked up once per row. A
- * join with the arrays would need no position. But without a join, the planner can use only the
- * primary key (see `dispatch.ts`).
+ * SQL for `i`, a row's position in the parameter arrays. `OFFSET 0` makes it one look-up per row. A
+ * join might not use the primary key (`dispatch.ts`).
  */
 export const placeOfRow = '(SELECT array_position($id, s.id) AS i OFFSET 0) place';
 
@@ -180,10 +175,8 @@ export function usageValues(
 }
 
 /**
- * Passes each report to `run` once. The SQL statement of `run` may get a submission only once, so
- * reports about the same submission go to successive calls of `run`, in their order. Returns the
- * answers in the order of `reports`. The answer to a report is null if the statement did not take
- * the report.
+ * Each report goes to `run` once. Reports on one submission go to successive calls, because a
+ * statement updates a row once. Null: `run` did not take the report.
  */
 export async function eachOnce<Report extends NodeReport, Answer>(
   reports: readonly Report[],

@@ -4,15 +4,8 @@ import { auditHeadPlace, unsealText } from '../sealing/sealed.ts';
 import { appendAudit, type AuditedChange, type Author } from './audit.ts';
 
 /**
- * The audit log is a hash chain. The database gives each entry a position, in the order of commits,
- * and a hash over its text and the previous hash. The head of the chain is the position and the
- * hash of the last verified entry, sealed under the master key. An owner of the database could
- * rewrite the chain, but the sealed head reveals any change of the entries up to this head. It does
- * not reveal two other changes by an owner. Only a newer head that was noted elsewhere reveals
- * them:
- *
- * - The owner changes or removes entries newer than the sealed head.
- * - The owner puts back an older sealed head, and changes or removes entries newer than this head.
+ * The audit log is a hash chain. Its newest verified entry, the head, is sealed.
+ * docs/OPERATIONS.md, "The audit log", says which changes this reveals.
  */
 
 /** The position and the hash of an entry. The hash also covers all entries before it. */
@@ -53,15 +46,14 @@ export interface AuditVerdict {
 const rowsPerPage = 1_000;
 const insertedMax = 100;
 /**
- * A log with an entry older than this must have a sealed head, because the settlement service seals
- * the head every minute. If it has none, the fault is `head_missing`.
+ * A log with an older entry must have a sealed head, because the settlement service seals it every
+ * minute.
  */
 const headOverdueMinutes = 10;
 
 /**
- * SQL for the text of the entry `l`. This text must equal the result of the database's function
- * `svc_audit_text`, because the hash of the entry covers that result. The SQL does not call the
- * function, because the verification must not depend on it.
+ * SQL for the text of the entry `l`, as the SQL function `svc_audit_text` returns it. The function
+ * is not called, because the verification must not depend on it.
  */
 const textSql = `jsonb_build_array(l.id, (extract(epoch FROM l.at) * 1000)::bigint, l.actor_kind,
   l.actor_id, l.actor_name, l.action, l.subject_kind, l.subject_id, l.before, l.after, l.request_id)::text`;
@@ -70,7 +62,7 @@ interface ChainEntry {
   readonly position: bigint;
   readonly entryId: bigint;
   readonly hash: Uint8Array;
-  /** Null if the entry was removed. */
+  /** Null if the entry was removed: an entry and its row in the chain are committed together. */
   readonly text: string | null;
 }
 
@@ -89,15 +81,8 @@ export async function verifyAudit(store: Store, noted?: AuditHead): Promise<Audi
 }
 
 /**
- * Verifies the entries that were appended since the head was sealed, and seals the new end. `noted`
- * is a head that an earlier call returned without a fault, to compare with. If there is a fault
- * other than `head_missing`, the head does not move, because the next call must find the fault
- * again.
- *
- * If the log has old entries but no sealed head, the function verifies the whole chain. If this
- * finds faults, the function returns only these. If not, it records the missing head in the log,
- * verifies the chain again, and returns `head_missing` with any new faults. The end is sealed only
- * if there are no new faults.
+ * Verifies the entries after the sealed head. Seals the end if there is no fault other than
+ * `head_missing`. `noted`: the head of an earlier call without faults.
  */
 export async function sealAuditHead(
   store: Store,
@@ -108,11 +93,13 @@ export async function sealAuditHead(
   const known = (head?.hash === noted?.hash ? [head] : [head, noted]).filter((one) => one !== null);
   const walked = await walkChain(store, head, known);
   const faults = [...walked.faults, ...(await findInserted(store, head?.position))];
+  // The head stays, so that the next call finds the faults again.
   if (faults.length > 0) return { ...walked, faults };
   if (!isMissing) {
     await writeHead(store, head, walked.head);
     return { ...walked, faults };
   }
+  // The new head also covers the record that the head was missing.
   await appendAudit(store.query, sealingAuthor, headMissing);
   const again = await walkChain(store, null, known);
   if (again.faults.length === 0) await writeHead(store, null, again.head);
@@ -144,8 +131,8 @@ async function writeHead(
 }
 
 /**
- * Verifies the chain from the entry `from` to the end, or from the first entry if `from` is null.
- * Also checks that the chain contains the heads in `known`, except those before `from`.
+ * Verifies the chain from the entry `from` to the end, or the whole chain if `from` is null. Also
+ * checks the heads in `known`, except those before `from`.
  */
 async function walkChain(
   store: Store,
@@ -184,10 +171,7 @@ async function walkChain(
   return { entries, head, faults };
 }
 
-/**
- * Returns the fault of one entry of the chain, or null. `previous` is the hash of the entry before.
- * If `previous` is null, that hash is not known, and the hash of this entry is trusted.
- */
+/** `previous` is the hash of the entry before. If it is null, the hash of this entry is trusted. */
 function faultOf(entry: ChainEntry, previous: Uint8Array | null): AuditFault | null {
   const { position, entryId, text } = entry;
   if (text === null) return { kind: 'removed', position, entryId };
@@ -196,10 +180,6 @@ function faultOf(entry: ChainEntry, previous: Uint8Array | null): AuditFault | n
   return hash.equals(entry.hash) ? null : { kind: 'changed', position, entryId };
 }
 
-/**
- * Reads the next rows of the chain, each with the text of its entry. An entry and its row in the
- * chain are committed together. A row without an entry therefore means that the entry was removed.
- */
 async function readPage(store: Store, after: bigint): Promise<ChainEntry[]> {
   const rows = await store.query<{
     position: bigint;
@@ -216,9 +196,8 @@ async function readPage(store: Store, after: bigint): Promise<ChainEntry[]> {
 }
 
 /**
- * Finds up to `insertedMax` entries that are in the log but not in the chain. `after` is a position
- * in the chain: only entries with a greater id than the entry there are checked. If `after` is 0,
- * all entries are checked.
+ * Finds up to `insertedMax` entries that are in the log but not in the chain. Checks only entries
+ * with a greater id than the entry at the position `after`.
  */
 async function findInserted({ query }: Store, after = 0n): Promise<AuditFault[]> {
   const rows = await query<{ id: bigint }>(

@@ -2,12 +2,11 @@ import type { Store } from '../connection/store.ts';
 import type { AuditEntry, Prisma } from '../generated/client.ts';
 
 /**
- * A change as the audit log records it. `actorId` is a UUID. `subjectId` is in wire form, or a name
- * if the subject is the service. `actorName` is the current name of the operator or tenant, or the
- * name of a `local` actor (`audit.ts`). Without such a name, `actorName` is null. `keyId` is the
- * wire id of the key that signed a tenant's request, otherwise null.
+ * `actorId` is a UUID, but `subjectId` is a wire id or a name (`AuditedChange`). `actorName` is the
+ * operator's or tenant's current name, or a `local` actor's.
  */
 export interface AuditRecord extends AuditEntry {
+  /** The wire id of the key that signed the request of a tenant. Null for other changes. */
   keyId: string | null;
 }
 

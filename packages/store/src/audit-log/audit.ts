@@ -1,15 +1,15 @@
 import { toWireId } from '@svc/domain';
 import type { Query } from '../connection/query.ts';
 
-/**
- * Who makes a change. Ids are UUIDs. `local` is a program that has the master key, such as `svc`
- * without an operator's key. Its `name` is that of the user who runs it, or of the service.
- * `signup` is a person who signs up.
- */
+/** Who makes a change. Ids are UUIDs. */
 export type Actor =
   | { readonly kind: 'operator'; readonly id: string }
   /** `keyId`: the key that signed the request. Omitted for a change without a request. */
   | { readonly kind: 'tenant'; readonly id: string; readonly keyId?: string }
+  /**
+   * A program that has the master key, such as `svc` without an operator's key. `name` is the user
+   * who runs it, or the service.
+   */
   | { readonly kind: 'local'; readonly name: string }
   | { readonly kind: 'signup' };
 
@@ -20,8 +20,8 @@ export interface Author {
 }
 
 /**
- * A change, or a reading of personal data, as the audit log records it. Names are as on the wire.
- * The record contains no secrets and no personal data of applicants.
+ * A change, or a reading of personal data. Names are as on the wire. Contains no secrets and no
+ * personal data of applicants.
  */
 export interface AuditedChange {
   /** A noun, a dot, and the act or finding, such as `tenant.disable` or `audit.head_missing`. */
@@ -82,7 +82,6 @@ function jsonOf(value: object | null): string | null {
   return value === null ? null : JSON.stringify(value);
 }
 
-/** The id of the operator who is the author. Null if the author is not an operator. */
 export function operatorIdOf({ actor }: Author): string | null {
   return actor.kind === 'operator' ? actor.id : null;
 }

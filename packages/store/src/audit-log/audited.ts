@@ -3,8 +3,8 @@ import type { Store } from '../connection/store.ts';
 import { appendAudit, type AuditedChange, type Author } from './audit.ts';
 
 /**
- * Writes an audit entry before personal data is shown to an operator. `submissionId` and
- * `deliveryId` are UUIDs. `list` names a list of which `count` records are shown.
+ * Writes an audit entry before personal data is shown to an operator. Ids are UUIDs. `count` is the
+ * number of records of `list` that are shown.
  */
 export async function auditReading(
   store: Store,
@@ -30,9 +30,8 @@ function readingOf(reading: Parameters<typeof auditReading>[1]): AuditedChange {
 const read = { before: null, after: null } as const;
 
 /**
- * Writes the audit entry of a change outside Postgres, for example in Redis. The entry is committed
- * after `act` succeeds, and is not written if `act` throws. If the commit fails, the change stays
- * without an entry. A transaction stays open during `act`, so `act` must be short.
+ * Runs `act`, a change outside Postgres, then commits its audit entry. If the commit fails, the
+ * change has no entry. `act` must be short: a transaction is open.
  */
 export async function withAudit<T>(
   store: Store,

@@ -10,24 +10,20 @@ import type { Query } from '../connection/query.ts';
 import type { Store } from '../connection/store.ts';
 import { type Actor, appendAudit, type Author } from './audit.ts';
 
+/**
+ * `before` and `after` are named as on the wire. The tenant can read them, so they contain no
+ * secret and no query of a URL (`withoutQuery`).
+ */
 export interface TenantChange {
   readonly tenantId: string;
   readonly action: TenantAction;
-  /**
-   * The changed members before and after the change, with names as on the wire. `before` is null
-   * for a creation, and `after` is null for a deletion. If a secret was rotated, `before` and
-   * `after` contain facts about the rotation instead. The tenant can read both, so they contain no
-   * secrets, and a URL is shown without its query (`withoutQuery`). An endpoint or key is
-   * identified by `endpointId` or `keyId`.
-   */
   readonly before: object | null;
   readonly after: object | null;
 }
 
 /**
- * Records a change of a tenant's settings, webhook endpoints or keys, in the transaction of the
- * change (CONTRACT 12). Each such change by a tenant or an operator must be recorded here, because
- * `GET /v1/audit` lists only recorded changes.
+ * Records a change of settings, webhook endpoints or keys in the transaction of the change.
+ * `GET /v1/audit` lists only recorded changes (CONTRACT 12).
  */
 export async function recordTenantChange(
   query: Query,
@@ -39,8 +35,8 @@ export async function recordTenantChange(
 }
 
 /**
- * The author of a change, as the tenant sees it. The operator `local` is a program that has the
- * master key (`Actor`). `keyId` is null for a sign-up and for a tenant's change without a request.
+ * The author of a change, as the tenant sees it. `keyId` is null for a sign-up and for a tenant's
+ * change without a request.
  */
 export function changedBy(actor: Actor): SettingsChangedBy {
   if (actor.kind === 'operator') return { operator: toWireId('op', actor.id) };
@@ -60,8 +56,8 @@ export interface TenantAuditEntry {
 }
 
 /**
- * A page of a tenant's changes, newest first. All are older than the entry `beforeId`. With null,
- * the page begins at the newest change. Reads one range of the index by subject.
+ * A page of a tenant's changes, newest first, older than the entry `beforeId`. If it is null, the
+ * page begins at the newest change.
  */
 export async function listTenantChanges(
   { query }: Store,

@@ -2,14 +2,14 @@ import { type Call, openCalls } from './calls.ts';
 import { isAnswerLost } from './errors.ts';
 
 /**
- * `first`: the database has not processed these inputs yet. `repeat`: these inputs were sent
- * before, but the answer was lost. The database may already have processed them.
+ * `repeat`: the inputs were sent before, but the answer was lost. The database may already have
+ * processed them.
  */
 export type Attempt = 'first' | 'repeat';
 
 /**
- * Takes inputs and returns one output for each, in their order. In a `repeat`, the database may
- * already have processed an input. The function must then return the output that was lost.
+ * Returns one output for each input, in their order. In a `repeat`, an input that was already
+ * processed must get the output that was lost.
  */
 export type Run<Input, Output> = (
   inputs: readonly Input[],
@@ -21,14 +21,8 @@ interface Lost {
 }
 
 /**
- * Runs the calls as one batch and answers them all. If the batch fails:
- *
- * - The answer was lost (a broken connection, a silent server): the batch runs once more as a
- *   whole, as a `repeat`. If the second answer is lost too, all calls are rejected. They do not run
- *   one by one, because each call would then wait for the same silent server.
- * - The server refused the batch: a batch of one input is rejected. The inputs of a larger batch
- *   run one by one, because a refused input must not affect the others. If an answer is then lost,
- *   the remaining inputs are rejected and not sent.
+ * Answers all calls. A batch whose answer was lost runs once more. The inputs of a refused batch
+ * run one by one, so that a refused input affects no other.
  */
 export async function runBatch<Input, Output>(
   run: Run<Input, Output>,
@@ -38,9 +32,8 @@ export async function runBatch<Input, Output>(
 }
 
 /**
- * Runs the calls as one batch and answers each call. Returns the error if an answer was lost and no
- * repeat got an answer, because `attemptOneByOne` must stop in that case. Otherwise returns
- * undefined, even if the server refused calls.
+ * Returns the error if an answer was lost and no repeat got an answer, because `attemptOneByOne`
+ * must then stop. Otherwise returns undefined.
  */
 async function attemptBatch<Input, Output>(
   run: Run<Input, Output>,
@@ -56,6 +49,7 @@ async function attemptBatch<Input, Output>(
     if (isAnswerLost(error)) {
       if (mayRepeat && unanswered.length > 0)
         return attemptBatch(run, unanswered, { attempt: 'repeat', mayRepeat: false });
+      // The calls do not run one by one, because each would wait for the same silent server.
       for (const call of unanswered) call.reject(error);
       return { lost: error };
     }

@@ -13,17 +13,13 @@ import type { Store } from './store.ts';
 const batchShareMin = 16;
 /** The most inputs that wait in one batcher. Further calls are rejected with `BatchOverflow`. */
 export const batchWaitingMax = 10_000;
-/**
- * A call is answered or rejected within this time, unless its batcher has another limit. Postgres
- * ends a statement after the same time (`statement_timeout`).
- */
+/** Postgres ends a statement after the same time (`statement_timeout`). */
 const answerMsDefault = 10_000;
 
 interface BatchOptions {
   /**
-   * The most batches in flight at once; default 1. Waiting inputs are split among the batches that
-   * may start. If one batch took all inputs, its callers would be answered together and call again
-   * together, so the other batches would have no inputs.
+   * The most batches in flight at once; default 1. Waiting inputs are split among them, because
+   * callers that are answered together call again together (decision 9).
    */
   readonly inFlightMax?: number;
   /**
@@ -67,14 +63,8 @@ export function batched<Input, Output>(
 }
 
 /**
- * Coalesces calls into batches. A batch takes the waiting calls one turn of the event loop after
- * its first call, within the limits of `BatchOptions`. A call that arrives while `inFlightMax`
- * batches run waits for a later batch.
- *
- * A call resolves with the output for its own input. If a statement fails, `runBatch` decides which
- * calls run again and which calls reject. A call rejects with `BatchOverflow` at once if
- * `batchWaitingMax` calls wait. A call rejects with `AnswerOverdue` after `answerMsMax`, but the
- * database may have processed its input, or may still process it.
+ * Coalesces calls into batches. A call rejects with `BatchOverflow` if `batchWaitingMax` calls
+ * wait, and with `AnswerOverdue` after `answerMsMax`.
  */
 export function createBatcher<Input, Output>(
   options: BatchOptions & { readonly run: Run<Input, Output> },
@@ -93,9 +83,8 @@ export function createBatcher<Input, Output>(
 
   async function drain(): Promise<void> {
     inFlight += 1;
-    // Waits for one turn of the event loop, because more calls may arrive during this turn. For
-    // example, the process handles the answers to the last batch, and the callers of that batch
-    // call again. Without this wait, batches were half as large.
+    // Waits for one turn of the event loop, in which the callers of the last batch can call again.
+    // Without this wait, batches were half as large.
     await nextTurn();
     while (waiting.length > 0) {
       const share = Math.ceil(waiting.length / (inFlightMax - running));

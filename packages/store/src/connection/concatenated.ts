@@ -1,7 +1,6 @@
 /**
- * Joins all parts into one binary parameter. An array would cost more, because `pg` sends the
- * elements of an array as text. A statement takes a part out with `substring`: the part begins at
- * the byte offset `from`, counted from 0, and ends before the offset `to`.
+ * Joins all parts into one binary parameter, because `pg` sends the elements of an array as text.
+ * `from` and `to` are byte offsets. `to` is exclusive.
  */
 export function concatenated(parts: readonly Uint8Array[]) {
   const from: number[] = [];

@@ -64,16 +64,15 @@ export function isLockTimeout(error: unknown): boolean {
 }
 
 /**
- * True if the error means that the database cannot be reached, has no capacity or was too slow. A
- * request with such an error gets `503 unavailable` (CONTRACT 2) instead of `500`.
+ * True if the database cannot be reached, has no capacity or was too slow. A request with such an
+ * error is answered `503 unavailable` (CONTRACT 2).
  */
 export function isUnavailable(error: unknown): boolean {
   if (error instanceof BatchOverflow || error instanceof TransactionExpired) return true;
   if (error instanceof AnswerOverdue || error instanceof StandbyReached) return true;
   const state = sqlState(error);
-  // 08: connection. 25P03: our time limit for an idle transaction, exceeded because this process
-  // was stopped for a time. 53: resources. 57P: shutdown, crash or start-up. 57014: our statement
-  // time limit. 55P03: our lock time limit.
+  // 08: connection. 53: resources. 57P: shutdown, crash or start-up. 25P03, 57014, 55P03: our time
+  // limits for an idle transaction, a statement and a lock.
   if (state !== undefined) return /^(08|25P03|53|57P|57014|55P03)/.test(state);
   if (error instanceof Prisma.PrismaClientInitializationError) return true;
   const cause = adapterCause(error);
@@ -88,16 +87,15 @@ export function isUnavailable(error: unknown): boolean {
 }
 
 /**
- * True if the query may have had an effect, although it failed. These are the errors for which
- * `isUnavailable` is true, except a lock time-out. After a lock time-out, the statement has had no
- * effect.
+ * True if the query may have had an effect, although it failed. A lock time-out means that the
+ * statement had no effect.
  */
 export function isAnswerLost(error: unknown): boolean {
   return isUnavailable(error) && sqlState(error) !== lockNotAvailable;
 }
 
-// The typed client's codes for an unreachable database: P1001 unreachable, P1002 timed out, P1008
-// operation timed out, P1017 closed, P2024 no free connection, P2028 transaction failed.
+// The typed client's codes: P1001 unreachable, P1002 timed out, P1008 operation timed out, P1017
+// closed, P2024 no free connection, P2028 transaction failed.
 const unreachableCodes = new Set(['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2028']);
 // The names by which the typed client's adapter reports an unreachable database.
 const unreachableKinds = new Set([

@@ -3,9 +3,8 @@ import { Client, type ClientConfig, Pool, type PoolClient, type PoolConfig } fro
 import { isUnavailable, StandbyReached } from './errors.ts';
 
 /**
- * One URL for each host of `databaseUrl`, in the listed order, because `pg` accepts only one host
- * in a URL. As in libpq, `databaseUrl` may list the servers of one cluster:
- * `postgresql://user@a:5432,b:5432/database`.
+ * A URL for each host of `databaseUrl`, because `pg` accepts one host per URL. Several hosts are
+ * written as in libpq: `postgresql://user@a:5432,b:5432/database`.
  */
 export function urlsOfHosts(databaseUrl: string): readonly [string, ...string[]] {
   const [, start = '', authority = '', rest = ''] =
@@ -15,9 +14,8 @@ export function urlsOfHosts(databaseUrl: string): readonly [string, ...string[]]
 }
 
 /**
- * A pool on the hosts of `databaseUrl`. With several hosts, every new connection goes to a host
- * that accepts writes, as with `target_session_attrs=read-write` of libpq. A single host is not
- * checked.
+ * With several hosts, every new connection goes to a host that accepts writes (decision 39). A
+ * single host is not checked.
  */
 export function createPool(databaseUrl: string, config: PoolConfig): Pool {
   const urls = urlsOfHosts(databaseUrl);
@@ -26,9 +24,8 @@ export function createPool(databaseUrl: string, config: PoolConfig): Pool {
 }
 
 /**
- * Connects to the first host of `databaseUrl` that accepts writes. But the only host of a URL is
- * not checked. `configOf` makes the configuration from the URL of a host. The caller ends the
- * client. Throws the error of the only host, or an `AggregateError` with the error of each host.
+ * Connects to the first host that accepts writes. A single host is not checked, and its error is
+ * thrown. If several hosts fail, throws an `AggregateError`.
  */
 export async function connectClient(
   databaseUrl: string,
@@ -65,9 +62,8 @@ interface Turn {
 }
 
 /**
- * A pool that tries the hosts in turn. If a host is unavailable or a standby, `connect` tries the
- * next host, and rejects after it has tried all of them. `connect` rejects at once after any other
- * error, and if no connection of the pool becomes free in time.
+ * `connect` tries the next host after one that is unavailable or a standby. It rejects at once
+ * after any other error, and after it has tried all hosts.
  */
 class FailoverPool extends Pool {
   readonly #turn: Turn;

@@ -16,10 +16,8 @@ export interface IdClock {
 }
 
 /**
- * The time that goes into ids. It is the database's time, because the time in an id decides the
- * monthly partition of the row, and the host's clock may be wrong. The process reads the database's
- * clock and advances the reading by its own monotonic clock. But before the first reading, the
- * host's clock is used.
+ * The time for ids, which decides the monthly partition of a row. It is the database's time
+ * (decision 6), or the host's time before the first reading.
  */
 export function createIdClock(
   readDatabaseMs: () => Promise<number>,
@@ -41,7 +39,6 @@ export function createIdClock(
     read,
     nowMs() {
       const nowMs = monotonicMs();
-      // A failure is ignored. The next id after `retryMs` begins another reading.
       if (nowMs >= readAgainAtMs) read().catch(() => {});
       return aheadMs === undefined ? Date.now() : Math.round(nowMs + aheadMs);
     },

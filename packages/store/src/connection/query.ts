@@ -10,9 +10,8 @@ export interface TransactionOptions {
    */
   readonly isSnapshot?: boolean;
   /**
-   * True: BEGIN is sent together with the first statements, which saves one round trip. The
-   * statements that `work` sends before its first answer must only read, because they run outside a
-   * transaction if BEGIN fails. `work` gets their answers only if the transaction has begun.
+   * True: BEGIN is sent with the first statements, which saves a round trip. Statements before the
+   * first answer must only read: if BEGIN fails, they run without it.
    */
   readonly opensWithReads?: boolean;
   /**
@@ -39,9 +38,8 @@ function queryOf(connection: Pick<PoolClient, 'query'>): Query {
 }
 
 /**
- * Runs each statement on a connection of the pool. `pool.query` is not used, because it closes the
- * connection if Postgres refuses a statement. The next statement would then run on another
- * connection, and could wait for locks that the closing session still has.
+ * `pool.query` would close the connection after a refused statement. The next statement could then
+ * wait for locks that the closing session still has.
  */
 export function queryOnPool(pool: Pool): Query {
   return async <Row extends QueryResultRow>(text: string, values: readonly unknown[]) => {
@@ -66,11 +64,8 @@ function isRefusal(error: unknown): boolean {
 const beginSnapshot = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
 
 /**
- * Runs `work` in a transaction on `client`. Commits if `work` resolves, and rolls back if `work`
- * rejects. Throws InvariantError if `work` resolves although Postgres refused one of its
- * statements. Afterwards `client` returns to the pool, unless its connection may still be busy or
- * cannot be rolled back. Such a connection is closed, and the server then rolls back, unless it has
- * already committed.
+ * Commits if `work` resolves, and rolls back if it rejects. Throws InvariantError if `work`
+ * resolves after a refused statement. Releases `client` in every case.
  */
 export async function inTransaction<Result>(
   client: PoolClient,

@@ -3,17 +3,8 @@ import type { PoolClient } from 'pg';
 import { statementName } from './query.ts';
 
 /**
- * The settings of the services' role in every session. `svc migrate` sets them on the role. A store
- * sends none of them, because a pooler in transaction mode refuses settings that a client sends.
- *
- * Postgres keeps one plan of a statement for all values of its parameters. Statements therefore
- * follow two rules:
- *
- * - A statement that reads a page after an id has `id > COALESCE(…)`, because with
- *   `… IS NULL OR id > …` an index scan would begin at the first row.
- * - A statement that gets ids does not contain the condition of a partial index, because the
- *   planner might read that whole index. For example, it gets the states as a parameter, and its
- *   condition does not contain `payload_sealed`.
+ * The settings of the services' role in every session. `svc migrate` sets them on the role
+ * (decision 34).
  */
 export const roleSettings: Readonly<Record<string, string>> = {
   // Every session uses UTC, because the typed client ignores the offset of a time, and arithmetic
@@ -27,7 +18,8 @@ export const roleSettings: Readonly<Record<string, string>> = {
   // Avoids full scans of tables, because a session keeps its plans. A full scan that was planned
   // for a small table would still be used after the table has grown.
   enable_seqscan: 'off',
-  // One plan serves all values of the parameters. A hold takes 0.7 ms instead of 1.2 ms.
+  // One plan serves all values of the parameters (decision 23). So a statement that gets ids must
+  // not contain the condition of a partial index (decision 25).
   plan_cache_mode: 'force_generic_plan',
   statement_timeout: `${statementTimeoutMs / 1_000}s`,
   lock_timeout: '5s',
@@ -35,9 +27,8 @@ export const roleSettings: Readonly<Record<string, string>> = {
 };
 
 /**
- * The settings of a session of the owner. The owner may be the services' role, which has
- * `roleSettings`, so the settings are set explicitly. For example, a migration must not end at the
- * time limits of a service.
+ * Set explicitly, because the owner may be the services' role. A migration must not end at the time
+ * limits in `roleSettings`.
  */
 const ownersSettings = [
   'TimeZone=UTC',
@@ -52,10 +43,8 @@ const ownersSettings = [
   .join(' ');
 
 /**
- * The connection options of the owner for `databaseUrl`, with `settings` (`-c name=value …`) and
- * the owner's settings. The owner's settings win over `settings`, and `settings` win over the
- * `options` in the URL. The connection must go to Postgres directly, because a pooler refuses these
- * options.
+ * Connection options for the owner. The owner's settings win over `settings` (`-c name=value …`),
+ * and these over the URL. A pooler refuses these options.
  */
 export function pinnedSession(
   databaseUrl: string,
@@ -80,8 +69,8 @@ export interface SessionCheck {
    */
   readonly isPooled: boolean;
   /**
-   * True if prepared statements are safe: there is no pooler, or the pooler gives each statement
-   * its own name in Postgres. Otherwise two clients that use one name would collide in a session.
+   * True if prepared statements are safe: there is no pooler, or it gives each statement its own
+   * name. Otherwise the names of two clients could collide.
    */
   readonly keepsStatements: boolean;
 }
@@ -100,8 +89,8 @@ export async function checkSession(client: PoolClient): Promise<SessionCheck> {
   });
   const [row] = rows;
   assertInvariant(row !== undefined, 'the query for settings returns a row');
-  // With a pooler, the two ids differ: `pg` keeps the process id that it received when it
-  // connected. A pooler sends a number that is not the id of the Postgres process.
+  // `pg` keeps the process id that it received when it connected. A pooler sends a number that is
+  // not the id of the Postgres process.
   const isPooled = Reflect.get(client, 'processID') !== row.pid;
   return {
     wrongSettings: wanted.flatMap(([setting, value], at) =>

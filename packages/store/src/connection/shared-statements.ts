@@ -10,8 +10,8 @@ export interface Shared<Input> {
 const statements = channel(sharedStatements);
 
 /**
- * Returns `run` with reports: each successful batch of two or more inputs is reported on a
- * diagnostics channel, if anybody subscribes. Without `shared`, nothing is reported.
+ * The returned function reports each successful batch of two or more inputs on a diagnostics
+ * channel, if `shared` is given and anybody subscribes.
  */
 export function reported<Input, Output>(
   shared: Shared<Input> | undefined,

@@ -36,9 +36,8 @@ export type Statement<Named extends NamedParameters> = <Row extends QueryResultR
 ) => Promise<Row[]>;
 
 /**
- * A statement whose parameters have names. In `text`, `$node_id` is the parameter `node_id`, cast
- * to its type in `parameters`. A batch passes one array for each column of its input. Throws if
- * `text` and `parameters` do not name the same parameters.
+ * A statement with named parameters: `$node_id` in `text` is cast to its type in `parameters`.
+ * Throws if `text` and `parameters` do not name the same ones.
  */
 export function statement<const Named extends NamedParameters>(
   parameters: Named,

@@ -30,22 +30,20 @@ export interface Place {
 }
 
 /**
- * How far the values of a database are sealed for their complete places (`sealing-phase.ts`).
- * `previous`: new values are bound to table, column and row only. `resealing`: new values are bound
- * to their complete places, and old ones still open. `bound`: only values that are bound to their
- * complete places open.
+ * How far the values of a database are sealed for their complete places. `sealing-phase.ts`
+ * explains the phases.
  */
 export type SealingPhase = 'previous' | 'resealing' | 'bound';
 
-/**
- * Seals values for their places. `unseal` throws if the value is of another place, has an unknown
- * key or was modified. In the phase `bound`, `unseal` also throws for a value in the old format.
- */
 export interface Sealer {
   /** The first bytes of each value that is sealed under the current key for its complete place. */
   readonly prefix: Uint8Array;
   phase: SealingPhase;
   seal(place: Place, plaintext: Uint8Array | string): Uint8Array;
+  /**
+   * Throws if the value is of another place, has an unknown key or was modified. In the phase
+   * `bound`, also throws if the value is not bound to its complete place.
+   */
   unseal(place: Place, sealed: Uint8Array): Uint8Array;
 }
 
@@ -62,7 +60,7 @@ export interface StoreOptions {
   connectTimeoutMs?: number;
   /**
    * How long a call waits for the answer; default 15 s. The default is longer than
-   * `statement_timeout`, so Postgres answers first unless the connection breaks unnoticed.
+   * `statement_timeout`, so Postgres usually answers first.
    */
   answerTimeoutMs?: number;
   /** The most calls that share a statement; default 64. */
@@ -92,20 +90,16 @@ export interface Store {
   readonly newId: () => string;
   readonly usageCapFactor: string;
   readonly batchMax: number;
-  /**
-   * Reads the database's clock for new ids. Rejects if the database does not answer. Until a
-   * reading succeeds, new ids get the host's time. `assertReady` therefore calls `readClock`.
-   */
+  /** Reads the database's clock for new ids. Rejects if the database does not answer. */
   readonly readClock: () => Promise<void>;
   /**
-   * Runs one named statement through `pg`, without the typed client. Values and rows have the types
-   * of `pg`, but a `bigint` column is a bigint.
+   * Rows have the types of `pg`, but a `bigint` column is a bigint. Pass a list as one array or
+   * JSON parameter, because each connection keeps every statement text.
    */
   readonly query: Query;
   /**
-   * Runs a transaction. `work` sends all its statements with the `query` that it is given. Commits
-   * if `work` resolves, and rolls back if `work` rejects. Never retries. A statement that `work`
-   * sends after the time limit of the transaction throws `TransactionExpired`.
+   * Commits if `work` resolves, and rolls back if `work` rejects. Never retries. `work` must send
+   * all its statements with the `query` that it is given.
    */
   transaction<Result>(
     this: void,
@@ -114,8 +108,8 @@ export interface Store {
   ): Promise<Result>;
   readonly poolFigures: (this: void) => PoolFigures;
   /**
-   * `count`: the batches that `batched` functions ran since the store was opened. `calls`: the
-   * calls in these batches. A batch or a call that runs again counts again.
+   * `count`: the batches that `batched` functions ran. `calls`: the calls in these batches. A batch
+   * or a call that runs again counts again.
    */
   readonly batches: { count: number; calls: number };
   readonly checkSession: () => Promise<SessionCheck>;
@@ -132,15 +126,8 @@ const rowTypes = new TypeOverrides();
 rowTypes.setTypeParser(types.builtins.INT8, BigInt);
 
 /**
- * Opens a pool of connections to Postgres, or to a pooler in transaction mode. The pool connects on
- * first use. With several hosts in the URL, the pool follows a failover (`hosts.ts`). The pool
- * sends no setting except `application_name`, because the role has the settings (`roleSettings`).
- * `assertReady` checks them.
- *
- * A statement is named by the hash of its text, because Postgres parses and plans an unnamed one
- * each time (measured: twice the CPU). The number of different texts must be small, because each
- * connection keeps its named statements. So pass a list as an array or as one JSON parameter, not
- * as a list of placeholders.
+ * Opens a pool of connections to Postgres, or to a pooler in transaction mode. Connects on first
+ * use. The role has the settings of the sessions (decision 34).
  */
 export function openStore(options: StoreOptions): Store {
   const onError = options.onConnectionError ?? (() => {});
@@ -208,8 +195,8 @@ export function openStore(options: StoreOptions): Store {
 }
 
 /**
- * Loads the query compiler of the typed client. The load blocks the process for a tenth of a
- * second, so a service with typed calls loads it before it accepts requests (decision 24).
+ * Loads the query compiler of the typed client. Call it before the service accepts requests,
+ * because the load blocks the process (decision 24).
  */
 export async function loadTypedClient({ db }: Store): Promise<void> {
   await db.environment.findFirst({ select: { id: true } });

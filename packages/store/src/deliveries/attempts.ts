@@ -13,9 +13,10 @@ import {
 
 export type AttemptVerdict =
   | { kind: 'delivered' }
+  /** Exhausts the delivery if the retry would come 72 hours or more after the round began. */
   | { kind: 'retry'; delayMs: number }
   | { kind: 'exhausted' }
-  /** The endpoint answered 410 Gone. `recordAttempt` describes the consequences. */
+  /** The endpoint answered 410 Gone (CONTRACT 6). */
   | { kind: 'gone' };
 
 export interface AttemptRecord {
@@ -35,8 +36,8 @@ export interface AttemptRecord {
 
 export interface RecordedAttempt {
   /**
-   * The status of the delivery after this attempt. Null if the attempt did not change the delivery,
-   * because the delivery was claimed again in the meantime or has ended.
+   * The delivery's status after this attempt. Null if the delivery did not change, because it had
+   * ended, had a new round or was claimed again.
    */
   status: DeliveryStatus | null;
 }
@@ -48,24 +49,15 @@ const recordInBatch = batched<AttemptRecord, RecordedAttempt>({
   inFlightMax: recordBatchesInFlightMax,
 });
 
-/**
- * Records the result of an attempt and moves the delivery accordingly (CONTRACT 6). The delivery
- * does not change if it has ended, has a new round or was claimed again in the meantime. If the
- * retry would come 72 hours or more after the round began, the delivery is exhausted instead.
- *
- * If the endpoint answered 410, this delivery is dropped. If its URL is still set and not yet
- * disabled, the URL is disabled, and the other pending deliveries to the URL are dropped too.
- *
- * Calls that wait at the same time share one statement, except those with a 410.
- */
+/** Records the result of an attempt and moves the delivery accordingly (CONTRACT 6). */
 export async function recordAttempt(
   store: Store,
   attempt: AttemptRecord,
 ): Promise<RecordedAttempt> {
   if (attempt.verdict.kind !== 'gone') return recordInBatch(store, attempt);
   return store.transaction(async (query) => {
-    // The tenant or the endpoint is locked before its deliveries. A change that clears the URL or
-    // deletes the endpoint takes the locks in the same order, so that the two never deadlock.
+    // The tenant or the endpoint is locked before its deliveries, as in a change that clears the
+    // URL or deletes the endpoint. So the two never deadlock.
     const disabled = await disableUrl(query, attempt);
     const [recorded] = await recordAttempts(store, query, [attempt]);
     if (disabled && attempt.targetId === null) await dropPendingDeliveries(query, attempt.tenantId);
@@ -139,9 +131,8 @@ const recordRows = statement(
 );
 
 /**
- * Records the results of attempts. Returns one entry for each, in the order of `attempts`. The call
- * may be repeated: it never changes a recorded attempt, but after a `retry` it may move the time of
- * the next attempt.
+ * Returns one entry for each attempt, in the order of `attempts`. A repeated call never changes a
+ * recorded attempt, but it may postpone a retry.
  */
 async function recordAttempts(
   store: Store,

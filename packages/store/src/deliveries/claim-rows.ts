@@ -26,8 +26,8 @@ export interface ClaimedRow {
   url: string | null;
   due_target_ids: string[] | null;
   /**
-   * The valid secrets, newest first. Null if the delivery is to the URL of the settings and there
-   * are none. `sealed` is in base64. Secrets for the URL of the settings have no `version`.
+   * The valid secrets, newest first. Null or empty if there are none. `sealed` is in base64.
+   * Secrets for the URL of the settings have no `version`.
    */
   secrets: { id: string; version: number; sealed: string }[] | null;
   id: string | null;
@@ -53,13 +53,8 @@ interface ClaimedAt {
 }
 
 /**
- * SQL of a claim. It claims a delivery by moving `next_attempt_at`, which no index has, into the
- * future. It leaves `due_at` as it is, because a change of an indexed column would write to all
- * indexes. Until `next_attempt_at`, other claims find the delivery by `due_at`, but skip it.
- *
- * Rows with a known id are found by a condition on those ids or by a lateral join of one row. With
- * a plain join, Postgres may plan to read the whole table while the table is small. It may keep
- * this plan after the table has grown.
+ * A claim moves `next_attempt_at`, because no index has it (decision 29). Lateral joins prevent
+ * plans that read a whole table (decision 23).
  */
 const claimSql = (at: ClaimedAt): string => `
   WITH endpoint AS MATERIALIZED (
@@ -110,9 +105,8 @@ const claimSql = (at: ClaimedAt): string => `
     LEFT JOIN LATERAL (SELECT body_sealed, request_id FROM events WHERE id = c.event_id LIMIT 1) v ON true`;
 
 /**
- * SQL for the ids of the tenant's `push` endpoints that have due deliveries. Most tenants have no
- * endpoints. For them, and for a tenant whose endpoints are all retired, the SQL searches nothing
- * and gives null.
+ * SQL for the ids of the tenant's `push` endpoints that have due deliveries. Null if
+ * `webhook_endpoint_count` is 0.
  */
 const dueTargets = `CASE WHEN t.webhook_endpoint_count > 0 THEN ARRAY(
   SELECT w.id FROM webhook_endpoints w
@@ -141,9 +135,8 @@ export const claimSettingsRows = statement(
 );
 
 /**
- * Claims the deliveries that are due at webhook endpoints. The endpoints of one tenant share the
- * attempts that the tenant's cap leaves in this hour. A retired endpoint gets only
- * `settings.changed`, the event about its own change.
+ * The endpoints of one tenant share the attempts that the tenant's cap leaves in this hour. A
+ * retired endpoint gets only `settings.changed` (decision 35).
  */
 export const claimEndpointRows = statement(
   { tenant_id: 'uuid[]', target_id: 'uuid[]', asked: 'int[]', attempts_max: 'int' },

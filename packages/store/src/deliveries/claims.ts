@@ -21,10 +21,7 @@ export interface ClaimedAttempt {
   url: string;
   /** The valid secrets, newest first. A secret that cannot be unsealed is missing. */
   secrets: string[];
-  /**
-   * The exact text to sign and send. Null if it cannot be unsealed. Other attempts of the claim are
-   * not affected.
-   */
+  /** The exact text to sign and send. Null if it cannot be unsealed. */
   body: string | null;
   requestId: string | null;
 }
@@ -55,15 +52,8 @@ export interface EndpointClaim {
 }
 
 /**
- * Claims the deliveries that are due at these destinations, the longest due first. Each of `asks`
- * limits the attempts at its destination, and a tenant's cap limits its attempts per clock hour. An
- * attempt is numbered and logged before it is sent. Even after a crash, a round therefore has at
- * most as many attempts as the parameter `attemptsMax` says (CONTRACT 6). If nobody records a
- * claimed attempt, the delivery is due again after `attemptClaimMs`.
- *
- * A due delivery that must not be sent is ended instead. It is dropped if its destination has no
- * active URL, or is a retired endpoint that may not get the event. It is exhausted if its attempts
- * are used up or its round began 72 hours ago.
+ * Claims the deliveries that are due at these destinations, the longest due first. Ends those that
+ * must not be sent, as `dropped` or `exhausted` (CONTRACT 6).
  */
 export async function claimDue(
   store: Store,

@@ -19,9 +19,8 @@ import {
 export const attemptClaimMs = 2 * webhookTimeoutMs;
 
 /**
- * The status of a delivery in the database. `pending`: to send to the URL of the settings.
- * `queued`: to send to an endpoint's URL. `waiting`: the tenant reads it. Tenants see all three as
- * `pending`.
+ * `pending`: to send to the URL of the settings. `queued`: to send to an endpoint's URL. `waiting`:
+ * the tenant reads it (decision 35).
  */
 export type StoredDeliveryStatus = DeliveryStatus | 'queued' | 'waiting';
 
@@ -30,11 +29,8 @@ export function deliveryStatusOf(stored: StoredDeliveryStatus): DeliveryStatus {
 }
 
 /**
- * Returns the tenants that have a due delivery to the URL of their settings, in the order of their
- * ids. A delivery with an attempt in flight does not count. A call looks at up to `limit` tenants
- * with pending deliveries, due or not. It begins after `afterTenantId`, or at the first tenant if
- * that is null. `nextAfterTenantId` is the `afterTenantId` of the next call, or null at the end.
- * The cost depends on the number of tenants, not on the number of deliveries.
+ * Reads a page of the tenants with `pending` deliveries and returns those with a due one.
+ * `nextAfterTenantId` is null on the last page.
  */
 export async function findDueEndpoints(
   store: Store,
@@ -70,9 +66,8 @@ const dueEndpointsSql = `
   FROM endpoint e ORDER BY e.position`;
 
 /**
- * Returns the webhook endpoints that have a due delivery, in the order of their ids. A delivery
- * with an attempt in flight does not count. A call looks at up to `limit` endpoints after
- * `afterTargetId`, as in `findDueEndpoints`.
+ * Reads a page of the endpoints with `queued` deliveries and returns those with a due one.
+ * `nextAfterTargetId` is null on the last page.
  */
 export async function findDueTargets(
   store: Store,
@@ -112,7 +107,7 @@ const dueTargetsSql = `
 
 /**
  * A page of deliveries that are due and whose round began at least 72 hours ago (CONTRACT 6), the
- * oldest first. A round reaches that age if its attempts are postponed repeatedly.
+ * oldest first.
  */
 export async function findAgedRounds(
   store: Store,
@@ -144,9 +139,8 @@ const selectAged = statement(
 );
 
 /**
- * Marks deliveries as `exhausted`: those of `deliveryIds` that are due and whose round began at
- * least 72 hours ago. A locked delivery is left for the next pass of the reconciler. Returns how
- * many were marked.
+ * Marks as `exhausted` those of `deliveryIds` that are due and whose round began at least 72 hours
+ * ago. Skips locked ones. Returns how many were marked.
  */
 export async function exhaustAgedRounds(
   store: Store,

@@ -58,8 +58,8 @@ const deliveryColumns = `d.id, d.tenant_id, d.endpoint_id, d.event_id, d.type, d
     FROM delivery_attempts a WHERE a.delivery_id = d.id AND a.round = d.round
   ) AS attempts`;
 
-// The statuses are literals, because a generic plan with a parameter could not use the partial
-// index `deliveries_undelivered_idx`. This index leaves out delivered rows.
+// The statuses are literals, because with parameters the planner could not use the partial index
+// `deliveries_undelivered_idx` (decision 25).
 const statusConditions: Record<DeliveryStatus, readonly Prisma.Sql[]> = {
   pending: [
     Prisma.sql`d.status = 'pending'`,
@@ -84,9 +84,8 @@ export async function listDeliveries(
     ...(tenantId === null ? [] : [Prisma.sql`d.tenant_id = ${tenantId}::uuid`]),
     ...(afterId === null ? [] : [Prisma.sql`d.id < ${afterId}::uuid`]),
   ];
-  // A status on the wire stands for one or more stored statuses. The statement reads one page for
-  // each stored status, because Postgres can read such a page of one tenant from one range of an
-  // index.
+  // The statement reads one page for each stored status, because Postgres can read such a page of
+  // one tenant from one range of an index.
   const pages = (status === null ? [Prisma.sql`true`] : statusConditions[status]).map(
     (condition) => Prisma.sql`(SELECT d.* FROM deliveries d
       WHERE ${Prisma.join([condition, ...conditions], ' AND ')} ORDER BY d.id DESC LIMIT ${limit})`,

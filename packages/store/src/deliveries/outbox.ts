@@ -43,12 +43,10 @@ export function deliveryIdsOf(events: readonly SealedEvent[]): string[] {
   );
 }
 
-/**
- * The columns of the events' deliveries. `delivery_event` is the position of the event, from 1. The
- * rows are in the order of their targets to prevent deadlocks: an insert of a `waiting` delivery
- * locks its endpoint, so all transactions must use the same order.
- */
+/** The columns of the events' deliveries. `delivery_event` is the position of the event, from 1. */
 export function deliveryColumns(events: readonly SealedEvent[]) {
+  // An insert of a `waiting` delivery locks its endpoint. To prevent deadlocks, all transactions
+  // must insert in the order of the targets.
   const rows = events
     .flatMap(({ deliveries }, index) => deliveries.map((one) => ({ ...one, event: index + 1 })))
     .toSorted((a, b) => byTarget(a.targetId ?? '', b.targetId ?? ''));
@@ -67,8 +65,8 @@ function byTarget(a: string, b: string): number {
 }
 
 /**
- * Writes events to the outbox in the caller's transaction, with a delivery for each destination
- * that wants them. The caller announces the deliveries (`deliveryIdsOf`) after the commit.
+ * Writes events and their deliveries to the outbox in the caller's transaction. The caller
+ * announces the deliveries (`deliveryIdsOf`) after the commit.
  */
 export async function insertEvents(
   store: Store,

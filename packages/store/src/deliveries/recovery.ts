@@ -54,12 +54,8 @@ export async function countRecoverable(store: Store, recovery: Recovery): Promis
 }
 
 /**
- * Makes a page of deliveries due: the oldest ones after the place `after`, at most `limit`. Each
- * delivery begins a new round of attempts under the same id. A delivery that is locked, has an
- * attempt in flight or has no enabled URL is skipped. An operator can repeat an interrupted
- * command, because deliveries that are already due are not found again.
- *
- * `last` is the `after` of the next call. Returns null if no delivery was found.
+ * Makes a page of deliveries due, each in a new round under the same id. Skips locked ones. `last`
+ * is the `after` of the next call. Null if no delivery was found.
  */
 export async function recoverDeliveries(
   store: Store,

@@ -21,11 +21,8 @@ interface RedeliveryRow {
 }
 
 /**
- * Repeats a delivery (CONTRACT 5). If it goes to a URL, it becomes due immediately: a pending
- * delivery stays in its round, and an ended one begins a new round under the same id. If it goes to
- * an endpoint without a URL, it moves behind all other events of the endpoint, so the tenant reads
- * its event again. The caller announces the delivery afterwards. If `operator` is given, the audit
- * log records the change.
+ * Repeats a delivery (CONTRACT 5 and 12). The caller announces the delivery afterwards. If
+ * `operator` is given, the audit log records the change.
  */
 export async function redeliver(
   store: Store,
@@ -40,9 +37,8 @@ export async function redeliver(
        WHERE w.id = (SELECT target_id FROM deliveries WHERE id = $1::uuid AND tenant_id = $2::uuid) FOR UPDATE`,
       [deliveryId, tenantId],
     );
-    // The delivery is locked before its attempts are read. A concurrent claim locks the same row.
-    // If the claim came first, its attempt is visible below. Otherwise the claim skips the locked
-    // delivery.
+    // The delivery is locked before its attempts are read, because a claim locks it too. If a claim
+    // came first, its attempt is visible below.
     const locked = await query(
       'SELECT 1 FROM deliveries WHERE id = $1::uuid AND tenant_id = $2::uuid FOR UPDATE',
       [deliveryId, tenantId],
@@ -121,9 +117,8 @@ export type WebhookTestOutcome =
   | { kind: 'too_soon'; retryInMs: number };
 
 /**
- * Writes a `webhook.test` event with a delivery to the URL of the settings (CONTRACT 5). A tenant
- * gets at most one per minute by the database's clock. The caller announces the delivery
- * afterwards.
+ * Writes a `webhook.test` event with a delivery to the URL of the settings, at most one per minute
+ * (CONTRACT 5). The caller announces the delivery afterwards.
  */
 export async function queueWebhookTest(
   store: Store,

@@ -1,9 +1,8 @@
 import type { Query } from '../connection/query.ts';
 
 /**
- * The cap is the most webhook attempts of a tenant per clock hour. A tenant that signs up gets a
- * cap, because it chooses the URL, which may belong to somebody else. Another tenant has one only
- * if an operator sets it. `claimDue` counts the attempts.
+ * The cap is the most webhook attempts of a tenant per clock hour (CONTRACT 5). `claimDue` counts
+ * the attempts.
  */
 
 /**

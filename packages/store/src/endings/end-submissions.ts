@@ -9,9 +9,8 @@ import { type Ended, endedOf, planOne } from './plans.ts';
 import { writeEndings } from './writes.ts';
 
 /**
- * Ends submissions by settlement, cancel or rejection. Two endings do not deadlock with each other,
- * because each transaction locks first the accounts and then the submissions, in the order of their
- * ids.
+ * Two endings do not deadlock with each other, because each transaction locks first the accounts
+ * and then the submissions, in the order of their ids (decision 3).
  */
 
 const transientAttemptsMax = 3;
@@ -27,10 +26,8 @@ export interface EndingScope {
 }
 
 /**
- * Ends the submissions that the request can end. Returns the resulting state of each known
- * submission, in the order of the ids. A submission outside `scope` counts as unknown. Runs the
- * transaction again after a deadlock or a serialization failure, up to `transientAttemptsMax` runs
- * in all.
+ * Ends the submissions that the request can end. Returns all known ones, in the order of their ids.
+ * Repeats after a deadlock or a serialization failure.
  */
 export async function endSubmissions(
   store: Store,
@@ -57,8 +54,8 @@ async function endInTransaction(
   request: EndingRequest,
   { tenantId: onlyTenantId = null, alsoWrite }: EndingScope,
 ): Promise<Ended[]> {
-  // Both statements are sent at once, without a wait between them. The accounts are still locked
-  // first, because Postgres begins the second statement after the first one has its locks.
+  // Both statements are sent at once. The accounts are still locked first, because Postgres runs
+  // the statements of a connection one after the other.
   const [accounts, submissions] = await Promise.all([
     lockAccounts(query, submissionIds, onlyTenantId),
     lockSubmissions(query, submissionIds, onlyTenantId),

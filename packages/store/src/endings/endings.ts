@@ -30,9 +30,8 @@ const settleInBatch = batched<string, Ended | null>({
 });
 
 /**
- * Settles stored outcomes (CONTRACT 4). A submission without an outcome does not change, and a
- * repeated call changes nothing; both give `kept`. Calls that wait at the same time share a
- * transaction. The result leaves out unknown ids.
+ * Settles stored outcomes (CONTRACT 4). A repeated call, or one without a stored outcome, changes
+ * nothing and gives `kept`. The result leaves out unknown ids.
  */
 export async function settle(store: Store, submissionIds: readonly string[]): Promise<Ended[]> {
   const ended = await Promise.all(submissionIds.map((id) => settleInBatch(store, id)));
@@ -40,17 +39,16 @@ export async function settle(store: Store, submissionIds: readonly string[]): Pr
 }
 
 /**
- * Rejects a pending submission for which no node was found. Its hold is released, and its
- * idempotency key is free again. The tenant sees neither the submission nor its hold (CONTRACT 3).
- * With `onlyOverdue`, the submission is rejected only after the dispatch deadline and
- * `dispatchGraceMs`. `offers`: the offers of the submission, with their answers.
- *
- * Returns `not_pending` with the state if the submission is not rejected. The state is `pending` if
- * it is too early to reject, and null if the submission is unknown.
+ * Rejects a pending submission and releases its hold (CONTRACT 3). `state` is null if the
+ * submission is unknown.
  */
 export async function rejectPending(
   store: Store,
   submissionId: string,
+  /**
+   * With `onlyOverdue`, the submission stays `pending` until `dispatchGraceMs` after its dispatch
+   * deadline.
+   */
   options: { onlyOverdue: boolean; offers?: readonly OfferRecord[] },
 ): Promise<{ kind: 'rejected' } | { kind: 'not_pending'; state: SubmissionState | null }> {
   const { onlyOverdue, offers } = options;
@@ -76,15 +74,14 @@ export type CancelOutcome =
       state: SubmissionState;
       chargedMicros: bigint;
       refundedMicros: bigint;
+      /** Empty if the submission had ended before this call. */
       deliveryIds: string[];
     }
   | { kind: 'not_found' };
 
 /**
- * Cancels a tenant's submission (CONTRACT 5). If an outcome is already stored, the call settles
- * that outcome instead. It then returns `terminal`, with the deliveries of the settlement. If the
- * submission had already ended, it returns `terminal` without deliveries. Returns `not_found` for
- * an unknown or rejected submission, and for a submission of another tenant.
+ * Cancels a tenant's submission, or settles its stored outcome (CONTRACT 5). Returns `not_found`
+ * also for a rejected submission and for one of another tenant.
  */
 export async function cancelSubmission(
   store: Store,
@@ -96,9 +93,8 @@ export async function cancelSubmission(
 }
 
 /**
- * Cancels a submission of any tenant for an operator. The whole hold is released (CONTRACT 4), and
- * the audit log records the operator. A stored outcome is settled instead, as in
- * `cancelSubmission`.
+ * Cancels a submission of any tenant, as `cancelSubmission` does. The cancel itself charges
+ * nothing, and the audit log records the operator.
  */
 export async function cancelAsOperator(
   store: Store,

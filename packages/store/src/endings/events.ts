@@ -25,9 +25,8 @@ interface EndedSubmission {
 }
 
 /**
- * The events of an ending (CONTRACT 6). The first event reports the end of the submission. A second
- * one reports a low balance if this charge takes the balance below the threshold. A rejection has
- * no events.
+ * The events of an ending (CONTRACT 6). `credits.low_balance` follows if this charge takes the
+ * balance below the threshold. A rejection has no events.
  */
 export function endingEvents(store: Store, ended: EndedSubmission): NewEvent[] {
   const { submission, account, after } = ended;

@@ -44,8 +44,8 @@ export interface LockedSubmission {
 }
 
 /**
- * Locks and reads the accounts of these submissions. The statement reads no settings from
- * `tenants`, because such settings could be old: its snapshot is older than its wait for a lock.
+ * Reads no settings from `tenants`, because they could be old: the snapshot of this statement is
+ * older than its wait for a lock.
  */
 const lockAccountRows = statement(
   { submission_id: 'uuid[]', only_tenant_id: 'uuid' },
@@ -138,10 +138,8 @@ interface SubmissionRow {
 }
 
 /**
- * Locks the submissions and reads them, with the settings of their tenants. Call it after
- * `lockAccounts`, which may wait for locks: the clock and the snapshot here must be newer than that
- * wait. The settings do not change before this transaction ends, because `changeSettings` first
- * takes the lock that `lockAccounts` holds.
+ * Locks and reads the submissions, with the settings of their tenants. Call it after
+ * `lockAccounts`, because its snapshot must be newer than that wait for locks.
  */
 export async function lockSubmissions(
   query: Query,

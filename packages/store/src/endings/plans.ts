@@ -23,10 +23,7 @@ export interface Ended {
   kind: 'moved' | 'kept';
   state: SubmissionState;
   nodeId: string | null;
-  /**
-   * The id of the request that created the submission. This id is also in the log lines of that
-   * request.
-   */
+  /** The id of the request that created the submission. */
   requestId: string;
   chargedMicros: bigint | null;
   refundedMicros: bigint | null;
@@ -51,9 +48,8 @@ export interface EndingPlan {
 }
 
 /**
- * Plans the ending of one submission. Null if the request does not end it. Also replaces the
- * tenant's account in `accounts` with the figures after this ending. The tenant's next submission
- * in the batch is planned on those figures.
+ * Null if the request does not end the submission. Otherwise puts the figures after this ending
+ * into `accounts`, for the tenant's next ending in the batch.
  */
 export function planOne(
   store: Store,

@@ -19,13 +19,8 @@ export interface EndingWrites {
 }
 
 /**
- * Writes the ends of submissions that the caller has locked together with their accounts. The
- * parameters of a row are at the position of its id. Rows are found by a condition on ids and not
- * by a join, so the planner can only use the primary keys. Ledger entries get numbers in the order
- * given.
- *
- * The statement also adds the usage of completed work to the totals in `job_type_usage`, from which
- * `quote.estimated` is computed. It leaves out usage that was reduced to its cap.
+ * The parameters of a row are at the position of its id. Rows are found by ids and not by a join,
+ * so that the planner can only use the primary keys (decision 23).
  */
 const writeRows = statement(
   {
@@ -116,8 +111,8 @@ interface Written {
 }
 
 /**
- * Writes the planned endings in one statement. Throws InvariantError if the statement wrote more or
- * fewer rows than planned.
+ * Writes the planned endings of locked submissions in one statement. Throws InvariantError if the
+ * statement wrote more or fewer rows than planned.
  */
 export async function writeEndings(
   store: Store,

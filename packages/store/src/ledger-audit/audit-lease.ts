@@ -39,11 +39,7 @@ const stateColumns = `step, state_sealed, svc_now() AS now,
 
 /**
  * Takes the lease of the one process that audits. Returns null while another process has it. With
- * `isDueOnly`, also returns null if the next audit is not due. Each lease has a new epoch, so the
- * previous holder can no longer write. All times are by the database's clock.
- *
- * An expiry more than `leaseMs` ahead is ignored, and so is a due time more than the audit interval
- * ahead. The service never sets such a time, so it is forged and must not stop the audit.
+ * `isDueOnly`, also returns null if the next audit is not due.
  */
 export async function takeAuditLease(
   store: Store,
@@ -53,6 +49,8 @@ export async function takeAuditLease(
     readonly notedStep: bigint | null;
   },
 ): Promise<AuditLease | null> {
+  // The service never sets an expiry or a due time after the limits below. A later time is forged,
+  // so it does not stop the audit.
   const [row] = await store.query<StateRow & { epoch: bigint }>(
     `UPDATE ledger_audit SET epoch = epoch + 1, holder = $1,
        lease_expires_at = svc_now() + $2 * interval '1 millisecond'
@@ -68,8 +66,8 @@ export async function takeAuditLease(
 }
 
 /**
- * Writes a step: the checkpoints and the state that `next` returns, in one transaction. Renews the
- * lease. Throws `AuditLeaseLost` if another process has the lease or has replaced the state.
+ * Writes the checkpoints and the state that `next` returns, in one transaction, and renews the
+ * lease. Throws `AuditLeaseLost` if the lease is lost.
  */
 export function writeStep(
   store: Store,
@@ -145,8 +143,8 @@ export async function readState(
 }
 
 /**
- * Replaces the state with the one that `next` returns. A process that audits at this moment loses
- * its lease. Returns the database's time. Throws if the row is missing.
+ * Replaces the state with the one that `next` returns. A process that audits now loses its lease.
+ * Returns the database's time. Throws if the row is missing.
  */
 export function replaceState(
   store: Store,

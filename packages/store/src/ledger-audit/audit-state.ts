@@ -5,14 +5,13 @@ import { faultsMax, type LedgerFault, type LedgerFaultKind } from '../ledger/led
 import { ledgerAuditPlace, unsealText } from '../sealing/sealed.ts';
 
 /**
- * The state of the ledger audit. It is sealed under the master key, because the services' database
- * role may write its row. `step` counts the writes, so a process that knows the last step
- * recognises an earlier state that was put back.
+ * The state of the ledger audit is sealed, because the services' database role may write its row.
+ * `step` counts the writes, so that an older state is recognised.
  */
 
 /**
- * `recent`: the pass that reads the entries after each account's checkpoint. `full`: the pass that
- * reads the whole ledger and all submissions, without checkpoints.
+ * `recent`: the pass over the entries after each account's checkpoint. `full`: the pass over the
+ * whole ledger and all submissions, without checkpoints.
  */
 export type AuditPass = 'recent' | 'full';
 
@@ -39,10 +38,8 @@ export interface FullPass {
 export interface AuditState {
   readonly step: bigint;
   /**
-   * The last check of the accounts: a pass of the kind `recent`, or a whole audit
-   * (`saveWholeAudit`). `at` is the end of this check, or null before the first one. `tenants` is
-   * the number of tenants that it checked. `pass` counts only the passes of the kind `recent` that
-   * have ended.
+   * The last `recent` pass or whole audit (`saveWholeAudit`). `at` is its end, or null before the
+   * first one. `pass` counts only `recent` passes that have ended.
    */
   readonly recent: { readonly pass: number; readonly at: Date | null; readonly tenants: number };
   readonly full: FullPass;
@@ -52,8 +49,8 @@ export interface AuditState {
     readonly submissions: number;
   } | null;
   /**
-   * At most `faultsMax` faults. A fault stays until a later pass of the kind `by` ends without
-   * finding it again. `saveWholeAudit` replaces most faults without waiting for such a pass.
+   * At most `faultsMax` faults. A fault stays until a later pass of the kind `by` ends without it.
+   * `saveWholeAudit` replaces most faults at once.
    */
   readonly faults: readonly FoundFault[];
 }
@@ -110,9 +107,8 @@ export interface StateRow {
 }
 
 /**
- * Unseals the stored state. Before the first step no state is stored, so returns the first state,
- * without a fault. If the stored state was forged or removed, or is older than `notedStep`, returns
- * a new state with the fault `audit_state_forged`. The new state begins a full pass.
+ * Unseals the stored state, or returns the first state if none was stored yet. A forged, removed or
+ * older state becomes a new one with `audit_state_forged`.
  */
 export function openState(sealer: Sealer, row: StateRow, notedStep: bigint | null): AuditState {
   const { step, state_sealed: sealed, has_checkpoints: hasCheckpoints, now } = row;

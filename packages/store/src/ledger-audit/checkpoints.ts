@@ -5,9 +5,8 @@ import { ledgerCheckpointPlace, unsealText } from '../sealing/sealed.ts';
 import { revived, shown } from './audit-state.ts';
 
 /**
- * A checkpoint: the last sequence of an account that the audit has verified, and the sums up to it.
- * It is sealed under the master key and bound to its account. If somebody replaces it with an older
- * checkpoint of the same account, the only effect is that the next pass reads some entries again.
+ * The last sequence of an account that the audit has verified, and the sums up to it. An older
+ * checkpoint of the account only makes the next pass read more.
  */
 export interface SealedCheckpoint {
   readonly tenantId: string;
@@ -21,16 +20,16 @@ export function sealCheckpoint(sealer: Sealer, place: LedgerPlace): SealedCheckp
 }
 
 export interface AccountStart {
+  /**
+   * The account's checkpoint. Without a valid checkpoint, the place before the account's first
+   * entry.
+   */
   readonly place: LedgerPlace;
+  /** True if the account has a checkpoint that cannot be unsealed. */
   readonly isForged: boolean;
 }
 
-/**
- * Returns up to `limit` accounts whose tenant id is greater than `after`, in the order of the ids.
- * The place of an account is where its audit starts: its checkpoint, or before its first entry if
- * it has no valid checkpoint. `isForged` is true if the account has a checkpoint that cannot be
- * unsealed.
- */
+/** Returns up to `limit` accounts with tenant ids greater than `after`, in the order of the ids. */
 export async function readStarts(
   query: Query,
   sealer: Sealer,

@@ -15,8 +15,8 @@ import {
 } from './audit-state.ts';
 
 /**
- * The pass over the whole ledger. It uses no checkpoint, so it also finds changes of entries that a
- * checkpoint covers. Each audit reads a part of the ledger, and a pass takes about a day.
+ * The pass over the whole ledger uses no checkpoint, so it also finds changes behind a checkpoint.
+ * Each audit reads a part, and a pass takes about a day.
  */
 
 export interface FullLimits {
@@ -32,9 +32,8 @@ export interface FullLimits {
 }
 
 /**
- * Reads the next part of the full pass: `pagesMin` to `pagesMax` pages, or fewer at the end of the
- * pass. After `pagesMin` pages, stops as soon as the pass has read enough rows for its age
- * (`rowsDueOf`). The call after the end of a pass begins the next pass.
+ * Reads the next part of the full pass. After `pagesMin` pages, stops as soon as the pass has read
+ * enough rows for its age (`rowsDueOf`).
  */
 export async function auditNextPart(
   store: Store,

@@ -8,13 +8,8 @@ import { withFaults, withoutEarlier } from './audit-state.ts';
 import { readStarts, sealCheckpoint } from './checkpoints.ts';
 
 /**
- * The pass over the new entries. It visits each account and reads only the entries after the
- * account's checkpoint.
- *
- * Each account has its own checkpoint, because an entry may commit after later entries of other
- * accounts. A common checkpoint could already be past such an entry, so the pass would miss it.
- * Within one account, entries become visible in the order of their sequence, because a transaction
- * that writes entries locks the account's row until its commit.
+ * The pass over the entries after each account's checkpoint. A common checkpoint would miss an
+ * entry that commits after later entries of other accounts.
  */
 
 export interface RecentLimits {
@@ -130,9 +125,8 @@ async function auditUnread(
 }
 
 /**
- * Writes the faults and the new checkpoints of a page. If this pass has found a fault of an
- * account, the account's checkpoint does not move, so the next pass finds the fault again. A forged
- * checkpoint does not count as such a fault.
+ * Writes the faults and new checkpoints of a page. The checkpoint of an account with a fault in
+ * this pass stays, so the next pass finds the fault again.
  */
 async function keep(
   store: Store,

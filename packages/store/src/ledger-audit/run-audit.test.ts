@@ -161,8 +161,8 @@ test('what was changed behind a checkpoint is found by the full pass, as by an a
     'held_differs_from_holds',
     'in_flight_differs_from_holds',
   ]);
-  // Waits until two full passes have ended. The first one may have read a part of the ledger before
-  // the change, so only the second one is certain to read all changed rows.
+  // Waits until two full passes have ended, because the first one may have read a part of the
+  // ledger before the change.
   for (let parts = 0, ended = 0; ended < 2; parts += 1) {
     const before = await readLedgerAudit(fixture.store);
     const now = await auditOnce(fixture, { limits: { ...tinyPages, pagesMin: 3, pagesMax: 3 } });

@@ -35,18 +35,16 @@ export interface LedgerAuditRun {
   /** True: audits only if the interval since the last audit is over. Default: false. */
   readonly isDueOnly?: boolean;
   /**
-   * The `step` of the last `LedgerAuditStatus` that this process has read. If the stored step is
-   * lower, somebody replaced the state by an earlier one. Null: not compared. Default: null.
+   * The `step` of the last `LedgerAuditStatus` that this process has read. A lower stored step
+   * means that an earlier state was put back. Null: not compared.
    */
   readonly notedStep?: bigint | null;
   readonly limits?: Partial<AuditLimits>;
 }
 
 /**
- * Audits the new entries of the ledger, and the next part of the full pass over the whole ledger
- * (`auditNextPart`). Only one process audits at a time. Returns false if another process audits, or
- * takes over the audit of this process. With `isDueOnly`, also returns false if the audit is not
- * due. Throws if the audit fails.
+ * Returns false if another process audits or takes over this audit. With `isDueOnly`, also returns
+ * false if the audit is not due. Throws if the audit fails.
  */
 export async function runLedgerAudit(
   store: Store,
@@ -79,9 +77,8 @@ export interface LedgerAuditStatus {
   /** The number of writes of the state. */
   readonly step: bigint;
   /**
-   * The end of the last pass of the kind `recent`, or of a later whole audit (`saveWholeAudit`). A
-   * whole audit that stopped at `faultsMax` faults counts too, although it did not visit all
-   * accounts. Null before the first of either.
+   * The end of the last `recent` pass or whole audit (`saveWholeAudit`), even if that audit stopped
+   * at `faultsMax` faults. Null before the first one.
    */
   readonly at: Date | null;
   readonly tenants: number;
@@ -91,9 +88,8 @@ export interface LedgerAuditStatus {
    */
   readonly submissions: number;
   /**
-   * The known faults, at most 100. A fault stays until a later pass of the kind that found it
-   * (`recent` or `full`) ends without finding it again. `saveWholeAudit` replaces most faults
-   * without waiting for such a pass.
+   * The known faults, at most 100. A fault stays until a later pass of the kind that found it ends
+   * without it. `saveWholeAudit` replaces most faults at once.
    */
   readonly faults: LedgerFault[];
   /** The time of the failure if the last audit failed, otherwise null. */
@@ -142,8 +138,7 @@ const ofAudit = ['checkpoint_forged', 'audit_state_forged'];
 
 /**
  * Saves the result of a whole audit (`auditLedger`). The new faults replace the known ones, except
- * those of the audit's own records (`ofAudit`). A new fault stays until the next whole audit, or
- * until a full pass that started after this call ends without finding it again.
+ * those of the audit's own records (`ofAudit`).
  */
 export async function saveWholeAudit(
   store: Store,

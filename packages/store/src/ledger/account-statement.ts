@@ -42,6 +42,7 @@ export interface StatementPage {
 interface ScannedEntry {
   readonly line: StatementLine;
   readonly place: EntryPlace;
+  /** True for the hold and the release of a rejected submission. */
   readonly hidden: boolean;
 }
 
@@ -49,10 +50,8 @@ const scanRowsMax = 1_000;
 const scansMax = 5;
 
 /**
- * A page of a tenant's statement, newest first (CONTRACT 5), without accruals of rebates. The holds
- * and releases of rejected submissions are hidden. They are skipped while reading, because ledger
- * entries are never deleted or marked. A page reads at most `scansMax * scanRowsMax` rows. After
- * very many hidden entries it may therefore be shorter than its limit although `nextAfter` is set.
+ * A page of a tenant's statement, newest first (CONTRACT 5), without `hidden` entries. It may be
+ * shorter than its limit although `nextAfter` is set.
  */
 export async function readStatement(
   store: Store,

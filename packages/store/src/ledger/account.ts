@@ -21,8 +21,8 @@ export async function readBalance(store: Store, tenantId: string): Promise<Balan
 }
 
 /**
- * Locks and returns a tenant's account. Null for an unknown tenant. Every transaction that moves
- * the tenant's credits locks this row before it computes the new balance.
+ * Locks a tenant's account, which a transaction must do before it moves the tenant's credits. Null
+ * for an unknown tenant.
  */
 export async function lockAccount(query: Query, tenantId: string): Promise<AccountFigures | null> {
   const [row] = await query<AccountFigures>(

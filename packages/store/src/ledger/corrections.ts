@@ -26,8 +26,8 @@ export function reversePurchase(
     if (found === undefined) return { kind: 'unknown_purchase' };
     const tenantId = found.tenant_id;
     const account = await lockAccount(query, tenantId);
-    // The lock on the account makes concurrent reversals run one after the other. The purchase is
-    // read again under this lock, because another reversal may have committed before.
+    // The purchase is read again under the lock, because a concurrent reversal may have committed
+    // before.
     const [purchase] = await query<{
       credits_micros: bigint;
       reference: string;

@@ -22,8 +22,8 @@ export type GrantOutcome =
   | { kind: 'balance_too_large' };
 
 /**
- * Grants credits once per reference (CONTRACT 5, `POST /v1/credits/purchase`). The same
- * reference with the same contents returns the first result; with other contents it is a conflict.
+ * Grants credits once per reference (CONTRACT 5, `POST /v1/credits/purchase`). A repetition with
+ * other contents is a `reference_conflict`.
  */
 export async function grantCredits(store: Store, grant: Grant, by: Author): Promise<GrantOutcome> {
   const earlier = await findGrant(store, grant);

@@ -4,15 +4,14 @@ import { Prisma } from '../generated/client.ts';
 import { faultsMax, type LedgerFault } from './ledger-fault.ts';
 
 /**
- * The part of the audit that reads the ledger entries in pages, in the order of (tenant, sequence).
- * After an entry has been read, no entry of its tenant with a lower sequence can appear, because
- * each entry is written while its account is locked. If a page ends in the middle of a tenant, the
- * next page continues from the sums so far.
+ * Audits ledger entries in pages, by tenant and sequence. A new entry of a tenant always comes
+ * last, because it is written while the tenant's account is locked.
  */
 
 export interface LedgerPlace {
   readonly tenantId: string;
   readonly sequence: bigint;
+  /** The sums of the tenant's entries up to this one. */
   readonly sums: Sums;
 }
 
@@ -55,10 +54,8 @@ export interface EntryPageLimits {
 }
 
 /**
- * Audits one page. The page begins after `from`, and ends when it has `limits.entries` entries or
- * `limits.accounts` accounts, with or without entries. Checks the entries of the page, and its
- * accounts. If a limit ended the page, a later page checks the last account, because this account
- * may have more entries.
+ * Audits one page: the entries after `from`, and the accounts in their range, until one of `limits`
+ * is reached.
  */
 export async function auditEntryPage(
   query: Query,
@@ -101,9 +98,8 @@ export interface AuditedAccount {
 }
 
 /**
- * Audits up to `limit` entries after each of `places`. Each tenant has at most one place. The
- * account of a tenant is checked only if all its entries were read. `submissionIds` are the
- * submissions of the entries that were read.
+ * Audits up to `limit` entries after each of `places`, which has at most one place per tenant.
+ * Checks an account only if all its entries were read.
  */
 export async function auditAfter(
   query: Query,
@@ -249,8 +245,8 @@ function auditHolds(query: Query, accounts: Prisma.Sql): Promise<LedgerFault[]> 
 }
 
 /**
- * Checks that each entry is an allowed movement with a positive amount. Compares the balances that
- * the entry records with the running sums of the tenant's entries.
+ * Checks that each entry is an allowed movement, and that its recorded balances are the running
+ * sums of the tenant's entries.
  */
 function auditFigures(query: Query, entries: Prisma.Sql): Promise<LedgerFault[]> {
   return send<LedgerFault>(

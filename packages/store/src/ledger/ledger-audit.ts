@@ -28,13 +28,8 @@ const pageTimeoutMs = 60_000;
 export const ofOnePage = { isSnapshot: true, timeoutMs: pageTimeoutMs } as const;
 
 /**
- * Audits the whole ledger and changes nothing. It reads bounded pages, each in one snapshot, so
- * that it can run while the service works. It stops at `faultsMax` faults. It checks four things:
- *
- * - each account against its entries
- * - the held credits against the holds in flight
- * - the balances after each entry against the sum of the entries up to that entry
- * - the quote and the charge of each submission against its ledger entries
+ * Audits the whole ledger and changes nothing. Each page is one snapshot of bounded size, so the
+ * service can work meanwhile. Stops at `faultsMax` faults.
  */
 export async function auditLedger(
   store: Store,
@@ -75,10 +70,8 @@ interface Page {
 }
 
 /**
- * Audits up to `limit` submissions after the id `after`, and returns their ids and the faults. It
- * also audits the entries whose submission id is in the same range: after `after`, up to the last
- * returned id. Such an entry is a fault if its submission does not exist. If no submission follows
- * `after`, the list of ids is empty, and the range has no upper limit.
+ * Audits up to `limit` submissions after the id `after`, and the entries whose submission id is in
+ * this range. An entry without its submission is a fault.
  */
 export async function auditSubmissions(query: Query, after: string, limit: number): Promise<Page> {
   const rows = await query<{ id: string }>(

@@ -1,4 +1,3 @@
-/** The faults that the auditor can find. A test creates a fault of each kind. */
 export type LedgerFaultKind =
   | 'movement_not_allowed'
   | 'account_differs_from_entries'

@@ -68,8 +68,8 @@ export function entryColumns(entries: readonly LedgerEntry[]): ValuesOf<typeof e
 const insertEntries = statement(entryParameters, insertEntriesSql);
 
 /**
- * Appends ledger entries in the order given. The caller has locked the account of each tenant, so
- * that a tenant's entries are numbered in the order of their commits.
+ * Appends ledger entries in the order given. The caller has locked each tenant's account, so that
+ * the tenant's entries are numbered in the order of their commits.
  */
 export async function insertMovements(
   store: Store,

@@ -12,9 +12,8 @@ import { concurrentIndex, isOutsideTransaction, splitStatements } from './statem
 
 export interface LockPatience {
   /**
-   * A statement gives up waiting for a lock after this time. Requests that queue behind the waiting
-   * statement can then continue. `CREATE INDEX CONCURRENTLY` and `DROP INDEX CONCURRENTLY` have no
-   * such limit, because they block no request while they wait.
+   * A statement gives up waiting for a lock after this time, so that requests that queue behind it
+   * can continue.
    */
   readonly lockTimeoutMs: number;
   readonly attemptsMax: number;
@@ -26,10 +25,8 @@ export const lockPatience: LockPatience = { lockTimeoutMs: 500, attemptsMax: 60,
 const pauseMsMax = 5_000;
 
 /**
- * Applies one migration and records it as Prisma does. A migration is one transaction, unless its
- * statement cannot run in a transaction. After a lock time-out, a deadlock or a serialization
- * failure, the migration is tried again, up to `attemptsMax` times in all. Throws if the migration
- * fails.
+ * Applies one migration and records it as Prisma does (decision 33). Repeats it after a lock
+ * time-out, a deadlock or a serialization failure. Throws if it fails.
  */
 export async function applyMigration(
   client: Client,

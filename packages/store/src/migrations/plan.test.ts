@@ -38,8 +38,8 @@ test('the plan says which migration leaves its transaction and which one raises 
 });
 
 /**
- * SQL that lists the tables, each with the name of the file that stores its rows. A rewritten table
- * has another file than before, so the test can find the rewrites.
+ * SQL for each table with the name of the file that stores its rows. A rewrite of the table gives
+ * it another file.
  */
 const filesSql = `SELECT relname AS name, relfilenode AS file FROM pg_class
   WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p')`;

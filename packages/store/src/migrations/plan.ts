@@ -1,15 +1,15 @@
 import type { Migration } from './files.ts';
 import { floorOf, isOutsideTransaction, splitStatements } from './statements.ts';
 
-/**
- * The effect of a statement on requests that use the same table:
- *
- * - `nothing`: the requests continue.
- * - `for_a_moment`: the statement needs a lock that excludes them, but changes only the catalogue.
- * - `until_done`: some or all of the requests wait until the statement or the migration ends. A
- *   statement whose effect is not known counts as `until_done`.
- */
-type Blocks = 'nothing' | 'for_a_moment' | 'until_done';
+/** How long a statement keeps requests of the same table waiting. */
+type Blocks =
+  | 'nothing'
+  /** Requests wait for a lock, but only while the catalogue changes. */
+  | 'for_a_moment'
+  /**
+   * Requests wait until the statement or the migration ends. Also used if the effect is not known.
+   */
+  | 'until_done';
 
 export interface PlannedMigration {
   readonly name: string;

@@ -1,20 +1,13 @@
 import type { Migration } from './files.ts';
 import { floorOf, splitStatements } from './statements.ts';
 
-/**
- * The answer to the question if a build works with the schema of a database. The schema must be
- * neither too old nor too new:
- *
- * - Not too old: the database has every migration that the build knows, except those in
- *   `worksWithout` and those that raise the schema floor. These two kinds may be missing.
- * - Not too new: the build knows every migration that a row of `schema_floors` names as
- *   `needs_migration`. An applied migration adds such a row if older builds cannot work with the
- *   database any more.
- */
+/** Says if a build works with the schema of a database (decision 33). */
 export type SchemaStatus =
   /** `pending`: known migrations that are not applied. `newer`: applied ones that are not known. */
   | { kind: 'usable'; pending: string[]; newer: string[] }
+  /** `lacking`: the pending migrations that this build needs. */
   | { kind: 'behind'; pending: string[]; lacking: string[] }
+  /** The schema is too new for this build, or a migration was changed or left incomplete. */
   | { kind: 'unknown'; reason: string };
 
 export interface AppliedMigration {
@@ -35,8 +28,8 @@ export interface SchemaRecord {
 }
 
 /**
- * Migrations that this build works without, such as an index that only makes a query faster.
- * Services of this build may start while such a migration is still running.
+ * Migrations that this build works without, such as an index that only makes a query faster. A
+ * service may start before they are applied.
  */
 const worksWithout: readonly string[] = [];
 

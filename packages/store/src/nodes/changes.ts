@@ -7,9 +7,8 @@ import { nodeSecretPlace } from '../sealing/sealed.ts';
 import { lockNode, type NodeRecord } from './nodes.ts';
 
 /**
- * Changes of a node by an operator. Each change and its audit entry are written together. A node
- * that already has the wanted settings does not change. After the commit, the caller notifies the
- * dispatchers. A lost message only delays the change, because dispatchers also poll Postgres.
+ * An operator's changes of a node. Each is one transaction with its audit entry. After the commit,
+ * the caller notifies the dispatchers.
  */
 
 /**
@@ -79,10 +78,8 @@ export async function setSlotsMax(
 }
 
 /**
- * Disables a node. From the commit on, the service refuses new links of the node. In the same
- * transaction, the node's assignments without an outcome get the outcome `node_lost`. The caller
- * must start the settlement of these submissions, which refunds them fully. Null for an unknown
- * node.
+ * Disables a node and ends its assignments without an outcome as `node_lost`. The caller must start
+ * their settlement. Null for an unknown node.
  */
 export async function disableNode(
   store: Store,
@@ -118,8 +115,8 @@ export type NodeRotation =
   | { kind: 'unknown_node' };
 
 /**
- * Gives a node a new secret, valid immediately. The previous secret stays valid for `overlapMs`.
- * While two secrets are valid, a third is refused. With `force` the oldest is dropped instead.
+ * Gives a node a new secret. The previous one stays valid for `overlapMs`. While two secrets are
+ * valid, a third is refused; with `force`, the oldest is dropped.
  */
 export async function rotateNodeSecret(
   store: Store,

@@ -78,9 +78,8 @@ const commitDelayMsMax = 30_000;
 const changesMax = 10_000;
 
 /**
- * Returns the database's time, and at most `changesMax` nodes that changed after `since`. If
- * `since` is null, the database's time takes its place. Nodes that changed up to `commitDelayMsMax`
- * before `since` are returned too, because their change may have become visible after `since`.
+ * The database's time, and at most `changesMax` nodes whose change may have become visible after
+ * `since`. If `since` is null, it counts as the database's time.
  */
 export async function findChangedNodes(
   store: Store,

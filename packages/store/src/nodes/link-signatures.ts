@@ -1,9 +1,8 @@
 import type { Store } from '../connection/store.ts';
 
 /**
- * The shortest time for which an accepted signature is remembered. A timestamp is inside the replay
- * window for ten minutes. The rest of the hour is a margin for dispatchers whose clocks differ from
- * the database's.
+ * The shortest time for which a signature is remembered. The replay window is 10 minutes. The rest
+ * is a margin for clocks that differ from the database's.
  */
 const keptMs = 3_600_000;
 /**
@@ -14,11 +13,11 @@ const deletedMax = 4;
 
 /**
  * Accepts a signature that opens a node link (CONTRACT 7). Returns true the first time, and false
- * for at least `keptMs` after that, on every dispatcher. `signatureHash` is the SHA-256 of the
- * signed text, the signer and the secret's version.
+ * for at least `keptMs` after that, on every dispatcher.
  */
 export async function acceptLinkSignature(
   store: Store,
+  /** SHA-256 of the signed text, the signer and the secret's version. */
   signatureHash: Uint8Array,
 ): Promise<boolean> {
   const rows = await store.query(

@@ -2,9 +2,8 @@ import { assertInvariant } from '@svc/domain';
 import type { Store } from '../connection/store.ts';
 
 /**
- * Raises the epoch of the node by one and returns it as the epoch of a new link. The link with the
- * highest epoch is the node's current one (CONTRACT 7, "Instances"), so the hello of an older link
- * does not count after this call. Call this only when the WebSocket upgrade has passed all checks.
+ * Raises the epoch of the node and returns it for a new link, which becomes the current one
+ * (CONTRACT 7). Call this only after all other checks of the upgrade.
  */
 export async function takeLinkEpoch(store: Store, nodeId: string): Promise<number> {
   const [row] = await store.query<{ link_epoch: bigint }>(

@@ -53,7 +53,6 @@ export async function createNode(store: Store, node: NewNode, by: Author): Promi
   });
 }
 
-/** Sets `last_seen_at` of these nodes to the database's time. */
 export async function touchNodes(store: Store, nodeIds: readonly string[]): Promise<void> {
   await store.query('UPDATE nodes SET last_seen_at = svc_now() WHERE id = ANY($1::uuid[])', [
     nodeIds,
@@ -95,7 +94,7 @@ export async function listNodes(
   return rows.map((row) => nodeOf(row, now));
 }
 
-/** Returns the node with this id. Null for an unknown node. */
+/** Null for an unknown node. */
 export async function findNode(store: Store, nodeId: string): Promise<NodeRecord | null> {
   const row = await store.db.node.findUnique({ where: { id: nodeId }, select: nodeFields });
   return row === null ? null : nodeOf(row, await databaseNow(store));

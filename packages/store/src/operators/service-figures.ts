@@ -3,8 +3,8 @@ import type { Store } from '../connection/store.ts';
 import { inFlightStates } from '../schema/submission-states.ts';
 
 /**
- * The most rows that one reading visits in each of three lists: the submissions in flight, the
- * `pending` deliveries and the `queued` deliveries. The oldest rows are visited first.
+ * The most rows that one reading visits in each of three lists, oldest first: submissions in
+ * flight, `pending` deliveries and `queued` deliveries.
  */
 export const figureRowsMax = 20_000;
 
@@ -66,10 +66,7 @@ const nodesSql = `SELECT
   (count(*) FILTER (WHERE quarantined_until > svc_now()))::int AS quarantined
   FROM nodes`;
 
-/**
- * Reads the figures of the whole service for its metrics. Visits at most `figureRowsMax`
- * submissions and twice as many deliveries. Throws if Postgres is unreachable.
- */
+/** Reads the figures of the whole service for its metrics. Throws if Postgres is unreachable. */
 export async function readServiceFigures(store: Store): Promise<ServiceFigures> {
   const rows = await store.query<StateRow>(submissionsSql, []);
   const [due] = await store.query<{ count: number; age: number }>(deliveriesSql, []);

@@ -40,7 +40,7 @@ export interface NodeCounts {
   disabled: number;
 }
 
-/** Counts the nodes. Reads the whole table, because there are few nodes. */
+/** Reads the whole table, because there are few nodes. */
 export async function countNodes(store: Store): Promise<NodeCounts> {
   const [row] = await store.query<NodeCounts>(
     `SELECT count(*)::int AS known,

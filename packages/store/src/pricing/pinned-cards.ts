@@ -25,10 +25,8 @@ export async function rateCardOfVersion(store: Store, version: number): Promise<
 }
 
 /**
- * Reads the rate cards of `versions`. The returned function gives the card of one of these
- * versions, and throws if that version does not exist. Cards that were read stay in memory until
- * more than `knownCardsMax` would be kept. A kept card cannot be out of date: a version never
- * changes, and the database refuses an edit.
+ * Reads rate cards and keeps them in memory, because a version never changes. The returned function
+ * throws if its version does not exist.
  */
 export async function pinnedCards(
   store: Store,

@@ -24,8 +24,8 @@ export async function currentRateCard(store: Store, tenantId: string): Promise<R
 }
 
 /**
- * Puts a card in force as a new version: for one tenant, or as the default (tenant null). Quotes
- * that already exist keep the version of their rate card. Returns the new version.
+ * Puts a card in force for one tenant, or as the default (tenant null). Returns its new version.
+ * Quotes that exist keep the version of their card.
  */
 export async function insertRateCard(
   store: Store,
@@ -62,9 +62,8 @@ export async function insertRateCard(
 export const typicalUsageSettledMin = 20;
 
 /**
- * The average usage of a submission of this job type, rounded to thousandths of each unit. It comes
- * from totals that settlement maintains. The totals count only completed submissions whose usage
- * did not exceed the cap. Null if the totals count fewer than `typicalUsageSettledMin` submissions.
+ * The average usage of completed submissions whose usage did not exceed the cap, rounded to 3
+ * decimals. Null for fewer than `typicalUsageSettledMin` of them.
  */
 export async function typicalUsage(store: Store, jobType: string): Promise<Usage | null> {
   const asked = store.query<Record<string, string>>(
@@ -81,8 +80,8 @@ export async function typicalUsage(store: Store, jobType: string): Promise<Usage
 }
 
 /**
- * The usage from columns that were read as text. A null column means that the unit was not
- * reported. A negative amount counts as 0. Throws if a text is not a decimal.
+ * The usage from columns read as text. Leaves out a unit whose column is null. A negative amount
+ * counts as 0. Throws if a text is not a decimal.
  */
 export function usageOfText(row: Record<string, string | null | undefined>): Usage {
   const usage: Usage = {};

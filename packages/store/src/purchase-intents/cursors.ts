@@ -3,9 +3,8 @@ import type { Store } from '../connection/store.ts';
 import { holdFence } from './lease.ts';
 
 /**
- * A position in the signatures of a token account. The account's cursor moves only forward. It
- * passes a signature after the transaction was read, was noted for a later reading, or was found to
- * have failed. But a signature that the server lists late may be behind the cursor and unread.
+ * A position in a token account's signatures. A cursor passes a signature only after it was read,
+ * noted as unread, or found to have failed (decision 32).
  */
 export interface CursorPosition {
   readonly tokenAccount: string;
@@ -32,8 +31,8 @@ export interface WatchedAccount {
 }
 
 /**
- * The token accounts to watch: those of open intents, and those that have a cursor. The query's
- * cost depends on the number of accounts, not on the number of intents.
+ * The token accounts to watch: those of open intents, and those that have a cursor. The cost
+ * depends on the number of accounts, not on that of intents.
  */
 export async function findWatchedAccounts(store: Store): Promise<WatchedAccount[]> {
   const rows = await store.query<{
@@ -78,8 +77,8 @@ export async function findWatchedAccounts(store: Store): Promise<WatchedAccount[
 }
 
 /**
- * Creates the cursor of a token account at `start`. Signatures of earlier slots are not read. Does
- * nothing if the token account has a cursor. Throws `LeaseLost` if the lease has another epoch.
+ * Creates a token account's cursor at `start`, unless it has one. Signatures of earlier slots are
+ * not read. Throws `LeaseLost` if the lease has another epoch.
  */
 export async function openCursor(
   store: Store,
@@ -121,9 +120,8 @@ export async function advanceCursor(query: Query, to: CursorPosition): Promise<v
 }
 
 /**
- * Records that a complete listing of the account's signatures began at `at`. A listing is complete
- * if it reached the cursor and all its signatures were handled (`CursorPosition`). Writes nothing
- * if another watcher has taken over.
+ * Records that a complete listing (decision 32) of the account's signatures began at `at`. Writes
+ * nothing if another watcher has taken over.
  */
 export async function noteListed(
   store: Store,
@@ -153,9 +151,8 @@ export interface UnreadSignature {
 const retrySecondsMax = 300;
 
 /**
- * Records a signature whose transaction could not be read. The same transaction of Postgres moves
- * the cursor to `cursor`, unless `cursor` is null. The watcher reads the signature again, after
- * pauses that grow to 300 s. Throws `LeaseLost` if the lease has another epoch.
+ * Records a signature that could not be read. The same transaction moves the cursor, unless
+ * `cursor` is null. Throws `LeaseLost` if the lease has another epoch.
  */
 export async function noteUnread(
   store: Store,

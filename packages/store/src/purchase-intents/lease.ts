@@ -17,8 +17,8 @@ export interface WatcherLease {
 }
 
 /**
- * Takes or renews the lease of the one watcher. Returns null while another process has the lease.
- * Each new holder raises the lease's `epoch`, which fences the writes of the previous holder.
+ * Takes or renews the watcher's lease. Null while another process has it. Each new holder raises
+ * `epoch`, which fences the writes of the previous holder.
  */
 export async function takeWatcherLease(
   store: Store,
@@ -53,9 +53,8 @@ export async function holdFence(query: Query, epoch: bigint): Promise<void> {
 }
 
 /**
- * Records the state that `svc solana status` and readiness show. `problem` is null if there is
- * none. With `rpcAnswered` false, the time of the last answer stays. Writes nothing if another
- * watcher has taken over.
+ * Records the state of the watcher. With `rpcAnswered` false, the time of the last answer stays.
+ * Writes nothing if another watcher has taken over.
  */
 export async function noteWatcherState(
   store: Store,

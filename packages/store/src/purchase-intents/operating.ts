@@ -12,9 +12,8 @@ import { insertGrant } from '../ledger/grants.ts';
 import { type IntentRow, type PurchaseIntent, withPayments } from './intents.ts';
 
 /**
- * Reads purchase intents, unexplained payments and the state of the watcher, for operators and
- * metrics. Grants credits for unexplained payments when an operator orders it (CONTRACT 8 and 9,
- * `svc purchase-intent` and `svc solana`).
+ * Purchase intents, unexplained payments and the state of the watcher, for operators and metrics
+ * (CONTRACT 8 and 9).
  */
 
 /** A null field does not filter. */
@@ -142,9 +141,8 @@ export interface WatcherFigures {
   readonly unread: number;
   readonly unexplained: number;
   /**
-   * The age in seconds of the last list of signatures that the watcher has read to its end. If
-   * several token accounts have an open intent, the oldest list counts. For an account without a
-   * list, the age counts from the creation of its cursor. 0 if no intent is open.
+   * Seconds since the last complete listing of a token account began: the largest value of the
+   * accounts with an open intent. 0 if no intent is open.
    */
   readonly lagSeconds: number;
 }
@@ -175,9 +173,7 @@ export interface PaymentAssignment {
 export type AssignmentOutcome =
   | { readonly kind: 'assigned'; readonly availableAfterMicros: bigint }
   | { readonly kind: 'unknown_payment' | 'unknown_tenant' | 'balance_too_large' }
-  /** The payment has granted credits before, through an intent or by an operator. */
   | { readonly kind: 'already_granted' }
-  /** The payment belongs to an intent that is still open. */
   | { readonly kind: 'intent_open' };
 
 /**

@@ -45,6 +45,7 @@ export type RecordOutcome =
   | { readonly kind: 'unexplained' }
   /** The payment was added to an intent but does not complete it. Nothing was granted. */
   | { readonly kind: 'added'; readonly reference: string }
+  /** The caller must enqueue a wake-up job for the tenant's delivery. */
   | { readonly kind: 'granted'; readonly reference: string; readonly tenantId: string }
   /**
    * The payment completes an intent, but with its credits the tenant's balance would exceed
@@ -53,11 +54,8 @@ export type RecordOutcome =
   | { readonly kind: 'balance_too_large'; readonly reference: string };
 
 /**
- * Records the payments of a Solana transaction (CONTRACT 8). If the payments complete an intent,
- * also confirms the intent and grants the credits, unless the result is `balance_too_large`. The
- * same Postgres transaction removes the signature from the unread ones. It also moves the cursor to
- * `cursor`, unless `cursor` is null. Throws `LeaseLost` if another watcher has taken over. After
- * `granted`, the caller announces the tenant's delivery.
+ * Records payments (CONTRACT 8). The same Postgres transaction moves the cursor, unless `cursor` is
+ * null. Throws `LeaseLost` if another watcher has taken over.
  */
 export function recordTransaction(
   store: Store,

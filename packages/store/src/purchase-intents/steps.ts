@@ -2,8 +2,8 @@ import type { Store } from '../connection/store.ts';
 import { holdFence } from './lease.ts';
 
 /**
- * A question to the chain: which transactions name this reference? The watcher must ask it before
- * the intent may expire, and again before the intent may be closed.
+ * A question to the chain: which transactions name this reference? It must be answered before the
+ * intent may expire, and again before it may be closed.
  */
 export interface DueQuestion {
   readonly reference: string;
@@ -45,8 +45,8 @@ export async function findDueQuestions(store: Store, limit: number): Promise<Due
 }
 
 /**
- * Records that a question was answered and that all transactions of the answer were read. Does
- * nothing while a signature of the reference is unread, or after the intent is closed.
+ * Records that all transactions of an answer were read. Does nothing while a signature of the
+ * reference is unread, or after the intent is closed.
  */
 export async function noteAnswered(
   store: Store,
@@ -67,16 +67,8 @@ export async function noteAnswered(
 const stepsMax = 1_000;
 
 /**
- * Expires the due intents, and closes expired intents whose grace has ended (CONTRACT 8). Handles
- * up to `stepsMax` of each. Throws `LeaseLost` if the lease has another epoch. An intent expires
- * only after its question `expiry` was answered (`DueQuestion`). An expired intent is closed only
- * if:
- *
- * - its question `end_of_grace` was answered
- * - a complete list of its token account (`noteListed`) began after the end of its grace
- * - each signature that was seen in the account before the end of its grace has been read
- *
- * A closed intent becomes `failed` if a payment was added to it.
+ * Expires due intents and closes those whose grace has ended, up to `stepsMax` each (CONTRACT 8,
+ * decision 32). Throws `LeaseLost` if the lease has another epoch.
  */
 export async function endDueIntents(
   store: Store,

@@ -27,8 +27,7 @@ export const unsettledGraceMs = 2_000;
 
 /**
  * A page of overdue submissions, in the order of their ids. While a recovery is in force, the page
- * has only submissions with a stored outcome. A submission may change after this read, so it is
- * checked again when it is reconciled.
+ * has only submissions with a stored outcome.
  */
 export async function findOverdue(
   store: Store,

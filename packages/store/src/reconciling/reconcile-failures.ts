@@ -2,10 +2,7 @@ import type { Store } from '../connection/store.ts';
 import { inFlightStates } from '../schema/submission-states.ts';
 
 /**
- * The failures of reconcilers. A row that cannot be reconciled is retried with backoff, so that it
- * does not block others. The backoff doubles with each failure, up to `backoffMsMax`. After
- * `deadLetterFailures` failures the row is a dead letter: it is listed for operators, and the
- * retries continue.
+ * A row that cannot be reconciled is retried with backoff, so that other rows do not wait for it.
  */
 
 export type ReconcilerName = 'settlement' | 'webhook' | 'purge';
@@ -18,6 +15,9 @@ export interface ReconcileFailure {
   error: unknown;
 }
 
+/**
+ * After this many failures a row is a dead letter. It is listed for operators and still retried.
+ */
 export const deadLetterFailures = 5;
 const backoffMsMin = 5_000;
 const backoffMsMax = 900_000;
@@ -29,9 +29,8 @@ export const reconcileFailuresMax = 10_000;
 const errorLengthMax = 500;
 
 /**
- * Records one more failure for each of these subjects. A new subject is recorded only while there
- * is room below `reconcileFailuresMax` rows. A failure during the backoff of its subject does not
- * count, so two workers that fail at a subject at the same time count as one failure.
+ * Records one more failure of each subject. A failure during the subject's backoff does not count,
+ * so two workers that fail at the same time count as one failure.
  */
 export async function recordReconcileFailures(
   { query }: Store,
@@ -64,8 +63,8 @@ const recordSql = `
   WHERE f.next_attempt_at <= svc_now()`;
 
 /**
- * Returns the message of an error as one line of at most `errorLengthMax` characters. Other fields
- * of the error are left out. They may contain personal data, such as the parameters of a statement.
+ * Returns the error's message as one line of at most `errorLengthMax` characters. Its other fields
+ * are left out, because they may contain personal data.
  */
 function messageOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
@@ -90,9 +89,8 @@ export async function clearReconcileFailures(
 }
 
 /**
- * SQL that is true if the reconciler may still have work for the row that `f` is about. $1 is the
- * states and $2 the statuses. They are parameters, because with literals the planner might not use
- * the primary keys (see `roleSettings`).
+ * SQL that is true if the subject of `f` may need work. $1 is the states, $2 the statuses. With
+ * literals, the planner might not use the primary keys.
  */
 const stillFound = `CASE f.reconciler
   WHEN 'settlement' THEN EXISTS (SELECT FROM submissions s WHERE s.id = f.subject_id

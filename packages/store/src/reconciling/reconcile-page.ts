@@ -48,15 +48,14 @@ export function pageValues({ after, limit }: PageOptions): ValuesOf<typeof pageP
 }
 
 /**
- * SQL of a page of candidates. `rows` is a `SELECT` of `id` and `at`, sorted by `at` and `id`. If
- * `columns` is given, it is added to the result; it ends with a comma, and `rows` must select what
- * it names. The page includes rows in backoff. If it left them out, the statement might read many
- * rows to fill a page.
+ * SQL of a page of candidates. `rows` is a `SELECT` of `id` and `at`, sorted by `at` and `id`.
+ * `columns` ends with a comma, and `rows` must select what it names.
  */
 export function candidatesSql(
   reconciler: ReconcilerName,
   { columns = '', rows }: { columns?: string; rows: string },
 ): string {
+  // Rows in backoff are included. Without them, the statement might read many rows to fill a page.
   return `
   SELECT c.id AS "subjectId", c.at::text AS at, ${columns}
     f.next_attempt_at IS NOT NULL AS "failedBefore",
@@ -78,16 +77,14 @@ export function pageOf<Candidate extends ReconcileCandidate>(
 }
 
 /**
- * Reconciles all candidates that are not in backoff with one call of `act`, which returns how many
- * it reconciled. If this call throws, calls `act` again for each candidate alone, because one of
- * them may be the cause. Records a failure for each candidate that fails alone. Clears the earlier
- * failures of each candidate that succeeds. If the database does not answer, throws at once and
- * records nothing.
+ * Calls `act` once for all candidates that are not in backoff. If it throws, calls it for each
+ * alone. If the database does not answer, throws and records nothing.
  */
 export async function reconcileTogether(
   store: Store,
   { reconciler, kind }: { reconciler: ReconcilerName; kind: string },
   candidates: readonly ReconcileCandidate[],
+  /** Returns how many it reconciled. */
   act: (subjectIds: readonly string[]) => Promise<number>,
 ): Promise<{ count: number; failures: ReconcileFailure[] }> {
   const due = candidates.filter(({ isInBackoff }) => !isInBackoff);

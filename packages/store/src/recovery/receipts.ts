@@ -2,9 +2,8 @@ import type { Sealer } from '../connection/store.ts';
 import { receiptPlace } from '../sealing/sealed.ts';
 
 /**
- * A receipt proves to the service that the service gave an assignment to a node. The node keeps the
- * receipt in its history, but cannot read it. If a restored database lacks the submission, the
- * service inserts the submission again from the receipt.
+ * A sealed proof of an assignment, which its node keeps. The service uses it to insert a submission
+ * again that a restored database lacks.
  */
 export interface Receipt {
   readonly tenantId: string;

@@ -4,14 +4,7 @@ import { sqlState, uniqueViolation } from '../connection/errors.ts';
 import type { Query } from '../connection/query.ts';
 import type { Store } from '../connection/store.ts';
 
-/**
- * A recovery from a backup. Submissions that were created after the backup are missing, and their
- * idempotency keys seem free. While a recovery is in force
- *
- * - no tenant can create a submission (a trigger refuses the row, and the gateway answers 503);
- * - no assignment ends because of a deadline, a lease or a `hello` that does not name it;
- * - nodes report the submissions in their journals (`reports.ts`), and outcomes are settled.
- */
+/** The state of a recovery from a backup (CONTRACT 7, "Recovery"). */
 export interface RecoveryStatus {
   readonly incarnation: number;
   readonly beganAt: Date;
@@ -26,7 +19,6 @@ export interface RecoveryStatus {
   readonly missingNodes: readonly string[];
   /** The number of reported submissions by finding. */
   readonly findings: Readonly<Record<string, number>>;
-  /** Reported submissions that are not in the database. */
   readonly open: readonly OpenReport[];
 }
 

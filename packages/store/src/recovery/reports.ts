@@ -17,34 +17,26 @@ export interface JournalReport {
 }
 
 /**
- * The result of a report. If the database had the submission:
- *
- * - `known`: it was assigned to this node, in the reported state or a later one.
- * - `advanced`: it was in an earlier state, and got the reported one.
- * - `not_this_nodes`: it has another node, or ended without a node.
- *
- * If the database did not have the submission:
- *
- * - `restored`: it was inserted again, with its hold.
- * - Otherwise it was not inserted. `waits_for_credits`: the balance is too low for the hold.
- *   `unknown_tenant`: the tenant has no account. `key_taken`: another submission has the
- *   idempotency key. `unreadable`: the receipt cannot be opened.
+ * The result of a report. With a finding of `openFindings`, the submission was missing and could
+ * not be inserted.
  */
 export type ReportFinding =
+  /** The submission was assigned to this node, in the reported state or a later one. */
   | 'known'
+  /** The submission was in an earlier state, and got the reported one. */
   | 'advanced'
+  /** The submission was missing, and was inserted again with its hold. */
   | 'restored'
+  /** The submission has another node, or ended without a node. */
   | 'not_this_nodes'
+  /** The available credits do not cover the hold. */
   | 'waits_for_credits'
   | 'unknown_tenant'
   | 'key_taken'
+  /** The receipt cannot be opened. */
   | 'unreadable';
 
-/**
- * Applies the report of a node while a recovery is in force. Returns the finding, or null if no
- * recovery is in force. `advanced` and `restored` mean that the submission has the state that the
- * node proves. Its idempotency key is then taken, and its outcome can be stored.
- */
+/** Applies the report of a node. Returns null and changes nothing if no recovery is in force. */
 export async function applyReport(
   store: Store,
   report: JournalReport,
@@ -93,9 +85,8 @@ const { to: running } = transitions.begin;
 const { to: dispatched } = transitions.dispatch;
 
 /**
- * Advances a submission to the state of the report and returns `advanced`. Returns `known` if the
- * submission of this node is already in that state or a later one. Returns `not_this_nodes` if it
- * has another node, or ended without a node. Null if the database does not have the submission.
+ * Advances a submission to the state of the report. Null if the database does not have the
+ * submission.
  */
 async function advance(query: Query, report: JournalReport): Promise<ReportFinding | null> {
   const { submissionId, nodeId, isBegun, instanceId } = report;

@@ -6,9 +6,8 @@ import { databaseNow } from '../schema/environment.ts';
 import { type PartitionRange, readPartitions } from '../schema/partitions.ts';
 
 /**
- * Drops old partitions and deletes old events. Each step takes an advisory lock for its
- * transaction. If another process has the lock, this process skips the step. An interrupted step is
- * repeated the next time.
+ * Drops old partitions and deletes old events (decision 36). A step is skipped while another
+ * process does it.
  */
 
 export interface Retention {
@@ -19,14 +18,7 @@ export interface Retention {
 
 export interface RetentionRound {
   readonly dropped: readonly PartitionRange[];
-  /**
-   * Partitions that are old enough but stay, because a row needs them:
-   *
-   * - Deliveries stay while one of them is `pending` or `queued`, or is `waiting` in a round
-   *   younger than a day.
-   * - Attempts stay while a delivery of their time range exists.
-   * - Usage reports stay while a submission of their time range is in flight.
-   */
+  /** Partitions that are old enough to drop, but are still needed (decision 36). */
   readonly needed: readonly PartitionRange[];
   readonly errors: readonly unknown[];
 }
@@ -111,8 +103,8 @@ export interface EventPage {
 }
 
 /**
- * Returns the time before which events may be deleted: `deliveryDays` ago, or earlier if an older
- * partition of `deliveries` exists, because its deliveries need their events.
+ * Returns the time before which events may be deleted: `deliveryDays` ago, or the start of the
+ * oldest partition of `deliveries` if that is earlier.
  */
 export async function expiredEventsBefore(store: Store, deliveryDays: number): Promise<Date> {
   const now = await databaseNow(store);
@@ -121,10 +113,8 @@ export async function expiredEventsBefore(store: Store, deliveryDays: number): P
 }
 
 /**
- * Reads a page of the events that are older than `before`, the oldest first, and deletes them. But
- * an event is kept if any delivery was created between one second before it and one day after it,
- * because this delivery may belong to the event and be sent again. Throws if `before` is less than
- * 30 days ago.
+ * Deletes a page of the events older than `before`, the oldest first, except those that may have a
+ * delivery. Throws if `before` is less than 30 days ago.
  */
 export async function deleteExpiredEvents(
   store: Store,
@@ -146,11 +136,6 @@ export async function deleteExpiredEvents(
   return { deleted: row?.deleted ?? 0, next: row?.next ?? null };
 }
 
-/**
- * Runs `work`, and runs it again after a lock timeout, at most `attemptsMax` times in total. The
- * lock timeout is short, because other statements queue behind a statement that waits for a lock.
- * Throws any other error at once, and the lock timeout of the last attempt.
- */
 async function withLockRetries<Result>(
   work: () => Promise<Result>,
   { attemptsMax, pauseMs }: LockPauses,

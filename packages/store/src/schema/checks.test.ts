@@ -8,10 +8,7 @@ import { purchaseIntentChecks } from './checks/purchase-intents.fixture.ts';
 import { submissionChecks } from './checks/submissions.fixture.ts';
 import { tenantChecks } from './checks/tenants.fixture.ts';
 
-/**
- * Tests each CHECK of the schema alone, with rows that it accepts and rows that it refuses. A row
- * names only the columns that the CHECK reads. The last test fails if a CHECK has no case.
- */
+/** Tests each CHECK alone. A row names only the columns that the CHECK reads. */
 
 const cases: readonly CheckCase[] = [
   ...operationChecks,

@@ -39,10 +39,8 @@ export interface ReadinessOptions {
 const requestHashKeyBytes = 32;
 
 /**
- * Checks before a service starts that it may use the database, and returns the first fault that it
- * finds (CONTRACT 0). The first service that starts writes the row of the table `environment`: the
- * name of the environment, which never changes, and a new key for request hashes. The call also
- * reads the database's clock for new ids, and sets the sealing phase of `store`.
+ * Checks if a service may use the database, and returns the first fault. Writes a missing
+ * environment row, and sets the id clock and the sealing phase of `store`.
  */
 export async function assertReady(
   store: Store,
@@ -81,9 +79,8 @@ export async function assertReady(
 }
 
 /**
- * True if a standby follows and commits do not wait for it. A standby is recognised by an active
- * physical replication slot or by `listsStandby`. Connections do not count, because a role without
- * privileges cannot distinguish the connection of a standby from that of a backup.
+ * True if a standby follows and commits do not wait for it (decision 39). Connections do not count,
+ * because they may belong to backups.
  */
 async function hasAsyncStandby(store: Store, listsStandby: boolean): Promise<boolean> {
   const [row] = await store.query<{ names: string; isFollowed: boolean }>(

@@ -4,7 +4,6 @@ import type { Store } from '../connection/store.ts';
 import { migrationsDirectory } from '../migrations/files.ts';
 import { excessPrivileges, missingPrivileges } from './roles.ts';
 
-/** Facts about the database and its server, for `svc doctor`. */
 export interface DatabaseHealth {
   /** The server's version, such as 180001. */
   readonly version: number;

@@ -64,12 +64,8 @@ const advisoryLock = 7_261_948_305;
 const advisoryPauseMs = 100;
 
 /**
- * Applies the pending migrations (`migrations/apply.ts`), except those that wait for `raisesFloor`.
- * Also writes the default rate card if there is none, and grants the role of `serviceUrl` its
- * privileges (`roles.ts`). But if a later build has migrated the database, changes nothing. Returns
- * `refused` if a migration was changed after it was applied, if this build does not work with the
- * schema (`migrations/status.ts`), or if a role lacks a privilege. A run that was stopped at any
- * point is continued by the next run.
+ * Applies the pending migrations (decision 33), and grants the role of `serviceUrl` its privileges.
+ * If a run is stopped, the next run continues it.
  */
 export async function migrate(
   ownerUrl: string,
@@ -176,10 +172,8 @@ async function connectOwner(ownerUrl: string): Promise<Client> {
 }
 
 /**
- * Waits until no other migrator has the lock of migrators, and takes the lock. The function polls.
- * If a statement waited for the lock, two migrators could wait for each other: the statement keeps
- * a snapshot, and `CREATE INDEX CONCURRENTLY` of the other migrator waits for the end of that
- * snapshot.
+ * Polls, because two migrators could wait for each other if a statement waited for the lock
+ * (decision 33).
  */
 async function lockMigrations(client: Client): Promise<void> {
   for (;;) {

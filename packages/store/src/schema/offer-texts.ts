@@ -1,9 +1,8 @@
 import type { OfferAnswer, OfferRecord } from '@svc/domain';
 
 /**
- * An offer of a submission as it is stored: `[id, node, answer, time, milliseconds until the
- * answer, reason]`. It is an array, because each update of the row writes the text to the WAL, and
- * an array is half as long as an object.
+ * An offer of a submission as it is stored. Each update of the row writes it to the WAL, and an
+ * array is half as long as an object.
  */
 export type StoredOffer = readonly [
   offerId: string,

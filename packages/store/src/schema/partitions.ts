@@ -8,8 +8,8 @@ import { databaseNow } from './environment.ts';
 const partitionedTables = ['usage_reports', 'deliveries', 'delivery_attempts'] as const;
 
 /**
- * `svc_make_partition` waits only 15 ms for its lock, because later statements wait behind it. A
- * partition whose lock is not free is tried this often, with a pause.
+ * The most attempts at one partition. An attempt waits only 15 ms for its lock, because other
+ * statements queue behind it.
  */
 const attemptsMax = 10;
 const retryMs = 100;
@@ -33,9 +33,8 @@ export interface PartitionRound {
 }
 
 /**
- * Creates the missing partitions, from last month to three months ahead by the database's clock.
- * Each partition has a separate transaction, so one failure does not stop the others. Throws only
- * if the list of missing partitions cannot be read.
+ * Creates the missing partitions, each in a separate transaction. Throws only if the list of
+ * missing partitions cannot be read.
  */
 export async function makePartitions(store: Store): Promise<PartitionRound> {
   const made: PartitionRound['made'][number][] = [];
@@ -52,9 +51,8 @@ export async function makePartitions(store: Store): Promise<PartitionRound> {
 }
 
 /**
- * Creates one partition. Returns the number of rows that were moved from the default partition to
- * it. Returns null and creates nothing if another session has created this partition, or creates
- * any partition at this moment. Throws the lock time-out of the last attempt.
+ * Returns the number of rows that were moved from the default partition. Null if another session
+ * has created this partition, or is creating any partition.
  */
 async function makeOne(
   store: Store,

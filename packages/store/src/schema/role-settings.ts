@@ -11,8 +11,8 @@ export interface SettingsTarget {
   /** The URL with which services connect as this role. */
   readonly serviceUrl: string;
   /**
-   * The databases in which the settings apply. `role`: every database. `database`: only the
-   * service's database, because this role owns the tables and may be used for other databases too.
+   * `role`: the settings apply in every database. `database`: only in the service's database,
+   * because the role is also the owner (decision 34).
    */
   readonly scope: 'role' | 'database';
 }
@@ -26,9 +26,8 @@ const attemptsMax = 5;
 const pauseMs = 50;
 
 /**
- * Gives the services' role its settings. Changes nothing if the role has all settings. If the owner
- * may not change the settings of the role, this function connects as the role and changes them.
- * Returns `refused` if the role cannot connect or may not change the settings.
+ * Gives the services' role its missing settings. If the owner may not set them, the role sets them
+ * itself. Returns `refused` if that fails.
  */
 export async function giveSettings(owner: Client, target: SettingsTarget): Promise<GrantOutcome> {
   for (let attempt = 1; ; attempt += 1) {

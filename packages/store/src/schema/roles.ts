@@ -6,10 +6,8 @@ import type { Store } from '../connection/store.ts';
 import { giveSettings, type GrantOutcome } from './role-settings.ts';
 
 /**
- * Production has two database roles. The owner runs migrations. The services and `svc` use another
- * role, which owns nothing and has only the privileges below. This role can therefore add rows to
- * the ledger and the audit log, but cannot change or delete these rows. It cannot disable a
- * trigger. In other environments, one role may be both.
+ * Production has two database roles. The owner runs migrations. The services and `svc` use the
+ * other role, which has only the privileges below.
  */
 
 const append = ['SELECT', 'INSERT'] as const;
@@ -27,9 +25,7 @@ export const servicePrivileges: Readonly<Record<string, readonly string[]>> = {
   schema_floors: ['SELECT'],
   ledger_entries: append,
   rate_cards: append,
-  // The role may not update the environment's name, because it never changes. The role may update
-  // the key of request hashes, because a rotation of the master key seals this key again. It may
-  // also update the time at which the resealing of the database began.
+  // A rotation of the master key writes these two columns. The environment's name never changes.
   environment: [...append, 'UPDATE (request_hash_key_sealed, reseal_started_at)'],
   credit_accounts: change,
   deliveries: change,
@@ -79,8 +75,7 @@ export const servicePrivileges: Readonly<Record<string, readonly string[]>> = {
 const sequences = ['audit_log_id_seq', 'ledger_entries_sequence_seq', 'rate_cards_version_seq'];
 
 /**
- * Functions that run with the owner's rights. They do what only the owner may do: create and drop
- * partitions, delete events, write the audit chain and the table of submissions in flight.
+ * Functions that run with the owner's rights, because the services' role may not do what they do.
  */
 const ownersFunctions = [
   'svc_chain_audit',
@@ -93,10 +88,8 @@ const ownersFunctions = [
 const roleExists = ['42710', '23505'];
 
 /**
- * Creates the role of `serviceUrl` if it is missing, with the password of the URL. Grants the role
- * the privileges that the services need, and revokes its other privileges on the same tables. Then
- * gives the role its settings (`role-settings.ts`). But if the role is `owner`'s role, it gets only
- * the settings.
+ * Creates the role of `serviceUrl` if it is missing, and gives it `servicePrivileges` and its
+ * settings. The role of `owner` gets only the settings.
  */
 export async function grantService(owner: Client, serviceUrl: string): Promise<GrantOutcome> {
   const { role, password } = accountOf(serviceUrl);
@@ -169,9 +162,8 @@ function scramVerifier(password: string): string {
 }
 
 /**
- * The names of the existing tables and sequences, and of columns as `<table>.<column>`. Privileges
- * are granted only on these, because a table in `servicePrivileges` may be missing while a
- * migration waits (`migrate.ts`).
+ * The existing tables and sequences, and columns as `<table>.<column>`. A table or column in
+ * `servicePrivileges` may be missing while a migration waits.
  */
 async function existingNames(owner: Client): Promise<ReadonlySet<string>> {
   const { rows } = await owner.query<{ name: string }>(
@@ -184,9 +176,8 @@ async function existingNames(owner: Client): Promise<ReadonlySet<string>> {
 }
 
 /**
- * Returns a privilege without the columns that do not exist. For example, `UPDATE (a, b)` becomes
- * `UPDATE (a)` if the table has no column `b`. Returns an empty array if none of the columns
- * exists. A privilege on the whole table stays as it is.
+ * Returns a privilege without the columns that do not exist: `UPDATE (a, b)` becomes `UPDATE (a)`.
+ * Empty if none of its columns exists.
  */
 function presentPart(table: string, privilege: string, existing: ReadonlySet<string>): string[] {
   const [, verb, columns] = /^(\w+) \((.*)\)$/.exec(privilege) ?? [];
@@ -266,8 +257,7 @@ export async function excessPrivileges(store: Store): Promise<string[]> {
 
 /**
  * The privileges of `servicePrivileges` that the connected role lacks, such as `INSERT on
- * ledger_entries`. Privileges on single columns are not checked. A table that does not exist is
- * left out.
+ * ledger_entries`. Privileges on single columns are not checked.
  */
 export async function missingPrivileges(store: Store): Promise<string[]> {
   const wanted = Object.entries(servicePrivileges).flatMap(([table, privileges]) =>

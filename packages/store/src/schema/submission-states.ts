@@ -8,9 +8,8 @@ import {
 } from '@svc/domain';
 
 /**
- * The states of submissions for SQL, from the domain's table of transitions. No index contains the
- * column `state`, because each change of the state would then update the index. Indexes contain
- * `ended_otherwise` instead.
+ * The states of submissions for SQL (decision 25). Indexes contain `ended_otherwise` instead of
+ * `state`, which changes more often (decision 29).
  */
 
 /** The states in which the hold exists: the submission has not ended. */
@@ -55,8 +54,8 @@ export const statesOtherwise: readonly SubmissionState[] = submissionStates.filt
 export const isEnded = isIn(submissionStates.filter(isTerminal));
 
 /**
- * Returns an SQL condition that is true if a submission is in this state. For a state of
- * `statesOtherwise`, the condition can use an index, because it is on `ended_otherwise`.
+ * An SQL condition that is true if a submission is in this state. It can use an index if the state
+ * is one of `statesOtherwise`.
  */
 export function isInState(state: SubmissionState): string {
   return statesOtherwise.includes(state) ? `ended_otherwise = '${state}'` : `state = '${state}'`;

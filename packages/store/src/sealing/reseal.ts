@@ -15,8 +15,8 @@ export interface SealedColumn {
 }
 
 /**
- * Every column that holds sealed values. A test compares the list with the schema. If the list
- * lacked a column, the values of this column would be lost together with the old key.
+ * Every column that holds sealed values. A test compares the list with the schema, because the
+ * values of an omitted column would be lost with the old key.
  */
 export const sealedColumns: readonly SealedColumn[] = [
   { table: 'operators', column: 'secret_sealed' },
@@ -79,7 +79,6 @@ export const sealedColumns: readonly SealedColumn[] = [
  */
 export interface ResealedPage {
   looked: number;
-  /** The number of values that were sealed again. */
   resealed: number;
   /**
    * The number of values that were skipped, because another writer changed or deleted them in the
@@ -92,10 +91,8 @@ export interface ResealedPage {
 const rowsPerPage = 500;
 
 /**
- * Seals a page of a column again, under the current key and for the complete place of each value. A
- * value that is already sealed in this way is skipped, so that a rotation can be interrupted and
- * restarted at any time. A value that changes in the meantime is skipped too, because its writer
- * has sealed the new value. Throws if `SVC_MASTER_KEY` lacks the key of a value.
+ * Seals a page of values again, under the current key and for their complete places. Can be
+ * repeated. Throws if `SVC_MASTER_KEY` lacks the key of a value.
  */
 export async function resealPage(
   store: Store,

@@ -1,8 +1,8 @@
 import type { Place, Sealer } from '../connection/store.ts';
 
 /**
- * The places of all sealed values. A value opens only with the place that it was sealed for. Values
- * of the previous version are bound to a part of their place (`sealing-phase.ts`).
+ * The places of sealed values. A value opens only for its place. Values in the previous format are
+ * bound to a part of their place (`sealing-phase.ts`).
  */
 
 type Tenants = { readonly tenantId: string };

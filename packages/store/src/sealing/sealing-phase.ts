@@ -2,16 +2,8 @@ import type { SealingPhase, Store } from '../connection/store.ts';
 import { environmentPlace } from './sealed.ts';
 
 /**
- * A sealing phase says how far the values of a database are sealed for their complete place: table,
- * column, row, tenant and kind. The previous version of the service sealed values for their row
- * only: table, column and row.
- *
- * - `previous`: services of the previous version may still run and must be able to open new values,
- *   so new values are sealed for their row only.
- * - `resealing`: `svc master-key rotate` seals everything again. The key of request hashes is last.
- * - `bound`: the key of request hashes is sealed for its complete place, so the reseal has ended.
- *   Nobody can seal that key without the master key, so services trust this phase and refuse values
- *   that are sealed for their row only.
+ * A complete place has a table, column, row, tenant and kind. The previous version of the service
+ * sealed values for their row only, without tenant and kind.
  */
 
 /** The first byte of a value that is sealed for its row only. */
@@ -33,8 +25,13 @@ export async function readEnvironment({ query }: Store): Promise<SealedEnvironme
   return row ?? null;
 }
 
+/**
+ * The key of request hashes is resealed last, and nobody can seal it without the master key. So its
+ * format proves the phase `bound`.
+ */
 export function phaseOf({ sealed, resealStartedAt }: SealedEnvironment): SealingPhase {
   if (sealed[0] !== previousVersion) return 'bound';
+  // In the phase `previous`, services of the previous version may still run.
   return resealStartedAt === null ? 'previous' : 'resealing';
 }
 
@@ -42,7 +39,7 @@ const phaseIntervalMs = 1_000;
 
 /**
  * Reads the phase every second and sets it in `store.sealer`, until it is `bound`. Returns a
- * function that stops this. Does nothing if the phase is already `bound`, as in a new database.
+ * function that stops this.
  */
 export function followPhase(store: Store): () => void {
   let timer: NodeJS.Timeout | undefined;
@@ -64,16 +61,14 @@ export function followPhase(store: Store): () => void {
 }
 
 /**
- * The time after the start of a reseal in which services may still write values that are sealed for
- * their row only. After this time, each service has read the new phase and committed its earlier
- * writes.
+ * The longest time from the start of a reseal until each service has read the new phase and
+ * committed its earlier writes.
  */
 const previousWritesMsMax = 30_000;
 
 /**
- * Switches services to sealing for complete places. Returns how long services may still write
- * values that are sealed for their row only, in milliseconds by the database's clock. Returns 0 in
- * the phase `bound`, and if no service has ever started on the database.
+ * Switches services to complete places. Returns for how many milliseconds they may still seal
+ * values for their row only. Returns 0 in the phase `bound`.
  */
 export async function beginReseal(store: Store): Promise<number> {
   const [row] = await store.query<{ remainingMs: number }>(
@@ -89,10 +84,8 @@ export async function beginReseal(store: Store): Promise<number> {
 }
 
 /**
- * Ends the reseal: seals the key of request hashes for its complete place, which begins the phase
- * `bound`. Within a second, each service then refuses values that are sealed for their row only.
- * Therefore call this only after a whole pass has found no such value. Does nothing in the phase
- * `bound`, or if no service has ever started on the database.
+ * Begins the phase `bound`, in which services refuse values that are sealed for their row only.
+ * Call it only after a whole pass has found no such value.
  */
 export async function endReseal(store: Store): Promise<void> {
   const row = await readEnvironment(store);

@@ -26,8 +26,8 @@ export interface NewSubmission {
   payloadText: string;
   quote: StoredQuote & { rateCardVersion: number };
   /**
-   * The epoch of the credentials that authenticated the request (`TenantCredentials`). The hold is
-   * refused if the account has another epoch. Null or undefined: the epoch is not compared.
+   * The epoch of the credentials that authenticated the request. The hold is refused if the account
+   * has another epoch. Null or undefined: not compared.
    */
   accountEpoch?: bigint | null;
 }
@@ -36,6 +36,7 @@ export type HoldOutcome =
   | ({ kind: 'held' } & HeldFigures)
   /** The account's credentials have changed since the request was authenticated. */
   | { kind: 'stale_credentials' }
+  /** Another submission that was not rejected has the key, or an earlier hold of the batch. */
   | { kind: 'key_taken' }
   | { kind: 'in_flight_max' }
   | { kind: 'insufficient_credits' };
@@ -51,27 +52,15 @@ const holdInBatch = batched<NewSubmission, HoldOutcome>({
 
 /**
  * Holds `quote.max` and writes the submission, or does neither (CONTRACT 3). The reasons to refuse
- * are checked in this order: `stale_credentials`, `key_taken`, `in_flight_max`,
- * `insufficient_credits`. `key_taken` means that another submission of the tenant has this key and
- * was not rejected. Calls that wait at the same time share one statement; each gets its own
- * outcome.
+ * are checked in the order of `HoldOutcome`.
  */
 export function holdSubmission(store: Store, submission: NewSubmission): Promise<HoldOutcome> {
   return holdInBatch(store, submission);
 }
 
 /**
- * Places many holds in one statement, as if they came one after another in the order given. The
- * outcomes have the same order. The accounts are locked in the order of their ids, so two batches
- * never deadlock.
- *
- * A refused hold reserves no credits, so a smaller hold after it can be granted. But a later hold
- * in this call with the same tenant, key and `accountEpoch` gets `key_taken`, even if the first one
- * was refused.
- *
- * If another statement takes one of the keys at the same moment, the number of holds in this call
- * decides. A single hold gets `key_taken`. With more holds, none is placed, and a unique violation
- * is thrown.
+ * Places the holds as if they came one after another (decision 9). With several holds, throws and
+ * places none if another statement takes a key at the same moment.
  */
 export async function holdSubmissions(
   store: Store,
@@ -79,8 +68,7 @@ export async function holdSubmissions(
   attempt: Attempt = 'first',
 ): Promise<HoldOutcome[]> {
   const outcomes = await placeAll(store, submissions);
-  // In a repeat, a hold may exist already, because the earlier run committed it. Its outcome is
-  // then `key_taken` or `stale_credentials`, and `recogniseOwn` turns this outcome into `held`.
+  // In a repeat, a hold that the earlier run committed seems refused.
   return attempt === 'repeat' ? recogniseOwn(store, submissions, outcomes) : outcomes;
 }
 
@@ -97,10 +85,8 @@ async function placeAll(
     );
     return submissions.map((submission) => byFirst.get(submission) ?? { kind: 'key_taken' });
   } catch (error) {
-    // If another batch takes one of the keys at the same moment, the unique index refuses the whole
-    // statement. The statement cannot skip only this row, because the balances of the later holds
-    // would be wrong. So the caller (`runBatch`) runs several holds one by one after the error. A
-    // single hold gets `key_taken`.
+    // If another statement takes one of the keys at the same moment, the unique index refuses all
+    // holds. `runBatch` then runs them one by one (decision 9).
     if (submissions.length > 1 || sqlState(error) !== uniqueViolation) throw error;
     return [{ kind: 'key_taken' }];
   }
@@ -109,8 +95,8 @@ async function placeAll(
 function firstOfEachKey(submissions: readonly NewSubmission[]): NewSubmission[] {
   const byKey = new Map<string, NewSubmission>();
   for (const submission of submissions) {
-    // Two holds with the same idempotency key and different epochs must both go to the statement,
-    // because only the statement knows the epoch of the account. So `key` contains the epoch.
+    // Holds with the same key and different epochs must both go to the statement, because only the
+    // statement knows the epoch of the account.
     const key = `${submission.tenantId} ${submission.accountEpoch} ${submission.idempotencyKey}`;
     if (!byKey.has(key)) byKey.set(key, submission);
   }
@@ -139,23 +125,12 @@ function outcomeOf(row: HoldRow | undefined): HoldOutcome {
   return { kind: 'held', availableAfterMicros: row.available_after, heldAtMs: row.held_at_ms };
 }
 
-// Each look-up is a lateral join of one row, because the planner can then only use an index. With
-// `EXISTS` or `IN`, it may choose to hash the whole table while the table is small, and that plan
-// is kept when the table grows.
-//
-// The look-up of a key does not use a plain equality. The planner could then choose any index that
-// begins with the tenant, and read all submissions of the tenant. Therefore the look-up takes the
-// first key that is equal or greater, in the order of the key index. The join then drops a greater
-// key.
+// Each look-up is a lateral join, and that of a key reads in the order of the key index. So the
+// planner can use only the intended index (decision 23).
 
 /**
- * Places the holds of a batch. The bytes of all rows are in one binary parameter, because in JSON
- * each payload would be parsed and copied several times.
- *
- * The statement locks each account, reads its balances and computes the new values from them. It
- * must not add to the stored columns instead, because Postgres would first compute such a sum on
- * the row as of the statement's start. That sum lacks later commits of other transactions, so the
- * table's CHECK could refuse a hold that fits.
+ * The new figures are computed from the locked rows. `held_micros + …` in the UPDATE could use
+ * values from before the lock, so that a CHECK refuses a valid hold.
  */
 const placeHolds = statement(
   {
@@ -259,9 +234,8 @@ function insertHeld(store: Store, submissions: readonly NewSubmission[]): Promis
 }
 
 /**
- * Returns the turn of each hold: its position among the holds of its tenant in this batch, from 1.
- * Also returns the ids of the tenants in ascending order. The statement locks their accounts in
- * this order.
+ * A turn is the position of a hold among those of its tenant, from 1. `tenantIds` ascend, so that
+ * two batches lock the accounts in the same order.
  */
 function turnsOf(submissions: readonly NewSubmission[]) {
   const last = new Map<string, number>();

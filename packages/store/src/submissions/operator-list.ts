@@ -50,11 +50,7 @@ export async function findAnySubmission(
   return row === undefined ? null : ofRow(store, row);
 }
 
-/**
- * A page of submissions of all tenants, or of one tenant, newest first. It is sorted by id, because
- * an id begins with its time. Rejected submissions are left out if the filter has a tenant but no
- * states.
- */
+/** A page of submissions, newest first. It is sorted by id, because an id begins with its time. */
 export async function listEverySubmission(
   store: Store,
   filter: EverySubmissionFilter,
@@ -91,9 +87,8 @@ function idsOf(
   limit: number,
 ): Prisma.Sql {
   if (states === null) {
-    // The submissions of one tenant are sorted by `created_at`, because the index on `tenant_id`
-    // and `created_at` has this order. It differs from the order by id only among submissions that
-    // were created within seconds of each other.
+    // For one tenant, an index gives the order of `created_at`. The order by id differs only among
+    // submissions that were created within seconds of each other.
     return tenantId === null
       ? Prisma.sql`SELECT id FROM submissions WHERE ${conditions} ORDER BY id DESC LIMIT ${limit}`
       : Prisma.sql`SELECT id FROM submissions WHERE ${conditions} AND ended_otherwise ${Prisma.raw(isNotRejected)}

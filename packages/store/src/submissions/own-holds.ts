@@ -9,10 +9,8 @@ export interface HeldFigures {
 }
 
 /**
- * Corrects the outcomes of a repeated batch of holds. If the earlier run committed a hold but its
- * answer was lost, the repeat of this hold gets `key_taken` or `stale_credentials`. This outcome
- * becomes `held` if a submission with the same id exists. But if this submission was rejected in
- * the meantime, the outcome stays, because the hold has ended.
+ * Corrects the outcomes of a repeated batch: a refused hold becomes `held` if the earlier run
+ * committed it and it has not been rejected since.
  */
 export async function recogniseOwn<Outcome extends { readonly kind: string }>(
   store: Store,

@@ -15,10 +15,8 @@ import {
 import { eventPlace, unsealText } from '../sealing/sealed.ts';
 
 /**
- * Personal data is purged after a time or by an operator. A purge deletes the payload, the result
- * and the failure message. It also deletes the failure message from the body of the event
- * `submission.failed`. The record stays, with its state, failure code, usage and money. The hash of
- * the request stays too, so a request with a used key gets the same answer as before.
+ * A purge deletes the personal data of a submission: payload, result and failure message. The rest
+ * stays, so a request with a used key gets the same answer.
  */
 
 /** The most submissions that one transaction purges. */
@@ -53,8 +51,8 @@ const selectExpired = statement(
 );
 
 /**
- * Purges those of `submissionIds` that have ended and are not purged yet, in one transaction.
- * Submissions that another worker has locked are skipped. Returns how many were purged.
+ * Purges those of `submissionIds` that have ended, in one transaction. Skips those that another
+ * worker has locked. Returns how many were purged.
  */
 export async function purgeExpired(
   store: Store,

@@ -28,8 +28,8 @@ export interface SubmissionFilter {
 }
 
 /**
- * A page of a tenant's submissions, newest first (CONTRACT 5), without rejected ones.
- * Every combination of filters has its own statement text and is served by an index.
+ * A page of a tenant's submissions, newest first, without rejected ones (CONTRACT 5). An index
+ * serves every combination of filters.
  */
 export async function listSubmissions(
   store: Store,
@@ -56,9 +56,8 @@ export async function listSubmissions(
 }
 
 /**
- * The rows that the list is selected from. If the filter asks only for submissions in flight, these
- * are read by their ids, because they are few. The statement then does not read the tenant's whole
- * list.
+ * Submissions in flight are few. They are read by their ids, because the statement would otherwise
+ * read the tenant's whole list.
  */
 function rowsOf(tenantId: string, states: readonly SubmissionState[] | null): Prisma.Sql {
   const areInFlight = states?.every((state) => inFlightStates.includes(state)) ?? false;

@@ -1,9 +1,8 @@
 import type { Store } from '../connection/store.ts';
 
 /**
- * Remembers the tenants of submissions. This saves a read before an outcome is stored, because an
- * outcome is sealed for its tenant. A remembered tenant stays valid, because the tenant of a
- * submission never changes.
+ * Remembers the tenants of submissions, which never change. This saves a read before an outcome is
+ * sealed for its tenant.
  */
 
 /** The most submissions whose tenant is remembered per store. The earliest is forgotten first. */

@@ -21,10 +21,7 @@ export interface StoredQuote {
   surgeMicros: bigint;
 }
 
-/**
- * The facts of a submission for the answer to the request that created it. If a request with the
- * same idempotency key is repeated, the gateway answers it from the same facts.
- */
+/** The facts of a submission for the answer to its creation, and to a repeat of that request. */
 export interface KeyedSubmission {
   id: string;
   tenantId: string;
@@ -89,6 +86,7 @@ const findInBatch = batched<TenantKey, KeyedSubmission | null>({
   answerMsMax: dispatchDeadlineMs,
 });
 
+/** Reads in the order of the key index, so that the planner uses no other (decision 23). */
 const findByKeys = statement(
   { tenant_id: 'uuid[]', idempotency_key: 'text[]' },
   `
@@ -102,10 +100,8 @@ const findByKeys = statement(
 );
 
 /**
- * The tenant's submission with this idempotency key. Null if there is none, or if it was rejected:
- * the key of a rejected submission is free again. The statement reads in the order of the key
- * index, so that the planner chooses no other index (see `hold.ts`). Calls that wait at the same
- * time share one statement.
+ * The tenant's submission with this idempotency key. Null if there is none, or if it was rejected,
+ * because a rejection frees the key.
  */
 export function findByIdempotencyKey(
   store: Store,
@@ -130,9 +126,8 @@ const readByIds = statement(
 );
 
 /**
- * The current state of a submission, also if it was rejected. Null for an unknown id. The answer
- * includes everything that was committed before the call. Calls that wait at the same time share
- * one statement.
+ * The current state of a submission, also of a rejected one. Null for an unknown id. Includes
+ * everything that was committed before the call.
  */
 export function readDispatchOutcome(store: Store, id: string): Promise<KeyedSubmission | null> {
   return readInBatch(store, id);

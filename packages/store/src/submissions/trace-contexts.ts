@@ -9,16 +9,16 @@ export interface StoredTraceContext {
 }
 
 /**
- * A context is kept for at least this long after its submission was created. The time exceeds the
- * run limit plus `webhookAgeMaxMs`, because the attempts of webhooks need the context.
+ * Older contexts are deleted. The time must exceed the run limit plus `webhookAgeMaxMs`, because
+ * attempts of webhooks need the context.
  */
 const keptDays = 7;
 /** Each insert deletes up to this many expired rows, so that the table needs no other clean-up. */
 const deletedMax = 16;
 
 /**
- * Stores one trace context and deletes expired ones. The statement finds the expired rows by the
- * primary key, because a submission id is a UUIDv7, which begins with its time.
+ * Expired rows are found by the primary key, because a submission id is a UUIDv7, which begins with
+ * its time.
  */
 const storeOne = statement(
   { id: 'uuid', trace_id: 'text', span_id: 'text', tracestate: 'text' },
@@ -35,7 +35,7 @@ const storeOne = statement(
   VALUES ($id, $trace_id, $span_id, $tracestate) ON CONFLICT DO NOTHING`,
 );
 
-/** Stores the context of a traced submission (CONTRACT 3). A stored context is not replaced. */
+/** Stores the context of a traced submission (CONTRACT 2). A stored context is not replaced. */
 export async function storeTraceContext(
   store: Store,
   submissionId: string,
@@ -62,10 +62,7 @@ const findAll = statement(
   `SELECT submission_id, trace_id, span_id, tracestate FROM trace_contexts WHERE submission_id = ANY($id)`,
 );
 
-/**
- * The stored contexts of these submissions, by id. A submission without a stored context is not in
- * the map.
- */
+/** The map is by submission id. A submission without a stored context is not in it. */
 export async function findTraceContexts(
   store: Store,
   submissionIds: readonly string[],

@@ -14,7 +14,7 @@ export interface SubmissionTrace {
   leaseExpiresAt: Date | null;
   runDeadlineAt: Date | null;
   outcome: { kind: 'completed' | 'failed'; by: 'node' | 'service'; at: Date } | null;
-  /** The offers of the submission. Null if they were not recorded. */
+  /** Null if the offers were not recorded. */
   offers: OfferRecord[] | null;
   usage: { at: Date; usage: Usage }[];
   /** The number of all usage reports. `usage` has only the first and the last `usageEndsMax`. */
@@ -50,10 +50,7 @@ export interface TracedDelivery {
 const usageEndsMax = 10;
 const rowsMax = 200;
 
-/**
- * Reads the facts of one submission. Null for an unknown id. Each query uses an index and returns a
- * limited number of rows.
- */
+/** Null for an unknown id. Each query uses an index and returns a limited number of rows. */
 export async function readTrace(store: Store, id: string): Promise<SubmissionTrace | null> {
   const submission = await findAnySubmission(store, id);
   if (submission === null) return null;
@@ -160,9 +157,8 @@ async function readEvents(
 }
 
 /**
- * Returns the deliveries of an event. An id contains its time of creation, so the query reads only
- * a range of ids: from one second before the event to ten seconds after the event. The range misses
- * no delivery, because the deliveries get their ids right after their event.
+ * Reads only ids made from 1 s before the event to 10 s after it, to search few partitions
+ * (decision 5). Deliveries get their ids right after their event.
  */
 async function readDeliveries(
   { db, query }: Store,

@@ -14,8 +14,7 @@ const newTenant = (id: string) => ({
 
 test('if the opening grant cannot be written, the tenant does not exist', async () => {
   const { store, database } = await createFixture();
-  // The constraint makes the insert of the ledger entry fail. The earlier statements must be rolled
-  // back.
+  // The constraint makes the insert of the ledger entry fail.
   await database.query(
     `ALTER TABLE ledger_entries ADD CONSTRAINT planted CHECK (amount_micros <> 7000000)`,
   );

@@ -4,9 +4,7 @@ import type { Store } from '../connection/store.ts';
 import { insertGrant } from '../ledger/grants.ts';
 import { insertTenant, type NewTenant } from './tenants.ts';
 
-/**
- * Creates a tenant with its first credits (CONTRACT 4). If `grantMicros` is 0, nothing is granted.
- */
+/** Creates a tenant with its first credits (CONTRACT 4). */
 export async function createTenant(
   store: Store,
   tenant: NewTenant,

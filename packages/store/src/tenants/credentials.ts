@@ -3,25 +3,21 @@ import { batched } from '../connection/batching.ts';
 import type { Store } from '../connection/store.ts';
 import { tenantSecretPlace, unsealText } from '../sealing/sealed.ts';
 
-/**
- * The data of a tenant that the gateway needs to check a signed request (CONTRACT 1 and 12).
- * Examples are secrets, scopes, limits and the version of the rate card.
- */
+/** The data of a tenant that the gateway needs to check a signed request (CONTRACT 1 and 12). */
 export interface TenantCredentials {
   tenantId: string;
   disabled: boolean;
   allowedJobTypes: string[];
   /**
-   * The valid secrets. If the request names a key, this is only the secret of that key. Otherwise
-   * these are the secrets of the tenant's first keys (`KeyRecord`). A tenant has one first key, two
-   * while a rotation overlaps, or none.
+   * The valid secrets, newest first. If the request names a key, only the secret of that key;
+   * otherwise those of the tenant's first keys (`KeyRecord`).
    */
   hmacSecrets: string[];
   /** The ids of the keys in `hmacSecrets`, in the same order. They are UUIDs. */
   keyIds: string[];
   /**
-   * The scopes of the key that the request names. These are all scopes if that key is a first key
-   * (`KeyRecord`), or if the request names no key.
+   * The scopes of the named key. All scopes if the request names no key, or a first key
+   * (`KeyRecord`).
    */
   scopes: readonly KeyScope[];
   /** The CIDR blocks that requests must come from. Empty if every address is allowed. */
@@ -39,9 +35,8 @@ export interface TenantCredentials {
    */
   rateCardVersion: number | null;
   /**
-   * The column `epoch` of the tenant's account. The epoch changes when any other field of this
-   * object changes, but not when a secret expires. `holdSubmission` refuses the hold if the
-   * account's current epoch is another one, because the credentials have changed.
+   * The `epoch` of the tenant's account. It changes when another field here changes, but not when a
+   * secret expires. `holdSubmission` refuses an old epoch.
    */
   accountEpoch: bigint;
 }
@@ -105,10 +100,8 @@ const findInBatch = batched<Asked, TenantCredentials | null>({
 });
 
 /**
- * Finds the credentials of the key `keyId`, or of the tenant's first keys (`KeyRecord`) if `keyId`
- * is null. Returns null if the tenant is unknown, or if the key is unknown, expired or a key of
- * another tenant. Expired secrets are left out, and the newest secret comes first. Both ids must be
- * in lower case, as `fromWireId` returns them.
+ * Finds the credentials of a key, or of the tenant's first keys (`KeyRecord`) if `keyId` is null.
+ * Null if the tenant is unknown or has no valid key `keyId`.
  */
 export function findTenantCredentials(
   store: Store,

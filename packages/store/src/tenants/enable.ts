@@ -4,8 +4,8 @@ import type { Store } from '../connection/store.ts';
 import { findTenant, lockEpochSql, type TenantRecord } from './tenants.ts';
 
 /**
- * Disables or enables a tenant. The keys of a disabled tenant are refused. Its submissions in
- * flight continue. Returns null for an unknown tenant. Repeating the call changes nothing.
+ * The keys of a disabled tenant are refused, but its submissions in flight continue. Returns null
+ * for an unknown tenant. Repeating the call changes nothing.
  */
 export async function setTenantEnabled(
   store: Store,

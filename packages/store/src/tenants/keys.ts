@@ -15,8 +15,8 @@ import { insertSettingsChanged } from '../webhook-endpoints/settings-changed.ts'
 import { lockEpochSql } from './tenants.ts';
 
 /**
- * A valid key of a tenant (CONTRACT 12). A key from provisioning or from a rotation is called a
- * first key. A first key has all scopes and may be used from any address.
+ * A valid key of a tenant (CONTRACT 12). A first key comes from provisioning or a rotation. It has
+ * all scopes and may be used from any address.
  */
 export interface KeyRecord {
   id: string;
@@ -26,8 +26,8 @@ export interface KeyRecord {
   createdAt: Date;
   expiresAt: Date | null;
   /**
-   * The last use, rounded down to the minute. Null if no use is known. A use becomes visible within
-   * a minute.
+   * The last use, rounded down to the minute. Null if no use is known. A use appears within 20 s
+   * (CONTRACT 12).
    */
   lastUsedAt: Date | null;
 }
@@ -51,10 +51,7 @@ export type KeyCreation =
 export type KeyDeletion =
   | { kind: 'deleted'; deliveryIds: string[] }
   | { kind: 'not_found' }
-  /**
-   * The key is the last one with the scope `settings`. If it were deleted, the tenant could not
-   * change its settings.
-   */
+  /** The key is the last one with the scope `settings`. */
   | { kind: 'last_key' };
 
 const validKey = `kind IN ('hmac', 'key') AND (expires_at IS NULL OR expires_at > svc_now())`;
@@ -86,9 +83,8 @@ function keyOf({ scopes, addresses, ...key }: KeyRow): KeyRecord {
 }
 
 /**
- * Creates a named key, valid immediately, and deletes the tenant's expired named keys. If the
- * tenant has `tenantKeysMax` valid keys, returns `key_limit` and changes nothing. The limit counts
- * all valid keys of the tenant, including those of provisioning and of rotations.
+ * Creates a named key, and deletes the tenant's expired named keys. The limit counts all valid keys
+ * of the tenant, including first keys (`KeyRecord`).
  */
 export async function createKey(store: Store, key: NewKey, by: Author): Promise<KeyCreation> {
   const { tenantId, secret, scopes, addresses, expiresInDays } = key;
@@ -119,9 +115,8 @@ export async function createKey(store: Store, key: NewKey, by: Author): Promise<
 }
 
 /**
- * Deletes a key of a tenant: a named key or a first key (`KeyRecord`). New submissions that are
- * signed with the key are refused at once, because the account's epoch changes. Other requests that
- * are signed with the key are refused when the gateways load the credentials again.
+ * Deletes a named key or a first key (`KeyRecord`). New submissions with it are refused at once,
+ * and other requests within 5 s (CONTRACT 12).
  */
 export async function deleteKey(
   store: Store,

@@ -14,16 +14,15 @@ export type RotationOutcome =
   /** The end of the previous secret's validity. Null if no secret of this kind was valid before. */
   | { kind: 'rotated'; previousValidUntil: Date | null }
   /**
-   * The rotation is refused, because two secrets of this kind are valid already. A third one would
-   * end the oldest, which a client or a webhook receiver of the tenant may still use.
+   * Two secrets of this kind are valid already. A third one would end the oldest, which may still
+   * be in use (CONTRACT 1).
    */
   | { kind: 'two_valid' }
   | { kind: 'unknown_tenant' };
 
 /**
- * Gives a tenant a new secret of this kind. All gateways accept a new HMAC secret within 5 s
- * (CONTRACT 1). The previous secret stays valid for `overlapMs`. While two secrets of the kind are
- * valid, a third is refused. With `force` the oldest is dropped instead.
+ * The previous secret stays valid for `overlapMs`. If two are valid already, the rotation is
+ * refused. With `force` the oldest ends instead (CONTRACT 1).
  */
 export async function rotateTenantSecret(
   store: Store,

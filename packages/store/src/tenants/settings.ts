@@ -19,8 +19,7 @@ import { insertSettingsChanged, readDestinations } from '../webhook-endpoints/se
 import { findTenant, type TenantRecord, writeWebhookUrl } from './tenants.ts';
 
 /**
- * A change of a tenant's settings. Fields that are left out keep their value. The tenant itself may
- * change the first two fields; only an operator may change the others.
+ * Fields that are left out keep their value. A tenant itself may change only the first two fields.
  */
 export interface SettingsChange {
   /** Null removes the URL. */
@@ -46,13 +45,8 @@ export interface ChangedSettings {
 const transientAttemptsMax = 3;
 
 /**
- * Changes a tenant's settings (CONTRACT 5 and 9). Returns null for an unknown tenant. A changed
- * value causes the event `settings.changed` (CONTRACT 12). If a new threshold rises above the
- * balance, one low-balance event is written (CONTRACT 4). It goes to the destinations that are in
- * force after the change.
- *
- * Setting a URL also enables it. Setting or clearing the URL may drop its pending deliveries
- * (`writeWebhookUrl`).
+ * Changes the settings and writes the events about the change (CONTRACT 4, 5 and 12). Setting the
+ * URL also enables it. Returns null for an unknown tenant.
  */
 export async function changeSettings(
   store: Store,
@@ -99,11 +93,8 @@ async function changeInTransaction(
 }
 
 /**
- * Prepares the event `settings.changed`. Call this before the change. The returned function writes
- * the event; call it after the change.
- *
- * The destinations are read before the change, because the event also goes to an active URL that
- * the change replaces or clears (CONTRACT 12). A change to the same values has no event.
+ * Call this before the change, because `settings.changed` also goes to the former URL
+ * (CONTRACT 12). After the change, the returned function writes the event.
  */
 async function preparedNotice(
   store: Store,
@@ -132,9 +123,8 @@ interface LockedThreshold {
 }
 
 /**
- * Locks and reads the account of a tenant. Null for an unknown tenant. The balance cannot change
- * until the commit. Call this before the tenant is locked, because each transaction that locks both
- * rows locks the account first.
+ * Returns null for an unknown tenant. Call this before the tenant's row is locked, because each
+ * transaction that locks both rows locks the account first.
  */
 async function lockThreshold(query: Query, tenantId: string): Promise<LockedThreshold | null> {
   const [row] = await query<LockedThreshold>(

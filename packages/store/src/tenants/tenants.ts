@@ -56,9 +56,8 @@ export async function insertTenant(store: Store, query: Query, tenant: NewTenant
 }
 
 /**
- * Locks the account of a tenant. Each transaction that locks the account and the tenant's row locks
- * the account first. A change of the tenant's status or secrets therefore begins with this
- * statement, because the change increments `epoch` of the account.
+ * Locks the account. Begin each change of the tenant's status or secrets with it, because the
+ * trigger for `epoch` must not lock the account after the tenant.
  */
 export const lockEpochSql = 'SELECT 1 FROM credit_accounts WHERE tenant_id = $1::uuid FOR UPDATE';
 
@@ -134,12 +133,8 @@ function tenantOf({
 }
 
 /**
- * Sets and enables the URL of a tenant's settings, or clears it if `webhookUrl` is null. Returns
- * false for an unknown tenant.
- *
- * Drops the pending deliveries to the URL if the URL is cleared (CONTRACT 5). It also drops them if
- * no URL was active before, because a transaction may have written a delivery while a 410 disabled
- * the URL.
+ * Sets and enables the URL of a tenant's settings. Null clears it and drops its pending deliveries
+ * (CONTRACT 5). Returns false for an unknown tenant.
  */
 export async function writeWebhookUrl(
   query: Query,
@@ -158,6 +153,7 @@ export async function writeWebhookUrl(
      WHERE id = $1::uuid`,
     [tenantId, webhookUrl],
   );
+  // A transaction may have written a delivery while a 410 disabled the URL. It must not be sent.
   if (webhookUrl === null || !before.notified) await dropPendingDeliveries(query, tenantId);
   return true;
 }

@@ -39,8 +39,8 @@ test('a threshold that rises above the balance sends one event', async () => {
   const tenantId = await fixture.tenant(500, url);
   const threshold = (credits: number) =>
     change(tenantId, { lowBalanceThresholdMicros: BigInt(credits) * 1_000_000n });
-  // Each change causes one delivery of `settings.changed`. The first change causes no
-  // `credits.low_balance`, because the default threshold of 1000 was already above the balance.
+  // Each change sends `settings.changed`. The first sends no `credits.low_balance`, because the
+  // default threshold of 1000 was already above the balance.
   expect((await threshold(2_000))?.deliveryIds).toHaveLength(1);
   expect((await threshold(500))?.deliveryIds).toHaveLength(1);
   const overtaking = await threshold(501);

@@ -17,8 +17,8 @@ import { retireEndpointUrl } from './retired.ts';
 import { insertSettingsChanged, readDestinations } from './settings-changed.ts';
 
 /**
- * Changes of a tenant's endpoints (CONTRACT 12). Each change is recorded in the audit log. The
- * event `settings.changed` goes to the destinations that were in force before the change.
+ * Changes of a tenant's endpoints (CONTRACT 12). The event `settings.changed` goes to the
+ * destinations from before the change.
  */
 
 export interface NewEndpoint {
@@ -31,8 +31,7 @@ export interface NewEndpoint {
 }
 
 /**
- * A created or changed endpoint. `deliveryIds` are the deliveries of the event about the change.
- * The endpoint and the deliveries are committed. The caller must still announce the deliveries.
+ * `deliveryIds`: the committed deliveries of `settings.changed`, which the caller must announce.
  */
 export interface ChangedEndpoint {
   endpoint: EndpointRecord;
@@ -118,8 +117,8 @@ export async function changeEndpoint(
        WHERE id = $1::uuid`,
       [at.endpointId, url, events, description, enables],
     );
-    // A 410 disables the endpoint and drops its deliveries. A concurrent transaction may still have
-    // written another delivery. That delivery must not be sent after the endpoint is enabled here.
+    // If a 410 disabled the endpoint, a concurrent transaction may have written a delivery
+    // afterwards. That delivery must not be sent.
     if (enables) await dropQueuedDeliveries(query, at.endpointId);
     const endpoint = await readKnown(query, at);
     const changed = { before: shown(before), after: shown(endpoint), destinations };
@@ -129,8 +128,8 @@ export async function changeEndpoint(
 }
 
 /**
- * Retires an endpoint and drops its pending deliveries. The event about the deletion still goes to
- * the endpoint's URL, if the endpoint has one and gets events of this type.
+ * Retires an endpoint and drops its pending deliveries. Its URL still gets the event about the
+ * deletion (CONTRACT 12).
  */
 export async function deleteEndpoint(
   store: Store,
@@ -155,8 +154,8 @@ export async function deleteEndpoint(
 }
 
 /**
- * Gives an endpoint a new secret, valid immediately. The previous secret stays valid for
- * `overlapMs`. A secret from before the previous one ends at once, so that at most two are valid.
+ * The new secret is valid immediately. The previous one stays valid for `overlapMs`, and an older
+ * one ends at once.
  */
 export async function rotateEndpointSecret(
   store: Store,
@@ -195,9 +194,8 @@ export async function rotateEndpointSecret(
 }
 
 /**
- * Locks the account and then the tenant, so no event is written while the tenant's destinations
- * change. Each transaction that locks both rows locks the account first. Returns the number of the
- * tenant's endpoints.
+ * Locks the account first, as each transaction that locks both rows does. Until the commit no event
+ * is written. Returns the number of the tenant's endpoints.
  */
 async function lockTenant(query: Query, tenantId: string): Promise<{ count: number }> {
   await query('SELECT 1 FROM credit_accounts WHERE tenant_id = $1::uuid FOR UPDATE', [tenantId]);

@@ -17,7 +17,7 @@ export type PolledEvents =
       kind: 'events';
       /** The oldest first. */
       events: PolledEvent[];
-      /** The position up to which the reader has read after this page. */
+      /** The value of `after` that reads the next page. */
       position: bigint;
     }
   /** The endpoint is unknown or deleted, belongs to another tenant, or has a URL. */
@@ -100,9 +100,8 @@ export async function findPolledNews(
 }
 
 /**
- * Drops deliveries that wait at endpoints without a URL, but are too old to be polled: their round
- * began at least a day ago, or their endpoint has at least 1,000 newer events. Drops up to `limit`
- * for each endpoint. Returns how many were dropped in all.
+ * Drops waiting events that are too old to be read (CONTRACT 12), up to `limit` for each endpoint.
+ * Returns how many were dropped in all.
  */
 export async function dropUnreadableEvents(store: Store, limit: number): Promise<number> {
   const dropped = await store.query(

@@ -4,10 +4,8 @@ import type { Destinations, EventTarget } from '../deliveries/destinations.ts';
 import { endpointSecretPlace, tenantSecretPlace, unsealText } from '../sealing/sealed.ts';
 
 /**
- * Retired endpoints. If a change replaces or clears an active URL, this URL still gets the event
- * about the change (CONTRACT 12), so nobody can redirect a tenant's events unnoticed. For this
- * event, the former URL becomes a retired endpoint with the secrets from before the change. The
- * retired endpoint gets no other event.
+ * An active URL that a change replaces or clears becomes a retired endpoint with a copy of its
+ * secrets. It gets only the event about this change (decision 35).
  */
 
 interface FormerUrl {
@@ -40,10 +38,8 @@ async function retireUrl(
 }
 
 /**
- * Creates a retired endpoint with the URL of the settings, because this URL still gets the event
- * about the change that replaces or clears it. Call this before the change. Returns the
- * destinations of that event, with the retired endpoint in place of the URL. If the settings have
- * no active URL, creates nothing and returns `destinations`.
+ * Call this before the change. Returns `destinations` with a retired endpoint in place of the
+ * settings' URL, or unchanged if no URL is active.
  */
 export async function retireSettingsUrl(
   store: Store,
@@ -75,10 +71,8 @@ export async function retireSettingsUrl(
 }
 
 /**
- * Creates a retired endpoint with the current URL of an endpoint, because this URL still gets the
- * event about the change that replaces or clears it. Call this before the change. Returns the
- * destinations of that event, with the retired endpoint in place of the changed endpoint. If the
- * endpoint is disabled or has no URL, creates nothing and returns `destinations`.
+ * Call this before the change. Returns `destinations` with a retired endpoint in place of the
+ * endpoint, or unchanged if it is disabled or has no URL.
  */
 export async function retireEndpointUrl(
   store: Store,

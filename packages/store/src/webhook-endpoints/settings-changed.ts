@@ -21,10 +21,8 @@ export interface SettingsChanged {
   readonly what: string;
   readonly by: Author;
   /**
-   * The destinations of the event. Pass the ones from before the change, because the event also
-   * goes to a URL that the change replaces or clears (CONTRACT 12). Omit them only if the change
-   * does not affect destinations, for example a change of keys or secrets. The current ones are
-   * then read.
+   * If the change affects destinations, pass those from before the change (CONTRACT 12). If left
+   * out, the current ones are read.
    */
   readonly destinations?: Destinations;
 }

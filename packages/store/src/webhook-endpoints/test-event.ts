@@ -4,6 +4,7 @@ import { deliveryIdsOf, insertEvents } from '../deliveries/outbox.ts';
 import { untilWebhooksAllowedMs } from '../deliveries/webhook-caps.ts';
 
 export type EndpointTestOutcome =
+  /** `announced`: the caller must announce the delivery. False for an endpoint without a URL. */
   | { kind: 'queued'; deliveryId: string; announced: boolean }
   | { kind: 'not_found' }
   /** The endpoint is disabled, because its URL answered 410 Gone. */
@@ -15,18 +16,16 @@ export type EndpointTestOutcome =
   | { kind: 'too_soon'; retryInMs: number };
 
 /**
- * Writes a `webhook.test` event for one endpoint, at most one per minute (CONTRACT 12). The
- * endpoint's filter of events does not apply. The caller announces the delivery if `announced` is
- * true. `announced` is false for an endpoint without a URL, because the tenant polls for its
- * events.
+ * Writes a `webhook.test` event for one endpoint, even if the endpoint does not want events of this
+ * type (CONTRACT 12).
  */
 export async function queueEndpointTest(
   store: Store,
   { tenantId, endpointId, requestId }: { tenantId: string; endpointId: string; requestId: string },
 ): Promise<EndpointTestOutcome> {
   return store.transaction(async (query): Promise<EndpointTestOutcome> => {
-    // Lock the tenant before the endpoint, because a change of the endpoint takes the locks in this
-    // order. Without this statement, the tenant would be locked last, by the insert of the event.
+    // Lock the tenant before the endpoint, as changes of the endpoint do. Otherwise the insert of
+    // the event would lock the tenant last.
     await query('SELECT 1 FROM tenants WHERE id = $1::uuid FOR KEY SHARE', [tenantId]);
     const [row] = await query<{
       kind: 'push' | 'poll';

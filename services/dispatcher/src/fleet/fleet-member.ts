@@ -14,8 +14,8 @@ const enterAgainAfterMs = 30_000;
 const entriesAtOnceMax = 100;
 
 /**
- * Enters a link into the fleet registry, or updates its entry. Does nothing if the link has ended.
- * Closes this link (4001) if the node has a newer one. Throws if Redis is unreachable.
+ * Enters a link into the fleet registry, or updates its entry. Closes the link (4001) if the node
+ * has a newer one. Throws if Redis is unreachable.
  */
 export async function enterFleet(dispatcher: Dispatcher, link: NodeLink): Promise<void> {
   if (link.state === 'ended') return;
@@ -49,9 +49,8 @@ async function enterAll(dispatcher: Dispatcher, links: readonly NodeLink[]): Pro
 }
 
 /**
- * Sends the heartbeat of this dispatcher. If the registry has lost this dispatcher, enters all its
- * links. Otherwise enters the links that were never entered or are due to be entered again, and
- * records when their nodes were last seen. Throws if Redis is unreachable.
+ * Sends this dispatcher's heartbeat, and enters the links that are due, or all links if the
+ * registry has lost this dispatcher. Throws if Redis is unreachable.
  */
 export async function refreshFleet(dispatcher: Dispatcher): Promise<void> {
   const links = [...dispatcher.links.byNode.values()];

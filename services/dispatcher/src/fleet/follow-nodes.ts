@@ -8,10 +8,8 @@ import { enterFleet } from './fleet-member.ts';
 import { giveUpLeftBehind } from './lost-assignments.ts';
 
 /**
- * Applies the settings of nodes to their links. Operators change these settings (CONTRACT 9: drain,
- * disable, enable, update, rotate-secret), and the service quarantines a node that does not finish
- * its jobs. Postgres has the settings. A message on the bus names a node whose settings have
- * changed. Each dispatcher also polls Postgres, so a lost message only delays the change.
+ * Applies the settings of nodes, which are stored in Postgres, to their links. A message on the bus
+ * reports a change. Polls find a change whose message was lost.
  */
 
 /**
@@ -105,10 +103,8 @@ function drain(dispatcher: Dispatcher, link: NodeLink): void {
 }
 
 /**
- * Stores `node_lost` for the submissions whose commit to the node was in flight while an operator
- * disabled the node. The transaction that disabled the node has stored an outcome for every other
- * submission that had none. This function first waits for the work of the link, because that work
- * may include such a commit.
+ * Stores `node_lost` for the submissions that were committed to the node while an operator disabled
+ * it. First waits for these commits.
  */
 async function endLeftBehind(dispatcher: Dispatcher, link: NodeLink): Promise<void> {
   await link.work.idle();

@@ -5,16 +5,15 @@ import { inBackground, type Dispatcher } from '../dispatcher.ts';
 import type { NodeLink } from '../links/links.ts';
 
 /**
- * Ends assignments that a node does not have (`node_lost`, CONTRACT 7). The state of an assignment
- * may have changed, so the transaction that ends the assignment first checks its state in Postgres.
+ * Ends assignments that a node does not have (`node_lost`, CONTRACT 7). Each transaction first
+ * checks the state of the assignment, which may have changed.
  */
 
 type LostBy = Pick<NodeLink, 'nodeId' | 'logger'>;
 
 /**
- * Stores `node_lost` for `submissionIds`, which the `hello` of this link did not name. `endUnnamed`
- * lists the exceptions. Returns false and stores nothing if the node has a newer link, otherwise
- * true. If `submissionIds` is empty, returns true without a check for a newer link.
+ * Stores `node_lost` for the submissions that the `hello` of this link did not name. Returns false
+ * and stores nothing if the node has a newer link.
  */
 export async function giveUpUnnamed(
   dispatcher: Dispatcher,

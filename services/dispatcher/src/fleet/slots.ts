@@ -3,9 +3,8 @@ import { inBackground, type Dispatcher } from '../dispatcher.ts';
 import { removeFromIndex, hasEnded, type LinkRun, addRun, type NodeLink } from '../links/links.ts';
 
 /**
- * Tracks which submissions take a slot of a node. `link.runs` is authoritative, and the fleet
- * registry has a copy. Each call of `enterFleet` sends the whole copy again, which repairs wrong
- * slots in the registry.
+ * `link.runs` is the authoritative list of the submissions that take a slot of a node. The fleet
+ * registry has a copy, which `enterFleet` repairs.
  */
 
 export function takeSlot(dispatcher: Dispatcher, link: NodeLink, submissionId: string): LinkRun {

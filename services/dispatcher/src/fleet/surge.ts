@@ -57,8 +57,7 @@ async function publishSurge(context: SurgeContext, remembered: Remembered): Prom
 
 /**
  * Publishes the surge multiplier of the whole fleet, or the value that an operator has pinned
- * (CONTRACT 4, last rule). All dispatchers share one value, because each of them computes the next
- * value from the value that was published last.
+ * (CONTRACT 4). All dispatchers share one value (decision 14).
  */
 export function startSurge(context: SurgeContext): Repeating {
   const remembered: Remembered = { smoothed: null, pinnedMicros: null };

@@ -3,9 +3,8 @@ import { removeFromIndex, type NodeLink } from './links.ts';
 import { reportOfferResult } from './report-offer-result.ts';
 
 /**
- * Ends a link. Reports its open offers as `lost`, so that their coordinators ask other nodes. The
- * node keeps its assignments, and a dispatcher compares them with the `hello` of the next link.
- * Does nothing if the link has already ended.
+ * Ends a link, unless it has already ended. Reports its open offers as `lost`, so that their
+ * coordinators ask other nodes. The node keeps its assignments.
  */
 export function endLink(dispatcher: Dispatcher, link: NodeLink): void {
   if (link.state === 'ended') return;

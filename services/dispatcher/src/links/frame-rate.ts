@@ -2,16 +2,14 @@ import { takeToken, type RatePolicy, type TokenBucket } from '@svc/domain';
 import type { Clock } from '@svc/runtime';
 
 /**
- * The limit of frames from one node in a second (CONTRACT 7): `perSecondBase`, and
- * `perSecondPerSlot` for each slot. Jobs need far less: a few frames per job, and one usage frame
- * every 5 s. Even a node at the limit leaves its dispatcher enough time for other nodes.
+ * The limit of frames from one node in a second is `perSecondBase`, and `perSecondPerSlot` more for
+ * each slot (CONTRACT 7). Jobs need far less.
  */
 const perSecondBase = 1_000;
 const perSecondPerSlot = 50;
 /**
- * The burst is the number of frames that the limit allows in `burstSeconds`, plus `burstPerRunning`
- * frames for each running submission. The burst is large because a node that connects again repeats
- * the frames of all its runs.
+ * The burst is the limit of `burstSeconds`, and `burstPerRunning` more for each running submission.
+ * A node that connects again repeats the frames of its runs.
  */
 const burstSeconds = 2;
 const burstPerRunning = 4;

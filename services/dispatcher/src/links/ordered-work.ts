@@ -1,8 +1,4 @@
-/**
- * Runs work with the same key in order, and work with different keys concurrently. For example, the
- * frames about one submission are handled in order, but they do not delay the frames about another
- * submission of the same node.
- */
+/** Runs work with the same key in order, and work with different keys concurrently. */
 export interface OrderedWork {
   /** `work` must not reject. */
   run(key: string, work: () => Promise<void>): void;

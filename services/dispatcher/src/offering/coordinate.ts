@@ -36,11 +36,8 @@ import type { Offerable } from './offerable.ts';
 const reservationGraceMs = confirmAfterMs + 1_000;
 
 /**
- * Offers one submission to nodes until the accept of a node is committed or the submission has
- * ended. If no node is left to ask, or too little time is left before the deadline, rejects the
- * submission and releases its hold in the same transaction. Returns `dispatched` if the dispatcher
- * of the node has reported the commit. Otherwise returns `look`, and the gateway must read
- * Postgres. Throws if the rejection fails, for example because Postgres is unreachable.
+ * Offers one submission to nodes, and rejects it if none takes it. Returns `look` if the gateway
+ * must read Postgres. Throws if the rejection fails.
  */
 export async function coordinate(
   dispatcher: Dispatcher,
@@ -95,18 +92,17 @@ function recordAll(
   inBackground(dispatcher, 'record the offers of a submission', recorded);
 }
 
-/**
- * The result of an offering. `settled`: the submission has left `pending`. `isDispatched`: this
- * offering has committed `dispatched`. `isRecorded`: that commit has recorded all offers, or no
- * offer was made. `nobody`: the offering has given up, and no commit of an accept was reported.
- */
 type Ended =
+  /** The submission has left `pending`. */
   | {
       readonly kind: 'settled';
+      /** True if this offering has committed `dispatched`. */
       readonly isDispatched: boolean;
+      /** True if no record of an offer is left to store. */
       readonly isRecorded: boolean;
       readonly offers: readonly OfferRecord[];
     }
+  /** The offering has given up, and no commit of an accept was reported. */
   | { readonly kind: 'nobody'; readonly offers: readonly OfferRecord[] };
 
 const answers: Readonly<Record<OfferResult, OfferAnswer>> = {
@@ -158,16 +154,13 @@ function withEvent(offering: Offering, event: OfferingEvent, atMs: number): Offe
   return withoutOffer(offering, offerId, { answer: answers[result], reason, atMs });
 }
 
-/**
- * The result of an offering that `event` has ended. `isRecorded` is true if no record is left to
- * store. The commit of an accept stores only the record of the accepted offer, and those of the
- * offers that ended before the accepted offer was made.
- */
 function settled(before: Offering, event: OfferingEvent, after: Offering): Ended {
   const isDispatched = event.kind === 'offer_ended' && event.result === 'dispatched';
   const accepted = isDispatched
     ? before.open.find(({ offerId }) => offerId === event.offerId)
     : undefined;
+  // The commit of an accept stores only the record of the accepted offer, and those of the offers
+  // that ended before that offer was made.
   const isRecorded =
     after.records.length === 0 ||
     (accepted !== undefined && before.open.length === 1 && accepted.before === before.records);
@@ -243,9 +236,8 @@ async function send(
 }
 
 /**
- * Reserves a slot for the next offer. If the registry is lost, rebuilds the registry and returns
- * `lost`. Any error is logged and also gives `lost`. The caller then tries again later, because an
- * unreachable Redis may be back before the deadline.
+ * Reserves a slot for the next offer. If the registry is lost, rebuilds it. Any error is logged and
+ * returned as `lost`, so that the caller tries again later.
  */
 async function reserve(
   dispatcher: Dispatcher,

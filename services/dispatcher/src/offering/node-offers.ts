@@ -23,9 +23,8 @@ import {
 import { reportOfferResult } from '../links/report-offer-result.ts';
 
 /**
- * Handles offers in the dispatcher that has the node's link (CONTRACT 7). Any dispatcher may be the
- * coordinator, which decides to make the offer. An offer ends once: by an answer, by its expiry, by
- * the coordinator, or with the link.
+ * Handles offers in the dispatcher of the node's link (CONTRACT 7). An offer ends once: by an
+ * answer, its expiry, the end of the link, or a `revoke_offer`.
  */
 
 export function makeOffer(dispatcher: Dispatcher, message: MakeOffer): void {
@@ -99,15 +98,14 @@ function takeOffer(
 }
 
 /**
- * Takes an offer back from its node. Does nothing if the offer has ended, for example by an accept.
- * After an accept, the commit decides whether the node gets the submission.
+ * Takes an offer back from its node. Does nothing if the offer has ended. After an accept, the
+ * commit decides whether the node gets the submission.
  */
 export function revokeOffer(dispatcher: Dispatcher, { nodeId, offerId }: RevokeOffer): void {
   const link = dispatcher.links.byNode.get(nodeId);
   const offer = link === undefined ? undefined : takeOffer(dispatcher, link, offerId, 'revoked');
   if (link === undefined || offer === undefined) return;
   sendFrame(link, { type: 'revoke', offerId });
-  // A node that has not answered within `secondOfferAfterMs` counts as silent.
   const silent = dispatcher.clock.monotonicMs() - offer.sentAtMs >= secondOfferAfterMs;
   const released = dispatcher.fleet.release(nodeId, offer.message.submissionId, { silent });
   inBackground(dispatcher, 'release a reservation', released);
@@ -133,10 +131,8 @@ function recordsWith(
 }
 
 /**
- * Assigns the submission to the node: first commits `dispatched`, then sends the payload. Answers
- * `revoke` if the accept is too late, if the submission is not pending, or if it was cancelled
- * during the commit. Answers `revoke` and throws if the commit fails. If the link ended before the
- * payload was sent, ends the submission.
+ * Commits `dispatched` and then sends the payload to the node. If the node cannot have the
+ * submission, answers `revoke`. Throws if the commit fails.
  */
 export async function onAccept(
   dispatcher: Dispatcher,
@@ -161,8 +157,8 @@ export async function onAccept(
       ({ kind }) => ({ 'svc.commit.result': kind }),
     );
   } catch (error) {
-    // The commit may have succeeded in spite of the error. In that case no other node gets the
-    // submission, and it ends as `not_started`, because this node never gets the payload.
+    // The commit may have succeeded in spite of the error. The submission then ends as
+    // `not_started`, because no node gets its payload.
     refuse(dispatcher, link, message, 'lost');
     throw error;
   }
@@ -177,9 +173,8 @@ export async function onAccept(
   confirmSlotLater(dispatcher, link, run);
   assign(dispatcher, link, { message, run, ...commit });
   reportOfferResult(dispatcher, message, 'dispatched');
-  // If the link ended before the payload was sent, the submission must end here. Otherwise it could
-  // stay `dispatched` for `startDeadlineMs`, because the node's next `hello` may be older than the
-  // commit and then does not end it.
+  // If the link ended before the payload was sent, the submission must end here. The node's next
+  // `hello` may be older than the commit and then does not end it.
   if (!hasEnded(link) || run.isAssigned) return;
   freeSlot(dispatcher, link, submissionId);
   await giveUpUnsent(dispatcher, link, submissionId);

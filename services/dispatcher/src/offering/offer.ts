@@ -8,9 +8,8 @@ import {
 } from '@svc/domain';
 
 /**
- * Decides the next step in the offering of one submission (CONTRACT 7, "At most once"). The step
- * depends only on the state of the offering and on the time. All points in time whose names end in
- * `Ms` are of one monotonic clock.
+ * Decides the next step in the offering of one submission (CONTRACT 7, "At most once"). All points
+ * in time whose names end in `Ms` are of one monotonic clock.
  */
 
 export interface OpenOffer {
@@ -20,7 +19,7 @@ export interface OpenOffer {
   readonly openedAtMs: number;
   /**
    * The records of the offers that ended before this offer was made. If the node accepts this
-   * offer, one commit stores the newest of these records and the record of the accept.
+   * offer, the commit stores the newest of them.
    */
   readonly before: readonly OfferRecord[];
 }
@@ -53,9 +52,8 @@ export type OfferingStep =
   | { readonly kind: 'give_up' };
 
 /**
- * How much longer than `offerTimeoutMs` the coordinator waits for the result of an offer. The
- * dispatcher of the link ends the offer after `offerTimeoutMs` and reports the result. If no result
- * arrives, the coordinator ends the offer itself.
+ * How much longer than `offerTimeoutMs` the coordinator waits until the link's dispatcher reports
+ * the result of an offer. Then it ends the offer itself.
  */
 const silentDispatcherAfterMs = 250;
 /**
@@ -114,8 +112,8 @@ export function nextStep(offering: Offering, nowMs: number): OfferingStep {
 }
 
 /**
- * The time that a node has to answer an offer made at `nowMs`: `offerTimeoutMs`, or less if the
- * dispatch deadline comes first. In whole milliseconds, and at least 1.
+ * The time that a node has to answer an offer made at `nowMs`: at most `offerTimeoutMs`, and not
+ * beyond the deadline. In whole milliseconds, at least 1.
  */
 export function expiresInMs(offering: Offering, nowMs: number): number {
   return Math.max(1, Math.min(offerTimeoutMs, Math.floor(offering.deadlineMs - nowMs)));

@@ -15,22 +15,19 @@ export interface Offerable {
 }
 
 /**
- * If a job is older than this, its facts are not trusted, and its submissions are loaded from
- * Postgres. The age is the time of this dispatcher minus the sending time by the gateway's clock.
+ * If a job was sent longer ago than this, by the gateway's clock, its facts are not trusted, and
+ * its submissions are loaded from Postgres.
  */
 const ageMsMax = 1_000;
 /**
- * The most that a job's sending time, by the gateway's clock, may be ahead of this dispatcher's
- * clock. If it is further ahead, the facts of the job are not trusted.
+ * The facts of a job are not trusted if its sending time, by the gateway's clock, is more than this
+ * ahead of this dispatcher's clock.
  */
 const aheadMsMax = 100;
 
 /**
- * Returns those submissions of a job that may be offered. If the job contains recent facts
- * (`ageMsMax`), returns all its submissions without a read of Postgres. Otherwise loads them from
- * Postgres, and leaves out those that are not pending or have passed their deadline. In both cases,
- * the commit of `dispatched` checks the state of each submission. Throws if the submissions must be
- * loaded and Postgres is unreachable.
+ * Returns those submissions of a job that may be offered. Reads Postgres only if the job has no
+ * recent facts (decision 17), and then throws if it is unreachable.
  */
 export async function offerablesOf(
   dispatcher: Dispatcher,

@@ -6,9 +6,8 @@ import { coordinate } from './coordinate.ts';
 import { offerablesOf, type Offerable } from './offerable.ts';
 
 /**
- * Handles one job of the queue `dispatch`. Offers each submission that `offerablesOf` returns, and
- * replies to the waiting gateway as soon as the result of this submission is known. For every other
- * submission of the job, the gateway gets the reply `look` and reads Postgres at once.
+ * Handles one job of the queue `dispatch`: offers its submissions, and replies to the waiting
+ * gateway about each one as soon as its result is known.
  */
 export async function takeDispatch(dispatcher: Dispatcher, job: DispatchJob): Promise<void> {
   const { submissionIds, replyTo } = job;

@@ -5,10 +5,8 @@ import type { Dispatcher } from '../dispatcher.ts';
 import { stopRun } from './runs.ts';
 
 /**
- * The interval of polls for runs that have ended elsewhere. Usually a bus message or the next frame
- * about the run shows the end. But both may be missing, and without a poll such a run would keep
- * its slot until the link ends. A poll leaves out runs that got their slot or were checked in the
- * last `leaseMs`, because most runs end within this time.
+ * The interval of polls for runs that have ended elsewhere. Without a poll, a run whose bus message
+ * is lost could keep its slot until the link ends.
  */
 const pollIntervalMs = 5_000;
 
@@ -18,6 +16,7 @@ const checkedMax = 500;
 export function stopEndedRuns(dispatcher: Dispatcher): Repeating {
   const { store, logger, clock } = dispatcher;
   async function poll(): Promise<void> {
+    // Most runs end within `leaseMs`, so a poll leaves out newer ones.
     const beforeMs = clock.monotonicMs() - leaseMs;
     const old = [...dispatcher.links.all]
       .flatMap(({ runs }) => [...runs.values()])

@@ -46,8 +46,8 @@ test('a node that sends start before its accept is committed gets cancel, and th
 });
 
 /**
- * Assigns a submission. `cutAndComeBack` then sends a frame with `say`, and cuts the link while the
- * commit of this frame waits in Postgres. Then the node connects again.
+ * Assigns a submission. `cutAndComeBack` sends a frame with `say`, cuts the link while the commit
+ * of this frame waits in Postgres, and connects the node again.
  */
 async function saidAndCut(say: (node: ScriptedNode, submissionId: string) => void) {
   const own = await service.newNode();

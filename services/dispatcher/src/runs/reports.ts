@@ -8,10 +8,8 @@ import type { RunFrameResult } from './runs.ts';
 const leavesOut: readonly string[] = openFindings;
 
 /**
- * Handles a node's report of one submission after a restore (CONTRACT 7, "Recovery"). The store
- * decides what becomes of the submission. The answer to the node is a frame `recorded`, whose
- * `present` is true if the database then has the submission. If the id is malformed, the report is
- * `foreign`. If no recovery is in force, the report is `unexpected`.
+ * Handles a node's report of one submission after a restore (CONTRACT 7, "Recovery"). The result is
+ * `unexpected` if no recovery is in force.
  */
 export async function onReport(
   { store }: Dispatcher,

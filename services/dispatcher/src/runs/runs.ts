@@ -15,19 +15,11 @@ import { followNode } from '../fleet/follow-nodes.ts';
 import { freeSlot, freeSlotLater, takeSlot } from '../fleet/slots.ts';
 import { hasEnded, sendFrame, type NodeLink } from '../links/links.ts';
 
-/**
- * The result of a frame about a submission (CONTRACT 7):
- *
- * - `unexpected`: the node should not have sent the frame; `message` says why.
- * - `foreign`: the node does not have the submission.
- * - `handled`: all other cases, even if the submission has ended.
- *
- * For a valid `start`, `usage`, `completed` or `failed`, Postgres decides whether the node has the
- * submission and whether the submission is still in progress. If the frame has an answer, the node
- * gets the answer after that decision.
- */
+/** The result of a frame about a submission (CONTRACT 7). */
 export type RunFrameResult =
+  /** Also if the submission has ended. */
   | { readonly kind: 'handled' }
+  /** The node does not have the submission. */
   | { readonly kind: 'foreign' }
   | { readonly kind: 'unexpected'; readonly message: string };
 
@@ -51,12 +43,9 @@ const unreadableUsage: RunFrameResult = {
   message: '/usage has an amount that is not valid',
 };
 
-/**
- * Sends `cancel`, which asks the node to stop the job. The slot is freed when the node answers with
- * `stopped` or an outcome, at the latest 30 s after the first `cancel`. But if the node's `accept`
- * is still being committed, the run keeps its slot, because the assignment may follow.
- */
+/** Sends `cancel`. The slot is freed after the answer of the node, or after 30 s (CONTRACT 7). */
 function sendCancel(dispatcher: Dispatcher, link: NodeLink, submissionId: string): void {
+  // If the `accept` is still being committed, its assignment may follow and needs the slot.
   if (link.runs.get(submissionId)?.isAssigned === true) {
     freeSlotLater(dispatcher, link, submissionId);
   }
@@ -171,11 +160,8 @@ function resultOf({ confirmationId, confirmationUrl, details }: JobResult): JobR
 }
 
 /**
- * Stores the outcome, enqueues its settlement, and sends `ack`. A late outcome has no settlement,
- * but its event is stored and announced. A failure of Redis does not prevent the `ack`, because
- * reconcilers find what was not enqueued. The node gets `ack` even for a submission that it does
- * not have. It gets `unexpected` and no `ack` for a `completed` before `begin`, and for any outcome
- * with invalid usage.
+ * Stores the outcome, enqueues its settlement, and sends `ack` (CONTRACT 7). If Redis is
+ * unavailable, `ack` is still sent, because a reconciler finds the outcome.
  */
 export async function onOutcome(
   dispatcher: Dispatcher,

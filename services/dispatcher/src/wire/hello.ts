@@ -9,11 +9,7 @@ import { closeLink } from '../links/end-link.ts';
 import { hasEnded, sendFrame, type NodeLink } from '../links/links.ts';
 
 export interface HelloComparison {
-  /**
-   * Submissions that are assigned to the node and have no outcome, but that its `hello` does not
-   * name. `onHello` stores `node_lost` for these submissions, except during a recovery or if the
-   * node has a newer link.
-   */
+  /** Submissions of the node without an outcome that its `hello` does not name. */
   readonly lost: readonly string[];
   readonly live: readonly string[];
   /** The wire ids in `running` whose submissions have ended or were never assigned to this node. */
@@ -50,9 +46,8 @@ function closeSuperseded(dispatcher: Dispatcher, link: NodeLink): void {
 }
 
 /**
- * Makes this link the node's link in this process, and closes an older link (4001). If the `hello`
- * of a newer link arrived before the `hello` of this link, closes this link (4001) and returns
- * false.
+ * Makes this link the node's link in this process, and closes an older one (4001). If a newer link
+ * is there already, closes this link and returns false.
  */
 function takeOver(dispatcher: Dispatcher, link: NodeLink): boolean {
   const { byNode } = dispatcher.links;
@@ -79,10 +74,8 @@ async function enter(dispatcher: Dispatcher, link: NodeLink): Promise<void> {
 }
 
 /**
- * Handles the first frame of a link. Ends the submissions that the node has lost, enters the link
- * in the fleet registry, and sends the `welcome`, which names the submissions that the node must
- * stop. But during a recovery, ends no submission, and the `welcome` names none. If the node has a
- * newer link, sends no `welcome` and closes this link (4001). Throws if Postgres is unreachable.
+ * Handles the first frame of a link, and sends `welcome` (CONTRACT 7). If the node has a newer
+ * link, closes this link instead. Throws if Postgres is unreachable.
  */
 export async function onHello(
   dispatcher: Dispatcher,

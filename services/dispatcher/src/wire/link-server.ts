@@ -30,7 +30,6 @@ export interface LinkServerOptions {
   readonly logger: Logger;
 }
 
-/** The time that a node has to answer the closing handshake. */
 const closeTimeoutMs = 1_000;
 
 const socketOptions = {
@@ -161,9 +160,8 @@ function serve(state: State): Server {
 }
 
 /**
- * Starts the WebSocket server of the node link: signed upgrades only, no compression, a limit on
- * the frame size, and a heartbeat that detects a dead link (CONTRACT 7). A refused request gets an
- * HTTP answer with a problem document.
+ * Starts the WebSocket server of the node link (CONTRACT 7). A refused request gets an HTTP answer
+ * with a problem document.
  */
 export async function startLinkServer(options: LinkServerOptions): Promise<LinkServer> {
   const webSockets = new WebSocketServer(socketOptions);

@@ -23,8 +23,7 @@ export interface LinkSocket {
 
 /**
  * Makes all frames of one turn of the event loop leave in one write. Call the returned function
- * before each write to `connection`. It holds back all writes until the next `setImmediate`
- * callback.
+ * before each write to `connection`.
  */
 function createTurnCork(connection: Duplex): () => void {
   let isCorked = false;
@@ -40,8 +39,8 @@ function createTurnCork(connection: Duplex): () => void {
 }
 
 /**
- * Makes the transport of a link. `send` does nothing if the socket is not open. If more than
- * `unreadBytesMax` bytes wait for the node after a frame was sent, `send` cuts the link.
+ * Makes the transport of a link. `send` does nothing if the socket is not open. It cuts the link if
+ * more than `unreadBytesMax` bytes then wait for the node.
  */
 export function transportOf(socket: WebSocket, connection: Duplex, logger: Logger): LinkTransport {
   const cork = createTurnCork(connection);

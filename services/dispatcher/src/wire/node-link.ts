@@ -222,7 +222,7 @@ type LaterFrame = Exclude<FrameFromNode, { type: 'hello' }>;
 
 /**
  * Handles a frame after the `hello`. Never throws. If a dependency is unavailable, the frame gets
- * no answer and does not count as bad. The node repeats an unanswered `start`, outcome or `report`.
+ * no answer and does not count as bad.
  */
 async function handle(dispatcher: Dispatcher, link: NodeLink, frame: LaterFrame): Promise<void> {
   await link.greeted;

@@ -4,7 +4,6 @@ import { errorCatalogue, retryAfterSecondsDefault } from '@svc/domain';
 import { answerRaw } from '@svc/runtime';
 import type { UpgradeRefusal } from './upgrade.ts';
 
-/** The page that documents the errors. Each code is an anchor on it. */
 const errorsPage = '/docs/errors';
 /** The extra headers of an error code (CONTRACT 1 and 2). */
 function headersOf({ code, retryAfterSeconds }: UpgradeRefusal): string[] {

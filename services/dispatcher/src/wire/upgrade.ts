@@ -133,10 +133,8 @@ async function authenticate(
 }
 
 /**
- * Decides whether a request may become a node link (CONTRACT 7). The checks run in this order: TLS,
- * path and method, the limit of refusals, the signature (CONTRACT 1), the headers of a WebSocket,
- * the subprotocol, and whether the signature has already opened a link. An accepted link becomes
- * the current link of the node. Throws if a check needs Postgres and Postgres is unreachable.
+ * Decides whether a request may become a node link (CONTRACT 7). An accepted link becomes its
+ * node's current one. Throws if Postgres is needed and unreachable.
  */
 export async function decideUpgrade(
   request: IncomingMessage,

@@ -29,10 +29,8 @@ export interface SignedOptions {
 }
 
 /**
- * Answers a request that must be signed. First refuses a sender with too many failed
- * authentications. Then checks the size, the signature, the tenant's rate limit and the scope of
- * its key, in this order (CONTRACT 3). An operator has neither rate limit nor scope. Returns
- * undefined if the client disconnected. Throws if the keys cannot be loaded or the endpoint throws.
+ * Answers a request that must be signed (CONTRACT 3). Returns undefined if the client disconnected.
+ * Throws if the keys cannot be loaded or the endpoint throws.
  */
 export async function answerSigned(
   endpoint: SignedEndpoint,
@@ -83,9 +81,8 @@ export async function answerSigned(
     return answer;
   }
   options.failures.failed(sender);
-  // The refusal must not have the headers of the tenant's rate limit, and its log line must not
-  // name the tenant. `rateLimit` and `tenantId` are set if keys of age `any` accepted the request
-  // before `recent` keys refused it.
+  // Keys of age `any` may have set these members before `recent` keys refused the request. The
+  // answer and its log line must not show them.
   delete exchange.tenantId;
   delete exchange.rateLimit;
   return answer;
@@ -101,8 +98,8 @@ function senderOf(request: Request): Sender {
 }
 
 /**
- * Takes a token from the tenant's rate limit bucket, once per request. A request may be tried again
- * with newer keys, but then it keeps the token that it has. Operators have no rate limit.
+ * Takes at most one token from the tenant's rate limit bucket, even if the request is tried again
+ * with newer keys. Operators have no rate limit.
  */
 async function countRequest(
   principal: Principal,

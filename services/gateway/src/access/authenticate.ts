@@ -23,7 +23,7 @@ export type Principal =
       readonly keyId: string;
       /**
        * True if the credentials were loaded less than `keysTtlMs` ago. If false, no answer is sent
-       * before a hold or recent credentials have confirmed the epoch of the tenant's account.
+       * until a hold or recent credentials confirm their epoch.
        */
       readonly isRecent: boolean;
     }
@@ -34,18 +34,14 @@ export type Authentication =
   | ProblemAnswer;
 
 /**
- * How old the credentials may be. `any`: of any age, because the caller compares their epoch.
- * `recent`: loaded less than `keysTtlMs` ago, so that a change takes effect in time (CONTRACT 1).
- * `new`: loaded for this call.
+ * How old the credentials may be. `any`: the caller compares their epoch. `recent`: less than
+ * `keysTtlMs` old (CONTRACT 1). `new`: loaded for this call.
  */
 export type KeyAge = 'any' | 'recent' | 'new';
 
-/**
- * The tenant whose key is looked up. `keyId` is null if the request names no key. Then the first
- * keys of the tenant are looked up: those of provisioning and of `rotate-secret` (CONTRACT 12).
- */
 export interface AskedKey {
   readonly tenantId: string;
+  /** Null if the request names no key. The tenant's first keys are then looked up (CONTRACT 12). */
   readonly keyId: string | null;
 }
 
@@ -68,10 +64,8 @@ export interface Keys {
 export type Access = 'tenant' | 'operator';
 
 /**
- * Finds who signed this request (CONTRACT 1 and 12). An unknown key, a disabled or expired key, a
- * key used from an address that it does not allow, and a wrong signature get the same answer by the
- * same code path. `X-SVC-Key` is not signed, but a client gains nothing by changing it, because
- * only the secret of the named key verifies the request. Throws if the keys cannot be loaded.
+ * Finds who signed this request. An unusable key and a wrong signature get the same answer by the
+ * same code (CONTRACT 1). Throws if the keys cannot be loaded.
  */
 export async function authenticate(
   request: SignedParts,

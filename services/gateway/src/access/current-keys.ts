@@ -3,9 +3,8 @@ import type { HoldReply } from '../http/endpoint.ts';
 import type { Authentication, KeyAge, Principal } from './authenticate.ts';
 
 /**
- * The most tries of one request. Three may be needed: with keys of any age, with recent keys, and
- * with new keys if a hold finds that the recent keys have changed. The fourth try is for keys that
- * change again during the request. If this try gives no final answer, the answer is `keysChange`.
+ * The most tries of one request: with keys of any age, with recent ones, with new ones, and once
+ * more if the keys change again.
  */
 const roundsMax = 4;
 
@@ -15,14 +14,8 @@ const keysChange = unavailable(
 );
 
 /**
- * Answers a request with cached keys. The first try uses keys of the age `firstAge`. With `any`,
- * most requests need no read of Postgres for their keys, but the keys may be old. With old keys:
- *
- * - If the keys do not verify the request, recent keys decide.
- * - If a hold decided the answer, the answer is sent, because the hold compared the epoch of the
- *   keys with the epoch of the account.
- * - Any other answer waits for recent keys, which must also verify the request (CONTRACT 1). If
- *   they have the same epoch, the answer is sent. If not, the request is handled again with them.
+ * Answers a request with cached keys. An answer from old keys is sent only if a hold decided it
+ * (decision 17) or recent keys of the same epoch verify the request.
  */
 export async function answerWithCurrentKeys({
   firstAge,
@@ -32,9 +25,8 @@ export async function answerWithCurrentKeys({
   readonly firstAge: KeyAge;
   readonly identify: (age: KeyAge) => Promise<Authentication>;
   /**
-   * Handles the request. If `firstAge` is `any`, `attempt` may be called several times, and with
-   * old keys. It must then change nothing in Postgres, except by a hold that also checks the
-   * credentials.
+   * If `firstAge` is `any`, this may run several times, and with old keys. It must then change
+   * nothing in Postgres, except by a hold that checks the credentials.
    */
   readonly attempt: (principal: Principal) => Promise<HoldReply>;
 }): Promise<{

@@ -5,28 +5,20 @@ import { createExpiringCache } from '../expiring-cache.ts';
 import type { AskedKey, KeyAge, Keys } from './authenticate.ts';
 
 /**
- * The longest time until a change takes effect: a rotated secret, a deleted key, a disabled tenant
- * or operator, a new rate limit or a new rate card. But a change of a tenant applies to holds at
- * once. It changes the epoch of the account, and each hold compares this epoch with the epoch of
- * its keys.
+ * The longest time until a change of a tenant or an operator takes effect (CONTRACT 1). Holds see a
+ * tenant's change at once, because they compare epochs.
  */
 const keysTtlMs = 3_000;
 /**
- * The most cached entries of tenants' keys. The keys of provisioning and of `rotate-secret` share
- * one entry per tenant, and each named key has its own. This number also limits the memory, because
- * an entry has at most two secrets and a few job types and addresses.
+ * The most cached entries. A tenant's first keys share one entry, and each named key has its own
+ * (CONTRACT 12).
  */
 const tenantKeysMax = 10_000;
 const operatorsMax = 100;
 /** The most unknown ids in a cache. They are kept apart, so that they cannot evict real keys. */
 const unknownMax = 1_000;
 
-/**
- * Creates a cache of the keys. Keys that are older than `keysTtlMs` are reloaded. But a caller that
- * asks for the age `any` may get older keys of a tenant, because it compares their epoch. Keys with
- * an expiring secret are reloaded even for this caller, because the expiry does not change the
- * epoch.
- */
+/** Creates a cache of the keys. */
 export function createKeys(store: Store, clock: Clock): Keys {
   const common = { ttlMs: keysTtlMs, isAbsent, absentMax: unknownMax, clock };
   const tenants = createExpiringCache({
@@ -49,6 +41,7 @@ export function createKeys(store: Store, clock: Clock): Keys {
     async tenant(asked, age) {
       const key = cacheKeyOf(asked);
       let found = await tenants.get(key, ageMsMaxOf[age]);
+      // An expiry does not change the epoch, so a caller with old keys would not notice it.
       if (found?.credentials.hasExpiringSecret === true) {
         found = await tenants.get(key, Math.min(ageMsMaxOf[age], keysTtlMs));
       }

@@ -25,8 +25,8 @@ const create = (tenant: TestTenant, key: string, options: Partial<SignedRequest>
   });
 
 /**
- * Creates a tenant whose credentials both gateways have cached. The cached credentials are older
- * than `keysTtlMs`, so a gateway loads them again before it answers a read.
+ * Creates a tenant whose credentials both gateways cached more than `keysTtlMs` ago, so a gateway
+ * loads them again before it answers a read.
  */
 async function knownTenant(options?: { credits: number }): Promise<TestTenant> {
   const tenant = await gateways.tenant(options);

@@ -2,10 +2,7 @@
 export interface SigningHeaders {
   /** Every identity header of the request. A request with more than one is malformed. */
   readonly identities: readonly { readonly name: IdentityHeader; readonly id: string }[];
-  /**
-   * The value of `X-SVC-Timestamp`. Undefined if the header is missing. If the request repeats the
-   * header, its values are joined with a comma. Both rules apply to `signature` and `keyId`, too.
-   */
+  /** The values of a repeated header are joined with a comma, also in `signature` and `keyId`. */
   readonly timestamp: string | undefined;
   readonly signature: string | undefined;
   /** The key that `X-SVC-Key` names (CONTRACT 12). Undefined if the header is missing. */

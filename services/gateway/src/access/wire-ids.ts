@@ -5,8 +5,7 @@ const known = new Map<string, string>();
 
 /**
  * Decodes a wire id as `fromWireId` does. Remembers well-formed ids, because decoding takes a third
- * of the CPU of an authentication. At `idsMax` ids, the next new id removes all others from memory.
- * Invented ids therefore cannot fill the memory.
+ * of the CPU of an authentication.
  */
 export function decodeId(prefix: IdPrefix, text: string): string | undefined {
   const found = known.get(text);

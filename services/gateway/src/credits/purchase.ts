@@ -20,7 +20,6 @@ export function purchaseEndpoint(deps: GatewayDeps): OperatorEndpoint {
       const { reference, note = null } = body.value;
       const creditsMicros = body.amounts.get('credits');
       assertInvariant(creditsMicros !== undefined, 'a checked purchase has an amount of credits');
-      // A malformed id is treated as an unknown one.
       const tenantId = fromWireId('tnt', body.value.tenantId);
       if (tenantId === undefined) return notFound;
       const usdMicros = body.amounts.get('usd') ?? null;

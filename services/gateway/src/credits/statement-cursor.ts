@@ -3,16 +3,13 @@ import type { EntryPlace } from '@svc/store';
 import type { CursorPosition } from '../http/cursor.ts';
 
 /**
- * The cursor of an account statement contains the ledger number of the page's last entry in place
- * of a time. The number is hidden, because it counts the entries of all tenants. The hidden number
- * is the XOR of the number and a keyed hash of the entry's id. If a client changes a cursor, it
- * only gets a page that begins at another entry of the same tenant.
+ * The cursor of a statement contains a ledger number in place of a time. The number is hidden by a
+ * mask, because it counts the entries of all tenants.
  */
 
 /**
- * The length of the mask in bytes. Five bytes hide ledger numbers below 2^40. These last 116 years
- * at a hundred submissions a second with three entries each. The hidden numbers are below 2^40 too,
- * so they fit in a cursor.
+ * The length of the mask in bytes. Five are enough for 116 years at 300 ledger entries a second.
+ * With six, a hidden number might not fit in a cursor.
  */
 const hiddenBytes = 5;
 
@@ -26,9 +23,8 @@ export function cursorOfPlace(key: Uint8Array, { id, sequence }: EntryPlace): Cu
 }
 
 /**
- * Returns the place of the ledger entry that a cursor names. `atMs` is the hidden ledger number of
- * the entry. In a cursor from a gateway of an earlier version, `atMs` is 0, so the entry is found
- * by its id.
+ * Returns the ledger entry that a cursor names. `atMs` is 0 in a cursor from a gateway of an
+ * earlier version, so its entry is found by the id.
  */
 export function placeOfCursor(key: Uint8Array, { id, atMs }: CursorPosition): EntryPlace {
   return { id, sequence: atMs === 0 ? null : BigInt(atMs) ^ mask(key, id) };

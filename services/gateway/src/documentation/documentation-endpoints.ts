@@ -21,9 +21,8 @@ import { referencePage } from './reference-page.ts';
 import { markdownOf } from './to-markdown.ts';
 
 /**
- * The documentation (CONTRACT 5 and 10). An answer is rendered at its first request, because the
- * gateway then starts sooner. Existing packages for a reference page load scripts from other hosts
- * or bring megabytes of them. All of them need `unsafe-inline`.
+ * The documentation (CONTRACT 5 and 10, decision 11). Each answer is rendered at its first request,
+ * so that the gateway starts sooner.
  */
 export function documentationEndpoints(): readonly OpenEndpoint[] {
   const document = once(openApiDocument);

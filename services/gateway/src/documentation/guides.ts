@@ -6,7 +6,6 @@ export interface Guide {
   readonly slug: string;
   readonly path: string;
   readonly title: string;
-  /** The text of the guide, in Markdown. */
   readonly source: string;
 }
 

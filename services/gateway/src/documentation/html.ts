@@ -8,7 +8,6 @@ export class Html {
 
 type Part = Html | string | number | readonly Part[];
 
-/** Values are escaped unless they are `Html` already. */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
   return new Html(strings.map((fixed, index) => fixed + sourceOf(parts[index] ?? '')).join(''));
 }

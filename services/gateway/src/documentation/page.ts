@@ -11,9 +11,8 @@ const styleElement = new Html(`<style>${style}</style>`);
 const styleHash = sha256(style);
 
 /**
- * Allows this style sheet and the script of the page, both by their hashes. `script` is empty for a
- * page without a script. Images, fonts and requests by the script are blocked. A form may be sent
- * only if `formAction` is `'self'`.
+ * Allows only this style sheet and the script, both by their hashes, and forms sent to
+ * `formAction`. `script` is empty for a page without a script.
  */
 const contentSecurityPolicy = (formAction: "'none'" | "'self'", script: string) =>
   [
@@ -30,10 +29,6 @@ const maxAgeSeconds = 300;
 /** The caching header for answers that are the same for every reader. */
 export const publicCaching = { 'cache-control': `public, max-age=${maxAgeSeconds}` };
 
-/**
- * The parts of a page. Each page is also served as Markdown. If the page was rendered from
- * Markdown, that source is served. Otherwise the Markdown is converted from `content`.
- */
 export interface PageContent {
   readonly title: string;
   readonly navigation: Html;

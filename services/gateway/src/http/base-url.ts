@@ -1,10 +1,8 @@
 const host = /^(?:[A-Za-z0-9](?:[A-Za-z0-9.-]{0,252})|\[[0-9A-Fa-f:.]{2,45}\])(?::[0-9]{1,5})?$/;
 
 /**
- * The base URL at which the client of `request` reached the service. Pages show this URL, also in
- * shell commands that a reader copies. An invalid host becomes `localhost`, because a host could
- * otherwise inject something into a command. Forwarded values count only if they come from a
- * trusted proxy.
+ * The base URL at which the client reached the service. An invalid host becomes `localhost`,
+ * because pages show this URL in shell commands that readers copy.
  */
 export function baseUrlOf(request: {
   readonly protocol: string;

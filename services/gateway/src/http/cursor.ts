@@ -1,18 +1,14 @@
 /** The list that a cursor belongs to. A cursor of another list is refused. */
 export type CursorKind = 'submissions' | 'transactions' | 'deliveries' | 'audit' | 'events';
 
-/**
- * The position after which the next page begins:
- *
- * - submissions: `id` is the last submission, and `atMs` is its creation time.
- * - transactions: `id` is the last entry, and `atMs` is its hidden ledger number
- *   (`statement-cursor.ts`), or 0.
- * - events: `id` is the webhook endpoint, and `atMs` is a position in its events.
- * - deliveries and audit: `id` is the last item, and `atMs` is 0.
- */
+/** The position after which the next page begins. */
 export interface CursorPosition {
-  /** A UUID, lower case. */
+  /** The last item of the page, or for `events` the webhook endpoint. A UUID, lower case. */
   readonly id: string;
+  /**
+   * For `submissions`, the creation time. For `transactions`, a hidden ledger number
+   * (`statement-cursor.ts`). For `events`, a position in them. Otherwise 0.
+   */
   readonly atMs: number;
 }
 

@@ -47,12 +47,10 @@ export interface OpenRequest {
 
 export interface OpenEndpoint extends Route {
   readonly access: 'open';
-  /** If omitted, the body is not read. */
   readonly takesBody?: true;
   handle(request: OpenRequest): Promise<Answer>;
 }
 
-/** An endpoint for requests signed by a tenant (CONTRACT 1). */
 export interface TenantEndpoint extends Route {
   readonly access: 'tenant';
   /** The scope that a key needs. Without it the answer is `403 scope_missing` (CONTRACT 12). */
@@ -63,9 +61,8 @@ export interface TenantEndpoint extends Route {
 }
 
 /**
- * The reply of a handler that places a hold. `decidedByHold` is true if the statement of the hold
- * has checked that the credentials are still those of the account. The answer may then be sent even
- * if the gateway loaded the credentials long ago.
+ * The reply of a handler that places a hold. `decidedByHold` is true if the hold checked the epoch
+ * of the credentials, which may then be old.
  */
 export type HoldReply =
   | { readonly kind: 'answered'; readonly answer: Answer; readonly decidedByHold: boolean }
@@ -73,11 +70,8 @@ export type HoldReply =
   | { readonly kind: 'stale_credentials' };
 
 /**
- * An endpoint whose handler places a hold, for requests signed by a tenant. The handler may get
- * credentials of any age, because the hold compares their epoch with that of the account. But an
- * answer that no hold decided may come from old credentials. The caller then loads recent ones, and
- * sends the answer only if they have the same epoch. If they have another epoch, the caller handles
- * the request again.
+ * An endpoint whose handler places a hold. The handler may get credentials of any age, and may be
+ * called again with newer ones (decision 17).
  */
 export interface HoldEndpoint extends Route {
   readonly access: 'tenant_hold';

@@ -8,8 +8,8 @@ import type { RequestLines } from './request-lines.ts';
 export interface Exchange {
   readonly requestId: string;
   /**
-   * The pattern of the route. It is logged instead of the path, because the path contains ids.
-   * Undefined if the request reaches no endpoint, for example because its method is not accepted.
+   * The pattern of the route. It is logged instead of the path, which contains ids. Undefined if
+   * the request reaches no endpoint.
    */
   route?: string;
   tenantId?: string;
@@ -25,15 +25,14 @@ interface ExchangeOptions extends RequestObserver {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly requestLines: RequestLines;
-  /** If omitted, requests are not traced. */
   readonly tracing?: Tracing;
 }
 
 export interface RequestObserver {
   readonly begun: () => void;
   /**
-   * `route` is the pattern, or undefined if no route matches. `status` is undefined if no answer
-   * was sent.
+   * `route` is undefined if the request reached no endpoint. `status` is undefined if no answer was
+   * sent.
    */
   readonly observe: (
     request: {
@@ -47,7 +46,7 @@ export interface RequestObserver {
 
 /**
  * Begins the trace and the metrics of a request. Both end when the response ends or the client
- * disconnects. If `requestLines` admits the request, one line about it is then logged.
+ * disconnects.
  */
 export function beginExchange(
   request: IncomingMessage,
@@ -96,7 +95,7 @@ export function beginExchange(
 
 const knownMethods = new Set(['GET', 'HEAD', 'POST', 'PATCH', 'DELETE', 'PUT', 'OPTIONS']);
 
-/** The HTTP method that a span shows. A method outside `knownMethods` becomes `_OTHER`. */
+/** The HTTP method that a span shows. */
 function methodOf({ method = '' }: IncomingMessage): string {
   return knownMethods.has(method) ? method : '_OTHER';
 }

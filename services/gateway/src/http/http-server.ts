@@ -22,9 +22,8 @@ const defaultTimeouts: ClientTimeouts = {
   checkEveryMs: 1_000,
 };
 /**
- * An idle connection stays open this long. Common load balancers have a shorter idle timeout, so
- * the load balancer closes the connection first. Otherwise it could send a request on a connection
- * that the server is closing.
+ * An idle connection stays open this long. Load balancers usually close it sooner, so they send no
+ * request on a connection that the server is closing.
  */
 const keepAliveTimeoutMs = 65_000;
 /**
@@ -42,8 +41,7 @@ export interface HttpServer {
   readonly port: number;
   /**
    * Stops accepting connections and lets the requests that are in flight or on their way finish.
-   * After `drainTimeoutMs` it closes the connections that are left. Each answer that begins during
-   * the close has `connection: close`.
+   * After `drainTimeoutMs` it closes the connections that are left.
    */
   close(): Promise<void>;
 }
@@ -77,9 +75,8 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
     options.listener(request, response);
   };
   const server = createServerOf(options.tls ?? null, timeouts, listener);
-  // With these two listeners, requests with `Expect` are handled like all others. Without the
-  // first one, Node would send `100 Continue` itself; here receive-body.ts sends it before it reads
-  // the body. Without the second one, Node would answer 417 to other values of `Expect`.
+  // Without these two listeners, Node would send `100 Continue` itself, and answer 417 to other
+  // values of `Expect`.
   server.on('checkContinue', listener);
   server.on('checkExpectation', listener);
   server.on('connect', (_request, socket) => refuseRaw(socket, notFound, options.newId()));
@@ -144,8 +141,8 @@ function portOf(server: Server | TlsServer): number {
 }
 
 /**
- * Handles an error of a connection for which Node raises `clientError`: a malformed, oversized or
- * slow request, or a broken connection. Answers the request if an answer is still possible.
+ * Handles an error for which Node raises `clientError`: a bad or slow request, or a broken
+ * connection. Answers the request if that is still possible.
  */
 function answerBroken(
   error: NodeJS.ErrnoException,

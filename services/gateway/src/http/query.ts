@@ -7,9 +7,8 @@ import { validationProblem } from './read-json.ts';
 export type QueryReading<Query> = { readonly kind: 'query'; readonly query: Query } | ProblemAnswer;
 
 /**
- * Compiles the schema of an endpoint's query parameters into a reader of request targets
- * (CONTRACT 2). The reader refuses unknown, repeated and invalid parameters. One problem lists up
- * to `fieldErrorsMax` of them.
+ * Returns a function that reads the query of a request target. It refuses unknown, repeated and
+ * invalid parameters (CONTRACT 2).
  */
 export function compileQuery<Query extends TObject>(
   schema: Query,
@@ -39,8 +38,8 @@ export function queryProblem(errors: readonly ProblemError[]): ProblemAnswer {
 }
 
 /**
- * The first `countMax` parameters of a query. The rest is not decoded. It is enough to read one
- * parameter more than the endpoint knows, because one of them is then unknown or repeated.
+ * Decodes only the first `countMax` parameters, one more than the endpoint knows. If a query has
+ * that many, one of them is unknown or repeated.
  */
 function firstParameters(query: string, countMax: number): URLSearchParams {
   let end = 0;

@@ -40,8 +40,8 @@ export function readBody(request: IncomingMessage, bytesMax: number): Promise<Bo
 }
 
 /**
- * Reads and discards the rest of a body, within limits. If the server closed the connection while
- * the client is still sending, the client would get a reset and might never read the answer.
+ * Reads and discards the rest of a body, within limits. Otherwise a client that is still sending
+ * would get a connection reset and might miss the answer.
  */
 export function drainBody(request: IncomingMessage): Promise<void> {
   return new Promise((resolve) => {

@@ -8,14 +8,13 @@ export type JsonReading =
   | { readonly kind: 'json'; readonly document: JsonDocument }
   | ProblemAnswer;
 
-/** Matches `application/json` with any parameters. */
 const jsonMediaType = /^application\/json\s*(?:;|$)/i;
 /** Matches a parameter `charset` with a value other than UTF-8. */
 const foreignCharset = /;\s*charset\s*=\s*(?!"?utf-8"?\s*(?:;|$))/i;
 
 /**
- * Reads the body as JSON. A wrong media type or a compressed body is 415. Malformed JSON and unsafe
- * strings are 422 (CONTRACT 3). An empty body is 422 with any content type.
+ * Reads JSON (CONTRACT 3). A wrong media type or a compressed body is 415, other faults are 422. An
+ * empty body is 422 with any content type.
  */
 export function readJson({
   body: bytes,

@@ -64,8 +64,8 @@ export type CheckedBody<Value> =
   | ProblemAnswer;
 
 /**
- * Compiles the check of a body without nested objects. The members named in `amounts` are read from
- * their text as exact decimals with at most six places (CONTRACT 4).
+ * Compiles the check of a body without nested objects. The members in `amounts` are read as exact
+ * decimals with at most six places (CONTRACT 4).
  */
 export function compileBody<Schema extends TSchema>(
   schema: Schema,

@@ -4,9 +4,7 @@ import { problem, type ProblemAnswer } from './answer.ts';
 import { type BodyReading, declaresTooLarge, readBody } from './read-body.ts';
 
 /**
- * Reads the raw bytes of a request's body (CONTRACT 2). Returns a problem for a body of more than
- * `bytesMax`. A client that waits for `100 Continue` gets it, unless its `Content-Length` is too
- * large.
+ * Reads the raw bytes of a body. Returns a problem if there are more than `bytesMax` (CONTRACT 2).
  */
 export async function receiveBody(
   request: Request,

@@ -26,11 +26,8 @@ export interface RequestLinesOptions {
 }
 
 /**
- * Limits the request lines that this process writes. In each second it writes the first
- * `perSecondMax` lines, and after these only one in `sampledOneIn`. An additional line, at most one
- * a second, says how many were left out. But lines of 5xx answers and of requests over
- * `slowRequestMs` are always written, and do not count towards `perSecondMax`. At the level `debug`
- * all lines are written.
+ * Limits the request lines that this process writes (decision 44). At the level `debug` all lines
+ * are written.
  */
 export function createRequestLines(options: RequestLinesOptions): RequestLines {
   const { perSecondMax, clock, logger } = options;

@@ -2,10 +2,7 @@ import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import helmet from 'helmet';
 
-/**
- * Sets the security headers of answers. A page replaces the content security policy with one for
- * pages. `no-referrer`, `nosniff` and HSTS are not named here, because they are helmet's defaults.
- */
+/** `no-referrer`, `nosniff` and HSTS are not named here, because they are helmet's defaults. */
 const securityMiddleware = helmet({
   contentSecurityPolicy: {
     useDefaults: false,

@@ -22,13 +22,11 @@ import {
 } from '../http/endpoint.ts';
 import { compileBody } from '../http/read-object.ts';
 
-/** The keys of a tenant (CONTRACT 12). */
-
 const path = '/v1/keys';
 
 /**
- * `GET /v1/keys`: the valid keys and their last uses. The uses that this gateway has collected are
- * stored first, so the answer contains them. If they cannot be stored, they are lost.
+ * `GET /v1/keys` (CONTRACT 12): the valid keys. The key uses that this gateway has collected are
+ * stored first, so the answer contains them.
  */
 export function listKeysEndpoint({ store, keyUses }: GatewayDeps): TenantEndpoint {
   return tenantEndpoint({

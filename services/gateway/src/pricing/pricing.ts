@@ -40,9 +40,8 @@ const noRateCard = parseRateCard(0, {
  */
 export function createPricing(sources: {
   /**
-   * Called for each quote and each call of `rateCard`, unless the version is null. The function
-   * must therefore be cheap for a version that was loaded before. It may keep each card in memory,
-   * because a version of a rate card never changes.
+   * Called for each quote, so it must be cheap for a version that was loaded before. It may keep
+   * each card in memory, because a version never changes.
    */
   readonly loadRateCard: (version: number) => Promise<RateCard>;
   readonly loadTypicalUsage: (jobType: string) => Promise<Usage | null>;
@@ -88,8 +87,7 @@ interface PricedJob {
 
 /**
  * Keeps the last quote of each card, tier and job type, because the exact decimal arithmetic costs
- * CPU. The inputs of a quote change far less often than requests arrive. A card object never
- * changes, so it is a safe key.
+ * CPU. A card object never changes, so it can be a key.
  */
 function createPrices() {
   const pricesOfCards = new WeakMap<

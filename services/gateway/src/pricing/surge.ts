@@ -3,9 +3,8 @@ import { type connectRedis, readPublishedSurge, redisIsReady } from '@svc/queue'
 import type { Logger } from '@svc/runtime';
 
 /**
- * The surge multiplier in force, in millionths. The multiplier is `surgeNoneMicros` if no valid
- * multiplier is published. It is also `surgeNoneMicros` if Redis does not answer or returns an
- * error, because reads must work without Redis (CONTRACT 2).
+ * The surge multiplier in force, in millionths. Returns `surgeNoneMicros` if Redis fails, because
+ * read requests must work without Redis (CONTRACT 2).
  */
 export async function currentSurgeMicros(
   redis: ReturnType<typeof connectRedis>,

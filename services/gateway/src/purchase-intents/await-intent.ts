@@ -9,10 +9,7 @@ import type { GatewayRail } from './rail.ts';
 /** The `Retry-After` of the `429` that a request gets if too many others wait at this gateway. */
 const fullRetryMs = 5_000;
 
-/**
- * `GET …/:reference/await` (CONTRACT 8). A pending intent is answered `200` when the time is over
- * or the gateway closes. The answer is `429` if the request cannot wait.
- */
+/** `GET …/:reference/await` (CONTRACT 8). */
 export async function awaitIntent(
   store: Store,
   { waiters }: GatewayRail,

@@ -15,9 +15,8 @@ const intents = '/v1/credits/purchase-intents';
 const one = `${intents}/:reference`;
 
 /**
- * The endpoints of purchase intents (CONTRACT 8). While the rail is off, they answer `409
- * solana_disabled` and check neither body nor reference. The signature, rate limit, scope and query
- * are still checked first.
+ * The endpoints of purchase intents (CONTRACT 8). While the rail is off, they check signature, rate
+ * limit, scope and query, then answer `409 solana_disabled`.
  */
 export function purchaseIntentEndpoints(deps: GatewayDeps): readonly TenantEndpoint[] {
   const { rail, store } = deps;

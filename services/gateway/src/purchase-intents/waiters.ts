@@ -23,9 +23,8 @@ interface Waiter {
 }
 
 /**
- * Lets requests wait for payments. One statement reads the statuses of all awaited intents. A
- * waiting request therefore costs no connection to Postgres and no call of the RPC server
- * (CONTRACT 8).
+ * Lets requests wait for payments. A waiting request costs no connection to Postgres and no call of
+ * the RPC server (CONTRACT 8).
  */
 export function createIntentWaiters(deps: {
   readonly readStatuses: (references: readonly string[]) => Promise<Map<string, IntentStatus>>;

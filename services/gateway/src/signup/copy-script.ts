@@ -1,8 +1,6 @@
 /**
- * Adds a copy button after each element with `data-copy`, whose value is the name of the text. If
- * the browser denies the use of the clipboard, the button selects the text instead. For example,
- * browsers deny it to a page over plain HTTP from another machine. The status line lets screen
- * readers announce each result.
+ * Adds a copy button after each element with `data-copy`. If the browser denies the clipboard, for
+ * example over plain HTTP, the button selects the text instead.
  */
 export const copyScript = `
 const say = (text) => { document.getElementById('copied').textContent = text; };

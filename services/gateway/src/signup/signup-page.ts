@@ -68,7 +68,6 @@ export function refusedSignupPage(problem: ProblemAnswer, typed: Typed): TextAns
   return personalPage({ status, title: 'Sign up', navigation, content, headers, hasForm: true });
 }
 
-/** The page with the new tenant's secrets. They are not shown again. */
 export function signedUpPage(signedUp: SignupAnswer, baseUrl: string): TextAnswer {
   const title = 'Your sandbox tenant';
   const credentials = [

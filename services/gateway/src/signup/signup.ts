@@ -14,10 +14,7 @@ const path = '/signup';
 const secondsPerHour = 3_600;
 const launchJobTypes = ['ats.application'];
 
-/**
- * `GET` and `POST /signup` (CONTRACT 5). In the sandbox anyone can become a tenant. The limit for a
- * group of addresses is `signupsPerHour`. In production these routes do not exist.
- */
+/** `GET` and `POST /signup` (CONTRACT 5). In production these routes do not exist. */
 export function signupEndpoints(deps: GatewayDeps): readonly OpenEndpoint[] {
   if (deps.environment === 'production') return [];
   return [
@@ -50,9 +47,8 @@ async function signUpByForm(deps: GatewayDeps, request: OpenRequest): Promise<An
 type Opening = { readonly kind: 'opened'; readonly signedUp: SignupAnswer } | ProblemAnswer;
 
 /**
- * Creates a tenant. First takes a token from the bucket of the address group. Without a token, the
- * answer is 429 and the body is not checked. Puts the token back if the body is refused, because
- * the limit counts tenants.
+ * Creates a tenant. The token of the rate limit is given back if the body is refused, because the
+ * limit counts tenants (CONTRACT 5).
  */
 async function open(deps: GatewayDeps, request: OpenRequest): Promise<Opening> {
   const bucket = `signup:${request.addressGroup}`;

@@ -2,10 +2,7 @@ import { dispatchDeadlineMs, dispatchGraceMs } from '@svc/domain';
 
 /** The longest interval between two reads of Postgres. It limits the delay if a reply was lost. */
 export const lookEveryMs = 1_000;
-/**
- * If a creation is still pending after this time, its outcome counts as unknown. This host's
- * monotonic clock measures the time.
- */
+/** If a creation is still pending after this time, its outcome counts as unknown. */
 const waitMsMax = dispatchDeadlineMs + dispatchGraceMs + 2_000;
 
 export interface PendingCreation {
@@ -16,15 +13,14 @@ export interface PendingCreation {
 }
 
 /**
- * Waits until a creation has left `pending`. Rejects the creation if it is still pending one second
- * after its deadline (CONTRACT 3). `pause` waits until the next read of Postgres and may end early.
- * If `pause` returns an outcome that a dispatcher reported, Postgres is not read. Returns undefined
- * if the creation does not exist or is still pending after `waitMsMax`.
+ * Waits until a creation leaves `pending`. Rejects it a second after its deadline (CONTRACT 3).
+ * Returns undefined if it does not exist or stays `pending`.
  */
 export async function awaitDispatchOutcome<Creation extends PendingCreation, Reported>(steps: {
   readonly read: () => Promise<Creation | null>;
   /** Rejects the creation if it is pending and overdue by the database's clock. */
   readonly reject: () => Promise<unknown>;
+  /** Waits until the next read, at most `ms`. If it returns an outcome, Postgres is not read. */
   readonly pause: (ms: number, attempt: number) => Promise<Reported | undefined>;
   readonly monotonicMs: () => number;
   readonly remainingMs: number;

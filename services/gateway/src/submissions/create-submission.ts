@@ -30,10 +30,7 @@ import {
 } from './dispatch-held.ts';
 import { canonicalRequest, checkJob, readIdempotencyKey } from './read-request.ts';
 
-/**
- * The most tries of one request. A request is tried again if `createUnlessTaken` returns
- * `look_again`. If the last try returns `look_again`, the answer is `outcomeUnknown`.
- */
+/** The most tries of a creation whose idempotency key may be free again (`look_again`). */
 const keyRoundsMax = 5;
 
 /** `POST /v1/submissions` (CONTRACT 3). */
@@ -62,7 +59,6 @@ async function createSubmission(deps: GatewayDeps, request: TenantRequest): Prom
   if (read.kind === 'problem') return decidedBeforeHold(read);
   const hash = requestHash(deps.requestHashKey, canonicalRequest(body));
   const keyed = { request, body, key: read.key, hash };
-  // The request is tried again if its idempotency key may be free again (see `createUnlessTaken`).
   for (let round = 0; round < keyRoundsMax; round += 1) {
     const reply = await createUnlessTaken(deps, keyed);
     if (reply !== 'look_again') return reply;
@@ -75,11 +71,8 @@ function decidedByHold(answer: Answer): HoldReply {
 }
 
 /**
- * Creates the submission unless its idempotency key is taken. A taken key decides the answer before
- * any other refusal (CONTRACT 3), so the function looks up the key after a refusal. But it returns
- * `stale_credentials` at once, because the caller then authenticates the request again. Returns
- * `look_again` if the key was taken, but is free again. Also returns `look_again` if an overdue
- * creation has the key, because its rejection frees the key.
+ * Creates the submission unless its idempotency key is taken. Returns `look_again` if the key was
+ * taken but may be free again.
  */
 async function createUnlessTaken(
   deps: GatewayDeps,
@@ -88,6 +81,7 @@ async function createUnlessTaken(
   const creation = await holdIfSound(deps, keyed);
   if (creation.kind === 'stale_credentials') return creation;
   if (creation.kind === 'held') return decidedByHold(await dispatchHeld(deps, creation));
+  // A taken key decides the answer before any other refusal (CONTRACT 3).
   const found = await findByIdempotencyKey(deps.store, keyed.request.tenant.tenantId, keyed.key);
   const answer = found === null ? undefined : await answerDuplicate(deps, found, keyed.hash);
   if (creation.kind === 'key_taken') {

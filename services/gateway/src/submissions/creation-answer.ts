@@ -4,10 +4,8 @@ import type { KeyedSubmission } from '@svc/store';
 import { type Answer, json, notFound, problem, unavailable } from '../http/answer.ts';
 
 /**
- * The decision about a request whose idempotency key is taken (CONTRACT 3). `conflict`: the first
- * creation has another body. The other decisions need the same body. `answer`: the first creation
- * has its outcome. `wait`: it is pending, and this request gets the same outcome. `reject`: it is
- * pending and overdue, and its rejection frees the key.
+ * The decision about a request whose idempotency key is taken (CONTRACT 3). `wait` waits for the
+ * first creation. `reject` rejects it, which frees the key.
  */
 export type DuplicateDecision = 'conflict' | 'wait' | 'reject' | 'answer';
 
@@ -32,8 +30,8 @@ export type CreationState = Pick<
 >;
 
 /**
- * The answer to a creation. Undefined while the submission is pending. A replay gets the same
- * answer as the first request, except that `201` becomes `200` with `idempotent`.
+ * The answer to a creation. Undefined while the submission is pending. For a replay, `201` becomes
+ * `200` with `idempotent` (CONTRACT 3).
  */
 export function creationAnswer(
   creation: CreationState,
@@ -79,8 +77,8 @@ function createdBody(creation: CreationState): SubmissionCreated {
 }
 
 /**
- * The answer about a submission that has ended: `409 terminal_state`, with the refund if a cancel
- * ended it. A rejected submission gets `404`, because no tenant sees it.
+ * The answer about a submission that has ended: `409 terminal_state`. A rejected one gets `404`,
+ * because no tenant sees it.
  */
 export function endedAnswer(ended: {
   readonly id: string;

@@ -58,9 +58,8 @@ export async function dispatchHeld(deps: GatewayDeps, held: HeldSubmission): Pro
 }
 
 /**
- * Returns the state of the submission right after the commit of `dispatched`, without a read of
- * Postgres. A read would give the same answer, because the hold has fixed the quote and the
- * balance.
+ * The state right after the commit of `dispatched`. A read of Postgres would give the same state,
+ * because the hold has fixed the quote and the balance.
  */
 function asDispatched({ submission, availableAfterMicros }: HeldSubmission): CreationState {
   return {
@@ -75,9 +74,8 @@ function asDispatched({ submission, availableAfterMicros }: HeldSubmission): Cre
 }
 
 /**
- * Answers a creation whose dispatch job could not be enqueued. Rejects the creation if it is still
- * `pending`, which releases its hold. A creation may have left `pending`, because its job can have
- * reached Redis despite the error. The answer then follows from the state that Postgres has.
+ * Answers a creation whose job could not be enqueued. Rejects it unless it has left `pending`: the
+ * job may have reached Redis despite the error.
  */
 async function answerUnsent(deps: GatewayDeps, id: string): Promise<Answer> {
   const rejection = await rejectPending(deps.store, id, { onlyOverdue: false });
@@ -88,9 +86,8 @@ async function answerUnsent(deps: GatewayDeps, id: string): Promise<Answer> {
 }
 
 /**
- * Waits for the outcome of a creation and makes its answer. Rejects the creation if it is overdue.
- * If the creation does not exist or stays `pending`, the answer is `outcomeUnknown`. `pause` waits
- * until the next read of Postgres. If `pause` returns the outcome, Postgres is not read.
+ * Returns the answer to a creation once it has its outcome (see `awaitDispatchOutcome`). The answer
+ * is `outcomeUnknown` if it gets none.
  */
 export async function answerWhenDecided(
   deps: GatewayDeps,

@@ -33,7 +33,6 @@ import { duplicatesProblem, type JsonBody } from '../http/read-object.ts';
 
 const validateKey = compileSchema(Type.Object({ idempotencyKey: IdempotencyKey }));
 
-/** The key is checked before the rest of the body. */
 export function readIdempotencyKey(
   body: JsonBody,
 ): { readonly kind: 'key'; readonly key: string } | ProblemAnswer {
@@ -44,7 +43,7 @@ export function readIdempotencyKey(
 
 /**
  * The canonical text of the body. Bodies of equal meaning have the same text (CONTRACT 3), except
- * in the case that `canonicalText` names. A missing `tier` counts as the default tier.
+ * in the case that `canonicalText` names.
  */
 export function canonicalRequest(body: JsonBody): string {
   return canonicalText(withDefaultString(body.root, 'tier', tierDefault));

@@ -111,8 +111,8 @@ export function deleteEndpointEndpoint(deps: GatewayDeps): TenantEndpoint {
 }
 
 /**
- * `POST /v1/webhook-endpoints/:id/rotate-secret`: replaces the secret. The old secret stays valid
- * for the overlap in the body. If the body is empty or names no overlap, the default applies.
+ * `POST /v1/webhook-endpoints/:id/rotate-secret` (CONTRACT 12). The old secret stays valid for the
+ * overlap. An empty body means the default overlap.
  */
 export function rotateEndpointSecretEndpoint(deps: GatewayDeps): TenantEndpoint {
   const checkBody = compileBody(SecretRotation, []);

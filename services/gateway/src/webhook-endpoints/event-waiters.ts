@@ -16,9 +16,8 @@ export interface AwaitedEvents {
 
 export interface EventWaiters {
   /**
-   * Waits for events of an endpoint. Resolves with `ended` when there may be events, the endpoint
-   * is deleted, the time is over or the gateway closes. Resolves at once with `full` if too many
-   * requests of this tenant, or of all tenants, wait at this gateway.
+   * Resolves with `ended` if there may be events, the endpoint is deleted, the time is over or the
+   * gateway closes. Resolves at once with `full` if too many wait.
    */
   wait(awaited: AwaitedEvents, timeoutMs: number): Promise<'ended' | 'full'>;
   close(): void;
@@ -30,8 +29,8 @@ interface Waiter extends AwaitedEvents {
 }
 
 /**
- * Lets requests wait for events. One statement looks for the events of all waiting requests. A
- * waiting request therefore occupies no connection to Postgres. Waiting needs no Redis.
+ * Lets requests wait for events. A waiting request occupies no connection to Postgres and needs no
+ * Redis.
  */
 export function createEventWaiters(deps: {
   readonly findNews: (awaited: readonly AwaitedEvents[]) => Promise<Set<string>>;
@@ -51,8 +50,8 @@ export function createEventWaiters(deps: {
 
   async function look(): Promise<void> {
     try {
-      // Each endpoint is looked up once, with the lowest `after` of its waiting requests. An event
-      // above this `after` ends all waits at the endpoint, also those with a higher `after`.
+      // Looks each endpoint up once, with its lowest `after`. An event above it also ends the waits
+      // with a higher `after`.
       const earliest = new Map<string, AwaitedEvents>();
       for (const one of waiting) {
         const known = earliest.get(one.endpointId);

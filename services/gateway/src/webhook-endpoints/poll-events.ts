@@ -15,9 +15,8 @@ import { endpointAt, endpointsPath } from './record.ts';
 const fullRetryMs = 5_000;
 
 /**
- * `GET /v1/webhook-endpoints/:id/events` (CONTRACT 12): lists events, oldest first. If there is
- * none, the request waits up to `waitSeconds` for one. If too many requests wait already, the
- * answer is `429`. A waiting request occupies no connection to Postgres.
+ * `GET /v1/webhook-endpoints/:id/events` (CONTRACT 12). If there is no event, the request waits up
+ * to `waitSeconds`. It gets `429` if too many wait already.
  */
 export function pollEventsEndpoint(deps: GatewayDeps): TenantEndpoint {
   return tenantEndpoint({

@@ -10,8 +10,8 @@ import { tenantEndpoint, type TenantEndpoint, type TenantRequest } from '../http
 /** Endpoints that send a webhook on request (CONTRACT 5). Any body is ignored. */
 
 /**
- * `POST /v1/webhooks/test`: queues a test event for the URL in the tenant's settings. The event is
- * delivered like a real event. A tenant may queue at most one such event a minute.
+ * `POST /v1/webhooks/test`: queues a test event for the URL in the tenant's settings, at most one a
+ * minute.
  */
 export function testWebhookEndpoint(deps: GatewayDeps): TenantEndpoint {
   return tenantEndpoint({

@@ -2,7 +2,7 @@ import type { Unanswered } from '@svc/solana';
 
 /**
  * Thrown if the RPC server is busy, fails or refuses a call. The watcher then makes no call for at
- * least `retryAfterMs`, which is 0 unless a busy server names a number of seconds.
+ * least `retryAfterMs`.
  */
 export class RpcUnavailable extends Error {
   override readonly name = 'RpcUnavailable';

@@ -1,6 +1,6 @@
 /**
- * The limits of the watcher (CONTRACT 8). The clock of the process measures the intervals at which
- * the watcher acts. The clock of the database decides when the lease or an intent expires.
+ * The limits of the watcher (CONTRACT 8). The process's clock measures intervals. The database's
+ * clock decides when the lease or an intent expires (decision 6).
  */
 
 /** The interval at which the watcher looks in Postgres for work. */

@@ -6,9 +6,7 @@ import { backlogMax, firstPageMax, overlapSlots, pagesMax } from './limits.ts';
 
 export interface AccountList {
   /**
-   * At most `backlogMax` of the listed signatures, oldest first. Signatures below the slot
-   * `floorOf(cursor)` are left out. If more than `backlogMax` are listed, the newest are left out
-   * too.
+   * The listed signatures from the slot `floorOf(cursor)` on, oldest first, at most `backlogMax`.
    */
   readonly entries: readonly ListedSignature[];
   /**
@@ -23,18 +21,16 @@ export interface AccountList {
 type Cursor = NonNullable<WatchedAccount['cursor']>;
 
 /**
- * The lowest slot of the Solana chain whose signatures are listed. Lower slots are left out,
- * because their signatures were read before or are older than the first cursor.
+ * The lowest Solana slot whose signatures are listed. Those of lower slots were read before or are
+ * older than the first cursor.
  */
 function floorOf({ slot, floorSlot }: Cursor): number {
   return Math.max(floorSlot, slot - overlapSlots);
 }
 
 /**
- * Lists a token account page by page, from the newest signature back to the signature of the
- * cursor. If the cursor has no signature, the list goes back to the first signature of the account.
- * The list is incomplete if it does not get so far, because `pagesAtMost` pages are too few or the
- * server does not have the signature of the cursor. An incomplete list does not move the cursor.
+ * Lists a token account page by page, from the newest signature back to that of the cursor. An
+ * incomplete list does not move the cursor (decision 32).
  */
 export async function listAccount(
   { solana, rpc }: WatcherDeps,
@@ -79,9 +75,8 @@ export async function listAccount(
 }
 
 /**
- * Sorts the signatures by slot, the oldest first. The server lists the newest first, also within a
- * slot. So the list is reversed first, and the stable sort keeps the reversed order within each
- * slot.
+ * The server lists the newest first, also within a slot. The stable sort by slot keeps the reversed
+ * order within each slot.
  */
 function oldestFirst(newestFirst: readonly ListedSignature[]): ListedSignature[] {
   return newestFirst.toReversed().toSorted((a, b) => a.slot - b.slot);

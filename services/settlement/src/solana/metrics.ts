@@ -8,10 +8,6 @@ export interface SolanaMetrics {
   readonly counted: (rpc: Rpc) => Rpc;
 }
 
-/**
- * Creates the metrics of the Solana rail. A process without the rail does not call this function,
- * so it has no such metrics.
- */
 export function createSolanaMetrics(registry: ReturnType<typeof createMetrics>): SolanaMetrics {
   const countCall = createCounter(registry, 'svc_solana_rpc_calls_total');
   const setLag = createGauge(registry, 'svc_solana_lag_seconds');

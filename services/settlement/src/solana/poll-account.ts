@@ -49,10 +49,8 @@ export function newAccountMemory(): AccountMemory {
 }
 
 /**
- * Creates the cursor of a token account. Without an open intent, the cursor starts at the newest
- * signature. With an open intent, the cursor starts earlier, because the newest page of signatures
- * may contain the payment. If this page is full (`firstPageMax`), the cursor starts at the oldest
- * signature of the page. Otherwise it starts before the first signature of the account.
+ * Creates the cursor of a token account at the newest signature. If an intent is open, it starts up
+ * to a page earlier, because that page may contain the payment.
  */
 export async function startCursor(
   deps: WatcherDeps,
@@ -74,10 +72,8 @@ export async function startCursor(
 }
 
 /**
- * Reads the new signatures of a token account. Does nothing if the account has no cursor. Continues
- * with the last list if any of its signatures are left, otherwise fetches a new list. When no
- * signature of the list is left, stores the time at which the listing began. But this time is not
- * stored if the list was incomplete or cut (`AccountList`).
+ * Reads the signatures that are left of the last list, otherwise those of a new list. When a
+ * complete, uncut list is read, stores the time at which it began.
  */
 export async function pollAccount(
   deps: WatcherDeps,
@@ -97,9 +93,8 @@ export async function pollAccount(
     memory.isComplete = list.isComplete;
     memory.isCut = list.isCut;
     const fresh = list.entries.filter(isNew);
-    // Signatures from before the slot of the cursor come last, because they would delay the new
-    // payments. A process that has just taken over the lease reads all of them again, because it
-    // does not remember which of them were read.
+    // Signatures before the cursor's slot come last. A process that has just taken the lease reads
+    // all of them again, which would delay new payments.
     memory.backlog = [
       ...fresh.filter(({ slot }) => slot >= cursor.slot),
       ...fresh.filter(({ slot }) => slot < cursor.slot),

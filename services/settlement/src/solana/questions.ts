@@ -5,10 +5,8 @@ import { questionPagesMax } from './limits.ts';
 import { readSignature } from './read-signature.ts';
 
 /**
- * Asks the RPC server for the transactions that name the reference of an intent, on at most
- * `questionPagesMax` pages. This finds a payment that the lists of the token account did not show.
- * A question with a transaction that could not be read stays unanswered. An intent expires only
- * after its first question is answered, and is closed only after its second one.
+ * Asks for all payments to a reference, because a list of the token account can miss one
+ * (decision 32). If one is unreadable, the question stays unanswered.
  */
 export async function askForReference(
   deps: WatcherDeps,

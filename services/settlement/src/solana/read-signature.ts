@@ -21,16 +21,15 @@ export interface SignatureToRead {
 }
 
 /**
- * Reads one Solana transaction and records what it paid. If the transaction cannot be read, notes
- * the signature for a later retry and returns false. The record or the note is committed together
- * with `cursor`, unless `cursor` is null. Throws `RpcUnavailable` if the server is busy, fails or
- * refuses the call. Throws `LeaseLost` if the lease has another epoch.
+ * Records what a Solana transaction paid. If it cannot be read, notes it for a later retry and
+ * returns false. Throws `RpcUnavailable` or `LeaseLost`.
  */
 export async function readSignature(
   deps: WatcherDeps,
   lease: Lease,
   watched: readonly WatchedAccount[],
   one: SignatureToRead,
+  /** Committed together with the payments or the note. Null to leave the cursor as it is. */
   cursor: CursorPosition | null,
 ): Promise<boolean> {
   const { store, solana, rpc, logger } = deps;

@@ -23,11 +23,8 @@ const figuresIntervalMs = 15_000;
 const monotonicMs = (): number => systemClock.monotonicMs();
 
 /**
- * Starts the watcher if the rail is on. If the rail is off, the Solana libraries are not loaded.
- * The returned function gives the reason why no payment is credited, or null if none is known.
- * Throws `CannotStart` with exit status 2 if a variable of the rail is missing or invalid, or if
- * `checkRail` refuses a term. If the RPC server does not answer, the watcher starts and checks the
- * terms later.
+ * Starts the watcher if the rail is on. Throws `CannotStart` for a wrong setting (CONTRACT 8).
+ * The returned function reports why no payment is credited, or null.
  */
 export async function startSolana(
   config: SettlementConfig,
@@ -96,7 +93,10 @@ export async function startSolana(
 type Loaded = Solana &
   Pick<typeof import('@svc/solana'), 'createCallBudget' | 'createRpc' | 'tokenAccountOf'>;
 
-/** Loads `@svc/solana` with its Solana libraries. This takes a quarter of a second of CPU. */
+/**
+ * Loads the Solana libraries, which takes a quarter of a second of CPU. A process without the rail
+ * does not call this.
+ */
 async function loadSolana(): Promise<Loaded> {
   const {
     checkGenesis,

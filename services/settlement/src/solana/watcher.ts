@@ -34,8 +34,8 @@ import { readSignature } from './read-signature.ts';
 
 export interface Watcher {
   /**
-   * Looks for work once. Does nothing while another process has the lease. If the RPC server does
-   * not answer, the watcher backs off, and the call resolves. Rejects if Postgres fails.
+   * Looks for work once, unless another process has the lease. Resolves even if the RPC server does
+   * not answer. Rejects if Postgres fails.
    */
   tick(): Promise<void>;
   /** The reason why no payment is credited. Null if no such reason is known. */
@@ -47,8 +47,8 @@ interface State {
   epoch: bigint | null;
   readonly accounts: Map<string, AccountMemory>;
   /**
-   * Monotonic time at which a check of the terms last passed. Null until the first check passes. If
-   * a call to the server fails or a term is refused, this is null until a check passes again.
+   * Monotonic time at which a check of the terms last passed. Null if none has passed since the
+   * start, the last failed call or the last refused term.
    */
   checkedMs: number | null;
   /** True after all terms have passed once. Later checks then compare only the genesis hash. */
@@ -60,9 +60,8 @@ interface State {
 }
 
 /**
- * Creates the watcher of this process. A lease in Postgres lets one process watch at a time
- * (CONTRACT 8). A process that loses its memory only repeats calls to the RPC server, because the
- * cursors, the payments and the unread signatures are in Postgres.
+ * A lease in Postgres lets one process watch at a time (decision 32). If the memory of that process
+ * is lost, only calls to the RPC server are repeated.
  */
 export function createWatcher(deps: WatcherDeps, hasPassedAll: boolean): Watcher {
   const { store, logger, clock, holder } = deps;
@@ -140,9 +139,8 @@ function backOff({ logger, clock }: WatcherDeps, state: State, error: RpcUnavail
 }
 
 /**
- * Makes the calls to the RPC server that are due. Throws `RpcUnavailable` if the server does not
- * answer. Returns true if the server answered at least one call. But while an intent is open, a
- * check of the terms that passes and the start of a cursor do not count as calls.
+ * Makes the calls to the RPC server that are due. Returns true only if the server answered one of
+ * them. Throws `RpcUnavailable` if it does not answer.
  */
 async function work(deps: WatcherDeps, lease: Lease, state: State): Promise<boolean> {
   const { store, clock } = deps;
@@ -180,9 +178,8 @@ function withConfigured(
 }
 
 /**
- * Checks all terms until they have passed once, and then only the genesis hash. Returns false if a
- * term is refused, and then no payment is credited. Throws `RpcUnavailable` if the server does not
- * answer.
+ * Checks the terms of CONTRACT 8. Returns false if one is refused. Throws `RpcUnavailable` if the
+ * server does not answer.
  */
 async function checkTerms(deps: WatcherDeps, state: State): Promise<boolean> {
   const { solana, rpc, rail, environment, clock, logger } = deps;

@@ -1,7 +1,6 @@
 /**
- * The script of the Ashby page. It saves each answer, except files, when the answer changes. Before
- * it submits, it waits for the saves and uploads in flight. The submission names the form and the
- * uploaded files, and does not repeat the saved answers.
+ * Saves each answer, except files, when it changes. The submission waits for the saves and uploads
+ * in flight, and does not repeat the saved answers.
  */
 export const ashbyScript = String.raw`
 app.saves = 0;

@@ -11,8 +11,8 @@ import { type AtsFixture, receive, type World } from '../server/world.ts';
 import { genericFields, genericWidget } from './generic-form.ts';
 
 /**
- * An employer's own form. The browser itself checks and sends the form, with two exceptions: for
- * the behaviours `double-submit` and `invisible-captcha`, a script sends it.
+ * An employer's own form. A script sends it for the behaviours `double-submit` and
+ * `invisible-captcha`. Otherwise the browser checks and sends it.
  */
 
 const jobPath = '/careers/welder/apply';

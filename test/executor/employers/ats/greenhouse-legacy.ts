@@ -78,8 +78,8 @@ const fields: readonly Field[] = [
 ];
 
 /**
- * The `id` of a field. A standard field has a short id: `job_application[first_name]` has the id
- * `first_name`. Another field has a long id: for example, `a[b][c]` has the id `a_b_c`.
+ * A standard field has a short id: `first_name` for `job_application[first_name]`. Another field
+ * has a long id: `a_b_c` for `a[b][c]`.
  */
 function idOf(name: string): string {
   const short = /^job_application\[(first_name|last_name|email|phone|resume)\]$/u.exec(name)?.[1];

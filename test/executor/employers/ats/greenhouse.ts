@@ -11,8 +11,8 @@ import { type AtsFixture, keepUpload, receive, type World } from '../server/worl
 import { greenhouseFields, greenhouseWidget } from './greenhouse-form.ts';
 
 /**
- * The new Greenhouse job board, as a page and in a frame of an employer's page. The board first
- * uploads files to a store on another host. It then sends JSON with the addresses of these files.
+ * The new Greenhouse job board, as a page and in a frame. It uploads files to a store on another
+ * host, and then sends JSON with the addresses of these files.
  */
 
 const boardHost = 'job-boards.greenhouse.example';

@@ -19,8 +19,8 @@ import { parseMultipart } from '../server/multipart.ts';
 import { type AtsFixture, receive, type World } from '../server/world.ts';
 
 /**
- * A hosted form of Lever: one native form. The page sends a chosen resume to a parser at once, and
- * fills empty fields with the parser's answer. The form contains the resume file too.
+ * A hosted form of Lever. The page sends a chosen resume to a parser at once, and fills empty
+ * fields with the answer. The form contains the file too.
  */
 
 const posting = '/acme/3f2b0c1e-5d4a-4c7e-9b1a-0a1b2c3d4e5f';

@@ -1,8 +1,6 @@
 /**
- * The state of a page (`app.values`), and the listeners that update it. If `data.isControlled`, the
- * page works like a React form: it sends its state, and each render writes the state back into the
- * text inputs. All listeners are on the document, so they also serve widgets that the page has
- * replaced.
+ * The state of a page (`app.values`), and the listeners that update it. All listeners are on the
+ * document, because `replaceScript` replaces widgets.
  */
 export const baseScript = String.raw`
 var app = (function () {
@@ -64,9 +62,8 @@ app.fieldsNotAnswered = function () {
 `;
 
 /**
- * Replaces all widgets except those for files by new elements with the same state, as a framework
- * does when it mounts its components again. The page does this 30 ms after its second and its fifth
- * `change` event.
+ * Replaces the widgets by new elements with the same state, as a framework does when it mounts its
+ * components again. Widgets for files stay.
  */
 export const replaceScript = String.raw`
 app.templates = new Map();

@@ -15,9 +15,8 @@ export interface ComboboxLook {
 }
 
 /**
- * A combobox whose options appear 120 ms (`app.lateMs`) after it opens. A `search` field asks the
- * server for options, and needs two typed letters. Text that is not an option is removed when the
- * input loses the focus.
+ * A combobox whose options appear 120 ms after it opens, or come from the server (`search`). Text
+ * that is not an option is removed when the input loses the focus.
  */
 export function comboboxScript(look: ComboboxLook): string {
   return `app.look = ${JSON.stringify(look)};${script}`;

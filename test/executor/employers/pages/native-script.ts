@@ -1,7 +1,6 @@
 /**
- * The script of a native form, which the browser itself sends. The script checks that each required
- * field has a value. With `data.isDoubled`, it sends the same application again when the browser
- * leaves the page.
+ * The script of a native form, which the browser itself sends. With `data.isDoubled`, the script
+ * sends the application again when the browser leaves the page.
  */
 export const nativeScript = String.raw`
 app.form = function () { return document.querySelector(app.data.form); };

@@ -1,7 +1,6 @@
 /**
- * `app.submit` sends the application by `fetch`: twice at the same time if `data.isDoubled` is
- * true, otherwise once. A page that uses this script sets `app.submissionBody`, `app.showErrors`
- * and `app.answered`.
+ * `app.submit` sends the application by `fetch`, twice if `data.isDoubled` is true. The page must
+ * set `app.submissionBody`, `app.showErrors` and `app.answered`.
  */
 export const submitScript = String.raw`
 app.isSending = false;

@@ -8,7 +8,6 @@ export interface ReceivedFile {
   readonly sha256: string;
 }
 
-/** The values of a form, by field, in the order of their arrival. */
 type ReceivedFields = Readonly<Record<string, readonly string[]>>;
 
 export interface ReceivedForm {
@@ -53,9 +52,8 @@ function parameterOf(head: string, name: string): string | undefined {
 }
 
 /**
- * Parses `multipart/form-data`. A file input without a file sends an empty file without a name, and
- * this file is left out. Throws if the content type has no boundary, or if a part has no blank line
- * after its head.
+ * Parses `multipart/form-data`. Throws if the content type has no boundary, or if a part has no
+ * blank line after its head.
  */
 export function parseMultipart(body: Buffer, contentType: string): ReceivedForm {
   const boundary = /boundary="?([^";]+)/iu.exec(contentType)?.[1];
@@ -64,6 +62,7 @@ export function parseMultipart(body: Buffer, contentType: string): ReceivedForm 
   const files: ReceivedFile[] = [];
   for (const { head, content } of partsOf(body, boundary)) {
     const field = parameterOf(head, 'name') ?? '';
+    // Undefined for a text. Empty for a file input without a file.
     const name = parameterOf(head, 'filename');
     if (name === undefined) add(field, content.toString('utf8').replaceAll('\r\n', '\n'));
     else if (name !== '') {

@@ -45,7 +45,6 @@ function isAnswered(field: Field, { fields, files }: ReceivedForm): boolean {
   return (fields[field.name] ?? []).some((value) => value !== '');
 }
 
-/** Records every application, even one that the verdict refuses. */
 export function receive(world: World, form: ReceivedForm, visit: string | undefined): Verdict {
   world.submissions.push({ ...form, visit });
   const missing = world.fields.filter((field) => field.isRequired && !isAnswered(field, form));

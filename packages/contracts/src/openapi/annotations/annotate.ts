@@ -5,11 +5,11 @@ type Schema = Readonly<Record<string, unknown>>;
 
 /**
  * Adds descriptions, examples and formats to the members of a schema. In answers, the lists of
- * values become open (see `opened`). `name` is the name of the schema or operation, or the type of
- * the event.
+ * values become open (see `opened`).
  */
 export function annotated(
   schema: unknown,
+  /** The name of the schema or operation, or the type of the event. */
   name: string,
   direction: 'request' | 'response',
 ): unknown {
@@ -99,8 +99,8 @@ export function annotatedParameter(
 }
 
 /**
- * Opens every list of values: the schema then accepts the known values and any other string.
- * Generated clients therefore accept a value that the service adds later.
+ * Opens each list of values to any other string. Generated clients then accept a value that the
+ * service adds later (decision 11).
  */
 function opened(schema: unknown): unknown {
   const values = valuesOf(schema);

@@ -11,9 +11,8 @@ const eventData = Object.fromEntries(
 );
 
 /**
- * The description and the example of each member of the document. A key is `Schema.member`, or only
- * `member`. If a member has keys of both forms, `Schema.member` is used. A test checks each
- * example.
+ * The description and the example of each member of the document. A key `Schema.member` has
+ * precedence over a key `member`.
  */
 export const members: Readonly<Record<string, readonly [description: string, example: unknown]>> = {
   // Errors.
@@ -229,13 +228,13 @@ export const members: Readonly<Record<string, readonly [description: string, exa
 };
 
 /**
- * Formats and patterns that the document adds to these members and parameters, because their
- * schemas lack them. The keys have the same two forms as those of `members`. An empty object adds
- * nothing: for example, `signUp.webhookUrl` does not get the format of `webhookUrl`.
+ * Formats and patterns that the schemas of these members and parameters lack. The keys are as in
+ * `members`.
  */
 export const formats: Readonly<Record<string, object>> = {
   'Problem.type': { format: 'uri-reference' },
   webhookUrl: { format: 'uri' },
+  // Excludes this member from the format of `webhookUrl`.
   'signUp.webhookUrl': {},
   cursor: { pattern: '^[A-Za-z0-9_-]{31}$' },
   after: { pattern: '^[A-Za-z0-9_-]{31}$' },

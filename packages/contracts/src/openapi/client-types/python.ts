@@ -22,9 +22,7 @@ export function pythonTypes({ types, events }: ClientTypes): string {
     heading,
     `__all__ = [\n${all.join('')}]\n\n`,
     ...declared.lines,
-    // Python evaluates this union when the module loads, so the union follows all classes. But an
-    // annotation may name a later class, because the `__future__` import in `heading` keeps
-    // annotations unevaluated.
+    // Python evaluates this union when the module loads, so the union follows all classes.
     `WebhookEvent = Union[\n${union}]\n"""Every known event. The service may add event types: acknowledge and ignore those you do not know."""\n`,
   ].join('\n');
 }
@@ -48,9 +46,8 @@ function declare(declared: Declared, { name, direction, schema }: NamedType): vo
 }
 
 /**
- * Returns the Python type that an alias stands for. Also declares the classes in this type that
- * have no name in the document. The caller adds the alias after this call, because Python evaluates
- * the alias when the module loads, so these classes must come first.
+ * Returns the Python type of an alias, and declares its anonymous classes. The caller adds the
+ * alias after them, because Python evaluates it at import.
  */
 function runtimeText(declared: Declared, shape: Shape, name: string): string {
   return shape.kind === 'record' ? 'dict[str, Any]' : text(declared, shape, name);
@@ -109,9 +106,7 @@ function unionText(declared: Declared, parts: readonly Shape[], name: string): s
 }
 
 /**
- * Returns the Python type of `shape` as text. If `shape` is an anonymous object, declares it as the
- * class `name`. Callers build `name` from the names of the type and of the members that lead
- * to the object.
+ * Returns the Python type of `shape` as text. An anonymous object is declared as the class `name`.
  */
 function text(declared: Declared, shape: Shape, name: string): string {
   switch (shape.kind) {

@@ -25,10 +25,6 @@ export interface Member {
   readonly description: string;
 }
 
-/**
- * Returns the shape of a JSON schema. An `enum` of an answer also allows other strings, because the
- * service may add values.
- */
 export function shapeOf(schema: unknown, direction: Direction): Shape {
   const name = refName(schema);
   if (name !== '') return { kind: 'named', name };

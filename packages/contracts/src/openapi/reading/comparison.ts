@@ -5,8 +5,7 @@ export interface Comparison {
 }
 
 /**
- * `request`: every value that was accepted must still be accepted. `response`: every old member
- * must stay, and new members may be added. An old member may get new values only if its list of
- * values is open or its name is in `growingMembers`.
+ * A `request` must accept each value that it accepted before. A `response` must keep each member,
+ * and may have new ones.
  */
 export type Direction = 'request' | 'response';

@@ -1,7 +1,6 @@
 /**
- * Functions that read plain JSON and do not throw. If a member is missing or has a wrong type, they
- * return undefined or an empty value. But if a value has no `$ref` to a place in the document,
- * `resolveRef` returns the value unchanged.
+ * Functions that read plain JSON and do not throw. For a missing member or a wrong type, they
+ * return undefined or an empty value.
  */
 
 export function memberOf(value: unknown, name: string): unknown {
@@ -25,6 +24,7 @@ export function textOf(value: unknown): string {
 
 const pointerStart = '#/';
 
+/** Returns `value` unchanged if it has no `$ref` to a place in the document. */
 export function resolveRef(document: unknown, value: unknown): unknown {
   const ref = textOf(memberOf(value, '$ref'));
   if (!ref.startsWith(pointerStart)) return value;

@@ -5,7 +5,7 @@ export type BrowserExecutorOptions = JobOptions;
 
 /**
  * Fills in and submits application forms in a real browser (CONTRACT 10). Each job has its own
- * browser, profile directory and proxy. Two jobs therefore share no cookies and no connections.
+ * browser, profile directory and proxy.
  */
 export function createBrowserExecutor(options: BrowserExecutorOptions): Executor {
   return {

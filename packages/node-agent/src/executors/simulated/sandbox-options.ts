@@ -1,8 +1,7 @@
 import type { Failure } from '../../executor.ts';
 
 /**
- * The options that a tenant sets in `jobContext.sandbox` of the payload, for a simulated node
- * (docs/SANDBOX.md). `atsType` of the payload chooses the behaviour. Unknown values are ignored,
+ * The options in `jobContext.sandbox` of the payload (docs/SANDBOX.md). Unknown values are ignored,
  * because the contract lets `jobContext` have any members.
  */
 export interface SandboxOptions {
@@ -29,9 +28,8 @@ export const failureMessages: Readonly<Record<Failure['code'], string>> = {
 };
 
 /**
- * The most actions that a tenant can choose. The cap on actions grows with the run time, and a
- * simulated run lasts until the cap allows the chosen actions. For this number, the cap allows them
- * before the run limit of every tier.
+ * The most actions that a tenant can choose. The cap (CONTRACT 7) allows them after 198 s of the
+ * run, which is less than every run limit.
  */
 const actionsMax = 10_000;
 

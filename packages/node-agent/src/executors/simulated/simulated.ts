@@ -32,9 +32,8 @@ function usageAfter(seconds: number): MeteredUsage {
 }
 
 /**
- * Returns the smallest number of steps after which a run may report `actions`. Before that, the
- * service would count fewer actions: it accepts 100, and 50 more per second (CONTRACT 7). `ms` is
- * the duration of one step. The result is zero or negative if the run may report `actions` at once.
+ * The smallest number of steps of `ms` each after which the cap allows `actions` (CONTRACT 7). Zero
+ * or negative if the cap allows them at once.
  */
 function stepsFor(actions: number | undefined, ms: number): number {
   return Math.ceil((((actions ?? 0) - 100) / 50) * (1_000 / ms));
@@ -74,9 +73,8 @@ function atsTypeOf(payload: unknown): string {
 }
 
 /**
- * Behaves in each run as `atsType` of the payload says, and sends no application (CONTRACT 7). Only
- * a sandbox uses this executor. An offer has no payload, so `sandboxBehaviour` of the offer says if
- * the executor must decline.
+ * The executor for sandboxes. It behaves as `atsType` of the payload says, and sends no application
+ * (CONTRACT 7).
  */
 export const simulatedExecutor: Executor = {
   jobType: 'ats.application',

@@ -52,9 +52,8 @@ export interface ReadingRules {
 }
 
 /**
- * Selectors of the signs that the page shows for an upload. The agent searches for the signs in the
- * container of the question. Without a container it searches the box of the field, and without a
- * box the root of the form.
+ * Selectors of the signs that the page shows for an upload. They are searched in the container of
+ * the question, else in the box of the field, else in the form.
  */
 export interface UploadRules {
   readonly working?: string;

@@ -67,9 +67,8 @@ export const ashby: Adapter = {
       { control: '[data-field-path$="_systemfield_eeoc_disability_status"] *', role: 'disability' },
     ],
     named: '#_systemfield_resume',
-    // The autofill upload is ignored, because it does not attach a resume: the page reads data from
-    // the resume and overwrites fields that are filled in. The inputs of a yes-or-no question are
-    // ignored, because its buttons are used (`buttonGroup`).
+    // The autofill upload attaches no resume, and overwrites filled fields. The inputs of yes-or-no
+    // questions are ignored, because their buttons are used.
     ignored:
       '[class*="autofill"] *, [data-testid*="autofill"] *, .ashby-application-form-input-yesno input',
     question: {

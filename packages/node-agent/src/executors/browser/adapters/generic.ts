@@ -3,9 +3,8 @@ import { refusalByStatus } from './answers.ts';
 import { actionOrFilledValue } from './requests.ts';
 
 /**
- * The adapter for any other page on which `findRoot` finds one application form. The adapter is
- * strict: it understands no control without a label or placeholder, and only a plain statement of
- * the page proves success.
+ * The adapter for unknown systems. It is strict: each control needs a label or placeholder, and
+ * only a plain statement on the page proves success.
  */
 export const generic: Adapter = {
   name: 'generic',

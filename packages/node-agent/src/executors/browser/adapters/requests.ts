@@ -18,13 +18,8 @@ export function postTo(path: RegExp): (form: FormToSend) => SubmissionMatcher {
 }
 
 /**
- * Matches requests that may submit the form (CONTRACT 10, "At most once"):
- *
- * - a navigation to the form's action, if its method is not GET;
- * - a navigation by GET with a filled value in its query;
- * - any request with a filled value in its body, if its method is not GET, HEAD or OPTIONS.
- *
- * Values shorter than `textLengthMin` do not count.
+ * Matches requests that may submit the form (CONTRACT 10, "At most once"). Values shorter than
+ * `textLengthMin` do not count.
  */
 export function actionOrFilledValue(form: FormToSend): SubmissionMatcher {
   const needles = form.values.filter(({ length }) => length >= textLengthMin).flatMap(spellings);

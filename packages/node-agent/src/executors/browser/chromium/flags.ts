@@ -1,6 +1,6 @@
 /**
- * The features of Chromium that are turned off. They open connections that no page asked for, look
- * for other devices in the network, restore an earlier page, or disturb automation.
+ * These features open connections that no page asked for, look for other devices in the network,
+ * restore an earlier page, or disturb automation.
  */
 const disabledFeatures = [
   'AimEnabled',
@@ -20,8 +20,8 @@ const disabledFeatures = [
   'PaintHolding',
   'PreconnectToSearch',
   'Translate',
-  // This feature is turned off because it joins a multicast group of the home network. It would
-  // hide local addresses from pages, but WebRTC has no UDP here and shows no address anyway.
+  // This feature joins a multicast group of the home network. Pages see no local address without it
+  // either, because WebRTC has no UDP here.
   'WebRtcHideLocalIpsWithMdns',
 ];
 
@@ -40,8 +40,8 @@ export interface FlagInput {
 export const proxyBypass = '<-loopback>';
 
 /**
- * Only the pages of the job can reach the network, through the guarded proxy of their context. The
- * browser itself looks up no name. Its own requests fail, because its proxy does not exist.
+ * The browser itself reaches no network: it looks up no name, and its proxy does not exist. The
+ * pages use the guarded proxy of their context instead.
  */
 const networkFlags = [
   '--proxy-server=http://none.invalid:1',
@@ -52,8 +52,8 @@ const networkFlags = [
   '--disable-quic',
   '--dns-prefetch-disable',
   '--no-pings',
-  // The request gate does not see the requests of shared workers, so they are disabled. Service
-  // workers are blocked elsewhere, by the browser context (`serviceWorkers`).
+  // The request gate does not see the requests of shared workers (decision 28). The browser context
+  // blocks service workers (`serviceWorkers`).
   '--disable-shared-workers',
 ];
 
@@ -84,8 +84,8 @@ const quietFlags = [
 ];
 
 /**
- * Flags for a browser that a program operates. For example, a page in the background runs like one
- * in the foreground, and no dialog asks about a hung page or a repeated POST.
+ * A program operates the browser. For example, a page in the background runs like one in the
+ * foreground, and no dialog asks about a hung page.
  */
 const automationFlags = [
   '--allow-pre-commit-input',

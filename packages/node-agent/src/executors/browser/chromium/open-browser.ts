@@ -177,9 +177,8 @@ async function newPage(
 }
 
 /**
- * Opens a browser with a fresh profile directory. `close` deletes the directory. If the agent is
- * killed before, its next start deletes the directory. Throws `CannotStartBrowser`, or the reason
- * of `signal`.
+ * Opens a browser with a fresh profile directory, which `close` deletes. Throws
+ * `CannotStartBrowser`, or the reason of `signal`.
  */
 export async function openBrowser(options: BrowserOptions): Promise<OpenBrowser> {
   const { signal, binary, profileDirectory } = options;

@@ -98,9 +98,8 @@ function kibOf(text: string | undefined, label: string): number | undefined {
 }
 
 /**
- * The proportional memory of a process, in bytes; 0 if the process has ended. A setuid sandbox
- * hides this figure from the agent. The result is then the anonymous and the shared memory, without
- * mapped files.
+ * The proportional memory in bytes; 0 if the process has ended. A setuid sandbox hides this figure.
+ * The result is then the memory without mapped files.
  */
 function proportionalBytes(pid: number): number {
   const proportional = kibOf(readProcFile(pid, 'smaps_rollup'), 'Pss');
@@ -111,8 +110,8 @@ function proportionalBytes(pid: number): number {
 }
 
 /**
- * The proportional memory (PSS) of some processes, in bytes. macOS has no such figure. There, the
- * result is the resident memory, and memory that the processes share counts several times.
+ * The proportional memory (PSS) in bytes. macOS does not have this figure. The result there is the
+ * resident memory, which counts shared memory several times.
  */
 export function memoryBytesOf(pids: readonly number[]): number {
   if (process.platform === 'linux') {

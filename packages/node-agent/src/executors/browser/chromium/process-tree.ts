@@ -4,12 +4,10 @@ import { type ProcessReading, processesWithCommand, readProcessTable } from './p
 const killTimeoutMs = 5_000;
 const killPollMs = 10;
 
-/**
- * Returns `root`, the processes of its group, and all descendants of these processes. The group is
- * included because a process whose parent has ended is still in it. But the group is ignored if the
- * agent itself belongs to it.
- */
+/** Returns `root`, the processes of its group, and all descendants of these processes. */
 export function treeOf(root: ProcessReading, table: readonly ProcessReading[]): ProcessReading[] {
+  // The group is included for the processes whose parent has ended. It is ignored if the agent is
+  // in it.
   const isOwnGroup = root.groupId !== groupOfThisProcess(table);
   const inTree = new Set([root.pid]);
   let sizeBefore = 0;

@@ -84,9 +84,8 @@ export async function deleteProfileDirectory(root: string): Promise<void> {
 }
 
 /**
- * Deletes the directories that earlier processes of this node left behind, and kills their
- * browsers. Call it while the state directory is locked, and before the first browser starts.
- * Returns the number of the directories.
+ * Kills leftover browsers and deletes their directories. Returns the number of directories. Call it
+ * with the state directory locked, before any browser starts.
  */
 export async function deleteLeftoverProfiles(stateDir: string): Promise<number> {
   const parent = path.join(stateDir, parentName);

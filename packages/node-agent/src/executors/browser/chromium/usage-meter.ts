@@ -23,9 +23,8 @@ interface Sample {
 }
 
 /**
- * Meters the process tree of a browser every 500 ms, and calls `onMemory` with its memory in bytes.
- * If a process starts and ends between two readings, its memory does not count. But on Linux its
- * CPU time counts, because the time of its parent includes it.
+ * Calls `onMemory` every 500 ms with the memory of the process tree in bytes. A process that starts
+ * and ends between two readings adds no memory.
  */
 export function meterUsage(root: ProcessReading, onMemory: (bytes: number) => void): UsageMeter {
   let usage: BrowserUsage = { cpuSeconds: 0, memoryGbSeconds: 0, peakPssBytes: 0 };
@@ -36,9 +35,8 @@ export function meterUsage(root: ProcessReading, onMemory: (bytes: number) => vo
     const atMs = performance.now();
     const gbSeconds = (((last.bytes + bytes) / 2) * (atMs - last.atMs)) / 1_000 / bytesPerGb;
     usage = {
-      // The highest sum so far counts, because the sum may drop when a process ends. The processes
-      // are read one after another, so one reading may miss the time of the ended process. On macOS
-      // every later reading misses it too.
+      // The sum may drop, because a reading can miss the time of a process that ends. So the
+      // highest sum counts.
       cpuSeconds: Math.max(usage.cpuSeconds, sumOfCpu(tree)),
       memoryGbSeconds: usage.memoryGbSeconds + gbSeconds,
       peakPssBytes: Math.max(usage.peakPssBytes, bytes),

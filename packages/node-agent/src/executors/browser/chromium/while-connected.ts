@@ -2,9 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Browser } from 'playwright-core';
 
 /**
- * Settles as `work` does, but rejects if `work` has not settled `graceMs` after the end of the
- * browser. This is necessary because some calls of Playwright, such as `newPage`, never settle if
- * the browser ends meanwhile.
+ * Settles as `work` does, but rejects `graceMs` after the browser has ended. Otherwise some calls
+ * of Playwright, such as `newPage`, would never settle.
  */
 export async function whileConnected<T>(
   browser: Browser,

@@ -76,8 +76,8 @@ export function routeOf(destination: Destination, hostMap: HostMap): Route {
 }
 
 /**
- * True if the answer of a look-up may be used: it has at least one address, and all its addresses
- * are public. A name with an address in a private network is not trusted.
+ * True if a look-up gave at least one address and all are public. A name that also has a private
+ * address is not trusted.
  */
 export function isAllowedAnswer(addresses: readonly string[]): boolean {
   return addresses.length > 0 && addresses.every((address) => isPublicAddress(address));

@@ -33,9 +33,8 @@ const namesMax = 1_000;
 type Answer = { readonly addresses: readonly string[] } | 'refused' | 'failed';
 
 /**
- * Returns a function that looks up a name. It keeps the answer for the whole job, so the name
- * cannot get other addresses later. But a failed look-up is not kept, so the next call looks up the
- * name again. While `namesMax` names are known, any other name fails without a look-up.
+ * Returns a look-up that keeps each answer for the whole job, so that a name cannot get other
+ * addresses later. A failed look-up is not kept.
  */
 function createAnswers(lookUp: LookUp): (name: string) => Promise<Answer> {
   const answers = new Map<string, Promise<Answer>>();

@@ -1,8 +1,8 @@
 import { Resolver } from 'node:dns/promises';
 
 /**
- * Resolves a name to its IPv4 and IPv6 addresses. If the query for one family fails, the result has
- * only the addresses of the other. Rejects if no address is found.
+ * Resolves a name to its IPv4 and IPv6 addresses, or to those of one family if the query for the
+ * other fails. Rejects if no address is found.
  */
 export type LookUp = (name: string) => Promise<readonly string[]>;
 
@@ -10,9 +10,8 @@ const queryTimeoutMs = 3_000;
 const queryTriesMax = 2;
 
 /**
- * Creates a look-up that asks the name servers of the system directly. It does not use
- * `dns.lookup`, because a page could then delay other jobs: all jobs share the threads of
- * `dns.lookup`, and names whose name servers do not answer occupy these threads.
+ * Does not use `dns.lookup`, because all jobs share its few threads. A page could delay other jobs
+ * with names whose name servers do not answer.
  */
 export function createLookUp(): LookUp {
   const resolver = new Resolver({ timeout: queryTimeoutMs, tries: queryTriesMax });

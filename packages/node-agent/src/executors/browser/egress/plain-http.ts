@@ -19,8 +19,8 @@ const hopHeaders = new Set([
 ]);
 
 /**
- * The headers to pass on, as `[name, value, …]` in their order: all except hop-by-hop headers and
- * those that `Connection` names. `raw` is `rawHeaders` of a message.
+ * Takes and returns `[name, value, …]`, as `rawHeaders` has them. Leaves out hop-by-hop headers and
+ * those that `Connection` names.
  */
 function endToEndHeaders(raw: readonly string[]): string[] {
   const pairs = Array.from({ length: raw.length / 2 }, (_, at): [string, string] => [
@@ -54,9 +54,8 @@ export interface PlainForward {
 }
 
 /**
- * Forwards a plain HTTP request to its server, and passes the answer on. Resolves with true if the
- * whole answer was passed on. Otherwise resolves with false and closes the connection of the
- * browser, because the browser must not take a part of an answer for the whole.
+ * Resolves with true if the whole answer was passed on. Otherwise resolves with false and closes
+ * the connection of the browser.
  */
 export function forwardPlain(forward: PlainForward): Promise<boolean> {
   const { incoming, outgoing, upstream, url, headersBytesMax } = forward;
@@ -65,6 +64,7 @@ export function forwardPlain(forward: PlainForward): Promise<boolean> {
   const settle = (isWhole: boolean): void => {
     if (isSettled) return;
     isSettled = true;
+    // The browser must not take a part of an answer for the whole.
     if (!isWhole) incoming.socket.destroy();
     upstream.destroy();
     resolve(isWhole);

@@ -28,9 +28,8 @@ export interface EgressProxy {
   /** Fetches a file of the profile. The address rules for the pages apply to the file, too. */
   fetchFile(request: FileRequest): Promise<FetchedFile>;
   /**
-   * Closes every connection. Until `release`, lets through only the connection of this request and,
-   * over plain HTTP, a CORS preflight before the request. Any other connection waits or is refused
-   * (see `Seal`). Shuts the proxy if the URL is neither http nor https.
+   * Closes every connection. Until `release`, admits connections only for this request (see
+   * `Seal`). Shuts the proxy if the URL is neither http nor https.
    */
   seal(request: { readonly method: string; readonly url: string }): void;
   /** Ends the seal, and opens the connections that wait. Does nothing after `shut`. */
@@ -156,7 +155,6 @@ function listen(server: http.Server): Promise<number> {
   });
 }
 
-/** Starts the proxy of one job on a free port of 127.0.0.1. */
 export async function startEgressProxy({
   hostMap,
   lookUp = createLookUp(),

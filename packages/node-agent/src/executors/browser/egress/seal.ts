@@ -1,15 +1,12 @@
 /**
- * The seal of a proxy makes the application leave only once (CONTRACT 10, "At most once"). It
- * decides which connections may be opened while the submission request is on its way. A browser
- * repeats a request only on another connection, so the seal lets only one connection carry the
- * application. The seal is no encryption.
+ * The seal of a proxy decides which connections the proxy opens. Only one of them carries the
+ * application (decision 28).
  */
 export type Seal =
   | { readonly kind: 'open' }
   /**
-   * The first connection that matches the submission request `to` takes the slot and passes. Every
-   * other connection waits, and is refused once the slot is `ended`. But while the slot is `free`,
-   * a CORS preflight over plain HTTP to `to.key` passes too, because it carries no application.
+   * The first connection that matches `to` takes the slot. The others, except a CORS preflight,
+   * wait, and are refused once the slot is `ended`.
    */
   | { readonly kind: 'sealed'; readonly to: SealedTo; readonly slot: 'free' | 'used' | 'ended' }
   | { readonly kind: 'shut' };

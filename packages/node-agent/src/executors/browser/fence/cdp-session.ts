@@ -21,7 +21,7 @@ export function sessionOf(session: CDPSession): CdpSession {
 
 /**
  * The sessions of targets inside another target. Their messages travel inside messages of the
- * parent session, because Playwright drops messages of sessions that it did not open.
+ * parent session (decision 28).
  */
 export class NestedSessions {
   readonly #parent: CdpSession;
@@ -51,8 +51,8 @@ export class NestedSessions {
   }
 
   /**
-   * Handles a `Target.receivedMessageFromTarget` event of the parent session. The event carries an
-   * answer or an event of a nested session. If the nested session is unknown, does nothing.
+   * Handles a `Target.receivedMessageFromTarget` event of the parent session. Does nothing if the
+   * nested session is unknown.
    */
   receive(params: unknown): void {
     const { sessionId, message } = fieldsOf(params);

@@ -1,16 +1,17 @@
 /**
- * The phase of the fence decides which requests may leave the browser. A CORS preflight carries no
- * application, so it leaves in each phase other than `sending`. Any other request matches if it
- * carries the application:
- *
- * - `open`: all requests leave.
- * - `armed`: only requests that do not match leave.
- * - `activated`: the first request that matches becomes the submission request. Requests that do
- *   not match leave.
- * - `sending`: the submission request is in flight, and all other requests wait.
- * - `closed`: only GET and HEAD requests that do not match leave.
+ * The phase of the fence decides which requests may leave the browser. A request matches if it
+ * carries the application, so a CORS preflight does not match.
  */
-export type FencePhase = 'open' | 'armed' | 'activated' | 'sending' | 'closed';
+export type FencePhase =
+  | 'open'
+  /** Only requests that do not match leave. */
+  | 'armed'
+  /** The first request that matches becomes the submission request. */
+  | 'activated'
+  /** The submission request is in flight, and all other requests wait. */
+  | 'sending'
+  /** Only GET, HEAD and OPTIONS requests that do not match leave. */
+  | 'closed';
 
 export type Verdict = 'continue' | 'abort' | 'hold' | 'submit';
 
@@ -31,7 +32,7 @@ export function verdictOn(
   { method, isMatch }: { readonly method: string; readonly isMatch: boolean },
 ): Verdict {
   // An `OPTIONS` request is a CORS preflight. `isMatch` may be true for it, but it carries no
-  // application. It therefore leaves in each phase other than `sending`.
+  // application.
   const isPreflight = method === 'OPTIONS';
   switch (phase) {
     case 'open':
@@ -47,12 +48,13 @@ export function verdictOn(
   }
 }
 
-/**
- * `follow`: the answer is a redirect that does not send the application again. `repeat`: the answer
- * asks the browser to send the application once more, to another address. `final`: the answer is no
- * redirect, or a redirect without an address.
- */
-export type AnswerKind = 'follow' | 'repeat' | 'final';
+export type AnswerKind =
+  /** A redirect that does not send the application again. */
+  | 'follow'
+  /** A redirect that asks the browser to send the application again, to another address. */
+  | 'repeat'
+  /** Not a redirect, or a redirect without an address. */
+  | 'final';
 
 export function answerKind(status: number, method: string, hasLocation: boolean): AnswerKind {
   if (!hasLocation) return 'final';

@@ -31,7 +31,7 @@ export class InFlight {
 
   /**
    * Notes that the request waits at the request gate. Until `resume`, `isEmpty` does not count the
-   * request. Does nothing without a `networkId`.
+   * request.
    */
   pause(networkId: string | undefined): void {
     if (networkId !== undefined) this.#paused.add(networkId);

@@ -46,8 +46,7 @@ const answerWaitMs = 60_000;
 /** The longest wait for the end of the requests that `proxy.shut` has cut. */
 const cutWaitMs = 500;
 /**
- * The longest wait for the page to report the end of the answer. The wait has a limit, because a
- * closed page never reports the end. After the limit, the fence takes the answer as complete.
+ * The longest wait for the page to report the end of the answer. A closed page never reports it.
  */
 const endWaitMs = 2_000;
 const answerTextLengthMax = 1024 * 1024;
@@ -123,8 +122,8 @@ class Fence implements SubmitFence {
 
   #onRequest(session: CdpSession, paused: PausedRequest): void {
     const isSubmission = this.#isSubmission(paused);
-    // A second CDP session of the page has paused the submission request too. `#send` controls the
-    // request in the first session, so the second session lets it through.
+    // Two CDP sessions may pause the same request. `#send` controls it in the first session, so the
+    // second one lets it through.
     if (isSubmission && !paused.isRedirect) return this.#resume(session, paused);
     const { method } = paused.request;
     const verdict = verdictOn(this.#phase, { method, isMatch: this.#isMatch(paused.request) });
@@ -148,10 +147,7 @@ class Fence implements SubmitFence {
     return networkId !== undefined && networkId === this.#submission?.networkId;
   }
 
-  /**
-   * True for a match. Also true if the matcher throws: a request that cannot be judged counts as
-   * one that carries the application.
-   */
+  /** A request that cannot be judged counts as one that carries the application. */
   #isMatch(request: PageRequest): boolean {
     try {
       return this.#matcher(request);
@@ -180,9 +176,8 @@ class Fence implements SubmitFence {
     this.#submission = paused;
     this.#inFlight.pause(networkId);
     this.#restartTimers(answerWaitMs);
-    // No other request may be in flight at `seal`, because it could take the one connection that
-    // the submission request needs (`Seal`). So `shut` cuts the other requests, and refuses
-    // Chromium's repeats of them until `seal`. `#requestsCut` waits until no request is in flight.
+    // Another request could take the one connection that `seal` allows. So `shut` first cuts all
+    // requests that are in flight (decision 28).
     proxy.shut();
     await this.#requestsCut();
     if (this.#isSettled) return fail(session, paused);
@@ -207,9 +202,7 @@ class Fence implements SubmitFence {
     const kind = answerKind(status ?? 0, method, location !== undefined);
     if (this.#isSettled || status === undefined || kind === 'repeat') {
       fail(session, paused);
-      // A settled fence takes no further answer. Without a status there is no answer. A `repeat`
-      // answer does not prove that anybody took the application, because it asks the browser to
-      // send the application to another address.
+      // A `repeat` answer does not prove that the site took the application (decision 28).
       return this.stop();
     }
     if (kind === 'follow') {
@@ -230,9 +223,8 @@ class Fence implements SubmitFence {
   }
 
   /**
-   * False if the page reports within `endWaitMs` that the body of the answer was cut. The page is
-   * asked because the proxy cannot see such a cut. Without a report in time, or without a
-   * `networkId`, the result is true.
+   * False if the page reports within `endWaitMs` that the body of the answer was cut (decision 28).
+   * Otherwise true.
    */
   async #isWhole(networkId: string | undefined): Promise<boolean> {
     const noEnd = Promise.withResolvers<boolean>();
@@ -243,10 +235,6 @@ class Fence implements SubmitFence {
     return isWhole;
   }
 
-  /**
-   * Ends the seal of the proxy. Then decides on the requests that wait, by the rules of the phase
-   * `closed`.
-   */
   #close(): void {
     this.#phase = 'closed';
     this.#options.proxy.release();
@@ -281,10 +269,6 @@ function fail(session: CdpSession, { requestId }: PausedRequest): void {
   session.send('Fetch.failRequest', { requestId, errorReason }).catch(() => {});
 }
 
-/**
- * Returns the body of an answer as text, cut after `answerTextLengthMax` characters. Returns
- * undefined if the body cannot be read.
- */
 async function bodyOf(session: CdpSession, requestId: string): Promise<string | undefined> {
   try {
     const { body, base64Encoded } = fieldsOf(
@@ -298,9 +282,8 @@ async function bodyOf(session: CdpSession, requestId: string): Promise<string | 
 }
 
 /**
- * Opens the fence of a page that has not navigated yet. After the promise resolves, each request of
- * the page, its frames and its workers waits for the fence. Other pages are closed.
- * The fence closes if the page crashes or closes, the browser disconnects, or `signal` is aborted.
+ * After the promise resolves, the fence decides on each request of the page, its frames and its
+ * workers. Other pages of the browser are closed.
  */
 export async function openSubmitFence(options: SubmitFenceOptions): Promise<SubmitFence> {
   const { browser, page, signal } = options;

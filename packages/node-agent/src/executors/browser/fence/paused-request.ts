@@ -37,8 +37,8 @@ function listOf(value: unknown): readonly unknown[] {
 }
 
 /**
- * The text of a body, cut to `bodyTextLengthMax`. The text lacks the parts that the browser does
- * not report, such as a file from the disk. Undefined if the browser reports no part.
+ * Lacks parts that the browser does not report, such as a file from the disk. Undefined if it
+ * reports no part.
  */
 function bodyTextOf(request: Fields): string | undefined {
   const text = textOf(request['postData']);

@@ -2,8 +2,8 @@ export interface PageRequest {
   readonly method: string;
   readonly url: string;
   /**
-   * The body as text, cut to 256 × 1,024 characters. The text lacks the parts that the browser does
-   * not report, such as a file from the disk. Undefined if the browser reports no part.
+   * The body, cut to 256 × 1,024 characters. Lacks parts that the browser does not report, such as
+   * a file from the disk. Undefined if it reports no part.
    */
   readonly bodyText: string | undefined;
   /** True if the browser loads the answer as the document of a frame, as for a plain HTML form. */
@@ -26,7 +26,7 @@ export type SubmissionSent =
     }
   /**
    * The fence chose a submission request and got no whole answer to it. The request may have left
-   * or not. A redirect of kind `repeat` (`answerKind`) counts as no answer.
+   * or not.
    */
   | { readonly kind: 'unanswered' }
   /** The fence closed before it let a submission request out. None can leave after this. */
@@ -35,17 +35,14 @@ export type SubmissionSent =
 /** Lets at most one submission request leave the machine. The page cannot change this limit. */
 export interface SubmitFence {
   /**
-   * Sets the matcher. Until the fence is activated, each request that matches is aborted, except a
-   * CORS preflight. A further call replaces the matcher. Throws if the fence is activated or
-   * closed.
+   * Until the fence is activated, aborts each request that matches. A further call replaces the
+   * matcher. Throws if the fence is activated or closed.
    */
   arm(matcher: SubmissionMatcher): void;
   /**
    * Records `submitting` in the journal, then calls `activate`, then lets the first matching
-   * request out on a fresh connection. Other requests wait until the fence closes, and then follow
-   * the rules of the phase `closed` (`FencePhase`). Rejects without a call of `activate` if the
-   * journal cannot be written, the fence is not armed, or `submit` was called before. If the fence
-   * closes while the journal is written, resolves without a call of `activate`.
+   * request out. Rejects before `activate` if the fence is not armed, `submit` was called before,
+   * or the journal cannot be written.
    */
   submit(activate: () => Promise<void>): Promise<SubmissionSent>;
 }

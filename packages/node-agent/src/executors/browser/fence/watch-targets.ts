@@ -6,7 +6,6 @@ export type TargetListener = (session: CdpSession, method: string, params: unkno
 
 /**
  * Parts of a page whose events come from other sessions: frames in other processes, and workers.
- * A worker's requests are an exception: the page's own session pauses them.
  */
 const insiders = [{ type: 'iframe' }, { type: 'worker' }, { exclude: true }];
 /**
@@ -23,17 +22,16 @@ function listenerOf(session: CdpSession, listener: TargetListener): CdpListener 
     const sessionId = textOf(fieldsOf(params)['sessionId']);
     if (sessionId === undefined) return;
     const child = nested.open(sessionId, (opened) => listenerOf(opened, listener));
-    // An error is ignored. A worker has no Fetch domain, and a target that has gone makes no
-    // requests.
+    // A worker has no Fetch domain: the page's own session pauses its requests. A target that has
+    // gone makes no requests.
     gate(child).catch(() => {});
   };
 }
 
-/**
- * Makes a target pause each of its later requests. Sends all commands at once: a target that waits
- * for the debugger may answer only after the last command, `runIfWaitingForDebugger`.
- */
+/** Makes a target pause each of its later requests. */
 async function gate(session: CdpSession): Promise<void> {
+  // All commands are sent at once, because a target that waits for the debugger may answer only
+  // after the last one.
   await Promise.all([
     session.send('Network.enable'),
     session.send('Fetch.enable', { patterns: [{ urlPattern: '*', requestStage: 'Request' }] }),
@@ -48,8 +46,8 @@ async function gate(session: CdpSession): Promise<void> {
 }
 
 /**
- * Listens to a page and its frames. Closes any further page before that page makes a request,
- * because an application form needs only one page. Rejects if the browser refuses.
+ * Listens to a page, its frames and its workers. Closes each further page. Rejects if the browser
+ * refuses.
  */
 export async function watchTargets(
   browser: Browser,
@@ -66,7 +64,7 @@ export async function watchTargets(
   root.on('Target.attachedToTarget', (attached) => {
     const { targetId } = attached.targetInfo;
     if (targetId === targetInfo.targetId) return;
-    // The new page waits until `root` lets it run, so it is closed before its first request.
+    // Usually closes the new page before its first request (decision 28).
     root.send('Target.closeTarget', { targetId }).catch(() => {});
   });
   page.once('close', () => void root.detach().catch(() => {}));

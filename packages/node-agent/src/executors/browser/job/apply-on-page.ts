@@ -67,8 +67,8 @@ export async function applyOnPage(application: Application): Promise<JobResult> 
 }
 
 /**
- * Prevents the page from sending the form by itself while the form is filled in: arms the fence
- * before. Does nothing if the form has no submit control.
+ * Arms the fence before the form is filled in, so that the page cannot send the form by itself.
+ * Does nothing if the form has no submit control.
  */
 async function armEarly({ fence }: Application, target: FormTarget): Promise<void> {
   const { submit, address } = await controlsOf(target);
@@ -153,8 +153,8 @@ function throwIfFailed<T extends FillResult | { readonly kind: 'moved' }>(
 }
 
 /**
- * Rejects if a step takes longer than `stepMsMax`, or if `signal` aborts during the step. The job
- * then fails and closes the browser, which ends the work of the step.
+ * Rejects if a step takes longer than `stepMsMax`, or if `signal` aborts. The work itself then ends
+ * only when the browser is closed.
  */
 async function withinStep<T>({ signal }: Application, work: () => Promise<T>): Promise<T> {
   const timer = new AbortController();

@@ -7,9 +7,8 @@ export type Screenshot = (name: string) => Promise<void>;
 const screenshotMsMax = 5_000;
 
 /**
- * Returns a function that saves a screenshot of the page in `debugDir`, or does nothing if
- * `debugDir` is undefined. A screenshot that fails does not end the job. The screenshots show
- * personal data, so only the system user of the agent may read them (CONTRACT 10, "Privacy").
+ * Returns a function that saves a screenshot in `debugDir`. The function does nothing if `debugDir`
+ * is undefined, and never rejects.
  */
 export function screenshotsOf(
   page: Page,
@@ -23,6 +22,7 @@ export function screenshotsOf(
       // By default, Playwright hides the caret with a style that it adds to the page. `initial`
       // prevents this.
       const options = { fullPage: true, caret: 'initial', timeout: screenshotMsMax } as const;
+      // A screenshot shows personal data, so only the system user of the agent may read it.
       await writeFile(file, await page.screenshot(options), { mode: 0o600 });
     } catch {
       // A failed screenshot is ignored. For example, the page or the directory may be gone.

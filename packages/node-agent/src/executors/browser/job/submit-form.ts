@@ -23,9 +23,8 @@ import { refusedMessage } from '../planner/index.ts';
 import { type Application, refuseChallenge } from './application.ts';
 
 /**
- * The longest wait for the proof after the site has answered the submission request. The limit is
- * checked between calls to the page. A call may hang, so a timer ends the wait after twice this
- * time.
+ * The longest wait for the proof after the site's answer. It is checked only between calls to the
+ * page.
  */
 const proofMsMax = 15_000;
 /** After the site's answer, a page is expected to show its messages within this time. */
@@ -100,8 +99,8 @@ interface SubmitControl {
 }
 
 /**
- * Finds the submit control of the form. Tries up to `attemptsMax` times, because the page may
- * replace the control. Throws `JobFailed` if no control is found or if the control stays disabled.
+ * Tries several times, because the page may replace the control. Throws `JobFailed` if no control
+ * is found or if the control stays disabled.
  */
 async function submitControl(target: FormTarget): Promise<SubmitControl> {
   for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
@@ -210,10 +209,7 @@ function confirmationIn(
   const confirmationId = confirmationIdIn(facts.sentences);
   const isConfirmation = (url: string): boolean =>
     URL.canParse(url) && adapter.success.path?.test(new URL(url).pathname) === true;
-  // The confirmation URL is a URL of the page that matches `success.path`. If there is none, it is
-  // `nextUrl`, but only if the frame shows `nextUrl`. `nextUrl` is the URL of the answer to the
-  // form, or the target of the answer's redirect. It is undefined if it would equal the action of
-  // the form.
+  // `nextUrl` is the URL of the answer or of its redirect. It counts only if the frame shows it.
   const shownUrl = frame.url() === nextUrl ? nextUrl : undefined;
   const confirmationUrl = facts.urls.find(isConfirmation) ?? shownUrl;
   return {

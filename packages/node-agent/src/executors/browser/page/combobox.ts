@@ -18,8 +18,8 @@ const openedMsMax = 1_500;
  */
 const searchedMsMax = 8_000;
 /**
- * The wanted option counts as missing after this quiet time. Quiet means that the list does not
- * change and does not say that it is loading, and that the page has no request in flight.
+ * The wanted option counts as missing after this quiet time. During it, the list neither changes
+ * nor loads, and the page has no request in flight.
  */
 const settledMs = 700;
 /** Replaces `settledMs` if an open list has no options. Such a list often waits for typing. */
@@ -97,10 +97,6 @@ interface Search {
   readonly control: ElementHandle<HTMLElement>;
   readonly wanted: Wanted;
   readonly selector: string | undefined;
-  /**
-   * True while a `fetch` or `XMLHttpRequest` that the page has sent since the start of `chooseOne`
-   * has no answer.
-   */
   readonly isAsking: () => boolean;
 }
 

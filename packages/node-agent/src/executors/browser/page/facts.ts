@@ -43,10 +43,7 @@ export async function readPage(
   return all.filter((facts) => facts !== undefined).reduce(join, emptyPage);
 }
 
-/**
- * Returns the captcha of a frame. If the frame cannot be read, for example because it is being
- * replaced or the page is closed, returns `none`.
- */
+/** Returns `none` if the frame cannot be read, for example because it is being replaced. */
 async function challengeIn(frame: Frame): Promise<FrameFacts['challenge']> {
   return await frame.evaluate(challengeInPage, undefined).catch(() => 'none');
 }

@@ -239,8 +239,8 @@ test('a combobox that asks a slow server is waited for', async () => {
 });
 
 /**
- * Chooses an option in a combobox, but closes the page in between. The choice calls methods of the
- * combobox element. The page closes just before call number `lastCall`.
+ * Chooses an option in a combobox. The page closes just before method call number `lastCall` on the
+ * combobox.
  */
 async function chooseUntil(lastCall: number): Promise<Choice | 'rejected'> {
   const script = `input.onclick = () => show([]);

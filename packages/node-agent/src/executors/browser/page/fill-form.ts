@@ -43,12 +43,8 @@ interface Progress {
 }
 
 /**
- * Fills in the form of one step until all planned values are read back from the page. After
- * `roundsMax` rounds without this success, the result is `form_unsupported`. Each round reads and
- * plans the form again, because a page may add fields, replace them or lose values meanwhile.
- *
- * Skips an optional field that cannot be operated or lacks the option. If a field takes only a part
- * of its answer, or does not keep its value, the result is `invalid_payload`.
+ * Fills in the form of one step until all planned values are read back. Reads and plans the form
+ * again in each round, because a page may change it.
  */
 export async function fillForm(target: FormTarget, options: FillOptions): Promise<FillResult> {
   const progress: Progress = { attempts: new Map(), skipped: new Set() };
@@ -115,7 +111,7 @@ function dueIn(
   return [...due.filter(isFile), ...due.filter((fill) => !isFile(fill))];
 }
 
-/** Fills in the fields. Returns a failure, or undefined if the next round must check the form. */
+/** Returns a failure, or undefined if the next round must check the form. */
 async function fillAll(
   target: FormTarget,
   form: ReadForm,
@@ -173,10 +169,6 @@ async function isInPage(form: ReadForm, { field }: Fill): Promise<boolean> {
   }
 }
 
-/**
- * True if a checkbox of this field is checked. The caller asks only about fields that the profile
- * does not answer, so the page has checked it.
- */
 function isPrechecked(report: FieldReport | undefined): boolean {
   if (report?.state.kind !== 'chosen' || report.state.labels.length === 0) return false;
   return report.field.kind === 'checkbox' || report.field.kind === 'checkboxes';

@@ -13,8 +13,8 @@ const formMsMax = 15_000;
 /** The time for a form to appear on a page with an error status other than 401, 404 and 410. */
 const errorPageMsMax = 2_000;
 /**
- * Before each try of the generic adapter, the search waits until the page was quiet for this long.
- * The wait ends after `quietMsMax` at the latest. A navigation also ends the wait.
+ * Before it tries the generic adapter, the search waits until the page is quiet for this long, or
+ * `quietMsMax` has passed.
  */
 const quietMs = 300;
 const quietMsMax = 2_000;
@@ -116,8 +116,8 @@ async function namedTarget(page: Page, hint: string): Promise<FormTarget | undef
 }
 
 /**
- * Returns the frame that has a form. Undefined if no frame or more than one has a form. Also
- * undefined if the page embeds a known system, because the form of that system may still appear.
+ * The frame that has a form, if there is exactly one. Undefined if the page embeds a known system,
+ * because the form of that system may still appear.
  */
 async function genericTarget(page: Page): Promise<FormTarget | undefined> {
   const main = page.mainFrame();

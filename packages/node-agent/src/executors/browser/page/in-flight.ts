@@ -7,9 +7,8 @@ const requestMsMax = 20_000;
 
 export interface InFlight {
   /**
-   * Waits until no request that sends data is in flight, such as an upload or an autosave, and none
-   * has started or ended for `quietMs`. Ignores a request that has been in flight for
-   * `requestMsMax`. Returns true if a wait was necessary. Throws if the signal aborts the wait.
+   * Waits until no request that sends data, such as an upload, is in flight. Returns true if a wait
+   * was necessary. Throws if the signal aborts the wait.
    */
   waitUntilNone(signal: AbortSignal): Promise<boolean>;
   /**

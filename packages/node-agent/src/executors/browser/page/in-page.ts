@@ -32,9 +32,8 @@ function runsInPage(): never {
 }
 
 /**
- * Makes a stub of `run`, which Playwright can call in a page. Playwright sends the text of a
- * function to the page, so `toString` of the stub returns the text of all modules and a call of
- * `run`.
+ * Makes a stub of `run` for Playwright, which sends the text of a function to the page. The text of
+ * the stub has all modules and a call of `run`.
  */
 function inFrame<Argument, Result>(
   run: (argument: Argument) => Result,

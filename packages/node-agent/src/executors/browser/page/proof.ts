@@ -30,10 +30,8 @@ const captchaText =
   /captcha|verify (?:that )?you are (?:a )?human|not a robot|human verification/iu;
 
 /**
- * Judges an answer (CONTRACT 10, "At most once"). The application counts as accepted or refused
- * only if the answer or the page proves it. Otherwise the result is `open`, and the caller calls
- * `judge` again, for a limited time. But if the status is 500 or higher, the caller gives up at
- * once.
+ * Judges an answer (CONTRACT 10, "At most once"). Returns `open` unless the answer or the page
+ * proves that the application was accepted or refused.
  */
 export function judge(evidence: Evidence): Proof {
   const { adapter, answer } = evidence;

@@ -16,8 +16,7 @@ export interface ReadForm extends FormReport {
   report(key: string): FieldReport | undefined;
   /**
    * The control of a field, or the option of a group at `index`. Rejects if the form had no such
-   * element, or if the document was replaced. But it does not reject if the page has removed the
-   * element since.
+   * element, or if the document was replaced.
    */
   element(key: string, index?: number): Promise<ElementHandle<HTMLElement>>;
   dispose(): Promise<void>;

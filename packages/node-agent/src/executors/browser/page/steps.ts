@@ -46,9 +46,8 @@ async function press(control: ElementHandle<HTMLElement>): Promise<void> {
 }
 
 /**
- * Presses the control, and returns `moved` when the page has left the present step. If the page
- * stays on the step and marks fields, it has refused their values: `invalid_payload`. If it stays
- * for `nextMsMax` and marks no field: `form_unsupported`.
+ * Presses the control. Returns `moved` when the page has left the step, `invalid_payload` if the
+ * page refuses values, or `form_unsupported` after `nextMsMax`.
  */
 export async function pressNext(
   target: FormTarget,
@@ -83,7 +82,6 @@ function isRefused({ isInvalid, hasMessage }: FieldReport): boolean {
   return isInvalid || hasMessage;
 }
 
-/** Identifies a step of a form by its URL and by the key and label of each of its fields. */
 function identityOf({ url, fields }: ReadForm): string {
   return JSON.stringify([url, fields.map(({ field }) => [field.key, field.label])]);
 }

@@ -13,12 +13,8 @@ const uploadMsMax = 45_000;
 const signMsMax = 120;
 
 /**
- * Waits until the file counts as taken or refused.
- *
- * - `refused`: the page shows that it refused the file, or the upload still runs after
- *   `uploadMsMax`.
- * - `taken`: the page shows that it took the file, shows no sign of an upload, ends the upload
- *   without a result, or replaces or hides the field.
+ * Waits until the page has taken or refused the file. Without a sign of an upload, the file counts
+ * as taken. If it takes over `uploadMsMax`, it counts as refused.
  */
 export async function waitForUpload(
   { adapter }: FormTarget,
@@ -34,8 +30,8 @@ export async function waitForUpload(
       if (isGone(error)) return undefined;
       throw error;
     });
-    // `report` is undefined if the page has replaced or hidden the field, or replaced the document.
-    // The file then counts as taken, because the next round of `fillForm` reads the form again.
+    // The page has replaced or hidden the field. The next round of `fillForm` reads the form again,
+    // so the file counts as taken here.
     if (report === undefined) return 'taken';
     hasWorked ||= report.isWorking;
     if (report.isFailed && !report.isWorking) return 'refused';

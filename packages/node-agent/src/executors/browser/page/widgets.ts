@@ -10,8 +10,8 @@ import { isGone, type ReadForm } from './read-form.ts';
 const actionMsMax = 5_000;
 const clickMsMax = 3_000;
 /**
- * The longest wait of Playwright for a choice in a `<select>`. Playwright waits this long if the
- * `<select>` lacks the option, for example because the page has replaced the options.
+ * The longest wait for a choice in a `<select>`. Playwright waits this long if the `<select>` lacks
+ * the option.
  */
 const selectMsMax = 1_500;
 
@@ -70,8 +70,8 @@ export async function fillWidget(
 }
 
 /**
- * Clicks like a person. If the click fails, for example because a banner covers the control, calls
- * `click()` of the element instead. Throws if the element or its page is gone.
+ * Clicks the control. If that fails, for example because a banner covers it, calls its `click()`
+ * instead. Throws if the element or its page is gone.
  */
 export async function press(control: ElementHandle<HTMLElement>): Promise<void> {
   try {
@@ -136,11 +136,7 @@ function labelsOf(state: FieldState): readonly string[] {
   return state.kind === 'chosen' ? state.labels : [];
 }
 
-/**
- * True if the widget shows the value. A phone number may lack its first digits, such as the country
- * code, if the widget shows at least seven digits. A combobox may show another spelling of the
- * value. Files are compared by their names.
- */
+/** True if the widget shows the value. Files are compared by their names. */
 export function holds(
   report: FieldReport,
   { field, value }: Fill,
@@ -176,14 +172,12 @@ function digits(text: string): string {
 function isSameText(actual: string, wanted: string, isPhone = false): boolean {
   if (lines(actual) === lines(wanted)) return true;
   if (!isPhone) return false;
+  // The widget may show the phone number without its first digits, such as the country code.
   const short = digits(actual);
   return short.length >= 7 && digits(wanted).endsWith(short);
 }
 
-/**
- * True if the shown options are those of `value`. If `canDiffer` is true, a shown text may also be
- * one of `value.spellings`.
- */
+/** If `canDiffer` is true, a shown text may also be one of `value.spellings`. */
 function isSameChoice(
   actual: readonly string[],
   value: { readonly labels: readonly string[]; readonly spellings?: readonly string[] },

@@ -63,8 +63,8 @@ export interface FormField {
   readonly label: string;
   readonly isRequired: boolean;
   /**
-   * The labels of the options as shown. Absent for a combobox, because the page may load the
-   * options only when the combobox is opened. Also absent for a widget that has no options.
+   * The labels of the options as shown. Absent for a combobox, because its options may load only
+   * when it is opened.
    */
   readonly options?: readonly string[];
   readonly role?: FieldRole;
@@ -86,8 +86,7 @@ export type FieldValue =
 export interface OptionsValue {
   readonly kind: 'options';
   /**
-   * The labels as the page shows them. If the form model has no options, these are the labels of
-   * the profile. `chooseOptions` then finds the labels of the page when the options are loaded.
+   * The labels as the page shows them, or as the profile has them if the form model has no options.
    */
   readonly labels: readonly string[];
   /**

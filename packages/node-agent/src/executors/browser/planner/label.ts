@@ -1,6 +1,6 @@
 /**
- * Words that mark a question as required or optional. They are dropped only in brackets, or at the
- * end after a dash or an asterisk. Elsewhere they belong to the question: "Is a visa required?".
+ * Words that mark a question as required or optional. They are dropped only as marks: the question
+ * "Is a visa required?" keeps its last word.
  */
 const mark =
   '(?:required|mandatory|optional|erforderlich|pflichtfeld|freiwillig|obligatoire|requis|facultatif|obligatorio|opcional|必須|任意)';
@@ -28,9 +28,8 @@ export function normaliseLabel(text: string): string {
 }
 
 /**
- * Folds the case of a text. The three conversions make "ß", "ẞ" and "ss" equal. They skip the
- * dotless "ı", which has the same capital as "i" but must stay different. The final "ς" becomes
- * "σ".
+ * The three conversions make "ß", "ẞ" and "ss" equal. They skip the dotless "ı", because it has the
+ * same capital as "i" but must stay different.
  */
 function caseFolded(text: string): string {
   const folded = text.split('ı').map((part) => part.toLowerCase().toUpperCase().toLowerCase());

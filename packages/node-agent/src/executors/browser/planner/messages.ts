@@ -5,8 +5,8 @@ import { normaliseLabel } from './label.ts';
 import type { ProfileFileName } from './profile.ts';
 
 /**
- * Messages of failures for tenants (CONTRACT 10). They name labels of fields and members of the
- * profile, and never a value. Each fits into the message of a failure.
+ * Messages of failures for tenants. They name labels of fields and members of the profile, but
+ * never a value (CONTRACT 10).
  */
 
 const labelLengthMax = 80;

@@ -2,9 +2,8 @@ import type { OptionsValue } from './form-model.ts';
 import { normaliseLabel } from './label.ts';
 
 /**
- * Returns the options that the labels of a value name, as the page shows them. If the value has
- * only one label, and this label does not match exactly one option, the spellings of the value are
- * tried in order. Undefined if an option is still missing or ambiguous.
+ * Returns the options that the labels name, as the page shows them. Spellings are tried only for a
+ * single label. Undefined if an option is missing or ambiguous.
  */
 export function chooseOptions(
   options: readonly string[],
@@ -21,9 +20,8 @@ export function chooseOptions(
 }
 
 /**
- * The option whose normalised text equals that of a label. If several options have this normalised
- * text, for example "C" and "C++", only an option that is written exactly like the label counts.
- * Undefined unless exactly one option counts.
+ * The option with the same normalised text as the label. If several have it, such as "C" and "C++",
+ * the exact text decides. Undefined if there is not exactly one.
  */
 function optionEqualTo(
   byLabel: ReadonlyMap<string, readonly string[]>,

@@ -5,10 +5,8 @@ import { chooseOptions } from './options.ts';
 import type { ApplicantProfile, ProfileFileName, ProfileValue } from './profile.ts';
 
 /**
- * Decides what to enter into each field (CONTRACT 10). An answer to the field's own label comes
- * first, then the standard value of its role, then a consent. A file field takes only the file of
- * its role. If the widget cannot take a value exactly, the field counts as unanswered: a value is
- * never cut, converted or replaced. Fields keep their order.
+ * Decides what to enter into each field (CONTRACT 10). A field whose widget cannot take the value
+ * exactly counts as unanswered: a value is never cut or converted.
  */
 export function planForm(form: FormModel, profile: ApplicantProfile): Plan {
   const fills: Fill[] = [];
@@ -48,10 +46,6 @@ function valueFor(field: FormField, profile: ApplicantProfile): FieldValue | und
   }
 }
 
-/**
- * The profile's answer to the label of the field. An empty answer counts, too. Without an answer,
- * the standard value for the role of the field.
- */
 function profileValue(field: FormField, profile: ApplicantProfile): ProfileValue | undefined {
   return profile.answers.get(normaliseLabel(field.label)) ?? standardValue(field, profile);
 }
@@ -115,9 +109,8 @@ function optionsFor(
 }
 
 /**
- * True if the profile wants the checkbox checked. If the question has an answer, that answer must
- * name the checkbox, because a word like "yes" is not interpreted. If the question has no answer,
- * the consents must name the checkbox.
+ * True if the answer to the question names the checkbox; a word like "yes" is not interpreted.
+ * Without an answer, the consents must name the checkbox.
  */
 function isChecked(field: FormField, { answers, consents }: ApplicantProfile): boolean {
   const names = [field.label, ...(field.options ?? [])].map(normaliseLabel);

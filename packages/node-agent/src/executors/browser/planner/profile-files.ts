@@ -6,8 +6,8 @@ type FileReading =
   | { readonly kind: 'invalid'; readonly message: string };
 
 /**
- * Checks a file of the profile, and prepares it for the planner. Returns undefined if the profile
- * has no such file. Does not check that the host of a URL is public, because the egress does that.
+ * Checks a file of the profile, or returns undefined if there is none. Does not check that the host
+ * of a URL is public, because the egress does that.
  */
 export function fileOf(
   member: ProfileFileName,

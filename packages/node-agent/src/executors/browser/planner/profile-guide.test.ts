@@ -14,10 +14,7 @@ import { fieldOf, payloadWith, profileFrom } from './planner.fixture.ts';
 import { readProfile } from './read-profile.ts';
 import { roleOfLabel } from './roles.ts';
 
-/**
- * Checks that docs/PROFILE.md says the same as the guide for tenants (`profileGuidePath`). Also
- * checks that the examples and the messages of the guide match what a node does.
- */
+/** The guide for tenants is the page at `profileGuidePath`. docs/PROFILE.md must say the same. */
 
 const guide = readFileSync(
   path.resolve(import.meta.dirname, '../../../../../../docs/PROFILE.md'),

@@ -20,9 +20,8 @@ import { resolveProfile } from './resolve-profile.ts';
 const validateProfile = compileSchema(ProfileSchema);
 
 /**
- * Reads a payload of `ats.application` (CONTRACT 10). Takes the JSON text, because `JSON.parse`
- * loses digits of numbers. Nothing in the payload is trusted: sizes, depth and types are checked
- * first. A number is read as its exact text. A member with the value null counts as absent.
+ * Reads and checks a payload of `ats.application` (CONTRACT 10). Takes the JSON text, because
+ * `JSON.parse` loses digits of numbers.
  */
 export function readProfile(payloadText: string): ProfileReading {
   if (payloadText.length > bodyBytesMax) {
@@ -57,8 +56,8 @@ function invalid(message: string): ProfileReading {
 }
 
 /**
- * Messages that replace messages of the schema, because those show a pattern or are hard to
- * understand. The key is the broken keyword, or the keyword and the name of the member.
+ * These messages replace unclear ones of the schema. The key is the broken keyword, or the keyword
+ * and the name of the member.
  */
 const rules: Readonly<Record<string, string>> = {
   oneOf: 'must have either base64, or url with sha256',
@@ -78,10 +77,6 @@ function violationMessage(errors: readonly FieldError[]): string {
   return `${memberName(path)} ${rule}.`;
 }
 
-/**
- * Returns the message for a fault in the JSON text: too many levels, a string with U+0000 or a lone
- * surrogate, or a member that appears twice. Returns undefined if there is none.
- */
 function refusalOf(document: JsonDocument, profile: JsonObject): string | undefined {
   if (jsonTextFault(rawText(document, profile), payloadMemberDepthMax) === 'too_deep') {
     return `applicantProfile may be at most ${payloadMemberDepthMax} levels deep.`;

@@ -90,9 +90,8 @@ function cleanText(text: string): string {
 }
 
 /**
- * Returns the path of the first member that contains a control character other than a tab or a line
- * break. Undefined if there is none. Searches only the members of the schema, because other members
- * have no effect.
+ * Returns the path of the first member with a control character other than a tab or a line break,
+ * or undefined. Searches only the members of the schema.
  */
 function controlCharacterIn(schema: unknown, value: unknown, name = ''): string | undefined {
   if (typeof value === 'string') return /[^\P{Cc}\t\n\r]/u.test(value) ? name : undefined;

@@ -7,8 +7,7 @@ const roleByToken = new Map<string, FieldRole>();
 for (const { role, labels, autocomplete } of standardFields) {
   for (const label of labels) {
     const key = normaliseLabel(label);
-    // "Cover letter" is the label of two roles. The map keeps the first one, `coverLetterText`. For
-    // a widget that takes files, `roleOfLabel` returns `coverLetterFile` instead.
+    // "Cover letter" is the label of two roles. The map keeps the first one, `coverLetterText`.
     if (!roleByLabel.has(key)) roleByLabel.set(key, role);
   }
   for (const token of autocomplete) roleByToken.set(token, role);
@@ -26,9 +25,8 @@ export function roleOfLabel(label: string, kind?: WidgetKind): FieldRole | undef
 const foreignTokens = new Set(['shipping', 'billing', 'fax', 'pager']);
 
 /**
- * The role that the attribute `autocomplete` names in its last token, not counting `webauthn`.
- * Earlier tokens may be `section-*`, `home`, `work` or `mobile`. Undefined if any token is in
- * `foreignTokens`, or if the last token names no role.
+ * The role that the last token of an `autocomplete` attribute names, not counting `webauthn`.
+ * Undefined if it names no role or any token is in `foreignTokens`.
  */
 export function roleOfAutocomplete(attribute: string): FieldRole | undefined {
   const tokens = attribute

@@ -8,9 +8,8 @@ type Period = { readonly startDate?: string; readonly endDate?: string };
 type Texts = readonly (string | undefined)[];
 
 /**
- * The texts of each standard field, the preferred text first. The other texts are other spellings,
- * for the options of a list. Each text is a member of the profile, a part of the name, or several
- * members joined. No text is made up.
+ * The texts of each standard field, taken from the profile. The first text is preferred; the others
+ * are spellings for the options of a list.
  */
 export function standardTexts(
   document: ProfileDocument,
@@ -56,9 +55,8 @@ interface Name {
 }
 
 /**
- * The whole name and its two parts. If the profile has neither part, the whole name is split at its
- * last blank. A whole name of one word cannot be split, so it fills only fields for a whole name.
- * If the profile has one part, the other part is not derived.
+ * The whole name and its two parts. The whole name is split only if the profile has neither part
+ * (CONTRACT 10).
  */
 function nameOf(basics: Basics): Name {
   const given = present(basics.givenName);
@@ -130,10 +128,7 @@ function latest<Item extends Period>(periods: readonly Item[]): Item | undefined
   );
 }
 
-/**
- * True if `one` ends later than `other`, or if both have the same end and `one` begins later. Dates
- * of ISO 8601 compare as text. A current period counts as ending last.
- */
+/** A current period ends last. Dates of ISO 8601 compare as text. */
 function isLater(one: Period, other: Period): boolean {
   const [end, otherEnd] = [one, other].map((period) =>
     isCurrent(period) ? '9999' : (period.endDate ?? ''),

@@ -78,9 +78,8 @@ export function readFacts({
 }
 
 /**
- * Resolves with true when no node of the document was added or removed for `quietMs`, and no
- * visible element is `aria-busy`. Additions and removals inside shadow roots or frames do not
- * count. Resolves with false after `limitMs`.
+ * Resolves with true when no node was added or removed for `quietMs` and no visible element is
+ * `aria-busy`. Resolves with false after `limitMs`.
  */
 export async function waitForQuiet({
   quietMs,

@@ -183,8 +183,8 @@ export function indexesOf(select: HTMLSelectElement): number[] {
 }
 
 /**
- * Reads the fields of the form. `report` is undefined if there is no form. `elements` has the
- * controls of each field. For a hidden radio or checkbox it has the visible label, if there is one.
+ * `report` is undefined if there is no form. `elements` has the controls of each field, or the
+ * visible label of a hidden radio or checkbox.
  */
 export function readForm(rules: ReadingRules): {
   report: FormReport | undefined;

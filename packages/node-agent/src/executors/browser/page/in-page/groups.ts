@@ -65,8 +65,7 @@ export function dateFormatOf(control: HTMLElement): string | undefined {
 
 /**
  * True if a person could fill in this control. A control that is hidden or out of the tab order may
- * be a trap for programs (a honeypot), so the result is false. But options, comboboxes and uploads
- * may be out of the tab order. A control that matches `rules.named` only has to be enabled.
+ * be a trap for programs (a honeypot).
  */
 export function isReachable(control: HTMLElement, shape: Shape, rules: ReadingRules): boolean {
   if (control.matches(':disabled, [aria-disabled="true"]')) return false;

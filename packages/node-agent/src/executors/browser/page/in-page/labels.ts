@@ -93,9 +93,8 @@ export function labelOf(control: HTMLElement, rules: ReadingRules): string {
 }
 
 /**
- * The legend or the ARIA name of the nearest group around the first control. Empty if the group has
- * a control that is not in `controls`, or if there is no such group or text. Hidden inputs and
- * buttons do not count as controls.
+ * The legend or the ARIA name of the nearest group around the first control. Empty if there is
+ * none, or if the group has a control that is not in `controls`.
  */
 export function legendOf(controls: readonly HTMLElement[]): string {
   const [first] = controls;

@@ -33,8 +33,8 @@ export function isUsable(option: Element): boolean {
 }
 
 /**
- * Reads the visible options of the control's listbox. `selector` is for a list that is no listbox:
- * with it, the options are all visible elements of the page that match `selector`.
+ * Reads the visible options of the control's listbox. With `selector`, reads all visible elements
+ * of the page that match it instead.
  */
 export function readListbox(
   control: HTMLElement,

@@ -69,9 +69,8 @@ export function addressOf(root: HTMLElement): FormAddress {
 }
 
 /**
- * Finds the address of the form and its two controls. `elements` has first the control that sends
- * the form, and second the one that leads to the next step. A control that is not found is
- * undefined.
+ * `elements` has first the control that sends the form, and second the one that leads to the next
+ * step. A control that is not found is undefined.
  */
 export function findControls(rules: ReadingRules): {
   report: FormAddress | undefined;
@@ -119,9 +118,8 @@ export function findSubmit(
 }
 
 /**
- * Finds the first visible control that leads to the application form: a match of `selectors`, or a
- * control with a caption such as "Apply now". `href` is undefined unless the element is a link to
- * another document.
+ * Finds the first visible control that leads to the application form. `href` is undefined unless
+ * the element is a link to another document.
  */
 export function findEntry(selectors: readonly string[]): {
   report: { readonly isFound: boolean; readonly href: string | undefined };

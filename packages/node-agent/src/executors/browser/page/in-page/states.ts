@@ -31,7 +31,7 @@ export function selectedOf(select: HTMLSelectElement): FieldState {
   return { kind: 'chosen', labels };
 }
 
-/** A placeholder such as "Select" is no choice. */
+/** A placeholder such as "Select" is not a choice. */
 export function comboboxStateOf(control: HTMLElement): FieldState {
   const values = '[class*="single-value"], [class*="singleValue"], [class*="multi-value__label"]';
   let at: Element | null = control;

@@ -63,8 +63,7 @@ export function closestAcross(element: Element, selector: string): HTMLElement |
 
 /**
  * The largest ancestor of a control, below the form, in which all controls have the same name as
- * this control. Hidden inputs and `<button>` elements do not count. Null if there is no such
- * ancestor.
+ * this control. Null if there is none.
  */
 export function nearestFieldBox(control: HTMLElement): HTMLElement | null {
   const name = control.getAttribute('name');

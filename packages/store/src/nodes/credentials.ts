@@ -75,25 +75,35 @@ export interface NodeSettings {
  * visible.
  */
 const commitDelayMsMax = 30_000;
-const changesMax = 10_000;
+const changesPerQuery = 10_000;
 
 /**
- * The database's time, and at most `changesMax` nodes whose change may have become visible after
- * `since`. If `since` is null, it counts as the database's time.
+ * The database's time, and all nodes whose change may have become visible after `since`. Null counts
+ * as the database's time.
  */
 export async function findChangedNodes(
   store: Store,
   since: Date | null,
 ): Promise<{ now: Date; changed: NodeSettings[] }> {
+  const { now, changed } = await findChangesPage(store, since, null);
+  const pages = [changed];
+  for (let page = changed; page.length === changesPerQuery; pages.push(page)) {
+    const after = page.at(-1)?.nodeId ?? null;
+    page = (await findChangesPage(store, since ?? now, after)).changed;
+  }
+  return { now, changed: pages.flat() };
+}
+
+async function findChangesPage(store: Store, since: Date | null, after: string | null) {
   const rows = await store.query<NodeSettingsRow & { now: Date }>(
     `SELECT svc_now() AS now, ${settingsColumns}
      FROM (SELECT 1) one LEFT JOIN nodes
        ON changed_at > COALESCE($1::timestamptz, svc_now()) - $2 * interval '1 millisecond'
-     LIMIT $3`,
-    [since, commitDelayMsMax, changesMax],
+         AND id > COALESCE($3::uuid, '00000000-0000-0000-0000-000000000000')
+     ORDER BY id LIMIT $4`,
+    [since, commitDelayMsMax, after, changesPerQuery],
   );
-  const changed = rows.flatMap((row) => settingsOf(row));
-  return { now: rows[0]?.now ?? new Date(0), changed };
+  return { now: rows[0]?.now ?? new Date(0), changed: rows.flatMap((row) => settingsOf(row)) };
 }
 
 /** Null for an unknown node. */

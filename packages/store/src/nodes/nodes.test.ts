@@ -130,6 +130,18 @@ test('dispatchers find every change since their last poll, including late commit
   expect((await findNode(store, nodeId))?.lastSeenAt).toBeInstanceOf(Date);
 });
 
+test('a dispatcher finds more nodes changed at the same time than one query returns', async () => {
+  const { store, advance } = await createFixture();
+  await advance(60_000);
+  await store.query(
+    `INSERT INTO nodes (id, name, secret_sealed, created_at, changed_at)
+     SELECT gen_random_uuid(), 'node', '', svc_now(), svc_now() FROM generate_series(1, 10001)`,
+    [],
+  );
+  const { changed } = await findChangedNodes(store, null);
+  expect(new Set(changed.map(({ nodeId }) => nodeId)).size).toBe(10_001);
+});
+
 test('every operation reports an unknown node as unknown', async () => {
   const { store } = await createFixture();
   const nodeId = store.newId();

@@ -53,6 +53,17 @@ test('a sandbox tenant is shown its secrets once and gets the opening grant', as
   expect(stdout).toContain(String(created['tenantId']));
 });
 
+test.each([
+  ['tenant', 'tenantId'],
+  ['node', 'nodeId'],
+])('svc %s list --before continues a list behind its last line', async (noun, key) => {
+  const older = String((await record(noun, 'create', '--name', 'older'))[key]);
+  const newer = String((await record(noun, 'create', '--name', 'newer'))[key]);
+  const { stdout } = await svc([noun, 'list', '--json', '--before', newer]);
+  const [first] = JSON.parse(stdout);
+  expect(first).toMatchObject({ [key]: older });
+});
+
 test('no secret is stored in the database in plain text', async () => {
   const { hmacSecret, webhookSecret } = await record('tenant', 'create', '--name', 'Sealed');
   const { nodeSecret } = await record('node', 'create', '--name', 'attic');

@@ -4,7 +4,7 @@ import { newId } from '@svc/runtime';
 import { newSecret } from '@svc/signing';
 import { createNode, listNodes } from '@svc/store';
 import type { Command } from 'commander';
-import { nameArgument } from '../arguments.ts';
+import { idArgument, nameArgument } from '../arguments.ts';
 import { addCommand, type CommandOptions } from '../command.ts';
 import { type Context, withContext } from '../context.ts';
 import { printList, printRecord } from '../output.ts';
@@ -18,6 +18,10 @@ interface CreateOptions extends CommandOptions {
   readonly slotsMax: number;
 }
 
+interface ListOptions extends CommandOptions {
+  readonly before?: string;
+}
+
 /** `svc node …` (CONTRACT 9). */
 export function addNodeCommands(node: Command): void {
   addCommand(node, 'create', {
@@ -28,9 +32,11 @@ export function addNodeCommands(node: Command): void {
     .option(...slotsMaxOption, slotsMaxDefault)
     .action((options: CreateOptions) => withContext((context) => create(context, options)));
   addCommand(node, 'list', {
-    does: 'list the newest nodes and show which of them are connected',
-    examples: ['svc node list --json'],
-  }).action((options: CommandOptions) => withContext((context) => list(context, options)));
+    does: `list nodes, newest first, at most ${listedNodesMax}, and show which of them are connected`,
+    examples: ['svc node list --json', 'svc node list --before nod_…'],
+  })
+    .option('--before <node>', 'only nodes older than this one, nod_…', idArgument('nod'))
+    .action((options: ListOptions) => withContext((context) => list(context, options)));
   addCommand(node, 'show', {
     does: 'show a node, its link and what it runs',
     examples: ['svc node show nod_…'],
@@ -50,8 +56,9 @@ async function create({ store, by }: Context, options: CreateOptions): Promise<v
   printRecord({ nodeId: toWireId('nod', id), name, slotsMax, nodeSecret: secret }, options);
 }
 
-async function list(context: Context, options: CommandOptions): Promise<void> {
-  const nodes = await listNodes(context.store, { before: null, limit: listedNodesMax });
+async function list(context: Context, options: ListOptions): Promise<void> {
+  const { before = null } = options;
+  const nodes = await listNodes(context.store, { before, limit: listedNodesMax });
   const links = await linksOf(
     context,
     nodes.map(({ id }) => id),

@@ -23,6 +23,10 @@ interface CreateOptions extends CommandOptions {
   grant?: bigint;
 }
 
+interface ListOptions extends CommandOptions {
+  readonly before?: string;
+}
+
 /** `svc tenant …` (CONTRACT 9). */
 export function addTenantCommands(tenant: Command): void {
   addCommand(tenant, 'create', {
@@ -43,9 +47,11 @@ export function addTenantCommands(tenant: Command): void {
     )
     .action((options: CreateOptions) => withContext((context) => create(context, options)));
   addCommand(tenant, 'list', {
-    does: 'list the newest tenants',
-    examples: ['svc tenant list'],
-  }).action((options: CommandOptions) => withContext((context) => list(context, options)));
+    does: `list tenants, newest first, at most ${listedTenantsMax}`,
+    examples: ['svc tenant list', 'svc tenant list --before tnt_…'],
+  })
+    .option('--before <tenant>', 'only tenants older than this one, tnt_…', idArgument('tnt'))
+    .action((options: ListOptions) => withContext((context) => list(context, options)));
   addCommand(tenant, 'show', { does: 'show one tenant', examples: ['svc tenant show tnt_…'] })
     .argument('<tenant>', 'its id, tnt_…', idArgument('tnt'))
     .action((id: string, options: CommandOptions) =>
@@ -91,8 +97,9 @@ async function create(context: Context, options: CreateOptions): Promise<void> {
   printRecord({ ...(await showTenant(context, id)), hmacSecret, webhookSecret }, options);
 }
 
-async function list({ store }: Context, options: CommandOptions): Promise<void> {
-  const tenants = await listTenants(store, { before: null, limit: listedTenantsMax });
+async function list({ store }: Context, options: ListOptions): Promise<void> {
+  const { before = null } = options;
+  const tenants = await listTenants(store, { before, limit: listedTenantsMax });
   const columns = ['tenantId', 'name', 'allowedJobTypes', 'webhookUrl', 'disabledAt', 'createdAt'];
   printList(tenants.map(tenantRow), columns, options);
 }

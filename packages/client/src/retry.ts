@@ -1,4 +1,4 @@
-import { ApiError } from './errors.ts';
+import { ApiConnectionError, ApiError, type SvcError } from './errors.ts';
 import type { Answer } from './send.ts';
 
 const firstPauseMs = 500;
@@ -8,7 +8,14 @@ const pauseMsMax = 8000;
  * error at once.
  */
 const askedPauseMsMax = 60_000;
-export const temporaryStatuses: readonly number[] = [408, 429, 500, 502, 503, 504];
+const temporaryStatuses: readonly number[] = [408, 429, 500, 502, 503, 504];
+
+/** True if the same request may succeed later. */
+export function isTemporary(error: unknown): error is SvcError {
+  return error instanceof ApiError
+    ? temporaryStatuses.includes(error.status)
+    : error instanceof ApiConnectionError;
+}
 
 function askedPauseMs(error: ApiError, headers: Headers | undefined): number | undefined {
   const header = headers?.get('retry-after') ?? '';
@@ -34,7 +41,7 @@ export function retryPauseMs(
   options: { readonly retryDispatchUnavailable: boolean },
 ): number | undefined {
   if (error instanceof ApiError) {
-    if (!temporaryStatuses.includes(error.status)) return undefined;
+    if (!isTemporary(error)) return undefined;
     if (error.code === 'dispatch_unavailable' && !options.retryDispatchUnavailable)
       return undefined;
     const askedMs = askedPauseMs(error, answer?.headers);

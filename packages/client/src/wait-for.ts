@@ -1,6 +1,6 @@
 import type { CallOptions, Connection } from './connection.ts';
-import { ApiConnectionError, ApiError, WaitTimeoutError } from './errors.ts';
-import { temporaryStatuses } from './retry.ts';
+import { ApiError, WaitTimeoutError } from './errors.ts';
+import { isTemporary } from './retry.ts';
 import type { EndedSubmission, Submission } from './types.ts';
 
 const pollFirstMs = 250;
@@ -9,12 +9,6 @@ const pollMaxMs = 2000;
 
 function hasEnded(submission: Submission): submission is EndedSubmission {
   return ['submitted', 'failed', 'cancelled'].includes(submission.status);
-}
-
-function isPassing(error: unknown): boolean {
-  return error instanceof ApiError
-    ? temporaryStatuses.includes(error.status)
-    : error instanceof ApiConnectionError;
 }
 
 /**
@@ -42,7 +36,7 @@ export async function waitFor(
       cause = undefined;
       if (hasEnded(last)) return last;
     } catch (error) {
-      if (!isPassing(error)) throw error;
+      if (!isTemporary(error)) throw error;
       cause = error;
     }
     const askedSeconds = cause instanceof ApiError ? (cause.problem.retryAfterSeconds ?? 0) : 0;

@@ -1,5 +1,4 @@
-import { ApiConnectionError, ApiError, type SvcError } from '../errors.ts';
-import { temporaryStatuses } from '../retry.ts';
+import { ApiConnectionError, ApiError } from '../errors.ts';
 
 /** The command cannot do its work. The message says why, and usually what the user can do. */
 export class CommandError extends Error {
@@ -11,12 +10,6 @@ export class CommandError extends Error {
     super(message);
     this.exitCode = exitCode;
   }
-}
-
-export function isTemporary(error: unknown): error is SvcError {
-  return error instanceof ApiError
-    ? temporaryStatuses.includes(error.status)
-    : error instanceof ApiConnectionError;
 }
 
 const advice: Readonly<Record<string, string>> = {

@@ -1,7 +1,8 @@
+import { isTemporary } from '../retry.ts';
 import type { PolledEvent } from '../types.ts';
 import { type CommandContext, plain, urlOf } from './context.ts';
 import { type EventTypes, type ListenedEndpoint, openEndpoint } from './endpoint.ts';
-import { CommandError, explain, isTemporary } from './failure.ts';
+import { CommandError, explain } from './failure.ts';
 import { forward } from './forward.ts';
 
 const waitSeconds = 25;

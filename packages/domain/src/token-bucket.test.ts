@@ -22,6 +22,12 @@ test('a bucket never holds more than its burst, and a clock that goes back adds 
   expect(takeToken(bucket, policy, 0).decision.left).toBe(1);
 });
 
+test('a refusal says when the bucket will have as many tokens as it was asked for', () => {
+  const refused = takeToken({ tokens: 1, atMs: 0 }, policy, 0, 3);
+  expect(refused.decision).toMatchObject({ allowed: false, retryInMs: 1_000 });
+  expect(takeToken(refused.bucket, policy, 1_000, 3).decision.allowed).toBe(true);
+});
+
 test('the window of a policy is burst over rate, rounded up', () => {
   expect(policyWindowSeconds({ perSecond: 100, burst: 200 })).toBe(2);
   expect(policyWindowSeconds({ perSecond: 3, burst: 10 })).toBe(4);

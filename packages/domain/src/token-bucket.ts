@@ -17,7 +17,7 @@ export interface RateDecision {
   readonly allowed: boolean;
   readonly left: number;
   readonly fullInMs: number;
-  /** Milliseconds until there is a token. 0 if this request was allowed. */
+  /** Milliseconds until the tokens are there. 0 if they were taken. */
   readonly retryInMs: number;
 }
 
@@ -45,15 +45,21 @@ export function takeToken(
   const before = filled(bucket, policy, nowMs);
   const allowed = before >= cost;
   const tokens = allowed ? Math.min(before - cost, policy.burst) : before;
-  return { bucket: { tokens, atMs: nowMs }, decision: decisionOf(tokens, allowed, policy) };
+  const decision = decisionOf(tokens, allowed, policy, cost);
+  return { bucket: { tokens, atMs: nowMs }, decision };
 }
 
-export function decisionOf(tokens: number, allowed: boolean, policy: RatePolicy): RateDecision {
+export function decisionOf(
+  tokens: number,
+  allowed: boolean,
+  policy: RatePolicy,
+  cost = 1,
+): RateDecision {
   return {
     allowed,
     left: Math.max(Math.floor(tokens), 0),
     fullInMs: ((policy.burst - tokens) * 1000) / policy.perSecond,
-    retryInMs: allowed ? 0 : ((1 - tokens) * 1000) / policy.perSecond,
+    retryInMs: allowed ? 0 : ((cost - tokens) * 1000) / policy.perSecond,
   };
 }
 

@@ -56,14 +56,14 @@ return answers
 `);
 
 /**
- * Puts one token back into a bucket. KEYS[1]: the prefix of all buckets. ARGV: bucket, tokens per
- * second, burst. A bucket without a key is full.
+ * Puts one token back into a bucket. KEYS[1]: the prefix of all buckets. ARGV: bucket, burst. A bucket
+ * without a key is full.
  */
 export const giveBackScript = redisScript(`
 local key = KEYS[1] .. ARGV[1]
 local tokens = redis.call('HGET', key, 'tokens')
 if tokens then
-  local more = math.min(tonumber(tokens) + 1, tonumber(ARGV[3]))
+  local more = math.min(tonumber(tokens) + 1, tonumber(ARGV[2]))
   redis.call('HSET', key, 'tokens', string.format('%.6f', more))
 end
 return 1

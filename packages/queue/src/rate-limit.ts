@@ -76,8 +76,7 @@ export function createRateLimiter({
       local.giveBack(name, policy, nowMs);
       if (nowMs < pausedUntilMs || !redisIsReady(redis)) return;
       try {
-        const args = [name, policy.perSecond, policy.burst];
-        await giveBackScript(redis, `${keyPrefix(prefix)}:rate:`, args);
+        await giveBackScript(redis, `${keyPrefix(prefix)}:rate:`, [name, policy.burst]);
       } catch (error) {
         logger?.warn({ err: error }, 'could not return a rate limit token to Redis');
       }

@@ -15,7 +15,8 @@ export interface Context {
   readonly by: Author & { readonly requestId: string };
 }
 
-const poolConnectionsMax = 4;
+/** The most connections to Postgres that one call of `svc` opens. */
+export const poolConnectionsMax = 4;
 
 /**
  * Throws Refusal if the database cannot be used or the actor cannot be identified. With

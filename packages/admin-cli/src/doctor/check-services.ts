@@ -1,8 +1,7 @@
+import { poolConnectionsMax } from '../context.ts';
 import { type Deployment, fault, type Finding, ok, warning } from './finding.ts';
 
 const services = ['gateway', 'dispatcher', 'settlement', 'webhooks'];
-/** The most connections to Postgres that one call of `svc` opens. */
-const svcPoolMax = 4;
 const skewWarningMs = 1_000;
 const skewFaultMs = 60_000;
 const certificateWarningDays = 21;
@@ -66,7 +65,7 @@ function versions({ redis, build }: Deployment): Finding {
 function pools({ redis, database }: Deployment): Finding {
   const unknown = redis?.services.filter(({ facts }) => facts === undefined).length ?? 0;
   const poolsMax = (redis?.services ?? []).map(({ facts }) => facts?.poolMax ?? 0);
-  const needed = poolsMax.reduce((sum, max) => sum + max, 0) + svcPoolMax;
+  const needed = poolsMax.reduce((sum, max) => sum + max, 0) + poolConnectionsMax;
   const found = `${redis?.services.length ?? 0} processes and svc may open ${needed} connections; Postgres allows ${database.sessionsMax}`;
   if (needed > database.sessionsMax) {
     return fault(

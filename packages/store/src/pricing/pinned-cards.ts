@@ -35,14 +35,17 @@ export async function pinnedCards(
 ): Promise<(version: number) => RateCard> {
   const known = knownCards.get(store) ?? new Map<number, RateCard>();
   knownCards.set(store, known);
-  const missing = [...new Set(versions)].filter((version) => !known.has(version));
-  if (missing.length > 0) {
-    if (known.size + missing.length > knownCardsMax) known.clear();
-    const asked = [...new Set(versions)].filter((version) => !known.has(version));
-    const rows = await query<{ version: number; card: unknown }>(cardsSql, [asked]);
-    for (const { version, card } of rows) known.set(version, parseRateCard(version, card));
-  }
   const cards = new Map(versions.map((version) => [version, known.get(version)]));
+  const missing = [...cards.keys()].filter((version) => !known.has(version));
+  if (missing.length > 0) {
+    const rows = await query<{ version: number; card: unknown }>(cardsSql, [missing]);
+    if (known.size + rows.length > knownCardsMax) known.clear();
+    for (const row of rows) {
+      const card = parseRateCard(row.version, row.card);
+      known.set(row.version, card);
+      cards.set(row.version, card);
+    }
+  }
   return (version) => {
     const card = cards.get(version);
     assertInvariant(card !== undefined, 'every pinned version of a rate card exists');

@@ -141,8 +141,8 @@ export interface WatcherFigures {
   readonly unread: number;
   readonly unexplained: number;
   /**
-   * Seconds since the last complete listing of a token account began: the largest value of the
-   * accounts with an open intent. 0 if no intent is open.
+   * Seconds since the last complete listing of a token account: the largest value of the accounts
+   * with an open intent. 0 if no intent is open.
    */
   readonly lagSeconds: number;
 }
@@ -153,9 +153,10 @@ export async function readWatcherFigures(store: Store): Promise<WatcherFigures> 
     `SELECT (SELECT count(*) FROM purchase_intents WHERE closed_at IS NULL)::int AS "openIntents",
        (SELECT count(*) FROM solana_unread_signatures)::int AS unread,
        (SELECT count(*) FROM (${unexplainedSql} LIMIT 1000) u)::int AS unexplained,
-       coalesce((SELECT extract(epoch FROM max(svc_now() - coalesce(c.listed_at, c.created_at)))
-         FROM solana_cursors c WHERE EXISTS (SELECT FROM purchase_intents i
-           WHERE i.closed_at IS NULL AND i.token_account = c.token_account)), 0)::float8 AS "lagSeconds"`,
+       coalesce((
+         SELECT extract(epoch FROM max(svc_now() - coalesce(c.listed_at, c.created_at, i.created_at)))
+         FROM purchase_intents i LEFT JOIN solana_cursors c ON c.token_account = i.token_account
+         WHERE i.closed_at IS NULL), 0)::float8 AS "lagSeconds"`,
     [],
   );
   if (row === undefined) throw new Error('the query of the watcher figures returned no row');

@@ -670,9 +670,9 @@ class AuditEntry(TypedDict):
     at: str
     """The time of the change."""
     before: Union[dict[str, Any], None]
-    """The changed members before the change. Null for a creation."""
+    """The changed members before the change, or all members of an endpoint. Null for a creation."""
     after: Union[dict[str, Any], None]
-    """The changed members after the change. Null for a deletion."""
+    """The changed members after the change, or all members of an endpoint. Null for a deletion."""
     requestId: Union[str, None]
     """The id of the request that made the change. Null without a request."""
 

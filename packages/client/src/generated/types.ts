@@ -551,9 +551,9 @@ export interface AuditEntry {
   readonly by: ChangeAuthor;
   /** The time of the change. */
   readonly at: string;
-  /** The changed members before the change. Null for a creation. */
+  /** The changed members before the change, or all members of an endpoint. Null for a creation. */
   readonly before: Readonly<Record<string, unknown>> | null;
-  /** The changed members after the change. Null for a deletion. */
+  /** The changed members after the change, or all members of an endpoint. Null for a deletion. */
   readonly after: Readonly<Record<string, unknown>> | null;
   /** The id of the request that made the change. Null without a request. */
   readonly requestId: string | null;

@@ -28,9 +28,12 @@ export const keyMembers: Readonly<
     examples.keyId,
   ],
   'AuditEntry.at': ['The time of the change.', examples.auditEntry.at],
-  before: ['The changed members before the change. Null for a creation.', null],
+  before: [
+    'The changed members before the change, or all members of an endpoint. Null for a creation.',
+    null,
+  ],
   'AuditEntry.after': [
-    'The changed members after the change. Null for a deletion.',
+    'The changed members after the change, or all members of an endpoint. Null for a deletion.',
     examples.auditEntry.after,
   ],
   'AuditEntry.requestId': [

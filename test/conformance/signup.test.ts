@@ -41,7 +41,7 @@ test('a malformed signup is refused and does not count towards the limit', async
   expect(await whole.stack.query('SELECT id FROM tenants')).toEqual([]);
 });
 
-test('a body over 8 KiB is refused, and an address without a token before its body is parsed', async () => {
+test('a body over 8 KiB is refused', async () => {
   const large = await signUp({ name: 'x'.repeat(8 * 1024) });
   expect(large).toMatchObject({ status: 413, body: { code: 'payload_too_large' } });
   const fields = Array.from({ length: 40_000 }, (_, index) => `a${index}`).join('&');

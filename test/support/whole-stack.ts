@@ -47,7 +47,7 @@ export async function startWholeStack(options: WholeStackOptions = {}): Promise<
   let turn = 0;
   const ask = async (wire: WireRequest): Promise<WireAnswer> => {
     turn += 1;
-    const answer = await send(stack.gatewayUrls[turn % 2] ?? '', wire);
+    const answer = await send(stack.gatewayUrls[turn % stack.gatewayUrls.length] ?? '', wire);
     const violations = api.violations(wire, answer);
     if (violations.length > 0)
       throw new Error(`the answer breaks the OpenAPI document: ${violations.join('; ')}`);

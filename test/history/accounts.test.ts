@@ -86,6 +86,25 @@ const bad: Record<string, [wrong: string, history: History]> = {
       },
     ],
   ],
+  'a status with another charge than the ledger': [
+    'detail shows 5 micros charged',
+    [...holds, charged, released, status('s', 'submitted', [8, 9], { charged: 5n })],
+  ],
+  'a cancel after the end that shows another charge than the ledger': [
+    'cancel shows 0 micros charged',
+    [
+      ...holds,
+      charged,
+      released,
+      {
+        kind: 'cancel',
+        submissionId: 's',
+        beginMs: 8,
+        endMs: 9,
+        outcome: { kind: 'ended', status: 'submitted', chargedMicros: 0n },
+      },
+    ],
+  ],
   'a hold after a hold whose request began later': [
     'but follows',
     [

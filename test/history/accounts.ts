@@ -15,8 +15,8 @@ import { lineTimes, type LineTimes } from './line-times.ts';
 // tries no other order.
 
 /**
- * Checks that the ledger's rows agree with each other, with real time and with every figure that an
- * observer saw (CONTRACT 4). Costs O(n log n).
+ * Checks that the ledger's rows agree with each other, with real time and with the figures that
+ * observers saw (CONTRACT 4). Costs O(n log n) for n records.
  */
 export function checkAccounts(history: History): Verdict[] {
   const lines = Map.groupBy(recordsOf(history, 'line'), ({ tenant }) => tenant);
@@ -60,6 +60,7 @@ const shows: ReadonlySet<string> = new Set([
   'rebate',
   'balance',
   'statement',
+  'status',
 ]);
 
 const effects: Readonly<Record<string, readonly [balance: bigint, held: bigint]>> = {
@@ -152,6 +153,7 @@ function wrongAnswers(history: History): string[] {
   }
   return history.flatMap((record) => {
     if (record.kind === 'create') return wrongCreation(record, rows) ?? [];
+    if (record.kind === 'status') return wrongCharge(record, record, rows) ?? [];
     if (record.kind === 'cancel') return wrongCancel(record, rows) ?? [];
     if (record.kind !== 'rebate' || record.paidMicros === null) return [];
     const left = count(paid, `${record.tenant} ${record.paidMicros}`, -1);
@@ -177,12 +179,24 @@ function wrongCancel(
   { submissionId, outcome }: RecordOf<'cancel'>,
   rows: Rows,
 ): string | undefined {
+  if (outcome.kind === 'ended')
+    return wrongCharge({ submissionId, source: 'cancel' }, outcome, rows);
   if (outcome.kind !== 'cancelled') return undefined;
   const { chargedMicros, refundedMicros } = outcome;
   const charge = rows.get(`charge ${submissionId}`)?.amountMicros ?? 0n;
   const release = rows.get(`release ${submissionId}`)?.amountMicros ?? 0n;
   if (charge === chargedMicros && release === refundedMicros) return undefined;
   return `the answer to the cancel of ${submissionId} shows ${chargedMicros} micros charged, ${refundedMicros} refunded; its ledger rows show ${charge} charged, ${release} released`;
+}
+
+function wrongCharge(
+  { submissionId, source }: Pick<RecordOf<'status'>, 'submissionId' | 'source'>,
+  { status, chargedMicros }: Pick<RecordOf<'status'>, 'status' | 'chargedMicros'>,
+  rows: Rows,
+): string | undefined {
+  const charge = rows.get(`charge ${submissionId}`)?.amountMicros ?? 0n;
+  if (chargedMicros === null || chargedMicros === charge) return undefined;
+  return `${source} shows ${chargedMicros} micros charged for ${submissionId}, which it shows as ${status}; its ledger rows show ${charge} charged`;
 }
 
 function count(counts: Map<string, number>, name: string, by: number): number {

@@ -2,8 +2,8 @@ import type { BalanceRecord, LineRecord } from './history.ts';
 import type { LineTimes } from './line-times.ts';
 
 /**
- * Returns a text for each read of a balance that gets no position in the ledger. Returns none if
- * and only if some positions explain all reads together.
+ * Finds a position between the rows of the ledger for each read of a balance. Returns a text for
+ * each read without one. Returns no text if and only if all reads together can have positions.
  */
 export function explainReads(
   lines: readonly LineRecord[],
@@ -19,8 +19,8 @@ export function explainReads(
   const byEnd = reads.toSorted((one, other) => one.endMs - other.endMs);
   const chosen = new Map<BalanceRecord, number>();
   let next = 0;
-  // A read that began after another had ended must not get an earlier position. The first possible
-  // position leaves the most room for later reads.
+  // A read that began after another read had ended must not get an earlier position than that read.
+  // Each read gets the first possible position, because this leaves the most room for later reads.
   for (const read of reads.toSorted((one, other) => one.beginMs - other.beginMs)) {
     for (let before = byEnd[next]; before !== undefined; before = byEnd[next]) {
       if (before.endMs >= read.beginMs) break;
@@ -63,8 +63,8 @@ function positionsByFigures(lines: readonly LineRecord[]): Map<string, number[]>
 }
 
 /**
- * True between the rows of one ending. No read can fit there, because these rows are one
- * transaction.
+ * True if `line` and `next` are rows of one ending. A read never sees the figures between them,
+ * because one transaction writes all rows of an ending.
  */
 function isInTheMiddle(line: LineRecord, next: LineRecord | undefined): boolean {
   return (

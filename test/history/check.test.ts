@@ -59,8 +59,8 @@ test.each(Object.entries(corruptions))('%s is found in any history', (_name, cor
     const record = history[index];
     const corrupted = record === undefined ? undefined : corrupt(record);
     if (corrupted === undefined) continue;
-    // A changed row or creation replaces the true record. Any other changed record is added before
-    // the true one.
+    // A changed ledger row or creation replaces the true record. Any other changed record is added
+    // before the true one.
     const isRow = corrupted.kind === 'line' || corrupted.kind === 'create';
     const changed: History = isRow
       ? history.with(index, corrupted)

@@ -11,8 +11,9 @@ import {
 import { type EndingTimes, endingTimes } from './submissions.ts';
 
 /**
- * Checks that events reach only URLs that can have been in force, and that each end has one event
- * (CONTRACT 6).
+ * Checks that an event reaches only URLs that can have been in force between its cause and its
+ * arrival. Also, the end of a submission has at most one event, which arrives if the tenant keeps a
+ * URL (CONTRACT 6).
  */
 export function checkEvents(history: History): Verdict[] {
   const webhooks = recordsOf(history, 'webhook');
@@ -68,8 +69,8 @@ function inForce(changes: readonly UrlRecord[]): UrlInForce[] {
 }
 
 /**
- * An attempt uses the URL that is in force when the attempt is claimed. The claim is between the
- * event's cause and the arrival.
+ * Returns a violation if the webhook's URL cannot have been in force when the attempt was claimed.
+ * The claim is between the event's cause and the attempt's arrival.
  */
 function atAnOldUrl(
   webhook: WebhookRecord,

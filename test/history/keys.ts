@@ -9,11 +9,11 @@ import {
 } from './history.ts';
 
 /**
- * Checks that each idempotency key is linearizable (CONTRACT 3). If an outcome is unknown, the
- * rules assume the one that is correct.
+ * Checks that each idempotency key is linearizable (CONTRACT 3). If the outcome of a request is
+ * unknown, the check assumes an outcome that is correct.
  */
 export function checkKeys(history: History): Verdict {
-  // The rules compare records only in pairs, so they may miss a violation of a key with several
+  // The check compares records only in pairs, so it may miss a violation of a key with several
   // rejected submissions.
   const creates = recordsOf(history, 'create');
   const rejects = Map.groupBy(recordsOf(history, 'reject'), ({ submissionId }) => submissionId);

@@ -23,7 +23,9 @@ interface EntryRow {
 
 const rowsPerQuery = 20_000;
 
-/** The rows of each tenant keep the ledger's order, which the checker tests. */
+/**
+ * Records the rows of each tenant in the order of the ledger, because the checker tests this order.
+ */
 export async function recordLedger(recorder: Recorder, pool: Pool, names: Names): Promise<void> {
   const { rows } = await pool.query<{ id: string }>('SELECT tenant_id AS id FROM credit_accounts');
   for (const { id } of rows) await recordAccount(recorder, pool, names, id);

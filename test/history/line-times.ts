@@ -13,8 +13,8 @@ export interface LineTimes {
 const anyTime: LineTimes = { earliestMs: 0, latestMs: Number.POSITIVE_INFINITY };
 
 /**
- * Returns a function that finds the times of a row, from the observations of its submission or
- * reference.
+ * Returns a function that finds the moments between which a row was written. The function uses the
+ * observations of the row itself and of its submission or grant.
  */
 export function lineTimes(history: History): (line: LineRecord) => LineTimes {
   const holds = holdTimes(history);

@@ -23,8 +23,8 @@ export class ReferenceEndpoint {
   }
 
   /**
-   * Returns a random owed event, or undefined without an event or a URL. In 30 % of the calls, the
-   * event stays owed, as if the endpoint had refused it.
+   * Returns a random owed event, or undefined if no event is owed or there is no URL. In 30 % of
+   * the calls, the event stays owed, as if the endpoint had refused it.
    */
   attempt(random: Random): (Owed & { readonly url: string }) | undefined {
     const next = random.pick(this.#owed);

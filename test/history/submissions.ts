@@ -9,8 +9,8 @@ import {
 } from './history.ts';
 
 /**
- * Checks that the observed statuses of each submission fit one legal path (CONTRACT 5). Only
- * `cancelled` after `settling` is not noticed.
+ * Checks that the observed statuses of each submission fit one legal path (CONTRACT 5). The check
+ * misses only `cancelled` after `settling`.
  */
 export function checkSubmissions(history: History): Verdict {
   const seen = statusesOf(history);
@@ -91,7 +91,8 @@ function reversals(seen: readonly StatusRecord[]): string[] {
   const byEnd = seen.toSorted((one, other) => one.endMs - other.endMs);
   let highest: StatusRecord | undefined;
   let next = 0;
-  // A `reached` observation may show a status that the submission has left.
+  // A `reached` observation may show a status that the submission has left, so it does not
+  // contradict an earlier observation of a higher rank.
   const now = seen.filter(({ how }) => how === 'is');
   for (const one of now.toSorted((a, b) => a.beginMs - b.beginMs)) {
     for (let before = byEnd[next]; before !== undefined; before = byEnd[next]) {

@@ -1,4 +1,4 @@
-import { fromWireId, type IdPrefix, parseCreditsExact } from '@svc/domain';
+import { fromWireId, type IdPrefix, isExactTime, parseCreditsExact } from '@svc/domain';
 import { databaseNow, type Store } from '@svc/store';
 import { InvalidArgumentError } from 'commander';
 
@@ -94,19 +94,20 @@ function parseDuration(text: string): number | undefined {
 export type AskedTime = Date | { readonly agoMs: number };
 
 /**
- * Parses a time: RFC 3339, a date (00:00 UTC), or a duration before now (30m, 24h, 7d). Throws
- * `InvalidArgumentError` for any other text.
+ * Parses a time that begins with its date (RFC 3339, or a date alone for 00:00 UTC), or a duration
+ * before now (30m, 24h, 7d). Throws `InvalidArgumentError` for a text that is neither.
  */
 export function timeArgument(text: string): AskedTime {
   const agoMs = parseDuration(text);
   if (agoMs !== undefined) return { agoMs };
-  const at = new Date(text);
-  if (!/^\d{4}-\d{2}-\d{2}/.test(text) || Number.isNaN(at.getTime())) {
+  const midnight = text.length === '2026-11-21'.length ? `${text}T00:00:00Z` : text;
+  const withSeconds = midnight.replace(/(T\d\d:\d\d)(Z|[+-]\d\d:\d\d)$/, '$1:00$2');
+  if (!isExactTime(withSeconds)) {
     throw new InvalidArgumentError(
       'It must be a time like 2026-11-21T09:30:00Z, a date, or a duration before now: 30m, 24h, 7d.',
     );
   }
-  return at;
+  return new Date(withSeconds);
 }
 
 /**

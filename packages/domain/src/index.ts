@@ -4,6 +4,7 @@ export * from './decimal.ts';
 export * from './ending.ts';
 export * from './errors.ts';
 export * from './events.ts';
+export * from './exact-time.ts';
 export * from './failures.ts';
 export * from './fair-share.ts';
 export * from './headroom.ts';

@@ -1,4 +1,4 @@
-import { canonicalCidr, isPublicHost, jsonPointer } from '@svc/domain';
+import { canonicalCidr, isExactTime, isPublicHost, jsonPointer } from '@svc/domain';
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { Static, TSchema } from 'typebox';
 import { queryTimeFormat } from './common.ts';
@@ -25,8 +25,8 @@ export type Validation<Value> =
 
 export const fieldErrorsMax = 20;
 /**
- * The most characters of a path that an error shows. A path contains names of members, and a name
- * may be as long as the body.
+ * The most characters of a path that an error shows. Paths need a limit because they contain names
+ * of members, and a name may be as long as the body.
  */
 const pathLengthMax = 256;
 
@@ -46,7 +46,7 @@ const formats: Readonly<Record<string, { test: (text: string) => boolean; messag
     message: 'must be a CIDR block without host bits, like 203.0.113.0/24 or 2001:db8::/32',
   },
   [queryTimeFormat]: {
-    test: isQueryTime,
+    test: isExactTime,
     message: 'must be an RFC 3339 time with at most three decimals, like 2026-11-20T09:30:00.000Z',
   },
 };
@@ -61,8 +61,9 @@ const ajv = new Ajv2020({
   allowUnionTypes: true,
 });
 for (const [name, format] of Object.entries(formats)) ajv.addFormat(name, format.test);
-// The `uniqueItems` of Ajv throws for objects without a prototype. A parsed body contains such
-// objects. Our schemas use the keyword only for lists of strings.
+// The `uniqueItems` of Ajv throws for objects without a prototype, and a parsed body contains such
+// objects. This replacement compares only strings, because our schemas use the keyword only for
+// lists of strings.
 ajv.removeKeyword('uniqueItems');
 ajv.addKeyword({
   keyword: 'uniqueItems',
@@ -75,15 +76,15 @@ ajv.addKeyword({
 });
 
 /**
- * Makes a check. Keep it, because its first use compiles the schema. `basePath` is the JSON Pointer
- * of the checked value in the body.
+ * Makes a function that checks a value. Keep the function, because its first call compiles the
+ * schema. `basePath` is the JSON Pointer of the checked value in the body.
  */
 export function compileSchema<Schema extends TSchema>(
   schema: Schema,
 ): (value: unknown, basePath?: string) => Validation<Static<Schema>> {
   let validate: ValidateFunction<Static<Schema>> | undefined;
   return (value, basePath = '') => {
-    // Not compiled earlier, because most processes that load a schema check nothing with it.
+    // The schema is compiled here, because most processes that load it check nothing with it.
     validate ??= ajv.compile<Static<Schema>>(schema);
     if (validate(value)) return { kind: 'valid', value };
     const errors = (validate.errors ?? []).slice(0, fieldErrorsMax);
@@ -167,24 +168,12 @@ function characters(count: number): string {
 }
 
 /**
- * True for an http or https URL with a public host (CONTRACT 3). Refuses texts that other URL
- * parsers may read differently, because nodes get the text as sent.
+ * True for an http or https URL with a public host and without a user or password (CONTRACT 3).
+ * Refuses texts that other URL parsers may read differently, because nodes get the text as sent.
  */
 function isPublicHttpUrl(text: string): boolean {
   const authority = /^https?:\/\/([^/?#\\\s]+)(?:[/?#]|$)/i.exec(text)?.[1];
   if (authority === undefined || authority.includes('@')) return false;
   if (/[\\\s\p{Cc}]/u.test(text) || !URL.canParse(text)) return false;
   return isPublicHost(new URL(text).hostname);
-}
-
-/** RFC 3339 times with at most three decimals and without leap seconds. */
-const queryTimePattern =
-  /^([12]\d{3}-\d\d-\d\d)T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,3})?(?:Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
-
-function isQueryTime(text: string): boolean {
-  const day = queryTimePattern.exec(text)?.[1];
-  if (day === undefined) return false;
-  const midnight = new Date(`${day}T00:00:00Z`);
-  // `Date` alone would read 30 February as a day in March.
-  return !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(day);
 }

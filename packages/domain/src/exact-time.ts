@@ -1,0 +1,12 @@
+/** An RFC 3339 time with a zone, at most three decimals and without a leap second. */
+const pattern =
+  /^([12]\d{3}-\d\d-\d\d)T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,3})?(?:Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
+
+/** True if the text is an RFC 3339 time, whose day exists, with at most three decimals. */
+export function isExactTime(text: string): boolean {
+  const day = pattern.exec(text)?.[1];
+  if (day === undefined) return false;
+  const midnight = new Date(`${day}T00:00:00Z`);
+  // `Date` alone would read 30 February as a day in March.
+  return !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(day);
+}

@@ -251,6 +251,9 @@ test('a dispatch stores its offers, and a later update keeps the accept', async 
   const other = record('ofr_2', 'revoked');
   await recordOffers(store, submissionId, [other, record('ofr_1', 'revoked')]);
   expect(await offers()).toEqual([other, accepted]);
+  const ofOtherDispatcher = record('ofr_3', 'revoked');
+  await recordOffers(store, submissionId, [ofOtherDispatcher]);
+  expect(await offers()).toEqual([ofOtherDispatcher, accepted]);
 });
 
 test('a record of offers from an earlier build does not change, and a trace shows it', async () => {

@@ -107,8 +107,8 @@ interface Dispatch {
   readonly submissionId: string;
   readonly nodeId: string;
   /**
-   * If the answer of the database was lost, the result is `dispatched` only if the accepted offer
-   * is here.
+   * The offers to record, with the accepted one. If that offer is missing, the result may be
+   * `not_pending` after a commit whose answer was lost.
    */
   readonly offers?: readonly OfferRecord[];
 }
@@ -192,8 +192,9 @@ const findAssigned = statement(
 );
 
 /**
- * Finds the dispatches that the run with the lost answer committed. The node and the accepted offer
- * must match, because another call may have won.
+ * Finds the dispatches in `asked` that the first run committed, although its answer was lost. The
+ * node and the accepted offer must be those of the dispatch, because another call may have assigned
+ * the submission.
  */
 async function findCommitted(
   store: Store,
@@ -216,8 +217,8 @@ async function findCommitted(
 }
 
 /**
- * Records all offers of one offering. An offer whose accept was committed stays `accepted`. Does
- * nothing if an earlier build recorded them in the column `offers`.
+ * Replaces the recorded offers of a submission by `offers`, but an offer whose accept was committed
+ * stays `accepted`. Does nothing if an earlier build recorded the offers in the column `offers`.
  */
 export async function recordOffers(
   store: Store,
@@ -233,7 +234,9 @@ const replaceOffers = statement(
   UPDATE submissions s SET offer_records = (
     SELECT jsonb_agg(COALESCE(accepted.record, told.record) ORDER BY told.number)::text
     FROM jsonb_array_elements($offers) WITH ORDINALITY AS told (record, number)
-    LEFT JOIN jsonb_array_elements(COALESCE(s.offer_records, '[]')::jsonb) AS accepted (record)
-      ON accepted.record->>0 = told.record->>0 AND accepted.record->>2 = 'accepted')
+    FULL JOIN (
+      SELECT record FROM jsonb_array_elements(COALESCE(s.offer_records, '[]')::jsonb) AS stored (record)
+      WHERE record->>2 = 'accepted'
+    ) accepted ON accepted.record->>0 = told.record->>0)
   WHERE id = $id AND offers IS NULL`,
 );

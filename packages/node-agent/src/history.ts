@@ -21,8 +21,8 @@ export interface HistoryEntry {
 }
 
 /**
- * The submissions of the last 7 days, to report in a recovery (CONTRACT 7, "Recovery"). Older
- * entries stay until the file is rewritten.
+ * The submissions of the last 7 days, to report in a recovery (CONTRACT 7, "Recovery"). A rewrite
+ * of the file drops older entries. It also drops the oldest if there are more than `entriesMax`.
  */
 export interface History {
   readonly entries: () => readonly HistoryEntry[];
@@ -67,8 +67,8 @@ export async function openHistory(
   const append = async (line: Line): Promise<void> => {
     lines += 1;
     if (lines > linesMax) {
-      // If the rewrite fails, for example on a full disk, the old file stays open. The next line
-      // then tries the rewrite again.
+      // If the rewrite fails, for example on a full disk, the old file stays open. The next call of
+      // `append` then tries the rewrite again.
       const rewritten = await rewrite(file, entries, nowMs());
       await handle.close();
       handle = rewritten;
@@ -133,9 +133,12 @@ async function rewrite(
     if (atMs < nowMs - historyMsMax || entries.size > entriesMax) entries.delete(submissionId);
   const draft = `${file}.new`;
   const handle = await open(draft, 'w', privateFile);
-  await handle.writeFile([...entries.values()].map((one) => `${JSON.stringify(one)}\n`).join(''));
-  await handle.sync();
-  await handle.close();
+  try {
+    await handle.writeFile([...entries.values()].map((one) => `${JSON.stringify(one)}\n`).join(''));
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
   await rename(draft, file);
   await syncDirectory(path.dirname(file));
   return await open(file, 'a', privateFile);

@@ -10,8 +10,8 @@ import type { InjectedBug } from './injected-bug.ts';
 endEarlyInOrder();
 
 /**
- * `pnpm faults:bugs [NAME…] [--seed S] [--rate R]`: runs the faults against each injected bug.
- * Without names, skips the bugs that another test catches.
+ * `pnpm faults:bugs [NAME…] [--seed S] [--rate R]`: runs the faults with each named bug in turn.
+ * Without names, takes all injected bugs except those that another test catches.
  */
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -72,6 +72,8 @@ function row(cells: readonly string[]): void {
   process.stdout.write(`| ${cells.join(' | ')} |\n`);
 }
 
+const unknown = positionals.filter((wish) => injectedBugs.every(({ name }) => name !== wish));
+if (unknown.length > 0) throw new Error(`there is no injected bug ${unknown.join(' or ')}`);
 const wanted = injectedBugs.filter(({ name, caughtBy }) =>
   positionals.length === 0 ? caughtBy === undefined : positionals.includes(name),
 );

@@ -6,8 +6,9 @@ import type { Configuration } from './configuration.ts';
 import { Refusal } from './refusal.ts';
 
 /**
- * Returns the operator whose key is in the environment, or the local account (CONTRACT 9). Throws
- * Refusal if the key is wrong, incomplete, or missing but needed.
+ * Returns the operator whose key is in the environment (CONTRACT 9). Without a key, returns the
+ * local account in a sandbox, or with `mayBeFirst` while no operator is enabled. Otherwise, and for
+ * a wrong or incomplete key, throws Refusal.
  */
 export async function identify(
   store: Store,

@@ -24,7 +24,7 @@ export async function createProgram(words?: readonly string[]): Promise<Command>
 }
 
 const outro = `
-svc connects to DATABASE_URL and REDIS_URL with SVC_MASTER_KEY. If DATABASE_URL is not set, svc
+svc uses the variables DATABASE_URL, REDIS_URL and SVC_MASTER_KEY. If DATABASE_URL is not set, svc
 connects to the stack that \`npm start\` runs from this checkout. Production also needs
 SVC_ENVIRONMENT=production, and SVC_OPERATOR_ID and SVC_OPERATOR_SECRET to identify you.
 \`svc listen\` and \`svc trigger\` use the API instead (see their --help).

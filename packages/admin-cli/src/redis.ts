@@ -22,7 +22,9 @@ export async function withRedis<T>(
 ): Promise<T> {
   const outcome = await tryRedis(context, work);
   if (outcome.kind === 'away') {
-    throw new Refusal('There is no connection to Redis. Start Redis, or correct REDIS_URL.');
+    throw new Refusal(
+      'There is no connection to Redis. Start Redis, or set REDIS_URL to its address.',
+    );
   }
   return outcome.value;
 }
@@ -52,4 +54,16 @@ export async function tryRedis<T>(
     await producer.close();
     await closeRedis(redis);
   }
+}
+
+/**
+ * Announces due deliveries of these tenants to the webhooks service. Without Redis, the service
+ * finds the deliveries in Postgres a moment later.
+ */
+export async function announceDeliveries(
+  context: Context,
+  tenantIds: readonly string[],
+): Promise<void> {
+  if (tenantIds.length === 0) return;
+  await tryRedis(context, ({ producer, queue }) => queue.announceDeliveries(producer, tenantIds));
 }

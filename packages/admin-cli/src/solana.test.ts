@@ -208,7 +208,7 @@ test('a payment that is unknown, of an open intent, or granted already is not as
   const inTwo = await intent();
   const [first] = [await pay(2n * usdc, inTwo), await pay(3n * usdc, inTwo)];
   const refusals: readonly (readonly [string, string])[] = [
-    ['nothing', 'read no such payment'],
+    ['nothing', 'has not read a payment with this signature'],
     [part, 'can still be completed'],
     [whole, 'were granted for this payment before'],
     [first, 'were granted for this payment before'],

@@ -217,7 +217,7 @@ test('a grant counts once for each reference, and other contents are a conflict'
   expect(again).toEqual({ ...first, idempotent: true });
   const conflict = await svc([...words, '600', '--reference', 'INV-1']);
   expect(conflict).toMatchObject({ code: 1, stdout: '' });
-  expect(conflict.stderr).toContain('a grant with other values');
+  expect(conflict.stderr).toContain('An earlier grant has this reference');
   expect(await record('credits', 'balance', String(tenantId))).toMatchObject({ balance: 500.5 });
 });
 
@@ -265,7 +265,7 @@ test('missing settings, unreachable servers and the wrong environment are explai
     DATABASE_URL: 'postgresql://postgres@127.0.0.1:1/none',
   });
   expect(down.code).toBe(1);
-  expect(down.stderr).toContain('Postgres at DATABASE_URL is down, busy or a standby');
+  expect(down.stderr).toContain('Postgres at DATABASE_URL cannot be reached');
   await svcProcess(['status']);
   const other = await svcProcess(['status'], { SVC_ENVIRONMENT: 'production' });
   expect(other.code).toBe(1);

@@ -1,24 +1,52 @@
 import { toWireId } from '@svc/domain';
+import { closeRedis, connectRedis, createProducer, waitForRedis } from '@svc/queue';
 import { claimDue, queueWebhookTest, recordAttempt } from '@svc/store';
 import { openFixture } from '@svc/store/fixture';
-import { bareEnvironment, type Ran, runSvc, testMasterKey } from '@svc/testkit';
+import {
+  bareEnvironment,
+  type Ran,
+  runSvc,
+  startTestRedis,
+  testMasterKey,
+  type TestRedis,
+} from '@svc/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 let fixture: Awaited<ReturnType<typeof openFixture>>;
+let server: TestRedis;
+let redis: ReturnType<typeof connectRedis>;
 
 beforeAll(async () => {
-  fixture = await openFixture();
+  [fixture, server] = await Promise.all([openFixture(), startTestRedis()]);
+  redis = connectRedis(server.redisUrl, 'producer');
+  await waitForRedis(redis, 5_000);
 });
 afterAll(async () => {
-  await fixture.close();
+  await closeRedis(redis);
+  await Promise.all([server.close(), fixture.close()]);
 });
 
-function svcWebhook(...words: readonly string[]): Promise<Ran> {
-  return runSvc(['webhook', ...words], {
+function svc(...words: readonly string[]): Promise<Ran> {
+  return runSvc(words, {
     ...bareEnvironment(),
     DATABASE_URL: fixture.database.databaseUrl,
+    REDIS_URL: server.redisUrl,
     SVC_MASTER_KEY: testMasterKey(),
   });
+}
+
+const svcWebhook = (...words: readonly string[]): Promise<Ran> => svc('webhook', ...words);
+
+/** Runs `svc`, and returns how many wake-up jobs of the webhooks service wait afterwards. */
+async function wakeUpsAfter(...words: readonly string[]): Promise<number> {
+  await redis.flushall();
+  expect((await svc(...words)).code).toBe(0);
+  const producer = createProducer({ redis, prefix: 'svc' });
+  try {
+    return await producer.countWaiting('webhook');
+  } finally {
+    await producer.close();
+  }
 }
 
 async function exhausted(): Promise<{ id: string; tenantId: string }> {
@@ -64,6 +92,15 @@ test('a recovery sends deliveries again once that were exhausted since a time', 
   expect(JSON.parse(first.stdout).recovered).toBeGreaterThanOrEqual(2);
   const again = await svcWebhook('recover', '--since', '1h', '--json');
   expect(JSON.parse(again.stdout)).toMatchObject({ recovered: 0 });
+});
+
+test('commands that make a delivery due wake the webhooks service', async () => {
+  const { id, tenantId } = await exhausted();
+  const rotation = ['tenant', 'rotate-secret', tenantId, '--hmac'];
+  expect(await wakeUpsAfter(...rotation)).toBe(1);
+  expect(await wakeUpsAfter('webhook', 'redeliver', id)).toBe(1);
+  await exhausted();
+  expect(await wakeUpsAfter('webhook', 'recover', '--since', '1h', '--yes')).toBe(1);
 });
 
 test('an unknown delivery and an invalid time are refused with a reason', async () => {

@@ -59,7 +59,7 @@ export function addAuditCommands(audit: Command): void {
     )
     .action((options: ListOptions) => withContext((context) => list(context, options)));
   addCommand(audit, 'verify', {
-    does: 'verify the hash chain of the log; exit code 1 if there is a fault',
+    does: 'verify the hash chain of the audit log; exit code 1 if there is a fault',
     examples: ['svc audit verify', 'svc audit verify --head 412:9f86d0…'],
   })
     .option(

@@ -93,7 +93,7 @@ async function grant(
       return;
     case 'reference_conflict':
       throw new Refusal(
-        'This reference belongs to a grant with other values. Use a new reference for a new grant.',
+        'An earlier grant has this reference, with another tenant, amount or note. Use a new reference for a new grant.',
       );
     case 'unknown_tenant':
       throw new Refusal('There is no such tenant. Run `svc tenant list` to see the ids.');
@@ -131,10 +131,12 @@ async function reverse(
       );
       return;
     case 'unknown_purchase':
-      throw new Refusal('There is no such purchase. Check the purchaseId that the grant printed.');
+      throw new Refusal(
+        'There is no such purchase. Check the purchaseId in the answer to the grant.',
+      );
     case 'not_available':
       throw new Refusal(
-        `Only ${formatCredits(outcome.availableMicros)} of the ${formatCredits(outcome.creditsMicros)} credits are available. The rest is spent or held.`,
+        `Nothing was reversed. Only ${formatCredits(outcome.availableMicros)} of the purchase's ${formatCredits(outcome.creditsMicros)} credits are available. The rest is spent or held.`,
       );
   }
 }

@@ -24,7 +24,10 @@ export function deadLetterLines(
   now: Date,
   widthMax?: number,
 ): string[] {
-  const retried = retrying === 0 ? '' : dim(`  rows that failed and are retried soon: ${retrying}`);
+  const retried =
+    retrying === 0
+      ? ''
+      : dim(`  rows that a reconciler failed at, not yet dead letters: ${retrying}`);
   if (count === 0) return [`${bold('dead letters')}  ${green('none')}${retried}`];
   const since = (time: Date): string => shortDuration(Math.abs(now.getTime() - time.getTime()));
   const rows = listed.map((letter) => [

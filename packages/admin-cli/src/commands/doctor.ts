@@ -64,7 +64,8 @@ async function timed<T>(ask: () => Promise<T>): Promise<{ value: T; askedMs: num
 
 async function readDeployment(context: Context): Promise<Deployment> {
   const { configuration, store } = context;
-  // `databaseNow` comes first, so that a connection is open. `timed` must measure only the query.
+  // `databaseNow` comes first and makes sure that a connection is open, because `timed` must
+  // measure only the query of `readServerClock`.
   const databaseTime = await databaseNow(store);
   const clock = await timed(() => readServerClock(store));
   const found = await tryRedis(context, async ({ redis, prefix }) => {

@@ -38,7 +38,10 @@ export function addMasterKeyCommands(masterKey: Command): void {
         'every service runs the new version. Leave SVC_MASTER_KEY unchanged.',
       ].join('\n'),
     )
-    .option('--alone', 'do not wait for services; use it only if no service is running')
+    .option(
+      '--alone',
+      'do not wait for services that still write the old format; use it only if no service is running',
+    )
     .action((options: RotateOptions) => withContext((context) => rotate(context, options)));
 }
 
@@ -89,7 +92,10 @@ interface PassedColumn {
 
 const waitPollMs = 500;
 
-/** Reseals all sealed data under the first key. In the phase `bound`, one pass is enough. */
+/**
+ * Reseals all sealed data under the first key of SVC_MASTER_KEY. One pass is enough if the store is
+ * in the phase `bound` (see `SealingPhase`).
+ */
 async function resealAll(
   { store }: Context,
   options: RotateOptions,
@@ -100,7 +106,8 @@ async function resealAll(
   // Before the phase `bound`, services may still write the format of the previous version, so
   // passes repeat until one finds no old value.
   while (store.sealer.phase !== 'bound') {
-    // Without `--alone`, waits until no service writes that format.
+    // Without `--alone`, each further pass waits until no service writes the format of the previous
+    // version.
     while (options.alone !== true && (await beginReseal(store)) > 0) await delay(waitPollMs);
     const again = await resealPass(store, columns, options);
     if (again.every(({ resealed, changed }) => resealed + changed === 0)) await endReseal(store);

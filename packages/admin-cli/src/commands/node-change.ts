@@ -114,8 +114,8 @@ async function update(context: Context, id: string, options: UpdateOptions): Pro
 }
 
 async function disable(context: Context, id: string, options: CommandOptions): Promise<void> {
-  const question = `Disconnect ${toWireId('nod', id)} and end its submissions as lost?`;
-  await confirm(question, options);
+  const question = `Disconnect ${toWireId('nod', id)} and refuse it?`;
+  await confirm(`${question} Its unfinished submissions fail, with a full refund.`, options);
   const disabled = await disableNode(context.store, id, context.by);
   if (disabled === null) throw unknownNode();
   await notify(context, id, disabled.lostSubmissionIds);
@@ -126,8 +126,12 @@ async function rotate(context: Context, nodeId: string, options: RotateOptions):
   const { force = false, overlap: overlapMs = overlapMsDefault } = options;
   const wireId = toWireId('nod', nodeId);
   if (force || overlapMs === 0) {
+    const effect =
+      overlapMs === 0
+        ? `All earlier secrets of ${wireId} stop working now.`
+        : `If two secrets of ${wireId} are valid, the older one stops working now.`;
     await confirm(
-      `Drop an older secret of ${wireId} now? If the node still uses this secret, the link ends.`,
+      `${effect} If the node still uses such a secret, it loses its link and cannot reconnect. Go on?`,
       options,
     );
   }
@@ -153,8 +157,8 @@ async function rotate(context: Context, nodeId: string, options: RotateOptions):
 }
 
 /**
- * Notifies the services. Call it after the commit of the change. Without Redis, the services find
- * the change in Postgres within a few seconds.
+ * Notifies the services of a change of a node. Call it after the commit of the change. If Redis
+ * cannot be reached, the services find the change in Postgres within a few seconds.
  */
 async function notify(
   context: Context,

@@ -104,7 +104,8 @@ function rowOf(intent: PurchaseIntent): Row {
   };
 }
 
-const tooLarge = "it is paid, but its credits would raise the tenant's balance above the maximum";
+const tooLarge =
+  "it is paid, but its grace had ended, or the tenant's balance would exceed the maximum";
 
 /** The reason for which the intent is not credited. Null if it is credited. */
 function reasonOf(intent: PurchaseIntent): string | null {
@@ -121,7 +122,7 @@ function reasonOf(intent: PurchaseIntent): string | null {
       return intent.paidUsdcMicros > 0n ? part : 'no finalized payment was found yet';
     case 'failed':
       return missing <= 0n
-        ? `${tooLarge}; grant credits with svc solana assign when the balance is lower`
+        ? `${tooLarge}; grant credits with svc solana assign`
         : `its grace ended and ${part}; grant credits with svc solana assign`;
     case 'expired':
       if (!intent.isClosed) {
@@ -130,7 +131,7 @@ function reasonOf(intent: PurchaseIntent): string | null {
           : `it expired, and ${part}; a payment within its grace still counts`;
       }
       return intent.paidUsdcMicros > 0n
-        ? 'it was paid after its grace; grant credits with svc solana assign'
+        ? 'a payment came after its grace; grant credits with svc solana assign'
         : 'its grace ended, and no payment was found';
   }
 }

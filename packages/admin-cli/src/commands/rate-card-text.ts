@@ -36,8 +36,9 @@ function collect(figures: Map<string, string>, path: string, value: unknown): vo
 }
 
 /**
- * Copies the typical usage of `from` to each job type of `card` that has none. The API shows cards
- * without it, so a changed card would lose its estimates.
+ * Copies the typical usage in `from` to each job type of `card` that has none. `svc rate-card show`
+ * prints a card without its typical usage, so a card that was printed, edited and applied would
+ * otherwise lose its estimates.
  */
 export function inheritTypicalUsage(card: RateCard, from: RateCard): RateCard {
   return {

@@ -74,8 +74,9 @@ export function addRateCardCommands(rateCard: Command): void {
 }
 
 /**
- * Without `tenantId`: the card of all tenants that have no separate card. Throws Refusal if the
- * tenant is unknown or if there is no card.
+ * Returns the card in force for a tenant: its separate card, or else the default card. Without
+ * `tenantId`, returns the default card. Throws Refusal if the tenant is unknown or if there is no
+ * card.
  */
 async function cardInForce({ store }: Context, tenantId: string | undefined): Promise<RateCard> {
   if (tenantId !== undefined && (await findTenant(store, tenantId)) === null) throw unknownTenant();

@@ -34,7 +34,8 @@ export function addRecoveryCommands(group: Command): void {
 
 async function begin({ store, by }: Context, options: CommandOptions): Promise<void> {
   const outcome = await beginRecovery(store, by);
-  if (outcome.kind === 'in_force') throw new Refusal('A recovery is in force already.');
+  if (outcome.kind === 'in_force')
+    throw new Refusal('A recovery is in force already. See `svc recovery status`.');
   await status({ store }, options);
 }
 

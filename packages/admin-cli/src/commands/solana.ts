@@ -89,7 +89,7 @@ async function assign(
       return;
     case 'unknown_payment':
       throw new Refusal(
-        'The watcher read no such payment. See `unread` and `unexplained` in `svc solana status`.',
+        'The watcher has not read a payment with this signature. See `unread` and `unexplained` in `svc solana status`.',
       );
     case 'intent_open':
       throw new Refusal(

@@ -137,6 +137,6 @@ function ledgerLine({ ledger, databaseTime }: ServiceStatus): string {
   ];
   if (failedAt !== null)
     parts.push(red(`the last audit failed: ${plainText(error ?? 'the reason is unknown')}`));
-  else if (isLate) parts.push(red('the periodic audits have stopped; run `svc doctor`'));
+  else if (isLate) parts.push(red('the next audit is overdue; run `svc doctor`'));
   return `${name}  ${parts.join('  ')}`;
 }

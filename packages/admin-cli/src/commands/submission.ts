@@ -133,7 +133,7 @@ async function cancel(context: Context, id: string, options: CommandOptions): Pr
     case 'cancelled':
       if (!isNotified) {
         process.stderr.write(
-          'Redis cannot be reached, so the dispatchers are not notified. A node that has the submission stops a little later.\n',
+          'The submission is cancelled, but there is no connection to Redis to notify the services. Its node stops, and its webhook is sent, a little later.\n',
         );
       }
       return printRecord(
@@ -153,8 +153,8 @@ async function cancel(context: Context, id: string, options: CommandOptions): Pr
 }
 
 /**
- * Notifies the dispatchers and the webhooks service of a cancel. Returns false if Redis is
- * unreachable: the cancel then takes effect later.
+ * Notifies the dispatchers and the webhooks service of a committed cancel. Returns false if Redis
+ * is unreachable. The node then stops later, and the webhook is sent later.
  */
 async function notify(context: Context, { id, tenantId }: OperatorSubmission): Promise<boolean> {
   const notified = await tryRedis(context, async ({ redis, prefix, producer, queue }) => {

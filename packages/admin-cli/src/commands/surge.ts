@@ -15,7 +15,7 @@ export function addSurgeCommands(surge: Command): void {
     examples: ['svc surge show'],
   }).action((options: CommandOptions) => withContext((context) => show(context, options)));
   addCommand(surge, 'pin', {
-    does: 'pin the surge multiplier; new quotes use it within seconds, existing quotes stay as is',
+    does: 'pin the surge multiplier; new quotes use it within seconds, existing quotes do not change',
     examples: ['svc surge pin 1.5'],
   })
     .argument('<multiplier>', 'from 1 to 3', multiplierArgument)

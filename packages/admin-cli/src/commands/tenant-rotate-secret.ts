@@ -8,6 +8,7 @@ import { addCommand, addYesOption, type CommandOptions } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { type Context, withContext } from '../context.ts';
 import { printRecord } from '../output.ts';
+import { announceDeliveries } from '../redis.ts';
 import { Refusal, WrongUsage } from '../refusal.ts';
 import { unknownTenant } from './tenant-output.ts';
 
@@ -53,10 +54,12 @@ async function rotate(context: Context, tenantId: string, options: RotateOptions
     throw new WrongUsage('Choose the secret to rotate: either --hmac or --webhook.');
   const wireId = toWireId('tnt', tenantId);
   if (force || overlapMs === 0) {
-    await confirm(
-      `This may end an older secret of ${wireId} now. Programs that use it then fail. Go on?`,
-      options,
-    );
+    const name = webhook ? 'webhook' : 'HMAC';
+    const effect =
+      overlapMs === 0
+        ? `All earlier ${name} secrets of ${wireId} stop working now.`
+        : `If two ${name} secrets of ${wireId} are valid, the older one stops working now.`;
+    await confirm(`${effect} Programs that still use such a secret then fail. Go on?`, options);
   }
   const isSandbox = configuration.SVC_ENVIRONMENT === 'sandbox';
   const prefix: SecretPrefix = webhook ? 'whsec' : isSandbox ? 'hsk_test' : 'hsk_live';
@@ -66,6 +69,7 @@ async function rotate(context: Context, tenantId: string, options: RotateOptions
   const outcome = await rotateTenantSecret(store, rotation, by);
   switch (outcome.kind) {
     case 'rotated':
+      await announceDeliveries(context, outcome.deliveryIds.length === 0 ? [] : [tenantId]);
       return printRecord(
         {
           tenantId: wireId,

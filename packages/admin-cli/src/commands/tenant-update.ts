@@ -11,7 +11,7 @@ import {
 import { addCommand, type CommandOptions } from '../command.ts';
 import { type Context, withContext } from '../context.ts';
 import { printRecord } from '../output.ts';
-import { tryRedis } from '../redis.ts';
+import { announceDeliveries } from '../redis.ts';
 import { WrongUsage } from '../refusal.ts';
 import { acceptedUrl, allowedJobTypes } from './tenant-input.ts';
 import { unknownTenant, showTenant } from './tenant-output.ts';
@@ -52,7 +52,7 @@ export function addUpdateCommand(tenant: Command): void {
     )
     .option(
       '--webhook-url <url>',
-      'the webhook URL of the tenant; a URL that you set is enabled; the word none removes it',
+      'the webhook URL of the tenant; setting it also enables it again; the word none removes it',
     )
     .option(
       '--rate <perSecond>',
@@ -98,12 +98,7 @@ async function update(context: Context, tenantId: string, options: UpdateOptions
   }
   const changed = await changeSettings(context.store, tenantId, change, context.by);
   if (changed === null) throw unknownTenant();
-  // If the announcement is lost, the webhooks service finds the deliveries in Postgres.
-  if (changed.deliveryIds.length > 0) {
-    await tryRedis(context, ({ producer, queue }) =>
-      queue.announceDeliveries(producer, [tenantId]),
-    );
-  }
+  await announceDeliveries(context, changed.deliveryIds.length === 0 ? [] : [tenantId]);
   printRecord(await showTenant(context, tenantId), options);
 }
 

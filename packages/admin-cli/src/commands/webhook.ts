@@ -17,6 +17,7 @@ import { confirm } from '../confirm.ts';
 import { type Context, withContext } from '../context.ts';
 import { printList, printRecord, type Row } from '../output.ts';
 import { createProgress } from '../progress.ts';
+import { announceDeliveries } from '../redis.ts';
 import { Refusal } from '../refusal.ts';
 
 interface ListOptions extends CommandOptions {
@@ -127,14 +128,16 @@ async function list(
 }
 
 async function sendAgain(
-  { store, by }: Context,
+  context: Context,
   deliveryId: string,
   options: CommandOptions,
 ): Promise<void> {
+  const { store, by } = context;
   const { tenantId } = await found(findDelivery(store, null, deliveryId));
   const outcome = await redeliver(store, { tenantId, deliveryId }, by);
   switch (outcome.kind) {
     case 'queued': {
+      await announceDeliveries(context, [tenantId]);
       const delivery = await found(findDelivery(store, null, deliveryId));
       if (hasResponse(delivery)) await auditReading(store, { deliveryId }, by);
       return printRecord(
@@ -161,7 +164,8 @@ async function sendAgain(
   }
 }
 
-async function recover({ store, by }: Context, options: RecoverOptions): Promise<void> {
+async function recover(context: Context, options: RecoverOptions): Promise<void> {
+  const { store, by } = context;
   const since = await timeOf(store, options.since);
   const recovery: Recovery = {
     since,
@@ -177,6 +181,7 @@ async function recover({ store, by }: Context, options: RecoverOptions): Promise
     const page = await recoverDeliveries(store, recovery, { after, limit: recoveredMax }, by);
     if (page === null) break;
     recovered += page.count;
+    await announceDeliveries(context, page.tenantIds);
     after = page.last;
     bar.show(recovered);
   }

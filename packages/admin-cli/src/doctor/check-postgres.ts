@@ -84,8 +84,8 @@ function partitions({ partitionsMissing, database }: Deployment): Finding {
     return ok('partitions', 'all partitions of the next three months exist');
   return warning(
     'partitions',
-    `these tables have rows whose month has no partition: ${defaultPartitions.join(', ')}`,
-    'The clock of a service may be wrong: check the clocks. Settlement moves these rows when it creates the partition of their month.',
+    `these tables have or had rows whose month had no partition: ${defaultPartitions.join(', ')}`,
+    'The clock of a service may be wrong: check the clocks. Settlement moves these rows when it creates the partition of their month. If the rows are gone, run VACUUM on the tables.',
   );
 }
 

@@ -97,7 +97,8 @@ function persistence({ isAppendOnly, isWritten }: Health): Finding {
       'Check the disk and the log of Redis.',
     );
   }
-  if (isAppendOnly === null) return ok(name, 'the server does not say if it keeps a file');
+  if (isAppendOnly === null)
+    return ok(name, 'Redis does not report whether its append-only file is on');
   if (isAppendOnly) return ok(name, 'the append-only file is on');
   return warning(
     name,
@@ -113,6 +114,6 @@ function encryption(redisUrl: string, environment: Deployment['environment']): F
   return (environment === 'production' ? fault : warning)(
     name,
     'the connection crosses a network and is not encrypted',
-    'Enable TLS in Redis and let REDIS_URL begin with rediss.',
+    'Enable TLS in Redis, and write rediss instead of redis in REDIS_URL.',
   );
 }

@@ -54,15 +54,15 @@ export async function countRecoverable(store: Store, recovery: Recovery): Promis
 }
 
 /**
- * Makes a page of deliveries due, each in a new round under the same id. Skips locked ones. `last`
- * is the `after` of the next call. Null if no delivery was found.
+ * Makes a page of deliveries due again, each in a new round under the same id. Skips locked
+ * deliveries. Pass `last` as `after` to the next call. Returns null if no delivery was found.
  */
 export async function recoverDeliveries(
   store: Store,
   recovery: Recovery,
   { after, limit }: { after: RecoveryPlace | null; limit: number },
   by: Author,
-): Promise<{ count: number; last: RecoveryPlace } | null> {
+): Promise<{ count: number; tenantIds: string[]; last: RecoveryPlace } | null> {
   const { text, values } = Prisma.sql`
     WITH picked AS MATERIALIZED (
       SELECT d.id, d.status ${found(recovery)} AND (d.created_at, d.id) > (
@@ -73,9 +73,9 @@ export async function recoverDeliveries(
     UPDATE deliveries d SET status = CASE WHEN d.target_id IS NULL THEN 'pending' ELSE 'queued' END, next_attempt_at = svc_now(), due_at = svc_now(), finished_at = NULL,
       round = d.round + 1, round_started_at = svc_now(), attempt_count = 0
     FROM picked p WHERE d.id = p.id AND d.id = ANY(ARRAY(SELECT id FROM picked))
-    RETURNING d.id, p.status, d.created_at AS "createdAt"`;
+    RETURNING d.id, d.tenant_id AS "tenantId", p.status, d.created_at AS "createdAt"`;
   return store.transaction(async (query) => {
-    const rows = await query<{ id: string; status: string; createdAt: Date }>(text, values);
+    const rows = await query<RecoveryPlace & { tenantId: string; status: string }>(text, values);
     const places = rows.toSorted(byPlace);
     const [first, last] = [places[0], places.at(-1)];
     if (first === undefined || last === undefined) return null;
@@ -90,7 +90,8 @@ export async function recoverDeliveries(
         since: recovery.since.toISOString(),
       },
     });
-    return { count: places.length, last: { createdAt: last.createdAt, id: last.id } };
+    const tenantIds = [...new Set(rows.map(({ tenantId }) => tenantId))];
+    return { count: rows.length, tenantIds, last: { createdAt: last.createdAt, id: last.id } };
   });
 }
 

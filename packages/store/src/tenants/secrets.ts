@@ -12,7 +12,7 @@ export const validSecretsMax = 2;
 
 export type RotationOutcome =
   /** The end of the previous secret's validity. Null if no secret of this kind was valid before. */
-  | { kind: 'rotated'; previousValidUntil: Date | null }
+  | { kind: 'rotated'; previousValidUntil: Date | null; deliveryIds: string[] }
   /**
    * Two secrets of this kind are valid already. A third one would end the oldest, which may still
    * be in use (CONTRACT 1).
@@ -65,7 +65,8 @@ export async function rotateTenantSecret(
       before: { valid: valid.length },
       after: { kind, overlapMs, dropped: dropped.length },
     });
-    await insertSettingsChanged(store, query, { tenantId, what: 'secret.rotated', by });
-    return { kind: 'rotated', previousValidUntil };
+    const notice = { tenantId, what: 'secret.rotated', by } as const;
+    const deliveryIds = await insertSettingsChanged(store, query, notice);
+    return { kind: 'rotated', previousValidUntil, deliveryIds };
   });
 }

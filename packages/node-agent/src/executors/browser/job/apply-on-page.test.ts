@@ -39,14 +39,19 @@ async function startSite(answer: string, page = form): Promise<Site> {
 
 async function run(
   site: Site,
-  changes: { applicationUrl?: string; maxNodeSeconds?: number; journal?: () => Promise<void> } = {},
+  changes: {
+    applicationUrl?: string;
+    maxNodeSeconds?: number;
+    journal?: () => Promise<void>;
+    binary?: string;
+  } = {},
 ) {
   const stateDir = mkdtempSync(path.join(tmpdir(), 'svc-job-'));
   onTestFinished(() => rmSync(stateDir, { recursive: true, force: true }));
   const logged: string[] = [];
   const usages: MeteredUsage[] = [];
   const executor = createBrowserExecutor({
-    binary: await chromiumBinary(),
+    binary: changes.binary ?? (await chromiumBinary()),
     isSandboxed: false,
     stateDir,
     hostMap: site.hostMap,
@@ -113,6 +118,14 @@ test('an address that the network rules refuse is not retriable', async () => {
   const site = await startSite('');
   const { error } = await run(site, { applicationUrl: 'http://10.1.2.3/welder' });
   expect(error).toMatchObject({ code: 'site_unreachable', retriable: false });
+});
+
+test('a browser that does not start is logged with the submission', async () => {
+  const { error, logged } = await run(await startSite(''), { binary: '/bin/false' });
+  expect(error).toBeDefined();
+  expect(logged).toContainEqual(
+    expect.stringMatching(/^the browser did not start .*"submissionId":"sub_1"/u),
+  );
 });
 
 test('a job that takes too long ends before its tier does', async () => {

@@ -54,7 +54,10 @@ export async function applyOnPage(application: Application): Promise<JobResult> 
       return { ...confirmation, details: { adapter: adapter.name, ...details } };
     }
     if (controls.next === undefined) {
-      throw new JobFailed('form_unsupported', 'The form has no submit button, or more than one.');
+      throw new JobFailed(
+        'form_unsupported',
+        'The node found no submit button in the form, or more than one.',
+      );
     }
     const { next } = controls;
     application.meter.action();

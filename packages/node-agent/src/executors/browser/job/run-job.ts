@@ -59,7 +59,8 @@ export async function runJob(
   } catch (error) {
     // Other errors are not logged, because their messages may contain values of the form.
     if (error instanceof CannotStartBrowser) {
-      options.log('the browser did not start', { reason: error.message });
+      const { submissionId } = job;
+      options.log('the browser did not start', { submissionId, reason: error.message });
     }
     if (limit.signal.aborted && !(error instanceof JobFailed)) {
       throw new JobFailed('node_error', 'The application took more time than its tier allows.');

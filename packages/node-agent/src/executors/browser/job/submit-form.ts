@@ -23,8 +23,8 @@ import { refusedMessage } from '../planner/index.ts';
 import { type Application, refuseChallenge } from './application.ts';
 
 /**
- * The longest wait for the proof after the site's answer. It is checked only between calls to the
- * page.
+ * The longest wait, after the site's answer, for the proof that the site has the application. This
+ * limit is checked only between calls to the page.
  */
 const proofMsMax = 15_000;
 /** After the site's answer, a page is expected to show its messages within this time. */
@@ -209,7 +209,8 @@ function confirmationIn(
   const confirmationId = confirmationIdIn(facts.sentences);
   const isConfirmation = (url: string): boolean =>
     URL.canParse(url) && adapter.success.path?.test(new URL(url).pathname) === true;
-  // `nextUrl` is the URL of the answer or of its redirect. It counts only if the frame shows it.
+  // `nextUrl` is the URL of the answer, or the one to which the answer redirects. It is a
+  // confirmation URL only if the frame of the form shows it.
   const shownUrl = frame.url() === nextUrl ? nextUrl : undefined;
   const confirmationUrl = facts.urls.find(isConfirmation) ?? shownUrl;
   return {

@@ -194,6 +194,23 @@ test('the payment page has no script, a strict policy and what a payer needs', a
   expect(unknown.status).toBe(404);
 });
 
+test.each([
+  ['before the end of its grace', '', 'A payment that you have already sent may still count'],
+  [
+    'after its grace',
+    ', asked_again_at = svc_now(), closed_at = svc_now()',
+    'If you have paid, contact the service',
+  ],
+])('the payment page of an expired intent says what counts %s', async (_when, change, shown) => {
+  const { reference } = await created();
+  await gateways.database.query(
+    `UPDATE purchase_intents SET status = 'expired', asked_at = svc_now()${change} WHERE reference = $1`,
+    [reference],
+  );
+  const page = await fetch(`${gateways.baseUrls[0]}/pay/${reference}`);
+  expect(await page.text()).toContain(shown);
+});
+
 test('a process without the rail never loads the client library of Solana', () => {
   const files = globSync('{packages,services}/*/src/**/*.ts', { cwd: checkoutDir });
   const loading = files.filter((file) => {

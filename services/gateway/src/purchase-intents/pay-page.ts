@@ -67,7 +67,9 @@ function statusText(intent: PurchaseIntent): string {
     case 'confirmed':
       return 'Paid. The credits were granted.';
     case 'expired':
-      return 'Expired. Do not pay now. A payment that you have already sent may still count.';
+      return intent.isClosed
+        ? 'Expired. Do not pay. If you have paid, contact the service.'
+        : 'Expired. Do not pay now. A payment that you have already sent may still count.';
     case 'failed':
       return 'Only a part of the amount was paid in time. Contact the service.';
   }

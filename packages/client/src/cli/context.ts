@@ -22,20 +22,20 @@ export interface CommandContext {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Reads the credentials from environment variables. Throws `CommandError` if one is missing or
- * malformed.
+ * Reads the credentials from environment variables. Throws `CommandError` if a required variable is
+ * not set, or if the base URL or the webhook secret is malformed.
  */
 export async function readCredentials(
   environment: Environment,
 ): Promise<Pick<CommandContext, 'client' | 'tenantId' | 'webhookSecret'>> {
-  const [baseUrl, tenantId, secret] = ['SVC_BASE_URL', 'SVC_TENANT_ID', 'SVC_HMAC_SECRET'].map(
-    (name) => {
-      const value = environment[name];
-      if (value) return value;
-      throw new CommandError(`${name} is not set. Set this environment variable (see --help).`, 2);
-    },
-  );
-  if (!baseUrl || !tenantId || !secret) throw new CommandError('A credential is missing.', 2);
+  const required = (name: string): string => {
+    const value = environment[name];
+    if (value) return value;
+    throw new CommandError(`${name} is not set. Set this environment variable (see --help).`, 2);
+  };
+  const baseUrl = required('SVC_BASE_URL');
+  const tenantId = required('SVC_TENANT_ID');
+  const secret = required('SVC_HMAC_SECRET');
   if (!/^https?:$/.test(urlOf(baseUrl)?.protocol ?? '')) {
     throw new CommandError('SVC_BASE_URL must be an address like https://api.example.com.', 2);
   }

@@ -18,8 +18,8 @@ export interface ListenOptions {
 }
 
 /**
- * Prints the events of a tenant until the signal aborts, and forwards them in order if `forwardTo`
- * is set (decision 37). An event may arrive twice.
+ * Prints the events of a tenant until `signal` aborts, and forwards them in order if `forwardTo` is
+ * set (decision 37). An event may be printed and forwarded twice.
  */
 export async function listen(
   context: CommandContext,
@@ -44,7 +44,10 @@ export async function listen(
   }
 }
 
-/** Does not check the types. The service does, and it may know newer types than this program. */
+/**
+ * Does not check the types, because the service checks them and may know newer types than this
+ * program.
+ */
 function eventTypes(text: string | undefined): EventTypes {
   return text === undefined ? null : JSON.parse(JSON.stringify(text.split(',')));
 }

@@ -27,11 +27,11 @@ const triggers: Readonly<Record<string, Trigger>> = {
     run: (context) => submitAndCancel(context, {}),
   },
   'submission.late_outcome': {
-    does: 'a submission with atsType sandbox.slow whose node ignores the cancel (up to 2 minutes)',
+    does: 'a submission with atsType sandbox.slow whose node ignores the cancel (event within 2 minutes)',
     run: (context) => submitAndCancel(context, { ignoresCancel: true }),
   },
   'credits.low_balance': {
-    does: 'a change of lowBalanceThreshold to more than the balance, and back: also two settings.changed',
+    does: 'a change of lowBalanceThreshold to more than the balance, and the change back; both also cause settings.changed',
     run: async ({ client }) => {
       const { balance } = await client.balance();
       return changeThreshold(client, () => balance + 1);
@@ -55,14 +55,16 @@ export function listTriggers({ write, isJson }: Pick<CommandContext, 'isJson' | 
 }
 
 /**
- * Causes an event in the sandbox. Throws `CommandError` outside of a sandbox, without an event, and
- * for an event that is not in `triggers`.
+ * Causes `event` in the sandbox. Throws `CommandError` if `event` is undefined or not in
+ * `triggers`, or if the environment is not a sandbox.
  */
 export async function trigger(context: CommandContext, event: string | undefined): Promise<void> {
-  const chosen = event === undefined ? undefined : triggers[event];
+  const isKnown = event !== undefined && Object.hasOwn(triggers, event);
+  const chosen = isKnown ? triggers[event] : undefined;
   if (event === undefined || chosen === undefined) {
-    const what = event === undefined ? 'Name an event.' : `${plain(event)} cannot be caused.`;
-    throw new CommandError(`${what} \`trigger --list\` shows the events that can be caused.`, 2);
+    const what =
+      event === undefined ? 'Name an event.' : `\`trigger\` cannot cause ${plain(event)}.`;
+    throw new CommandError(`${what} \`trigger --list\` shows the events that it can cause.`, 2);
   }
   const { environment } = await context.client.getSettings();
   if (environment !== 'sandbox') {

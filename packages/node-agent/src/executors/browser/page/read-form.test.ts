@@ -4,7 +4,7 @@ import { readOf, usePages } from './page.fixture.ts';
 
 const pages = usePages();
 
-/** A form with the widget, and with enough other fields to count as an application. */
+/** A form with the widget, and with enough other fields to count as an application form. */
 function formWith(widget: string): string {
   return `<form><div><label>First name <input name="a"></label></div><div>${widget}</div>
     <div><label>CV <input type="file" name="cv"></label></div><button>Apply</button></form>`;
@@ -254,6 +254,12 @@ test('Ashby is read by its paths, without its second upload and the box behind t
     { key: '5b7c', kind: 'radio', label: 'Remote?', options: ['Yes', 'No'] },
   ]);
   expect(fields[1]?.state).toEqual({ kind: 'chosen', labels: ['Yes'] });
+});
+
+test('each field has a key of its own, whatever the page names its fields', async () => {
+  const named = ['b', 'b-3', 'b'].map((name) => `<label>Q <input name="${name}"></label>`);
+  const reports = await fieldFor(named.join(''));
+  expect(new Set(reports.map(({ field }) => field.key)).size).toBe(3);
 });
 
 test('the same page is read to the same model twice', async () => {

@@ -98,8 +98,10 @@ export function keyOf(control: HTMLElement, place: number, used: ReadonlySet<str
     closestAcross(control, '[data-ui^="QA_"], [data-ui^="CA_"]')?.getAttribute('data-ui');
   const isStable = !/^(?::r|react-|radix-|headlessui-)/u.test(control.id);
   const name = path || control.getAttribute('name') || (isStable ? control.id : '');
-  const key = name || `field-${place}`;
-  return used.has(key) ? `${key}-${place}` : key;
+  const base = name || `field-${place}`;
+  let key = base;
+  for (let suffix = place; used.has(key); suffix += 1) key = `${base}-${suffix}`;
+  return key;
 }
 
 export function optionsOf(gathered: Gathered): Pick<FormField, 'options'> {
@@ -183,8 +185,8 @@ export function indexesOf(select: HTMLSelectElement): number[] {
 }
 
 /**
- * `report` is undefined if there is no form. `elements` has the controls of each field, or the
- * visible label of a hidden radio or checkbox.
+ * `report` is undefined if there is no form. `elements` has the controls of each field. A hidden
+ * radio or checkbox is replaced by its visible label, if there is one.
  */
 export function readForm(rules: ReadingRules): {
   report: FormReport | undefined;

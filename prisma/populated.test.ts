@@ -30,8 +30,8 @@ async function migrate(client: Client, names: readonly string[]): Promise<void> 
 }
 
 /**
- * Values of `node_id` to `lease_expires_at` that satisfy the CHECKs, for submissions in different
- * states.
+ * Values of the six columns from `node_id` to `lease_expires_at`, for submissions in different
+ * states. They satisfy the CHECKs of the table.
  */
 const assigned =
   'gen_random_uuid(), svc_now(), svc_now(), svc_now(), NULL::timestamptz, NULL::timestamptz';

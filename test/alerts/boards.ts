@@ -37,7 +37,7 @@ const overview: Board = {
     ['Linked nodes', panel('none', { nodes: 'sum(svc_dispatcher_links)' })],
     ['Slots', panel('none', { '{{state}}': 'max by (state) (svc_fleet_slots)' })],
     [
-      'Requests by status',
+      'Creations by status',
       panel('reqps', {
         '{{status}}': `sum by (status) (rate(svc_gateway_request_duration_seconds_count{${created}}[2m]))`,
       }),
@@ -109,7 +109,7 @@ const money: Board = {
       }),
     ],
     [
-      'Time since the last audit',
+      'Time since the last ledger audit',
       panel('s', {
         'new entries': 'time() - (max(svc_ledger_audited_timestamp_seconds) > 0)',
         'whole ledger': 'time() - (max(svc_ledger_full_audited_timestamp_seconds) > 0)',

@@ -20,8 +20,8 @@ const schemaVersion = 39;
 const datasource = { type: 'prometheus', uid: '${datasource}' };
 
 /**
- * The type `Panel` accepts any `options` and any `custom` defaults of fields, so these constants
- * have the types of the time series plugin.
+ * The type `Panel` accepts any `options` and any `custom` settings of fields. These two constants
+ * have the types of the time series plugin instead, so that the compiler checks them.
  */
 const options: Options = {
   legend: {

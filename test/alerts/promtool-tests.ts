@@ -11,8 +11,8 @@ export interface PromtoolTests {
 }
 
 /**
- * Returns two files of tests. Those of more than two hours have steps of 30 minutes, because with
- * shorter steps promtool needs minutes for each simulated day.
+ * Returns two files of tests. The second has the tests that simulate more than two hours, in steps
+ * of 30 minutes. With shorter steps, promtool would need minutes for each simulated day.
  */
 export function promtoolTests(ruleFiles: readonly string[]): PromtoolTests[] {
   const cases = Object.entries(alertCases).flatMap(([alert, some]) =>

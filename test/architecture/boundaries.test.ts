@@ -14,8 +14,9 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 /**
- * Proves the rules of .dependency-cruiser.mjs in a copy of the layout of the workspace, with one
- * file for each forbidden import.
+ * Checks that rules of .dependency-cruiser.mjs refuse the imports in `forbiddenImports`. The rules
+ * run on a temporary workspace with the real manifests, stub sources, and one file for each of
+ * these imports.
  */
 
 interface ForbiddenImport {

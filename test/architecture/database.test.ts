@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 
 /**
  * Only the files of the two lists below use Prisma's generated client, and no product code sends
- * SQL through Prisma (decision 24).
+ * raw SQL through Prisma (decision 24).
  */
 
 const checkoutDir = path.resolve(import.meta.dirname, '../..');

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { adminCliConfig } from '../../packages/admin-cli/src/configuration.ts';
 import { serviceConfigs } from './service-configs.ts';
 
-/** Compares .env.example with the schemas of the services and of `svc`. */
+/** Compares .env.example with the configuration schemas of the services and of `svc`. */
 
 const text = readFileSync(path.resolve(import.meta.dirname, '../../.env.example'), 'utf8');
 const shown = new Map(

@@ -3,7 +3,7 @@ import { offencesIn } from './language.ts';
 
 /**
  * `node test/architecture/language-main.ts [path...]` lists the wordings that `language.test.ts`
- * refuses, in all `.ts` and `.md` files or below the paths.
+ * refuses, in all `.ts` and `.md` files or only in those of the given paths.
  */
 const files = execFileSync('git', ['ls-files', ...process.argv.slice(2)], { encoding: 'utf8' })
   .split('\n')

@@ -4,7 +4,10 @@ import { submissionStates } from '@svc/domain';
 import { expect, test } from 'vitest';
 import { parse, walk } from '../mutation/generators/syntax.ts';
 
-/** The states in SQL come from the domain's table of transitions (decision 25). */
+/**
+ * The SQL of the store takes the states of submissions from the domain's table of transitions
+ * (decision 25).
+ */
 
 const checkoutDir = path.resolve(import.meta.dirname, '../..');
 

@@ -5,8 +5,9 @@ import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 
 /**
- * Checks exported values, not types. Tests do not count as readers, unlike in `pnpm unused`.
- * `packages/client` and the testkit are left out.
+ * Checks that product code reads every exported value, except the `oracles` below. Types are not
+ * checked. Tests do not count as readers, unlike in `pnpm unused`. `packages/client` and the
+ * testkit are left out.
  */
 
 const checkoutDir = path.resolve(import.meta.dirname, '../..');

@@ -51,8 +51,8 @@ export function costOf(cost: Cost, inFlight: number, processes: number): number 
 }
 
 /**
- * The costs, from docs/lab/performance.md. 22 in flight is the product of the rate and the median
- * of "whole life at half load": 357 a second × 61 ms.
+ * The costs of a creation and of a whole life, from docs/lab/performance.md. `inFlight: 22` is
+ * computed from "whole life at half load": the rate of 357 a second times the median of 61 ms.
  */
 export const costs = {
   created: fitCost(

@@ -58,7 +58,7 @@ export async function runGrowth(report: Report): Promise<void> {
     }
     for (const system of systems) report.servers(await system.versions());
     // After the checkpoint of the seeding, the first change of a page writes the whole page to the
-    // WAL. The warm-up leaves fewer of these writes to the measurement.
+    // WAL. The warm-up makes many of these writes, so that the measurement has fewer.
     for (const system of systems)
       for (const shape of [created64, life64])
         await measure(driver, system, shape, options.growth.warmUpSeconds);

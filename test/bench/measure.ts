@@ -99,7 +99,7 @@ export async function drive(
   const isWrong = pace.kind === 'closed' && refused > created * refusedShareMax;
   if (created === 0 || isWrong)
     throw new Error(
-      `too many requests to ${name} were refused: ${JSON.stringify(result.refused)} by HTTP status, ${created} created`,
+      `${name} refused too many requests or created no submission: refused ${JSON.stringify(result.refused)} by HTTP status, ${created} created`,
     );
   return { ...result, refused };
 }

@@ -23,7 +23,7 @@ const { quick } = values;
 function natural(name: string, text: string): number {
   const value = Number(text);
   if (!Number.isInteger(value) || value < 0)
-    throw new Error(`--${name} must be a whole number, 0 or higher`);
+    throw new Error(`--${name} accepts only whole numbers, 0 or higher`);
   return value;
 }
 

@@ -62,8 +62,9 @@ function addCosts(costs: Map<string, number>, { nodes, samples, timeDeltas }: Pr
 }
 
 /**
- * Names the innermost product function on the call stack, and the innermost npm package that it
- * called. Without a product function, names that package or `leaf`.
+ * Names the innermost product function on the call stack and, if there is one, the innermost npm
+ * package that it called. Without a product function, names the innermost npm package, or else the
+ * function of `leaf`.
  */
 function nameOf(leaf: ProfileNode, parents: ReadonlyMap<number, ProfileNode>): string {
   let dependency: string | undefined;

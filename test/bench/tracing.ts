@@ -79,7 +79,7 @@ async function offMicros(): Promise<number> {
 function report(off: readonly Sample[], on: readonly Sample[], offPerLife: number): void {
   const lines = off.map((sample, index) => {
     const other = on[index];
-    if (other === undefined) throw new Error('a round is incomplete');
+    if (other === undefined) throw new Error('a round has no sample with tracing on');
     const ratio = other.totalCpuMicros / sample.totalCpuMicros;
     return {
       ratio,

@@ -185,8 +185,8 @@ class Usual {
 }
 
 /**
- * With `--against`, there are no figures, because most of these goals are ratios to the baseline,
- * which is then not measured.
+ * Returns `figures`. With `--against`, returns a function that gives no figures, because most goals
+ * of `figures` are ratios to the baseline, which is then not measured.
  */
 function ifBaseline<T>(figures: (result: T) => GoalFigures): (result: T) => GoalFigures {
   return againstDir === undefined ? figures : () => new Map();

@@ -51,7 +51,8 @@ const unknownKey = 'key_00000000000000000000000000';
 const endpointCase = () => ({ id: endpointId, unknown: 'whe_00000000000000000000000000' });
 
 /**
- * For each operation with an id in its path: the id of a resource of the owner, and an unknown id.
+ * For each operation with an id in its path, except `withoutResources`: the id of a resource of the
+ * owner, and an unknown id.
  */
 const cases: Readonly<Record<string, () => { id: string; unknown: string }>> = {
   getSubmission: () => ({ id: submissionId, unknown: unknownSubmission }),

@@ -151,7 +151,7 @@ function requestOf({ method, target, signer }: Operation, worst: Partial<WorstCa
 
 /** The gateway's processor time since its start, in milliseconds. */
 async function gatewayCpuMs(): Promise<number> {
-  // The gateway answers only after the work that occupies it, so the time includes that work.
+  // A busy gateway answers `/live` only after its current work, so the time includes that work.
   await (await fetch(`${whole.stack.adminUrl('gateway', 0)}/live`)).text();
   const threads = `/proc/${whole.stack.pid('gateway', 0)}/task`;
   const ranNs = readdirSync(threads).map((thread) => {
@@ -191,8 +191,8 @@ async function plainCostMs(operation: Operation, plain: Partial<WorstCase>): Pro
 }
 
 /**
- * Expects that each worst case costs at most `ratioMax` times as much as a plain request. One such
- * sample is enough, because other work only adds to a sample.
+ * Expects that each worst case costs at most `ratioMax` times as much as a plain request. One
+ * sample within this limit is enough, because other work of the gateway only adds to a sample.
  */
 async function expectNotTooDear(
   operation: Operation,

@@ -17,7 +17,10 @@ export async function debianPostgres(): Promise<PostgresPrograms> {
   const dir = path.join(cacheDir, 'postgresql');
   if (!existsSync(dir)) await fetchPackages(dir, ['postgresql']);
   const binDir = newest(dir);
-  if (binDir === undefined) throw new Error(`${dir} has no pg_basebackup`);
+  if (binDir === undefined)
+    throw new Error(
+      `pg_basebackup is missing in ${dir}: delete this directory to download Postgres again`,
+    );
   return { binDir, env: libraryPath(dir) };
 }
 

@@ -92,5 +92,5 @@ async function requireStandby(primary: PostgresNode): Promise<void> {
     if (rows.length > 0) return;
     await sleep(lookEveryMs);
   }
-  throw new Error(`no standby of ${primary.name} is synchronous after ${syncBoundMs} ms`);
+  throw new Error(`Postgres ${primary.name} has no synchronous standby after ${syncBoundMs} ms`);
 }

@@ -50,7 +50,7 @@ export async function openRedisCluster(dir: string): Promise<RedisCluster> {
       killed = lost;
       await lost.kill();
       const others = members.filter((one) => one !== lost);
-      await until('the replica is promoted', async () => {
+      await until('the replica of the killed master is promoted', async () => {
         const found = await ownerOf(others, slot);
         if (found === lost || !(await found.command('ROLE')).includes('master')) return false;
         owner = found;
@@ -60,7 +60,9 @@ export async function openRedisCluster(dir: string): Promise<RedisCluster> {
     async restoreReplica() {
       await killed?.start(linesOf(killed));
       killed = undefined;
-      await until('every master has a replica again', () => isWhole(members));
+      await until('the cluster is ok, and every master has a replica again', () =>
+        isWhole(members),
+      );
     },
     async stop() {
       for (const member of members) await member.stop();
@@ -98,11 +100,11 @@ async function join(members: readonly Member[]): Promise<number> {
   });
   for (const [index, replica] of members.slice(masterCount).entries()) {
     const id = await bulk(masters[index], 'CLUSTER MYID');
-    await until('the replica knows its master', async () =>
+    await until('each new replica accepts its master', async () =>
       (await replica.command(`CLUSTER REPLICATE ${id}`)).startsWith('+OK'),
     );
   }
-  await until('the cluster is whole', () => isWhole(members));
+  await until('the cluster is ok, and every master has a replica', () => isWhole(members));
   return Number((await first.command(`CLUSTER KEYSLOT ${queueKey}`)).slice(1));
 }
 

@@ -33,7 +33,7 @@ export async function openRedisWithSentinel(dir: string): Promise<RedisWithSenti
   await first.start(serverLines);
   for (const other of servers.slice(1)) await other.start(replica());
   for (const sentinel of sentinels) await sentinel.start(sentinelLines(first));
-  await until('sentinels know each other', () => everyoneKnows(sentinels));
+  await until('the sentinels know two replicas and each other', () => everyoneKnows(sentinels));
   return {
     port: () => master.port,
     pid: () => master.pid(),

@@ -73,8 +73,9 @@ export async function runTrial(cluster: Cluster, options: TrialOptions): Promise
 }
 
 /**
- * The milliseconds from the promotion to the first answer that reports a new submission. Only
- * requests after the promotion count. Undefined if there is none.
+ * The milliseconds from the promotion of a server to the first answer that reports a new
+ * submission. Only requests after the promotion count. Undefined if the promotion or such an answer
+ * is missing.
  */
 export function nextCreationMs(
   history: History,

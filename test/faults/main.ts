@@ -12,8 +12,8 @@ import { longPace, shortPace, size } from './sizes.ts';
 endEarlyInOrder();
 
 /**
- * `pnpm faults`: causes faults under load, then audits. docs/RELIABILITY.md lists the options. With
- * `--brief`, `--lasts` is ignored.
+ * `pnpm faults`: causes faults under load, then audits the result. docs/RELIABILITY.md lists the
+ * options. With `--brief`, `--lasts` is ignored.
  */
 const { values } = parseArgs({
   options: {

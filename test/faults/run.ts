@@ -47,8 +47,8 @@ export interface FaultsOptions {
   /** The file that a service starts from; by default its source. */
   readonly entryOf?: (service: ServiceName) => string;
   /**
-   * If true, the faults end when the system does not recover from one, or when a tenant has
-   * complained (`Seen`).
+   * If true, the run stops causing faults when the system has not recovered from one, or when
+   * `Seen` has complained about an answer.
    */
   readonly endsWhenBroken?: boolean;
   readonly onFault?: (struck: StruckFault) => void;

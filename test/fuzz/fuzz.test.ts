@@ -196,8 +196,8 @@ function outcomeOf(answer: WireAnswer): string {
 }
 
 /**
- * The answers which show that a request reached its stage. At least half of the stage's share of
- * the requests (`stageShares`) must get one of them.
+ * The answers which show that a request reached its stage. The number of these answers must be at
+ * least half of the requests that `stageShares` plans for the stage.
  */
 const answeredBy: Readonly<Record<Stage, readonly string[]>> = {
   unparsable: ['400 bad_request'],

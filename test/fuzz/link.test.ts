@@ -85,7 +85,7 @@ test(
 );
 
 /**
- * The service closes a link with 1007, 1008 or 1009 because of bad frames. The visitor closes it
+ * The service closes a link with 1007, 1008 or 1009 because of bad frames. `visit` closes the link
  * with 1000 after the last frame.
  */
 const allowedCodes = new Set(['1000', '1007', '1008', '1009']);
@@ -126,8 +126,9 @@ async function visit(run: Run, identity: NodeIdentity, plan: Visit): Promise<num
     }
   };
   sendAll(plan.before);
-  // Wait for the answer to `hello`. If the service closes the link instead, it would ignore the
-  // other frames, but the run would count them.
+  // Wait for the answer to `hello` before the other frames are sent. If the service closes the link
+  // instead, `sendAll` does not send them, so the run does not count frames that the service
+  // ignores.
   const answered = answerOf(socket, ({ type }) => type === 'welcome' || type === 'error');
   sendAll([plan.hello]);
   await Promise.race([answered, closed]);

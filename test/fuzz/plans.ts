@@ -23,7 +23,7 @@ type Spoiling =
 
 /**
  * The relative share of each stage in the requests. A stage is a step of the gateway that can
- * answer a request. For submissions, the order is that of CONTRACT 3.
+ * answer a request. The stages of a submission are in the order of CONTRACT 3.
  */
 export const stageShares = {
   unparsable: 2,
@@ -246,7 +246,7 @@ const byStage: Readonly<Record<Stage, fc.Arbitrary<Plan>>> = {
 export const plans: fc.Arbitrary<Plan> = fc.oneof(
   ...Object.entries(stageShares).map(([stage, weight]) => {
     const arbitrary = Object.entries(byStage).find(([name]) => name === stage)?.[1];
-    if (arbitrary === undefined) throw new Error(`no generator makes requests for ${stage}`);
+    if (arbitrary === undefined) throw new Error(`there is no generator for the stage ${stage}`);
     return { weight, arbitrary };
   }),
 );

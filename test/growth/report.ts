@@ -29,22 +29,25 @@ export function judge(
     ...(settled.length < 2 ? ['too few months to compare'] : []),
     ...growth
       .filter(({ ratio }) => ratio > growthMax)
-      .map(({ table, ratio }) => `${table} grew to ${ratio.toFixed(2)} times its size`),
+      .map(
+        ({ table, ratio }) =>
+          `${table} grew to ${ratio.toFixed(2)} times its size from the earlier half of the compared months to the later half`,
+      ),
     ...(year.partitionsDropped === 0 ? ['no partition was dropped'] : []),
     ...(year.eventsDeleted === 0 ? ['no event was deleted'] : []),
     ...year.losses,
     ...(isLong && netWaitMs > lockMsMax
-      ? [`a session waited ${netWaitMs.toFixed(1)} ms for a lock`]
+      ? [`a session waited ${netWaitMs.toFixed(1)} ms for a lock, longer than ${lockMsMax} ms`]
       : []),
     ...(isLong && netHoldMs > lockMsMax
-      ? [`an exclusive lock lasted ${netHoldMs.toFixed(1)} ms`]
+      ? [`an exclusive lock lasted ${netHoldMs.toFixed(1)} ms, longer than ${lockMsMax} ms`]
       : []),
   ];
   const worst = Math.max(...growth.map(({ ratio }) => ratio));
   const figures =
     `${year.months.length} months, ${year.submissions} submissions, ${year.partitionsDropped} partitions dropped, ` +
     `${year.eventsDeleted} events deleted, ` +
-    `in the later half tables were at most ${worst.toFixed(2)} times as large as in the earlier, ` +
+    `in the later half of the compared months, tables were at most ${worst.toFixed(2)} times as large as in the earlier half, ` +
     `longest lock wait ${netWaitMs.toFixed(1)} ms, longest of ${year.locks.holds} exclusive locks ${netHoldMs.toFixed(1)} ms ` +
     `(${waitMs.toFixed(1)} and ${holdMs.toFixed(1)} ms if pauses of the machine, each up to ${gapMs.toFixed(1)} ms, are counted)`;
   const verdict = `growth: ${faults.length === 0 ? 'flat' : `FAILED, ${faults.join('; ')}`}. ${figures}`;

@@ -48,8 +48,8 @@ function locate(npm: string): string | undefined {
 }
 
 /**
- * Copies an example into `dir`, and returns the folder of the copy. The client must be installed in
- * `dir`.
+ * Copies an example into `dir`, with a link to its package `npm` if that is installed. Returns the
+ * folder of the copy. `@svc/client` must be installed in `dir`.
  */
 export function installExample(name: string, dir: string, npm?: string): string {
   const target = path.join(dir, name);

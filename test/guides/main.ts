@@ -20,7 +20,7 @@ const packages = globSync('*/package.json', { cwd: examplesDir }).flatMap((file)
   ).map(([name, version]) => `${name}@${String(version)}`),
 );
 writeFileSync(path.join(dir, 'package.json'), '{"private":true}\n');
-// Next.js is not needed, because the tests call the route handler of `nextjs` directly.
+// Next.js is not needed, because the tests call the route handler of the example `nextjs` directly.
 const wanted = packages.filter((name) => !name.startsWith('next@'));
 execFileSync('npm', ['install', '--no-audit', '--no-fund', ...wanted], {
   cwd: dir,

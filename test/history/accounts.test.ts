@@ -68,8 +68,14 @@ const bad: Record<string, [wrong: string, history: History]> = {
     'shows 100 micros available',
     [...opened, create([2, 4], created('s', { available: 100n })), held],
   ],
-  'an answer without a row': ['its row is not there', [...opened, create([2, 4], created('s'))]],
-  'a grant with a figure that never existed': ['shows 99 available', [grant([0, 1], 99n), granted]],
+  'an answer without a row': [
+    'the ledger row of its hold is not there',
+    [...opened, create([2, 4], created('s'))],
+  ],
+  'a grant with a figure that never existed': [
+    'shows 99 micros available',
+    [grant([0, 1], 99n), granted],
+  ],
   'a cancel that reports more than it released': [
     'shows 4 micros charged, 7 refunded',
     [
@@ -130,11 +136,11 @@ const bad: Record<string, [wrong: string, history: History]> = {
   ],
   'a balance that never existed': ['never', [...holds, balance([5, 6], [100n, 11n])]],
   'a balance from before a hold that was answered': [
-    'at other times only',
+    'only at times that do not fit',
     [...holds, balance([5, 6], [100n, 0n])],
   ],
   'a balance after a hold whose request had not begun': [
-    'at other times only',
+    'only at times that do not fit',
     [...holds, balance([0, 1], [100n, 10n])],
   ],
   'a balance between the charge and the release': [
@@ -142,7 +148,7 @@ const bad: Record<string, [wrong: string, history: History]> = {
     [...holds, charged, released, balance([5, 6], [96n, 6n])],
   ],
   'two reads, the later one with the older figures': [
-    'at other times only',
+    'only at times that do not fit',
     [...opened, held, balance([5, 6], [100n, 10n]), balance([7, 8], [100n, 0n])],
   ],
   'a statement that shows other figures than the ledger': [

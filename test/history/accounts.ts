@@ -139,7 +139,7 @@ function wrongGrants(lines: readonly LineRecord[], grants: readonly GrantRecord[
       row !== undefined &&
       row.amountMicros === amountMicros &&
       availableOf(row) === outcome.availableAfterMicros;
-    const shown = `the answer to the grant ${reference} of ${amountMicros} micros to ${tenant} shows ${outcome.availableAfterMicros} available`;
+    const shown = `the answer to the grant ${reference} of ${amountMicros} micros to ${tenant} shows ${outcome.availableAfterMicros} micros available`;
     return isRight ? [] : [`${shown}; the ledger row of the grant is ${inWords(row)}`];
   });
 }
@@ -157,7 +157,11 @@ function wrongAnswers(history: History): string[] {
     if (record.kind === 'cancel') return wrongCancel(record, rows) ?? [];
     if (record.kind !== 'rebate' || record.paidMicros === null) return [];
     const left = count(paid, `${record.tenant} ${record.paidMicros}`, -1);
-    return left >= 0 ? [] : [`the ledger lacks a rebate of ${record.paidMicros} micros`];
+    return left >= 0
+      ? []
+      : [
+          `${record.tenant} was paid a rebate of ${record.paidMicros} micros, but the ledger has no row of this rebate`,
+        ];
   });
 }
 
@@ -172,7 +176,7 @@ function wrongCreation({ tenant, outcome }: RecordOf<'create'>, rows: Rows): str
     row.amountMicros === heldMicros &&
     availableOf(row) === availableAfterMicros;
   if (isRight) return undefined;
-  return `the answer to the creation of ${submissionId} shows ${availableAfterMicros} micros available and ${heldMicros} held, but its row is ${inWords(row)}`;
+  return `the answer to the creation of ${submissionId} shows ${availableAfterMicros} micros available and ${heldMicros} held, but the ledger row of its hold is ${inWords(row)}`;
 }
 
 function wrongCancel(
@@ -220,7 +224,11 @@ function wrongStatements(history: History): string[] {
   return recordsOf(history, 'statement').flatMap((shown: StatementRecord) => {
     const row = rows.get(shown.id);
     const isRight = row !== undefined && compared.every((name) => row[name] === shown[name]);
-    return isRight ? [] : [`a statement shows ${inWords(shown)}, but its row is ${inWords(row)}`];
+    return isRight
+      ? []
+      : [
+          `a statement shows ${inWords(shown)}, but the ledger row with the same id is ${inWords(row)}`,
+        ];
   });
 }
 

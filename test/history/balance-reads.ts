@@ -39,7 +39,7 @@ export function explainReads(
       continue;
     }
     found.push(
-      `a read from ${read.beginMs.toFixed(0)} to ${read.endMs.toFixed(0)} ms saw a balance of ${read.balanceMicros} micros, ${read.heldMicros} of them held; the ledger ${candidates.length === 0 ? 'never had these figures' : 'had these figures at other times only'}`,
+      `a read from ${read.beginMs.toFixed(0)} to ${read.endMs.toFixed(0)} ms saw a balance of ${read.balanceMicros} micros, ${read.heldMicros} of them held; the ledger ${candidates.length === 0 ? 'never had these figures' : 'had these figures only at times that do not fit this read and the reads before it'}`,
     );
   }
   return found;

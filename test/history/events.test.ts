@@ -66,9 +66,9 @@ const bad: Record<string, [wrong: string, history: History]> = {
     [url([0, 1], 'a'), ...ended, webhook(31, 'b'), url([40, 41], 'b'), rest],
   ],
   'an event to a tenant without a URL': ['was not in force', [...ended, webhook(31, 'a'), rest]],
-  'an end without its event': ['no event of it arrived', [url([0, 1], 'a'), ...ended, rest]],
+  'an end without its event': ['no event of its end arrived', [url([0, 1], 'a'), ...ended, rest]],
   'an end without its event although the URL only moved': [
-    'no event of it arrived',
+    'no event of its end arrived',
     [url([0, 1], 'a'), ...ended, url([29, 40], 'b'), rest],
   ],
   'an end with two events': [

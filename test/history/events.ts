@@ -30,7 +30,8 @@ export function checkEvents(history: History): Verdict[] {
       violations: webhooks.flatMap((one) => atAnOldUrl(one, urls, endings) ?? []),
     },
     {
-      guarantee: 'an end has one event, which arrives if the tenant keeps a URL from the end on',
+      guarantee:
+        'the end of a submission has one event, which arrives if the tenant has a URL then and afterwards',
       count: ended.length,
       violations: [
         ...repeated(webhooks),
@@ -118,7 +119,7 @@ function missing(history: History, { rest, urls, endings }: Known): string[] {
     if (status === undefined || status === 'rejected' || latestMs > rest.atMs) continue;
     const changes = urls.get(tenantOf.get(id) ?? '') ?? [];
     if (!arrived.has(id) && hadUrlSince(changes, earliestMs))
-      found.push(`submission ${id} is ${status}, but no event of it arrived`);
+      found.push(`submission ${id} is ${status}, but no event of its end arrived`);
   }
   return found;
 }

@@ -62,7 +62,7 @@ const bad: Record<string, [wrong: string, history: History]> = {
     [create([0, 1], created('s')), create([2, 3], conflict)],
   ],
   'a conflict with a refused request': [
-    'no other body',
+    'no request with another body',
     [create([0, 1], refused), create([2, 3], conflict, { body: 'other' })],
   ],
   'a refusal after the answer': [

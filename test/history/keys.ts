@@ -29,7 +29,7 @@ export function checkKeys(history: History): Verdict {
     ];
     violations.push(...found.map((what) => `key ${name}: ${what}`));
   }
-  return { guarantee: 'each key is linearizable', count: creates.length, violations };
+  return { guarantee: 'each idempotency key is linearizable', count: creates.length, violations };
 }
 
 function nameOf({ tenant, key }: { tenant?: string; key?: string }): string {
@@ -125,7 +125,7 @@ function wrongAnswer(
       const [creator] = own?.creators ?? [];
       if (!outcome.isReplay || creator === request) return undefined;
       if (creator !== undefined && creator.body !== body)
-        return 'a request with another body got the replay';
+        return 'a replay answered a request with another body than that of the creation';
       const cause = creator === undefined ? others.filter(mayHaveCreated) : [creator];
       if (cause.some((one) => one.body === body && one.beginMs < latest(request))) return undefined;
       return `a replay of ${outcome.submissionId} was answered before anybody created it`;
@@ -134,17 +134,17 @@ function wrongAnswer(
       return undefined;
     case 'conflict': {
       if (holder !== undefined && bodiesOf(holder).has(body))
-        return `answered as a conflict with ${holder.submissionId}, which has the same body`;
+        return `a request was answered as a conflict with ${holder.submissionId}, which has the same body`;
       if (others.some((one) => one.body !== body && mayHaveKey(one, request, holders)))
         return undefined;
-      return 'answered as a conflict, but no other body can have had the key';
+      return 'a request was answered as a conflict, but no request with another body can have had the key';
     }
     case 'taken':
       if (others.some((one) => mayHaveKey(one, request, holders))) return undefined;
-      return 'answered that the key is taken, but no other request can have had it';
+      return 'an answer says that the key is taken, but no other request can have had it';
     case 'refused':
       if (holder === undefined) return undefined;
-      return `refused (${outcome.code}) while ${holder.submissionId} had the key`;
+      return `a request was refused (${outcome.code}) while ${holder.submissionId} had the key`;
     case 'unknown':
       return undefined;
   }
@@ -195,9 +195,13 @@ function wrongRecords(
     .filter(({ earliestDeathMs }) => earliestDeathMs === Number.POSITIVE_INFINITY)
     .filter(({ submissionId }) => ids.size === 1 && !ids.has(submissionId));
   for (const { submissionId } of others)
-    found.push(`an answer names ${submissionId}, but the records show ${[...ids].join(', ')}`);
+    found.push(
+      `an answer names ${submissionId}, but reads show ${[...ids].join(', ')} with this key`,
+    );
   const isRefused = holders.length === 0 && !requests.some(mayHaveCreated);
   if (isRefused && ids.size > 0)
-    found.push(`no request can have created anything, but the records show ${[...ids].join(', ')}`);
+    found.push(
+      `no request can have created anything, but reads show ${[...ids].join(', ')} with this key`,
+    );
   return found;
 }

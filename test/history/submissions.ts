@@ -22,7 +22,8 @@ export function checkSubmissions(history: History): Verdict {
     violations.push(...found.map((what) => `submission ${id}: ${what}`));
   }
   return {
-    guarantee: 'no status goes back, no submission ends twice, and no cancel comes unrequested',
+    guarantee:
+      'no status goes back, no submission ends twice, and none is cancelled without a request',
     count: seen.length,
     violations,
   };

@@ -61,8 +61,8 @@ const slotsSettleMs = 5_000;
 const maxMicros = 500n * microsPerCredit;
 
 /**
- * Runs one hostile node among three honest ones (CONTRACT 7, "What a node may claim"). It claims
- * 1,000 slots, and its hello names 1,000 unknown ids.
+ * Runs one hostile node among three honest ones (CONTRACT 7, "What a node may claim"). The hostile
+ * node claims 1,000 slots, and its `hello` names 1,000 invented submissions.
  */
 export async function runTrial(service: Dispatching, submissions: number): Promise<TrialReport> {
   const { store } = service;
@@ -140,8 +140,8 @@ async function rested({ database }: Dispatching): Promise<void> {
 }
 
 /**
- * Counts the slots that are taken without an assignment. Waits up to `slotsSettleMs` for 0, because
- * an open offer also takes a slot.
+ * Counts the slots that are taken without an assignment. An open offer also takes a slot for a
+ * short time, so the function counts again for up to `slotsSettleMs` until it finds none.
  */
 async function takenByNobody({ database, redis, prefix }: Dispatching): Promise<number> {
   const registry = createFleetRegistry({ redis, prefix });

@@ -32,7 +32,9 @@ say('\nreadiness:');
 say(
   `  not ready after a cut: ${spread(readiness.notReadyMs)}, bound ${seconds(bounds.notReadyMsMax)}`,
 );
-say(`  ready after the repair: ${spread(readiness.readyMs)}, bound ${seconds(bounds.readyMsMax)}`);
+say(
+  `  ready after the end of a cut: ${spread(readiness.readyMs)}, bound ${seconds(bounds.readyMsMax)}`,
+);
 for (const line of readiness.wrong) say(`  WRONG: ${line}`);
 const checks = report.checks.reduce((total, { count }) => total + count, 0);
 const isHeld = report.violations.length === 0 && readiness.wrong.length === 0;

@@ -12,8 +12,8 @@ import { readOptions } from './options.ts';
 import { obstacle } from './requirements.ts';
 
 /**
- * `pnpm hosts`: makes the network, runs the trial in it, and removes the network. The trial is a
- * separate process, so the network is removed even if it crashes.
+ * `pnpm hosts`: makes a network of namespaces, runs the trial in it, and removes the network. The
+ * trial is a separate process, so the network is removed even if the trial crashes.
  */
 const say = (line: string) => void process.stdout.write(`${line}\n`);
 const options = readOptions(process.argv.slice(2));
@@ -45,7 +45,8 @@ async function run(): Promise<number> {
 
 function startTrial(layout: Layout, dir: string): ChildProcess {
   const trial = [process.execPath, path.join(import.meta.dirname, 'inside.ts'), `${process.pid}`];
-  // The trial must use the seed that this process chose. The last `--seed` counts.
+  // The trial must use the seed of this process. The seed is appended, because the last `--seed`
+  // counts.
   const args = [...process.argv.slice(2), '--seed', `${options.seed}`];
   const command = [...inside(hostOf(layout, 'tenants')), ...dieWithParent('TERM'), ...trial];
   return spawn('env', [...command, ...args], {

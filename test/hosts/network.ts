@@ -88,8 +88,8 @@ function kill(pid: number): void {
 }
 
 /**
- * Removes the namespaces that earlier runs left, and ends the processes in them. Returns the
- * process ids of these runs.
+ * Removes the network namespaces that killed runs have left behind, and ends the processes in them.
+ * Returns the process ids of these runs.
  */
 export function removeStale(): number[] {
   const pids = new Set(namespaces().flatMap((name) => pidOfNamespace(name) ?? []));

@@ -47,7 +47,7 @@ const drawsMax = 100;
 
 /**
  * Plans one cut of each pair in each way, and `combinations` sets of two or three cuts at once. A
- * set has fewer cuts if `drawsMax` draws are not enough.
+ * set has fewer cuts if `drawsMax` draws do not find enough pairs of hosts.
  */
 export function planCuts(random: Random, hostNames: readonly string[], plan: Plan): Cut[][] {
   const single = plan.pairs.flatMap((pair) =>

@@ -35,8 +35,8 @@ export interface Judgement {
 }
 
 /**
- * Finds the wrong answers of `/ready`. A false answer is wrong only after a bound, because a
- * service needs time to notice a change.
+ * Finds the wrong answers of `/ready`. A service needs time to notice a change of the network, so a
+ * false or missing answer is wrong only after the time in `bounds`.
  */
 export function judge(
   services: readonly string[],

@@ -14,8 +14,9 @@ import { serversOf } from './servers.ts';
 import { startWatch, type Watch } from './watch.ts';
 
 /**
- * The longest times until `/ready` gives a true answer, after a cut and after a heal. After a cut
- * of 20 s, TCP may take 13 s to repeat a packet.
+ * The longest times until `/ready` gives a true answer: `notReadyMsMax` after a cut, `readyMsMax`
+ * after a heal. When a cut of 20 s heals, TCP may take 13 s to repeat a packet, and then a check of
+ * `/ready` takes up to 2 s.
  */
 export const bounds: Bounds = { notReadyMsMax: 5_000, readyMsMax: 15_000 };
 

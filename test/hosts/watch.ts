@@ -48,8 +48,8 @@ export function startWatch(world: World, fromAddress: string): Watch {
 }
 
 /**
- * The URL of a service's `/ready`. A gateway is asked at its public port, because its admin port is
- * ready without Redis.
+ * The URL of a service's `/ready`. A gateway is asked at its public port, because `/ready` at its
+ * admin port does not check Redis.
  */
 function readyUrl(
   { hosts }: World,

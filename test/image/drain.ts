@@ -37,7 +37,9 @@ export async function checkDrain({ engine, containers, tenant }: Drained): Promi
     );
   }
   const atStop = endsOf(receiver, ids).size;
-  say(`        ${ids.length - atStop} of ${ids.length} submissions were in flight after the stop`);
+  say(
+    `        ${ids.length - atStop} of ${ids.length} submissions had no final event when all services had stopped`,
+  );
   for (const name of serviceNames) {
     await engine.podman('start', name);
     await checkStart(containers, name);
@@ -48,7 +50,11 @@ export async function checkDrain({ engine, containers, tenant }: Drained): Promi
     const { status } = await client.getSubmission(id);
     const events = [...(ends.get(id) ?? [])];
     const holds = events.length === 1 && events[0]?.startsWith(eventOfStatus(status)) === true;
-    check(`${id} has one final event`, holds, `${status}: ${events.join(', ') || 'none'}`);
+    check(
+      `${id} must have exactly one final event, which fits its status`,
+      holds,
+      `${status}: ${events.join(', ') || 'none'}`,
+    );
   }
 }
 

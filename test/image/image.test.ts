@@ -75,7 +75,7 @@ test.each([
   ['/usr/local/bin/npx', 'a package manager'],
   ['/bin/sh', 'a shell'],
   ['/app/packages/store/src/hold.test.ts', 'a test'],
-  ['/app/node_modules/.pnpm/pg@8/node_modules/pg/index.d.ts', 'a declaration of a dependency'],
+  ['/app/node_modules/.pnpm/pg@8/node_modules/pg/index.d.ts', 'a type declaration of a dependency'],
   ['/app/node_modules/.pnpm/pg@8/node_modules/pg/index.js.map', 'a source map of a dependency'],
   ['/app/node_modules/.pnpm/vitest@5.1.0/package.json', 'a development dependency'],
   ['/app/.env', 'a development file or a settings file'],

@@ -15,8 +15,8 @@ import { obstacle } from './requirements.ts';
 const { values } = parseArgs({ options: { keep: { type: 'boolean', default: false } } });
 
 /**
- * Leaves only cgroups of version 2 in the mount namespace, because crun refuses a host that mounts
- * both versions.
+ * Leaves only cgroups of version 2 in the mount namespaces of `build.ts` and `run.ts`, because crun
+ * refuses a host that mounts both versions.
  */
 const cgroups = `
 if [ -d /sys/fs/cgroup/unified ]; then
@@ -44,7 +44,7 @@ async function verify(): Promise<number> {
     part = startPart(file, dir, namespaces, prepare);
     part.on('message', (message: Checked) => checks.push(message));
     await once(part, 'exit');
-    if (part.exitCode !== 0) checks.push({ name: `${file} runs to its end`, holds: false });
+    if (part.exitCode !== 0) checks.push({ name: `${file} must exit with 0`, holds: false });
     return part.exitCode === 0;
   };
   try {
@@ -62,7 +62,10 @@ async function verify(): Promise<number> {
   return broken.length === 0 ? 0 : 1;
 }
 
-/** Starts a part in new namespaces. When the part ends, the kernel ends all processes in them. */
+/**
+ * Starts the program `file` in new namespaces. When the program ends, the kernel ends all processes
+ * in them.
+ */
 function startPart(
   file: string,
   dir: string,

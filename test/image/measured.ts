@@ -60,9 +60,13 @@ export async function checkRights(
   const status = readFileSync(`/proc/${await processOf(containers, name)}/status`, 'utf8');
   const field = (wanted: string) => new RegExp(`^${wanted}:\\s*(\\S+)`, 'm').exec(status)?.[1];
   const user = field('Uid');
-  check(`${name} runs as the user 1000, not as root`, user === '1000', `user ${user}`);
+  check(`${name} must run as the user 1000, not as root`, user === '1000', `user ${user}`);
   const rights = `capabilities ${field('CapEff')}, no new privileges ${field('NoNewPrivs')}`;
-  check(`${name} has no privileges`, /^capabilities 0+, .* 1$/.test(rights), rights);
+  check(`${name} must have no privileges`, /^capabilities 0+, .* 1$/.test(rights), rights);
   const written = await engine.podman('exec', name, 'node', '-e', writeAttempt);
-  check(`${name} cannot write to its file system`, written === 'EROFS EROFS EROFS', written);
+  check(
+    `${name} must not be able to write to its file system`,
+    written === 'EROFS EROFS EROFS',
+    written,
+  );
 }

@@ -47,7 +47,11 @@ export async function checkSubmission(
   );
   verifyWebhook(webhook, tenant.webhookSecret);
   const { type } = webhook.event;
-  check('a submission reaches its webhook', type === 'submission.completed', `${type}, signed`);
+  check(
+    'a submission completes, and its signed webhook arrives',
+    type === 'submission.completed',
+    `${type}, signed`,
+  );
   return { receiver, client };
 }
 

@@ -6,8 +6,8 @@ import { openServers } from './servers.ts';
 const traceLinesMax = 400;
 
 /**
- * `pnpm interleave`: runs with successive seeds until a run has a violation. Prints the end of its
- * trace, then the verdict. Resolves with the exit code.
+ * `pnpm interleave`: makes up to `runs` runs with successive seeds, and stops after a run with a
+ * violation. Prints the end of that run's trace, and then the verdict. Resolves with the exit code.
  */
 export async function interleave(args: readonly string[]): Promise<number> {
   const { values } = parseArgs({
@@ -25,10 +25,10 @@ export async function interleave(args: readonly string[]): Promise<number> {
       postgres: { type: 'string' },
       service: { type: 'string' },
       template: { type: 'string' },
-      // Makes this action, or `faults`, frequent.
+      // The name of an action to make frequent, or `faults` for more faults.
       focus: { type: 'string' },
-      // Injects this bug. Without `seed`, runs only the bug's own seed. host/hooks.ts also reads
-      // the option, before the product is loaded.
+      // The name of an injected bug. host/hooks.ts puts the bug into the product. Without `seed`,
+      // the command runs only the bug's own seed.
       bug: { type: 'string' },
     },
   });

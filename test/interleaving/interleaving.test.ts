@@ -48,8 +48,8 @@ test(`no order of events breaks a promise (INTERLEAVE_SEED=${seed})`, async () =
 });
 
 /**
- * The most seeds to try, from the seed of the catalogue on. A change of the product can change each
- * run, so the first seed may not find the bug.
+ * The most seeds to try for one bug, from its seed in the catalogue on. After a change of the
+ * product, this seed may no longer find the bug.
  */
 const searchedRuns = 100;
 

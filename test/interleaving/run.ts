@@ -191,8 +191,8 @@ function isAtRest({ auditor, requests }: World): boolean {
 }
 
 /**
- * Afterwards each node has exactly one agent, and each simulated service has a process that is not
- * draining.
+ * Kills and starts processes so that each node has exactly one agent, and each simulated service
+ * has a process that is not draining.
  */
 function bringBack(world: World): void {
   for (const place of world.nodes) {

@@ -41,8 +41,8 @@ const kill: Fault = {
 };
 
 /**
- * Creates a submission, and strikes when the service reaches the failpoint. `creation` may reject
- * if the gateway is killed, because its answer may be lost.
+ * Creates a submission, and applies `fault` when the service reaches the failpoint. If the fault
+ * kills the gateway, `creation` may reject, because the gateway's answer may be lost.
  */
 async function strikeAt(
   service: ServiceName,

@@ -11,8 +11,8 @@ export function newMarker(place: string): string {
 }
 
 /**
- * The marker in plain text, in hex and in three base64 forms. The base64 form depends on the offset
- * of the marker in the encoded bytes.
+ * The marker in plain text, in hex and in three base64 forms. There are three, because the base64
+ * text depends on the marker's offset modulo 3 in the encoded bytes.
  */
 function forms(marker: string): string[] {
   const bytes = Buffer.from(marker);

@@ -88,7 +88,8 @@ const secrets: Readonly<Record<string, string>> = {
 
 /**
  * Returns the environment that the manifests give to a container, without the variables of a
- * `secretRef`. The caller removes `dir`, which contains a master key.
+ * `secretRef`. Secret values come from `secrets`. The caller removes `dir`, which contains the file
+ * of the master key.
  */
 export function environmentOf(
   manifests: readonly Manifest[],

@@ -7,8 +7,8 @@ import { type Mutant, toMutants } from './mutant.ts';
 import type { Room } from './rooms.ts';
 
 /**
- * Most `index.ts` files only re-export, and most `main.ts` files only compose a service, so they
- * have no mutants.
+ * Files without mutants. Each `index.ts` and `main.ts` is among them, because most of these files
+ * only re-export or only compose a service.
  */
 const leftOut = /(?:\.test|[.-]fixture)\.ts$|\/(?:index|main)\.ts$|\/generated\//;
 

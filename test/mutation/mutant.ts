@@ -36,8 +36,8 @@ export interface Edit {
    */
   readonly reach: number;
   /**
-   * Set for SQL in TypeScript: the literal SQL around the change, without the parts that a template
-   * inserts.
+   * Set only for SQL in TypeScript: the text of the changed string. In a template, it is only the
+   * literal part around the change, up to the next `${…}` on each side.
    */
   readonly sql?: string;
 }

@@ -47,8 +47,8 @@ export function nearestFirst(
 }
 
 /**
- * The SQL with `$` for each parameter. The source writes a parameter as `$id`, but the sent
- * statement writes it as `$1::uuid`.
+ * Writes each parameter as `$`, so that the SQL of the source and a sent statement can be compared:
+ * the source has `$id`, but the sent statement has `$1::uuid`.
  */
 function withoutParameters(sql: string): string {
   return sql.replaceAll(/\$\w+(?:::\w+(?:\[\])?)?/g, '$');

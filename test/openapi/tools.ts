@@ -26,7 +26,8 @@ function step(name: string, command: string, args: readonly string[], env: NodeJ
   if (status !== 0) failed.push(name);
 }
 
-// npx, npm and pip fetch the tools, because they are large and only this command needs them.
+// The tools are not in package.json, because they are large and only this command needs them. npx,
+// npm and pip fetch them instead.
 const npx = (name: string, args: readonly string[]) => step(name, 'npx', ['--yes', ...args]);
 const bin = (name: string) => path.join(checkoutDir, 'node_modules/.bin', name);
 
@@ -117,7 +118,8 @@ const calls = [
   `node '${dir}/bundled/hey-api.mjs'`,
   `'${inPython('python')}' '${dir}/python-client/use.py'`,
 ];
-if (!runAtLiveGateway(['sh', '-ec', calls.join('\n')])) failed.push('A call to the gateway');
+if (!runAtLiveGateway(['sh', '-ec', calls.join('\n')]))
+  failed.push('The calls of the generated clients to a live gateway');
 
 process.stdout.write(
   failed.length === 0

@@ -73,8 +73,8 @@ describe.skipIf(reason !== undefined)('through PgBouncer in transaction mode', (
       const { submissionId } = await creation;
       const ended = await client.waitFor(submissionId, { timeoutMs: 25_000 });
       expect(ended.status).toBe('submitted');
-      // The kill may lose Postgres's answer to a claim. Then the next attempt is due when the claim
-      // expires.
+      // The kill may lose Postgres's answer to the claim of a webhook attempt. Then the next
+      // attempt is due only when that claim expires.
       const timeoutMs = attemptClaimMs + 20_000;
       await eventOf(journey, submissionId, 'submission.completed', { timeoutMs });
       expect(endingEvents(journey, submissionId)).toHaveLength(1);

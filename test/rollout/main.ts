@@ -39,7 +39,7 @@ const { steps, report, failed, failedCreations, moved, latencies, slowest } = aw
 );
 for (const line of describeReport(report)) say(line);
 
-say('\ntime from a request to create a submission to its 201:');
+say('\ntime from a POST /v1/submissions to its 201:');
 const quietP99Ms = latencies.find(({ phase }) => phase === 'quiet')?.p99Ms ?? Number.NaN;
 for (const { phase, count, p50Ms, p99Ms } of latencies)
   say(

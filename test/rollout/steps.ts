@@ -65,8 +65,8 @@ export interface Balancer {
   /** Scales each service to `usual` processes. Tenants then reach all gateways at one address. */
   open(world: World): Promise<void>;
   /**
-   * Withdraws the process from the balancer, ends it with SIGTERM, and starts it again. If `kills`
-   * is true, kills it without a withdrawal instead.
+   * Withdraws the process from the balancer and ends it with SIGTERM. If `kills` is true, kills it
+   * without a withdrawal instead. Then starts the process again.
    */
   restart(one: ServiceUnderTest, kills: boolean): Promise<void>;
   scale(world: World, service: ServiceName, count: number): Promise<void>;

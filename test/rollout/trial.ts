@@ -132,7 +132,10 @@ export function failedAnswers(answers: Readonly<Record<string, number>>): Record
   return Object.fromEntries(Object.entries(answers).filter(([name]) => failure.test(name)));
 }
 
-/** The refusals for lack of a node, except those that the load provokes. */
+/**
+ * The creations that were refused for lack of a node, except those that the nodes decline on
+ * purpose.
+ */
 function refusalsOf(history: History, world: World | undefined): History {
   const applications = [...(world?.seen.applications.values() ?? [])];
   const declined = applications.filter(({ behaviour }) => behaviour === declinedOnPurpose);

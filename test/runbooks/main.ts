@@ -24,8 +24,8 @@ import { Client } from 'pg';
 import { readRunbooks } from './blocks.ts';
 
 /**
- * `pnpm runbooks [N...]`: runs the blocks of docs/OPERATIONS.md against a deployment on this
- * machine. N selects blocks, counted from 1.
+ * `pnpm runbooks [N...]`: runs the code blocks of docs/OPERATIONS.md that are marked `sh runbook`,
+ * against a deployment on this machine. N selects blocks, counted from 1.
  */
 const chosen = process.argv.slice(2).map(Number);
 const dir = mkdtempSync(path.join(tmpdir(), 'svc-runbooks-'));
@@ -134,7 +134,7 @@ try {
       process.stdout.write(`${log}: ${readFileSync(at('state', log), 'utf8').slice(-2_000)}\n`);
   rmSync(dir, { recursive: true, force: true });
 }
-if (ran === 0) faults.push(`there is no block ${chosen.join(', ')}`);
+if (ran === 0) faults.push(`docs/OPERATIONS.md has no runbook block ${chosen.join(', ')}`);
 process.stdout.write(
   `runbooks: ${faults.length === 0 ? 'all ran as written' : `FAILED: ${faults.join('; ')}`}. ${ran} blocks, ${Math.max(0, ran - faults.length)} without an error\n`,
 );

@@ -109,7 +109,8 @@ export async function disagreements(pool: Pool, model: Model): Promise<string[]>
     );
   for (const { id, state } of submissions) {
     const expected = model.submissions.get(id)?.state;
-    if (state !== expected) found.push(`${id} is ${state}, but must be ${expected}`);
+    if (state !== expected)
+      found.push(`${id} is ${state} in Postgres, but ${expected} in the model`);
   }
   return found;
 }

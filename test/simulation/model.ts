@@ -58,7 +58,7 @@ export class Model {
     const fits = quoted?.maxMicros === '200000000' && estimated >= 20_000_000n;
     if (!fits || estimated > 200_000_000n)
       this.complaints.push(
-        `a quote is wrong: ${result}, estimated ${quoted?.estimatedMicros} and at most ${quoted?.maxMicros} micros`,
+        `a quote is wrong: the result is ${result}, estimated is ${quoted?.estimatedMicros} micros and max is ${quoted?.maxMicros} micros`,
       );
   }
 

@@ -49,7 +49,7 @@ test('each term that does not hold refuses the start with status 2 and names its
   world.chain.createMint(wrongDecimals, authority, 9);
   world.chain.createMint(wrongProgram, authority, 6, token2022Program);
   const refusals: readonly (readonly [NodeJS.ProcessEnv, RegExp])[] = [
-    [{ SOLANA_USDC_MINT: stranger }, /^SOLANA_USDC_MINT names no account on this network/],
+    [{ SOLANA_USDC_MINT: stranger }, /^SOLANA_USDC_MINT is not the address of an account/],
     [{ SOLANA_USDC_MINT: wrongDecimals }, /^SOLANA_USDC_MINT has 9 decimals/],
     [
       { SOLANA_USDC_MINT: wrongProgram },

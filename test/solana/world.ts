@@ -182,7 +182,7 @@ export class SolanaWorld {
 
   async read(reference: string): Promise<PurchaseIntent> {
     const intent = await readPurchaseIntent(this.store, { reference });
-    if (intent === null) throw new Error('there is no intent with this reference');
+    if (intent === null) throw new Error(`there is no intent with the reference ${reference}`);
     return intent;
   }
 

@@ -1,8 +1,8 @@
 import type { TestStack } from '@svc/testkit';
 
 /**
- * Checks with SQL, at any moment of a run, that the money adds up and that each end has its event.
- * Returns one text for each violation.
+ * Checks with SQL that the money adds up, and that each submitted, failed or cancelled submission
+ * has one event of its end. Works at any moment of a run. Returns one text for each violation.
  */
 export async function auditMoney(query: TestStack['query']): Promise<string[]> {
   const violations: string[] = [];
@@ -16,7 +16,7 @@ export async function auditMoney(query: TestStack['query']): Promise<string[]> {
 
 const checks = [
   {
-    violation: 'the account differs from the sum of its entries',
+    violation: 'balance, held or rebate of the account is not the sum of its entries',
     sql: `SELECT a.tenant_id AS subject, a.balance_micros || '/' || a.held_micros AS detail
       FROM credit_accounts a LEFT JOIN LATERAL (
         SELECT COALESCE(sum(amount_micros * ((credit_account LIKE 'tenant_%')::int - (debit_account LIKE 'tenant_%')::int)), 0) AS balance,
@@ -38,7 +38,7 @@ const checks = [
         WHERE s.tenant_id = a.tenant_id AND state IN ('pending', 'dispatched', 'running', 'settling'))`,
   },
   {
-    violation: 'the table submissions_in_flight differs from the submissions that have not ended',
+    violation: 'its row in submissions_in_flight is missing, has a wrong tenant or must not exist',
     sql: `SELECT COALESCE(s.id, f.submission_id) AS subject, s.state AS detail
       FROM submissions s FULL JOIN submissions_in_flight f ON f.submission_id = s.id
       WHERE (s.finished_at IS NULL) IS DISTINCT FROM (f.submission_id IS NOT NULL)
@@ -55,7 +55,7 @@ const checks = [
         AND (e.hold <> s.quote_max_micros OR e.charge + e.release <> e.hold OR e.charge <> COALESCE(s.charged_micros, 0))`,
   },
   {
-    violation: 'a submission in flight has other entries than its hold',
+    violation: 'a submission in flight has entries other than one hold, or has none',
     sql: `SELECT s.id AS subject, s.state AS detail FROM submissions s
       WHERE state IN ('pending', 'dispatched', 'running', 'settling')
         AND (SELECT array_agg(type ORDER BY type) FROM ledger_entries e WHERE e.submission_id = s.id) IS DISTINCT FROM ARRAY['hold']`,

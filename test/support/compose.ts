@@ -33,8 +33,8 @@ export function readCompose(): ComposeFile {
 }
 
 /**
- * Replaces `${NAME:-default}` and `${NAME:?message}` by the value of NAME. Without one, the first
- * form gives its default and the second throws `NAME: message`.
+ * Replaces `${NAME:-default}` and `${NAME:?message}` by the value of NAME in `env`. If `env` has no
+ * NAME, the first form gives its default and the second throws `NAME: message`.
  */
 export function interpolate(text: string, env: Readonly<Record<string, string>>): string {
   return text.replaceAll(

@@ -125,12 +125,13 @@ async function link(
 }
 
 /**
- * Waits until the reconciler has ended all runs of a test's node, so the next test does not see
- * them.
+ * Makes the leases and start deadlines of a node's submissions expire, and waits until these
+ * submissions have ended. Otherwise they could still run in the next test.
  */
 async function nodeIsGone(store: Store, nodeId: string): Promise<void> {
   await waitUntil(async () => {
-    // Each pass repeats this, because a `start` or a report in flight may renew a lease.
+    // Each pass of `waitUntil` repeats the UPDATE, because a `start` or a report in flight may
+    // renew a lease.
     await store.query(
       `UPDATE submissions SET lease_expires_at = svc_now(), start_deadline_at = svc_now()
        WHERE node_id = $1::uuid AND state IN ('dispatched', 'running')

@@ -52,8 +52,9 @@ export async function startJourney(options: JourneyOptions = {}): Promise<Journe
 }
 
 /**
- * The returned function starts the stack at its first call. Each call has a new tenant. The stack
- * is closed at the end of the file or of the `describe` block.
+ * The returned function starts the stack at its first call. Each call returns a journey on this
+ * stack with a new tenant. The stack is closed at the end of the file or `describe` block that
+ * calls `shareStack`.
  */
 export function shareStack(options: StackOptions = {}): (credits?: number) => Promise<Journey> {
   let starting: Promise<{ stack: TestStack; accounts: Accounts }> | undefined;
@@ -90,7 +91,8 @@ async function nodesAreFree(
     const busy = await query("SELECT id FROM submissions WHERE state IN ('dispatched', 'running')");
     const { slots, free } = await registry.capacity('ats.application');
     if (busy.length > 0 || slots === 0 || free < slots) return false;
-    // The registry may still have the nodes of a killed dispatcher, so the links count too.
+    // The registry may still have the nodes of a killed dispatcher, so the number of open
+    // links is checked too.
     const links = await Promise.all(
       Array.from({ length: dispatchers }, (_, index) => linksOf(stack, index)),
     );
@@ -166,8 +168,8 @@ export async function refusal(call: Promise<unknown>): Promise<ApiError> {
 }
 
 /**
- * Waits for the webhook with this event of a submission, and verifies its signature. Throws if none
- * arrives within `timeoutMs`.
+ * Waits for a webhook with the event `type` of the submission, and verifies its signature. Throws
+ * if none arrives within `timeoutMs`.
  */
 export async function eventOf(
   { receiver, tenant }: Journey,

@@ -108,8 +108,8 @@ export function signedBy(tenant: TenantCredentials, wire: WireRequest): WireRequ
 }
 
 /**
- * Sends the bytes and waits until the connection closes, at most `waitMs` without data. Resolves
- * with the first answer, or with undefined if none came.
+ * Sends the bytes, then waits until the connection closes or has had no traffic for `waitMs`.
+ * Resolves with the first answer, or with undefined if none came.
  */
 export async function sendBytes(
   baseUrl: string,

@@ -39,7 +39,7 @@ export function openFormerBuild(wanted?: string): FoundFormerBuild {
   if (top !== checkoutDir) return missing('this copy has no git history');
   const commit = wanted === undefined ? commitBefore() : git('rev-parse', `${wanted}^{commit}`);
   if (commit === undefined)
-    return missing('the git history has no commit before the newest migration');
+    return missing(`the git history has no commit ${wanted ?? 'before the newest migration'}`);
   const directory = path.join(cacheDir, 'former-builds', commit);
   if (!existsSync(directory)) {
     const partial = `${directory}.${process.pid}`;

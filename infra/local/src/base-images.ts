@@ -24,8 +24,8 @@ export function imagesIn(text: string): ImageReference[] {
 }
 
 /**
- * Returns the text with a digest after the tag of each image. The keys of `digests` are images with
- * their tags. Other images stay unchanged.
+ * Returns the text with the digest of each image after its tag. The keys of `digests` are images
+ * with their tags. An image that is not a key stays unchanged.
  */
 export function pinned(text: string, digests: ReadonlyMap<string, string>): string {
   return text.replaceAll(reference, (line, before, image, _, after) => {

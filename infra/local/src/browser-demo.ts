@@ -18,7 +18,8 @@ export interface BrowserDemoPlace {
 
 /**
  * Runs the demo submission in a real browser. Returns the URL of the demo employer's page, or
- * undefined if no application has arrived there.
+ * undefined if no application has arrived there. Prints a failure of the demo instead of throwing
+ * it, unless the stack is closing.
  */
 export async function runBrowserDemo(
   demo: Omit<Demo, 'application'>,
@@ -28,7 +29,9 @@ export async function runBrowserDemo(
   const browser = findChromium();
   const credentials = demo.world.browserNode;
   if (browser === undefined || credentials === undefined) {
-    progress.print(`> There is no browser, so the demo is simulated. ${browserAdvice}`);
+    progress.print(
+      `> There is no Chromium or Google Chrome on the PATH, so the demo is simulated. ${browserAdvice}`,
+    );
     return undefined;
   }
   const employer = await startDemoEmployer();

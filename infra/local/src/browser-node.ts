@@ -25,8 +25,8 @@ interface Way {
 }
 
 /**
- * More than the one slot that the demo needs, because surge raises the price if all slots of the
- * fleet are busy (CONTRACT 4).
+ * The demo needs only one slot. If the node had only one, the demo would keep the whole fleet busy,
+ * and surge would raise the price (CONTRACT 4).
  */
 const slots = 4;
 
@@ -79,8 +79,9 @@ export async function startBrowserNode(place: BrowserNodePlace): Promise<Browser
 }
 
 /**
- * The ways to run the browser on this machine, the safest first. Without its sandbox the risk is
- * small, because it opens only the demo employer's page.
+ * Returns the ways to run the browser on this machine, the safest first. The last way is without
+ * the browser's sandbox. The risk is small, because the browser opens only the demo employer's
+ * page.
  */
 function ways(): Way[] {
   const prefix = unprivileged();

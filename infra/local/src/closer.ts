@@ -1,6 +1,6 @@
 export interface Closer {
   /**
-   * Adds the close function of a resource that was just opened. If this closer was closed already,
+   * Adds the close function of a resource that was just opened. If `close` was called already,
    * closes the resource at once and throws.
    */
   add(close: () => Promise<void>): Promise<void>;

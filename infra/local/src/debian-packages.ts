@@ -21,7 +21,8 @@ export function canFetchPackages(): boolean {
 
 /**
  * Downloads the packages and their dependencies, except those installed on this machine, and
- * unpacks them into `dir`. Throws CommandError if a command fails.
+ * unpacks them into `dir`. `finish` may change the files before they are renamed to `dir`. Throws
+ * CommandError if a command fails.
  */
 export async function fetchPackages(
   dir: string,
@@ -48,7 +49,8 @@ async function unpack(
       await runCommand(['dpkg-deb', '-x', path.join(archives, file), unpacked]);
     }
     finish(unpacked);
-    // Renamed at the end, so that an interrupted fetch leaves no `dir`.
+    // The unpacked files are renamed to `dir` at the end, so that an interrupted fetch leaves no
+    // `dir`.
     if (!existsSync(dir)) renameSync(unpacked, dir);
   } finally {
     rmSync(work, { recursive: true, force: true });
@@ -56,13 +58,17 @@ async function unpack(
 }
 
 /**
- * Like `fetchPackages`, but from another Debian release and without dependencies. Throws if a
- * command fails or this machine has no package source for Debian 12.
+ * Like `fetchPackages`, but downloads exactly `packages`, from the Debian release `release`. Throws
+ * if a command fails, or if this machine has no package source for Debian 12, because the source
+ * for `release` is derived from it.
  */
 export async function fetchFromRelease(
   dir: string,
   release: string,
-  /** Must also name the libraries that the programs need, with the loader and the C library. */
+  /**
+   * Must also name the libraries, the loader and the C library that the programs need, unless those
+   * of this machine are new enough.
+   */
   packages: readonly string[],
   finish: (unpacked: string) => void,
 ): Promise<void> {
@@ -122,8 +128,8 @@ function aptWith(work: string): string[] {
 }
 
 /**
- * The environment variable with which programs unpacked in `dir` find their libraries: in
- * `usr/lib/*-linux-gnu` and its direct subdirectories.
+ * Returns the environment variable with which programs that are unpacked in `dir` find their
+ * libraries. It lists the directories `usr/lib/*-linux-gnu` and their direct subdirectories.
  */
 export function libraryPath(dir: string): { readonly LD_LIBRARY_PATH: string } {
   const lib = path.join(dir, 'usr/lib');

@@ -25,8 +25,8 @@ export interface Demo {
 }
 
 /**
- * The longest wait for the assignment of the demo submission, and then again for its end. Simulated
- * nodes and a browser need 1 to 3 s.
+ * The longest wait until the demo submission is assigned. The wait from then until its end has the
+ * same limit. Simulated nodes and a browser need 1 to 3 s.
  */
 const lifeBoundMs = 60_000;
 const webhookBoundMs = 20_000;
@@ -83,7 +83,7 @@ async function topUp(client: Client, { world, env, progress }: Demo): Promise<vo
 }
 
 /**
- * Creates the submission. While no node is linked (`dispatch_unavailable`), tries again with the
+ * Creates the submission. While no node can take it (`dispatch_unavailable`), tries again with the
  * same idempotency key for at most `dispatchBoundMs`.
  */
 async function submit(client: Client, payload: AtsApplicationPayload): Promise<SubmissionCreated> {

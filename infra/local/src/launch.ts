@@ -39,8 +39,8 @@ export interface Launch {
 }
 
 /**
- * Starts the embedded stack and, if wanted, shows the life of one submission (CONTRACT 9). Throws
- * StartError if the user can fix the cause.
+ * Starts the embedded stack and, if the settings ask for it, shows the life of one submission
+ * (CONTRACT 9). Throws StartError for a failure whose cause the user can fix.
  */
 export async function launch(launched: Launch): Promise<void> {
   const { settings, dir, progress, closer } = launched;

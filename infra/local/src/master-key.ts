@@ -5,8 +5,9 @@ import path from 'node:path';
 const keyBytes = 32;
 
 /**
- * Returns the master key from the environment, or else from a file that is generated once. If this
- * file is lost, so are all secrets sealed with its key.
+ * Returns the master key from the environment, or from the file that the environment names.
+ * Otherwise generates a key once and keeps it in `dir`. If the generated file is lost, all values
+ * sealed with its key are lost too.
  */
 export function masterKey(dir: string, env: NodeJS.ProcessEnv = process.env): string {
   const { SVC_MASTER_KEY: given, SVC_MASTER_KEY_FILE: givenFile } = env;

@@ -15,11 +15,11 @@ export interface Migration {
 
 /**
  * Applies the migrations of this checkout. If `isAlone`, also applies those that earlier builds do
- * not work with, and reseals values in an older format.
+ * not work with, and reseals the values that an earlier version sealed in an older format.
  */
 export async function migrate({ ownerUrl, isAlone, env, say }: Migration): Promise<void> {
-  // `--raise-floor` also applies migrations that earlier builds do not work with. No build runs
-  // yet, because the services of this stack start later.
+  // `--raise-floor` also applies migrations that earlier builds do not work with. This is safe if
+  // `isAlone`: no build uses the database yet, because the services of this stack start later.
   const words = isAlone ? ['migrate', '--raise-floor'] : ['migrate'];
   const printed = await svc(words, { ...env, MIGRATION_DATABASE_URL: ownerUrl });
   const result = new Map<string, unknown>(Object.entries(printed ?? {}));
@@ -28,5 +28,5 @@ export async function migrate({ ownerUrl, isAlone, env, say }: Migration): Promi
   say(names.length === 0 ? 'up to date' : `applied ${names.join(', ')}`);
   if (!result.has('next') || !isAlone) return;
   await svc(['master-key', 'rotate', '--alone'], env);
-  say('resealed all secrets');
+  say('resealed all secrets and personal data');
 }

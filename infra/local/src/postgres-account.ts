@@ -25,7 +25,10 @@ export interface PostgresAccount {
 }
 
 const nobody = 65_534;
-/** In this namespace a command can still reach a checkout below /root. */
+/**
+ * A command in this user namespace runs as `nobody`. It can still reach a checkout below /root,
+ * because outside the namespace it is root.
+ */
 const userNamespace = ['unshare', '--user', `--map-user=${nobody}`, `--map-group=${nobody}`, '--'];
 const asNobody = ['setpriv', `--reuid=${nobody}`, `--regid=${nobody}`, '--clear-groups', '--'];
 
@@ -53,7 +56,7 @@ function nobodyAccount(): PostgresAccount {
   const outside = path.join('/var/tmp', `svc-postgres-${shortHash(checkoutDir)}`);
   mkdirSync(outside, { recursive: true, mode: 0o755 });
   if (lstatSync(outside).uid !== 0)
-    throw new Error(`${outside} must belong to root. Remove it and start again.`);
+    throw new Error(`${outside} does not belong to root. Remove it and start again.`);
   return {
     prefix: asNobody,
     binaries(nativeDir) {

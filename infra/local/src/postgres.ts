@@ -36,7 +36,7 @@ const passwordBytes = 24;
 
 /**
  * Starts Postgres on a free port of 127.0.0.1. Creates the cluster if there is none. Throws
- * StartError if no npm package has the binaries for this platform.
+ * StartError if the npm package with the binaries for this platform is not installed.
  */
 export async function startPostgres(options: PostgresOptions): Promise<RunningPostgres> {
   const nativeDir = nativeDirectory();
@@ -146,8 +146,8 @@ function keptPassword(file: string): string {
 }
 
 /**
- * True if `postmaster.pid` reports that the process `pid` is ready. An open port would not show it.
- * A crashed server may have left the file with another id.
+ * True if `postmaster.pid` reports that the process `pid` is ready. An open port would not show
+ * that. The process id is compared, because a crashed server may have left the file.
  */
 async function saysReady(dataDir: string, pid: number): Promise<boolean> {
   const text = await readFile(path.join(dataDir, 'postmaster.pid'), 'utf8').catch(() => '');

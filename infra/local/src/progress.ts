@@ -8,8 +8,8 @@ export interface Progress {
 }
 
 /**
- * The smallest width, in columns, of a terminal that shows progress. Narrower terminals get plain
- * lines, also those of unknown width, which report 0.
+ * The smallest width, in columns, at which a terminal gets the live display of progress. A narrower
+ * terminal gets plain lines. So does a terminal of unknown width, because it reports 0.
  */
 const columnsMin = 40;
 

@@ -12,8 +12,9 @@ export interface PrometheusPrograms {
 }
 
 /**
- * Finds Prometheus and promtool, or calls `onFetch` and downloads Debian's package. Throws
- * StartError without `apt-get`, and CommandError if the download fails.
+ * Finds Prometheus and promtool on the PATH or in an earlier download. Otherwise calls `onFetch`
+ * and downloads Debian's package. Throws StartError if this machine has no `apt-get`, and
+ * CommandError if the download fails.
  */
 export async function prometheusPrograms(
   onFetch: () => void = () => {},

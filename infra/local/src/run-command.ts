@@ -31,7 +31,7 @@ export async function runCommand(
     cwd: checkoutDir,
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
-    // Ctrl-C on the terminal then does not reach the command.
+    // The command gets its own process group. Ctrl-C on the terminal then does not reach it.
     detached: true,
   });
   const bound = new AbortController();

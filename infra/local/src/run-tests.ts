@@ -7,7 +7,7 @@ import { checkoutDir } from './paths.ts';
 
 /**
  * `npm test` runs all tests and the checks. The last line, `N passed, M failed`, counts each check
- * as a test. Arguments go to vitest, and then no checks run.
+ * as a test. With arguments, the checks do not run, and vitest gets the arguments.
  */
 
 const slowestShown = 10;

@@ -81,8 +81,9 @@ function logTail(file: string): string {
 }
 
 /**
- * Runs `start` until it succeeds, at most `attemptsMax` times, and throws the last error. Another
- * program may take a free port before the server listens on it.
+ * Runs `start` until it succeeds. After `attemptsMax` failures, throws the last error. `start` must
+ * take a new port each time, because another program may take a free port before the server listens
+ * on it.
  */
 export async function withRetries<T>(attemptsMax: number, start: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {

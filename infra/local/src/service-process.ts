@@ -35,7 +35,7 @@ export interface ServiceCommand {
   readonly args?: readonly string[];
   readonly nodeOptions?: readonly string[];
   /**
-   * The environment of the process, which inherits no variables of this process.
+   * The whole environment of the started process. It inherits no variables from this process.
    * `NODE_COMPILE_CACHE` is added if it is missing.
    */
   readonly env: NodeJS.ProcessEnv;
@@ -113,7 +113,8 @@ function spawnService({
   const [file = '', ...words] = [...prefix, ...dieWithParent('KILL'), ...node];
   const child = spawn(file, words, {
     cwd: checkoutDir,
-    // Without `setpriv` (macOS), the process stops when its IPC channel closes.
+    // The IPC channel closes when this process ends. If the machine has no `setpriv` (macOS), the
+    // started process stops for that reason.
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     // The process gets its own process group. Ctrl-C then reaches only the launcher, which stops
     // all processes in order.

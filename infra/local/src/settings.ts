@@ -68,7 +68,7 @@ export async function assertPortsFree({ gatewayPort, nodeLinkPort }: Settings): 
     if (port === 0 || (await isPortFree(port))) continue;
     throw new StartError(
       `The stack cannot listen on port ${port} of 127.0.0.1.`,
-      `Stop the program that uses this port, or take any free port: ${name}=0 npm start.`,
+      `If another program uses this port, stop it. Or take any free port: ${name}=0 npm start.`,
     );
   }
 }

@@ -28,8 +28,9 @@ function bound(): { readonly signal: AbortSignal } {
 }
 
 /**
- * Starts the chain in its own process. Throws StartError if it does not become ready, and an error
- * if it does not send its terms within `answerBoundMs`.
+ * Starts a local Solana chain in a separate process. Throws StartError if this process does not
+ * become ready. Throws another error if it does not send its terms (`rpcUrl`, `recipient` and
+ * `mint`) within `answerBoundMs`.
  */
 export async function startSolanaChain(closer: Closer): Promise<SolanaChain> {
   const messages = new EventEmitter<ChainMessages>();

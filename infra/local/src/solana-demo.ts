@@ -46,7 +46,7 @@ export async function runSolanaDemo(
     const paid = await client.awaitPurchaseIntent(reference, { timeoutSeconds: awaitSeconds });
     if (paid.signature !== signature)
       throw new Error(
-        `the purchase intent ${reference} is ${paid.status}, and ${signature} did not pay it`,
+        `the purchase intent ${reference} is ${paid.status}, and the transaction ${signature} did not pay it`,
       );
     const seconds = ((performance.now() - startedMs) / 1_000).toFixed(1);
     say(

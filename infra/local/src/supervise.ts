@@ -23,8 +23,9 @@ const watchOptions = ['--watch', '--watch-preserve-output'];
 const watchLine = /^(Restarting|Failed running) /;
 
 /**
- * Starts a process, and restarts it on the same ports if it ends unexpectedly. Returns the ready
- * line of the first start. Throws StartError if that start fails.
+ * Starts a process. If it ends unexpectedly, restarts it on the same ports, with the variables from
+ * `samePorts`. Returns the ready line of the first start. Throws StartError if the first start
+ * fails.
  */
 export async function supervise(
   command: ServiceCommand,

@@ -168,5 +168,5 @@ export function verifyWebhook(
   const sentAt = new Date(Number(webhook.headers['webhook-timestamp']) * 1_000);
   const expected = verifier.sign(webhook.deliveryId, sentAt, webhook.body);
   const presented = (webhook.headers['webhook-signature'] ?? '').split(' ');
-  if (!presented.includes(expected)) throw new Error('no signature of the webhook matches');
+  if (!presented.includes(expected)) throw new Error('no signature of the webhook is valid');
 }

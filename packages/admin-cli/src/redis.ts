@@ -14,7 +14,7 @@ const redisWaitMs = 2_000;
 
 /**
  * Runs `work` with Redis. Throws Refusal if REDIS_URL is not set, or if Redis cannot be reached or
- * belongs to the other environment.
+ * belongs to the other environment (sandbox or production).
  */
 export async function withRedis<T>(
   context: Context,
@@ -31,7 +31,7 @@ export async function withRedis<T>(
 
 /**
  * Like `withRedis`, but returns `away` if REDIS_URL is not set or Redis cannot be reached. Throws
- * Refusal if Redis belongs to the other environment.
+ * Refusal if Redis belongs to the other environment (sandbox or production).
  */
 export async function tryRedis<T>(
   { configuration }: Context,

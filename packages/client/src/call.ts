@@ -143,7 +143,8 @@ export async function callService<Result>(
       const repeated = retries > 0 ? call.readRepeat?.(error) : undefined;
       if (repeated) return withRequestId(repeated, error.requestId);
       const offsetMs = offsetFrom(answer, error, connection.now());
-      // Repeats a call with `isOnce` too: with a refused timestamp, it did nothing.
+      // A call with `isOnce` is repeated too, because the service did nothing when it refused the
+      // timestamp.
       if (offsetMs && mayCorrectClock) {
         mayCorrectClock = false;
         connection.clockOffsetMs = offsetMs;

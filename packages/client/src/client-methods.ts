@@ -36,8 +36,9 @@ import type {
 } from './types.ts';
 
 /**
- * A call throws `ApiError`, or `ApiConnectionError` if no complete answer arrived. The client
- * repeats it after temporary errors unless its method says otherwise.
+ * A method throws `ApiError`, or `ApiConnectionError` if no complete answer arrived. After a
+ * temporary error (CONTRACT 11) the client repeats the call, unless the comment of the method says
+ * that it does not.
  */
 export interface Client {
   /**
@@ -55,7 +56,7 @@ export interface Client {
   cancel(submissionId: string, options?: CallOptions): Promise<CancelAnswer>;
   /**
    * Polls until the submission has ended. Continues after temporary errors. Throws
-   * `WaitTimeoutError` if the next poll would be later than `timeoutMs`.
+   * `WaitTimeoutError` if the next poll would begin more than `timeoutMs` after the call.
    */
   waitFor(
     submissionId: string,
@@ -66,17 +67,17 @@ export interface Client {
   listTransactions(query?: ListTransactionsQuery, options?: CallOptions): Pages<Transaction>;
   getSettings(options?: CallOptions): Promise<Settings>;
   changeSettings(change: SettingsChange, options?: CallOptions): Promise<Settings>;
-  /** Not repeated after a temporary error. */
+  /** The client does not repeat this call after a temporary error. */
   testWebhook(options?: CallOptions): Promise<DeliveryQueued>;
   listDeliveries(query?: ListDeliveriesQuery, options?: CallOptions): Pages<Delivery>;
   getDelivery(deliveryId: string, options?: CallOptions): Promise<Delivery>;
-  /** Not repeated after a temporary error. */
+  /** The client does not repeat this call after a temporary error. */
   redeliver(deliveryId: string, options?: CallOptions): Promise<DeliveryQueued>;
   /** All endpoints, oldest first. The webhook URL in the settings is not among them. */
   listWebhookEndpoints(options?: CallOptions): Promise<WebhookEndpointList>;
   /**
    * Only this answer shows the secret. If `url` is null, read the events with `pollWebhookEvents`.
-   * Not repeated after a temporary error.
+   * The client does not repeat this call after a temporary error.
    */
   createWebhookEndpoint(
     request: WebhookEndpointRequest,
@@ -98,14 +99,14 @@ export interface Client {
   ): Promise<{ readonly id: string }>;
   /**
    * Replaces the secret. For `overlapHours` (0 to 168, default 24) the previous secret signs too.
-   * Not repeated after a temporary error.
+   * The client does not repeat this call after a temporary error.
    */
   rotateWebhookEndpointSecret(
     endpointId: string,
     rotation?: { readonly overlapHours?: number },
     options?: CallOptions,
   ): Promise<RotatedSecret>;
-  /** Not repeated after a temporary error. */
+  /** The client does not repeat this call after a temporary error. */
   testWebhookEndpoint(endpointId: string, options?: CallOptions): Promise<DeliveryQueued>;
   /**
    * Returns events of an endpoint without a URL, oldest first. To get the next events, pass
@@ -119,7 +120,7 @@ export interface Client {
   listKeys(options?: CallOptions): Promise<KeyList>;
   /**
    * Only this answer shows the secret. Pass its `keyId` and `hmacSecret` to `createClient` as
-   * `keyId` and `secret`. Not repeated after a temporary error.
+   * `keyId` and `secret`. The client does not repeat this call after a temporary error.
    */
   createKey(request: KeyRequest, options?: CallOptions): Promise<KeyCreated>;
   /**
@@ -129,15 +130,15 @@ export interface Client {
   deleteKey(keyId: string, options?: CallOptions): Promise<{ readonly keyId: string }>;
   /** Lists the changes of settings, webhook endpoints and keys. */
   listAudit(query?: ListAuditQuery, options?: CallOptions): Pages<AuditEntry>;
-  /** `token` is `USDC` by default. Not repeated after a temporary error. */
+  /** `token` is `USDC` by default. The client does not repeat this call after a temporary error. */
   createPurchaseIntent(
     request: { readonly credits: number; readonly token?: string },
     options?: CallOptions,
   ): Promise<PurchaseIntent>;
   getPurchaseIntent(reference: string, options?: CallOptions): Promise<PurchaseIntent>;
   /**
-   * Waits for the payment. Returns the intent if it is confirmed or still pending. Otherwise throws
-   * `ConflictError` with code `intent_expired` or `intent_failed`.
+   * Waits for the payment. Returns the intent if it is confirmed, or still pending at the end of
+   * the wait. Otherwise throws `ConflictError` with code `intent_expired` or `intent_failed`.
    */
   awaitPurchaseIntent(
     reference: string,

@@ -8,8 +8,9 @@ export interface ClientOptions {
   /** The whole HMAC secret, `hsk_…`. */
   readonly secret: string;
   /**
-   * The id of the key that the secret belongs to, `key_…`. Without it, the service tries the
-   * tenant's first keys (CONTRACT 12).
+   * The id of the key that `secret` belongs to, `key_…`. Needed if `createKey` made the secret:
+   * without an id, the service tries only the keys from the tenant's creation and from rotations
+   * (CONTRACT 12).
    */
   readonly keyId?: string;
   /** The most repeats of one call after temporary errors. Default: 3. */
@@ -17,9 +18,9 @@ export interface ClientOptions {
   /** False: a call throws the error `dispatch_unavailable` without a repeat. Default: true. */
   readonly retryDispatchUnavailable?: boolean;
   /**
-   * The time limit of each request, in milliseconds. Default: 30,000. Use at least 6,000, because
+   * The time limit of each request, in milliseconds. Default: 30,000. Use more than 6,000, because
    * the search for a node may take six seconds. Requests that wait for events or a payment get
-   * more.
+   * additional time.
    */
   readonly requestTimeoutMs?: number;
   readonly fetch?: typeof globalThis.fetch;

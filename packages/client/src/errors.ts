@@ -124,7 +124,7 @@ export class WaitTimeoutError extends SvcError {
   readonly last: Submission | null;
 
   constructor(submissionId: string, timeoutMs: number, last: Submission | null, cause: unknown) {
-    super(`No end of ${submissionId} within ${timeoutMs} ms.`, { cause });
+    super(`${submissionId}: no end seen in ${timeoutMs} ms.`, { cause });
     this.last = last;
   }
 }

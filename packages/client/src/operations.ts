@@ -13,8 +13,8 @@ import type {
 } from './types.ts';
 
 /**
- * The methods of the client: `methodsOf` makes them from the table of operations, and `listsOf`
- * makes those for lists with pages.
+ * Makes the methods of the client. `methodsOf` makes them from `table`. `listsOf` makes the methods
+ * that return lists with pages.
  */
 
 interface Shape extends Partial<Call<unknown>> {
@@ -33,8 +33,9 @@ type Operation = readonly [
    */
   path: string,
   /**
-   * The name of a member of each successful answer. An answer without this member counts as an
-   * error. Empty if `shape` has `read`.
+   * The name of a member that each successful answer has. An answer without this member counts as
+   * an error. For a deletion, the member of the method's result that has the id. Empty if `shape`
+   * has `read`.
    */
   member: string,
   shape?: Shape,
@@ -54,10 +55,13 @@ const posted: Shape = { method: 'POST', takesContent: true };
  * that was in a lost answer.
  */
 const postedOnce: Shape = { ...posted, isOnce: true };
-/** A repeat could queue a second test, or send the same delivery once more. */
+/**
+ * A POST that queues a delivery. It is not safe to repeat, because a repeat could queue a second
+ * test, or send the same delivery once more.
+ */
 const delivered: Shape = { method: 'POST', isOnce: true };
 const patched: Shape = { ...posted, method: 'PATCH' };
-/** The method returns an object with the id, because the answer has no body. */
+/** A deletion. Its method returns an object with the id, because the answer has no body. */
 const deleted: Shape = { method: 'DELETE' };
 
 const table = {

@@ -3,8 +3,8 @@ import { type CallOptions, type Connection, given } from './connection.ts';
 import type { Page } from './types.ts';
 
 /**
- * A list. `for await` gives the items of the first page, or of the page at the `cursor` of the
- * query, and of all later pages. Each page is one call.
+ * A list. `for await` gives the items of all pages, beginning at the first page or at the `cursor`
+ * of the query. Each page is one call.
  */
 export interface Pages<Item> extends AsyncIterable<Item> {
   /** The first page, or the page at the `cursor` of the query. */

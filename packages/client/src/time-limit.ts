@@ -1,8 +1,8 @@
 import { ApiTimeoutError } from './errors.ts';
 
 /**
- * Runs `work` with a signal that aborts after `timeoutMs` or with `parent`. If `work` fails after
- * that, throws `ApiTimeoutError` or the reason of `parent`.
+ * Runs `work` with a signal that aborts after `timeoutMs` or when `parent` aborts. If `work` fails
+ * after the signal has aborted, throws `ApiTimeoutError` or the reason of `parent`.
  */
 export async function withTimeLimit<Result>(
   parent: AbortSignal | undefined,

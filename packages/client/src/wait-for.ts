@@ -12,7 +12,7 @@ function hasEnded(submission: Submission): submission is EndedSubmission {
 }
 
 /**
- * Throws `WaitTimeoutError` if the next poll would be later than `timeoutMs` after the call.
+ * Throws `WaitTimeoutError` if the next poll would begin more than `timeoutMs` after the call.
  * Continues after temporary errors, and throws other errors at once.
  */
 export async function waitFor(

@@ -73,8 +73,8 @@ export const OfferEnded = Type.Object({
 export type OfferEnded = Static<typeof OfferEnded>;
 
 /**
- * Reports to all dispatchers that this submission ended, but not by a report of its node. They stop
- * offering it, and its node is asked to stop the work.
+ * Reports to all dispatchers that a cancel, a deadline or an expired lease ended this submission.
+ * They stop offering it, and its node is asked to stop the work.
  */
 export const StopSubmission = Type.Object({
   kind: Type.Literal('stop_submission'),
@@ -89,9 +89,12 @@ export const NodeLinked = Type.Object({
   kind: Type.Literal('node_linked'),
   nodeId: Id,
   linkId: Id,
-  /** The link's number from the fleet registry. It decides only if `linkEpoch` is missing. */
+  /** The link's number from the fleet registry. It is compared only if `linkEpoch` is missing. */
   epoch: Type.Integer(),
-  /** The link's number from Postgres. The highest is the newest link. Older dispatchers omit it. */
+  /**
+   * The link's number from Postgres. The newest link of a node has the highest number. Dispatchers
+   * of an older version omit it.
+   */
   linkEpoch: Type.Optional(Type.Integer()),
 });
 export type NodeLinked = Static<typeof NodeLinked>;

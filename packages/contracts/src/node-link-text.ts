@@ -16,8 +16,8 @@ import {
 } from './node-link.ts';
 
 /**
- * The `code` of the `error` frame that answers a refused frame of a node (CONTRACT 7). A node does
- * not answer refused frames.
+ * The service answers a bad frame of a node with an `error` frame, which has this `code`
+ * (CONTRACT 7). A node does not answer bad frames of the service.
  */
 export type BadFrameCode =
   | 'malformed_frame'
@@ -131,8 +131,8 @@ export function parseFrameToNode(text: string): ParsedFrame<FrameToNode> {
 }
 
 /**
- * Builds the `assign` frame around the payload's text as the tenant sent it (decision 7).
- * `assignPayloadText` needs the payload as the last member.
+ * Builds the `assign` frame around the payload's text as the tenant sent it (decision 7). The
+ * payload is the last member, because `assignPayloadText` expects it there.
  */
 export function assignFrameText({
   offerId,
@@ -153,8 +153,8 @@ const assignHead =
   /^\{"type":"assign","offerId":"[^"\\]*","submissionId":"[^"\\]*",(?:"receipt":"[^"\\]*",)?"payload":/;
 
 /**
- * Returns the payload's text in a checked `assign` frame. The text is unchanged if
- * `assignFrameText` built the frame, otherwise parsed and serialised again.
+ * Returns the text of the payload of a checked `assign` frame. If `assignFrameText` built the
+ * frame, the text is unchanged. Otherwise the payload is parsed and serialised again.
  */
 export function assignPayloadText(frameText: string): string {
   const head = assignHead.exec(frameText);

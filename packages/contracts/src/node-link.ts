@@ -159,10 +159,11 @@ const stopped = Type.Object({
   submissionId: Id,
   usage: ReportedUsage,
 });
-/** Both sides send this frame. After it, no more offers are made on this link. */
+/** Either side may send this frame. After it, no more offers are made on this link. */
 const drain = Type.Object({ type: Type.Literal('drain') });
 /**
- * Sent for each submission of the node's history, after a `welcome` with `recovery` (CONTRACT 7).
+ * The node sends this frame for each submission of its history, after a `welcome` with `recovery`
+ * (CONTRACT 7).
  */
 const report = Type.Object({
   type: Type.Literal('report'),
@@ -172,8 +173,8 @@ const report = Type.Object({
   begun: Type.Boolean(),
 });
 /**
- * The service has recorded each submission of the node's history. It has also acknowledged the
- * outcomes that are only in the history.
+ * The node sends this frame when the service has recorded each submission of the node's history,
+ * and has acknowledged each outcome that is only in the history.
  */
 const reported = Type.Object({ type: Type.Literal('reported') });
 

@@ -3,8 +3,8 @@ import { Type, type Static } from 'typebox';
 import { OfferFacts } from './offer-facts.ts';
 
 /**
- * The BullMQ queues between services (docs/ARCHITECTURE.md, Queues). Payloads contain ids and facts
- * that never change, and no personal data.
+ * The BullMQ queues between services (docs/ARCHITECTURE.md, Queues). Their jobs contain ids and
+ * facts that never change, and no personal data.
  */
 
 export const jobIdsMax = 64;
@@ -16,7 +16,7 @@ const Uuids = Type.Array(Uuid, { minItems: 1, maxItems: jobIdsMax });
 export const DispatchJob = Type.Object(
   {
     submissionIds: Uuids,
-    /** The channel of the waiting gateway, or null if no gateway waits. */
+    /** The Redis channel of the gateway that waits for the result, or null if no gateway waits. */
     replyTo: Type.Union([Type.String({ minLength: 1, maxLength: 128 }), Type.Null()]),
     /** Saves the dispatcher a read of Postgres while `sentAtMs` is recent (decision 17). */
     held: Type.Optional(
@@ -32,8 +32,8 @@ export const DispatchJob = Type.Object(
                 heldAtMs: Type.Integer(),
                 facts: OfferFacts,
                 /**
-                 * Decides who gets a slot while slots are short (decision 40). A gateway of the
-                 * previous version omits it.
+                 * Needed to share slots between tenants while slots are short (decision 40). A
+                 * gateway of the previous version omits it.
                  */
                 tenantId: Type.Optional(Uuid),
               },
@@ -62,8 +62,8 @@ interface QueueDefinition {
   readonly name: string;
   readonly schema: typeof DispatchJob | typeof SettlementJob | typeof WebhookJob;
   /**
-   * The most attempts that end with an error. Then, or after an `InvalidJob`, the job is given up,
-   * and the reconciler of the queue finds the work in Postgres.
+   * The most attempts of a job that end with an error. After the last one, or after the error
+   * `InvalidJob`, the job is given up, and the reconciler of the queue finds the work in Postgres.
    */
   readonly attemptsMax: number;
   /** If a worker has not renewed its lock of a job for this long, the job counts as stalled. */

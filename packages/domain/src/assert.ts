@@ -3,9 +3,11 @@ export class InvariantError extends Error {
   override readonly name = 'InvariantError';
 }
 
-/** Throws InvariantError if `condition` is false (docs/STYLE.md 2). */
+/**
+ * Throws InvariantError if `condition` is false (docs/STYLE.md 2). `message` says what must be true.
+ */
 export function assertInvariant(condition: boolean, message: string): asserts condition {
-  if (!condition) throw new InvariantError(message);
+  if (!condition) throw new InvariantError(`broken invariant: ${message}`);
 }
 
 /**
@@ -13,5 +15,5 @@ export function assertInvariant(condition: boolean, message: string): asserts co
  * InvariantError if a value reaches this branch at run time.
  */
 export function assertNever(value: never): never {
-  throw new InvariantError(`a value of the type ${typeof value} has no case`);
+  throw new InvariantError(`a switch does not handle a value of the type ${typeof value}`);
 }

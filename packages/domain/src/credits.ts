@@ -21,8 +21,7 @@ export function fitsCredits(micros: bigint): boolean {
 
 /**
  * Converts credits, written as a JSON number, to micros. Undefined if `parseDecimal` refuses the
- * text, or if the number is negative, above `creditsMicrosMax`, or has more than six decimals by
- * value.
+ * text, or if the amount is negative, above `creditsMicrosMax` or not a whole number of micros.
  */
 export function parseCreditsExact(text: string): bigint | undefined {
   const decimal = parseDecimal(text);
@@ -41,6 +40,6 @@ export function formatCredits(micros: bigint): string {
  * `creditsMicrosMax`.
  */
 export function creditsToNumber(micros: bigint): number {
-  assertInvariant(fitsCredits(micros), 'an amount beyond creditsMicrosMax has no exact number');
+  assertInvariant(fitsCredits(micros), 'an amount on the wire is not beyond creditsMicrosMax');
   return Number(formatCredits(micros));
 }

@@ -41,8 +41,9 @@ function normalise(digits: bigint, scale: number): Decimal {
 }
 
 /**
- * Parses a JSON number exactly. Undefined for other text, and for a number beyond the limits above.
- * All numbers that `JSON.stringify` writes are within them.
+ * Parses a JSON number exactly. Undefined for other text, and for a number beyond
+ * `decimalTextLengthMax`, `decimalDigitsMax` or `decimalExponentMax`. Accepts every number that
+ * `JSON.stringify` writes.
  */
 export function parseDecimal(text: string): Decimal | undefined {
   if (text.length > decimalTextLengthMax) return undefined;
@@ -94,7 +95,10 @@ export function multiplyDecimals(a: Decimal, b: Decimal): Decimal {
 
 /** Throws InvariantError if the scale is negative or not whole. */
 export function decimalOf(digits: bigint, scale: number): Decimal {
-  assertInvariant(Number.isInteger(scale) && scale >= 0, 'a scale is a natural number');
+  assertInvariant(
+    Number.isInteger(scale) && scale >= 0,
+    'the scale of a decimal is a whole number that is not negative',
+  );
   return normalise(digits, scale);
 }
 
@@ -104,7 +108,7 @@ export function decimalOfMicros(micros: bigint): Decimal {
 
 /** Throws InvariantError if the decimal is negative. */
 export function roundHalfUpToMicros(decimal: Decimal): bigint {
-  assertInvariant(decimal.digits >= 0n, 'only a decimal that is not negative is rounded');
+  assertInvariant(decimal.digits >= 0n, 'a decimal to round to micros is not negative');
   if (decimal.scale <= 6) return digitsAt(decimal, 6);
   const divisor = 10n ** BigInt(decimal.scale - 6);
   return (decimal.digits * 2n + divisor) / (divisor * 2n);

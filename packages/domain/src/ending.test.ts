@@ -102,6 +102,6 @@ describe('a settlement', () => {
 
   test('throws if the pinned card has no such rate', () => {
     const unpinned = facts('settling', { outcomeKind: 'completed', rate: undefined });
-    expect(() => decideEnding(unpinned, settle)).toThrow('the rate that was quoted');
+    expect(() => decideEnding(unpinned, settle)).toThrow('the rate card of a quote');
   });
 });

@@ -42,8 +42,9 @@ export type Ending =
     };
 
 /**
- * Decides how a request ends a submission (CONTRACT 3 to 5). Null if the request is not allowed. A
- * cancel in `settling` settles the stored outcome instead.
+ * Decides how a request ends a submission (CONTRACT 3 to 5). Null if the state does not allow the
+ * request, or if `onlyOverdue` makes a rejection too early. In the state `settling`, a cancel
+ * settles the stored outcome.
  */
 export function decideEnding(facts: EndingFacts, request: EndingRequest): Ending | null {
   switch (request.kind) {
@@ -64,7 +65,7 @@ function decideSettlement(facts: EndingFacts): Ending | null {
     return moves(facts.state, 'settle_failed') ? { to: 'failed', chargeMicros: 0n } : null;
   }
   if (!moves(facts.state, 'settle_completed')) return null;
-  assertInvariant(facts.outcomeKind === 'completed', 'a settled submission has an outcome');
+  assertInvariant(facts.outcomeKind === 'completed', 'a submission in `settling` has an outcome');
   const rate = pinnedRate(facts);
   return { to: 'submitted', chargeMicros: charge(rate, facts.surgeMicros, facts.usage) };
 }
@@ -80,7 +81,10 @@ function decideCancel(facts: EndingFacts, by: 'tenant' | 'operator'): Ending | n
 }
 
 function pinnedRate(facts: EndingFacts): Rate {
-  assertInvariant(facts.rate !== undefined, 'the pinned rate card has the rate that was quoted');
+  assertInvariant(
+    facts.rate !== undefined,
+    'the rate card of a quote has a rate for its job type and tier',
+  );
   return facts.rate;
 }
 

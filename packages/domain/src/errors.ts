@@ -16,7 +16,7 @@ export const errorCatalogue = {
     status: 401,
     title: 'Unauthenticated',
     description:
-      'A signature header is missing or malformed, the timestamp differs from the clock of the service by more than five minutes, or no usable key made the signature. A usable key is enabled, has not expired and allows the address of the client.',
+      'A signature header is missing or malformed, the timestamp differs from the clock of the service by more than five minutes, or no usable key made the signature. A usable key is neither deleted nor expired, allows the address of the client, and belongs to a tenant or operator that is not disabled.',
   },
   insufficient_credits: {
     status: 402,
@@ -112,7 +112,7 @@ export const errorCatalogue = {
   key_limit: {
     status: 409,
     title: 'Key limit reached',
-    description: 'The tenant has 10 valid keys. Delete a key first.',
+    description: 'The tenant has 10 or more valid keys. Delete keys until it has at most 9.',
   },
   last_key: {
     status: 409,

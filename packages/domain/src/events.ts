@@ -111,7 +111,8 @@ export function lateOutcomeEventData(late: {
 
 /**
  * Who changed a setting (CONTRACT 12). Ids are in wire form. `keyId` is null if no key is recorded.
- * `operator` is `local` for a program with the master key.
+ * `operator` is `local` for a program that has the master key, such as `svc` without an operator's
+ * key.
  */
 export type SettingsChangedBy = { readonly keyId: string | null } | { readonly operator: string };
 

@@ -1,6 +1,6 @@
 /**
- * Shares free slots between tenants while slots are short (CONTRACT 7, decision 40). A Redis script
- * makes the same decisions. Times are Unix time in ms.
+ * Shares free slots between tenants while slots are short (CONTRACT 7, decision 40). The service
+ * runs the same rule as a Redis script, and a test compares the two. Times are Unix time in ms.
  */
 
 /**
@@ -12,8 +12,9 @@ export const backlogMemoryMs = 300_000;
 /** The contention ends this long after the last ask that got no slot. */
 export const contentionMs = 60_000;
 /**
- * The interval of turns, at which the counts decay and the level is computed again. An ask of a
- * tenant that did not count as asking causes a turn sooner.
+ * While slots are short, an ask causes a turn if the last turn is this long ago, or if the tenant
+ * of the ask did not count as asking. At a turn, the counts of asks and grants decay, and `level`
+ * is computed again.
  */
 export const shareTurnMs = 100;
 /** The shortest time for which a tenant counts as asking after its last ask. */
@@ -199,8 +200,8 @@ function afterTurn(before: Contention, { nowMs }: SlotAsk): Contention {
   const asking = decayed.filter((one) => isAsking(one, nowMs));
   const demands = asking.map(({ asks }) => asks);
   const level = waterLevel(demands, grants * guaranteedPart);
-  // At a constant rate, the decaying count approaches `rate * shareMemoryMs`. A young contention
-  // has reached only the part `counted` of it.
+  // At a constant rate, the decaying count of grants approaches `rate * shareMemoryMs`. In a young
+  // contention, the count has reached only the part `counted` of this value.
   const counted = 1 - Math.exp(-Math.max(shareTurnMs, nowMs - before.beganAtMs) / shareMemoryMs);
   return {
     ...before,
@@ -215,8 +216,8 @@ function afterTurn(before: Contention, { nowMs }: SlotAsk): Contention {
 }
 
 /**
- * The max-min fair share. It is 4 if demands of 1, 5 and 6 share a capacity of 9 as 1, 4 and 4. It
- * is `capacity` if the demands add up to less than `capacity`.
+ * The max-min fair share. For example, demands of 1, 5 and 6 share a capacity of 9 as 1, 4 and 4,
+ * so the share is 4. If the demands add up to less than `capacity`, the share is `capacity`.
  */
 export function waterLevel(demands: readonly number[], capacity: number): number {
   let left = capacity;
@@ -243,8 +244,8 @@ function withBacklog(before: Contention, { tenantId, usable, nowMs }: SlotAsk): 
 }
 
 /**
- * How many free slots tenants above their share leave to the others. A single usable slot is kept
- * free only for `yieldMs` after `starvedAtMs`.
+ * The number of free slots that tenants above their share leave to the others. If the tier has only
+ * one usable slot, this slot is kept free only for `yieldMs` after `starvedAtMs`.
  */
 function keptFree({ backlogMax, starvedAtMs }: Contention, { usable, nowMs }: SlotAsk): number {
   const spare = Math.min(1, usable / slotsPerSpare);

@@ -28,8 +28,8 @@ export function toWireId(prefix: IdPrefix, uuid: string): string {
 }
 
 /**
- * The UUID of a wire id. Undefined for a malformed id or another prefix, which count as an unknown
- * id (CONTRACT 1).
+ * The UUID of a wire id. Undefined if the id is malformed or has another prefix. Callers treat such
+ * an id as unknown (CONTRACT 1).
  */
 export function fromWireId(prefix: IdPrefix, text: string): string | undefined {
   const suffix = text.slice(prefix.length + 1);

@@ -225,8 +225,8 @@ function readString(reader: Reader, where: UnsafeString['where']): JsonString | 
       reader.offset = offset + 1;
       const value = escaped ? resolveEscapes(reader, start) : text.slice(start + 1, offset);
       if (value === undefined) return undefined;
-      // Any other string is safe: an unescaped NUL is refused as a control character, and an
-      // unescaped lone surrogate makes the whole text ill-formed.
+      // A string without escapes in a well-formed text is safe: an unescaped NUL is refused as a
+      // control character, and an unescaped lone surrogate makes the whole text ill-formed.
       if (escaped || reader.isIllFormed) noteUnsafe(reader, value, where);
       return { kind: 'string', value, start, end: reader.offset };
     }
@@ -236,7 +236,7 @@ function readString(reader: Reader, where: UnsafeString['where']): JsonString | 
     } else if (!(code >= 0x20)) {
       // At the end of the text, `code` is NaN. A string without a closing quote fails here too.
       reader.offset = Math.min(offset, text.length);
-      return fail(reader, 'a string must end with a double quote and have no control characters');
+      return fail(reader, 'a string has a control character, or lacks its closing double quote');
     }
   }
 }

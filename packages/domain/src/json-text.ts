@@ -57,8 +57,8 @@ function scanString(text: string, from: number): number | JsonTextFault {
 }
 
 /**
- * Finds a fault that makes JSON text unsafe to parse or to pass on. Undefined if there is none. The
- * outermost value has depth 1. Text that is not JSON may pass.
+ * Finds a fault that makes JSON text unsafe to parse or to pass on. Undefined if there is none,
+ * even if the text is not JSON. The outermost array or object has depth 1.
  */
 export function jsonTextFault(text: string, depthMax: number): JsonTextFault | undefined {
   if (!text.isWellFormed()) return 'lone_surrogate';

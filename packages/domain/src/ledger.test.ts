@@ -80,7 +80,7 @@ describe('an ending', () => {
   test.each([
     ['a charge is never above its hold', 400n, 401n, 0n],
     ['a charge is never negative', 400n, -1n, 0n],
-    ['a hold is never above the held credits', 401n, 0n, 0n],
+    ['a hold is never above the held credits of its tenant', 401n, 0n, 0n],
     ['a rebate is never negative', 400n, 1n, -1n],
   ])('%s: else an invariant is broken', (message, heldMicros, chargeMicros, rebateMillionths) => {
     const ending = { heldMicros, chargeMicros, rebateMillionths };

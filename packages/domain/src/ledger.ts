@@ -2,8 +2,8 @@ import { assertInvariant } from './assert.ts';
 import { roundHalfUpToMicros, decimalOf } from './decimal.ts';
 
 /**
- * All accounts add up to zero, because a movement gives to one what it takes from another. A
- * tenant's balance is its available and held credits (CONTRACT 4).
+ * The accounts of the ledger. They add up to zero, because a movement gives to one account what it
+ * takes from another. A tenant's balance is `tenant_available` plus `tenant_held` (CONTRACT 4).
  */
 export type LedgerAccount = 'tenant_available' | 'tenant_held' | 'revenue' | 'issuance' | 'rebate';
 
@@ -29,7 +29,10 @@ export const statementTypes = [
 ] as const satisfies readonly MovementType[];
 export type StatementType = (typeof statementTypes)[number];
 
-/** The balances of a tenant: the sums of its movements. The row of its account stores them. */
+/**
+ * The balances of a tenant: the sums of its movements. The tenant's row in `credit_accounts` stores
+ * these sums.
+ */
 export interface AccountFigures {
   readonly balanceMicros: bigint;
   readonly heldMicros: bigint;
@@ -114,8 +117,8 @@ export function planHold(figures: AccountFigures, amountMicros: bigint): HoldPla
 }
 
 /**
- * Plans the movements that end a hold. A zero amount makes none. Throws InvariantError for a
- * negative rebate, or if `0 <= charge <= hold <= all held` is false.
+ * Plans the movements that end a hold. An amount of zero makes no movement. Throws InvariantError
+ * for a negative rebate, or if `0 <= charge <= hold <= figures.heldMicros` is false.
  */
 export function planEnding(
   figures: AccountFigures,
@@ -129,7 +132,10 @@ export function planEnding(
   const { heldMicros, chargeMicros, rebateMillionths } = ending;
   assertInvariant(chargeMicros >= 0n, 'a charge is never negative');
   assertInvariant(chargeMicros <= heldMicros, 'a charge is never above its hold');
-  assertInvariant(heldMicros <= figures.heldMicros, 'a hold is never above the held credits');
+  assertInvariant(
+    heldMicros <= figures.heldMicros,
+    'a hold is never above the held credits of its tenant',
+  );
   assertInvariant(rebateMillionths >= 0n, 'a rebate is never negative');
   const rebateMicros = roundHalfUpToMicros(decimalOf(chargeMicros * rebateMillionths, 12));
   return planAll(figures, [

@@ -71,8 +71,8 @@ export const retryAfterSecondsDefault = 1;
 /** The most time from `dispatched` to `start`. */
 export const startDeadlineMs = 60_000;
 /**
- * The lease of a run from `begin`, or from the node's report in a recovery. Each readable `usage`
- * frame and each repeated `start` renews it.
+ * The length of a run's lease. The lease starts at `begin`, or at the node's report in a recovery.
+ * Each readable `usage` frame and each repeated `start` renews it.
  */
 export const leaseMs = 60_000;
 /**
@@ -86,8 +86,8 @@ export const runLimitMs: Readonly<Record<Tier, number>> = {
 };
 export const usageIntervalMs = 5000;
 /**
- * This long after the first `cancel`, the dispatcher frees the slot even without `stopped` or an
- * outcome from the node.
+ * This long after the first `cancel` frame for a submission, the dispatcher frees its slot even
+ * without `stopped` or an outcome from the node.
  */
 export const stoppedDeadlineMs = 30_000;
 export const failureMessageLengthMax = 512;

@@ -41,6 +41,10 @@ export const quarantineMs = [60_000, 300_000, 1_800_000, 7_200_000] as const;
 export type QuarantineReason = 'unfinished' | 'node_error';
 
 export const quarantineReasons: Readonly<Record<QuarantineReason, string>> = {
-  unfinished: `${unfinishedBeforeQuarantine} or more assignments ended with not_started or node_lost`,
-  node_error: `${errorsBeforeQuarantine} or more assignments ended with node_error`,
+  unfinished:
+    `${unfinishedBeforeQuarantine} or more assignments ended with not_started or node_lost ` +
+    "since the node's last outcome other than node_error",
+  node_error:
+    `${errorsBeforeQuarantine} or more assignments ended with node_error ` +
+    "since the node's last outcome of another kind",
 };

@@ -16,8 +16,8 @@ export interface TimeRange {
 }
 
 /**
- * The ranges without a partition, from last month to three months ahead, oldest first. Each is
- * within one month (UTC). Existing ones may begin and end anywhere.
+ * The ranges without a partition, from last month to three months ahead, oldest first. Each range
+ * is within one month (UTC). The `existing` partitions may begin and end anywhere.
  */
 export function missingPartitions(nowMs: number, existing: readonly TimeRange[]): TimeRange[] {
   const now = new Date(nowMs);

@@ -78,8 +78,8 @@ function normaliseHost(hostname: string): string | undefined {
 }
 
 /**
- * True if a URL's `hostname` (IPv6 in brackets) is public by its text alone. Code that connects
- * must check a name's addresses with `isPublicAddress`.
+ * True if the text of a URL's `hostname` (IPv6 in brackets) looks public. Such a name can have a
+ * private address, so code that connects must check the address with `isPublicAddress`.
  */
 export function isPublicHost(hostname: string): boolean {
   const host = normaliseHost(hostname);

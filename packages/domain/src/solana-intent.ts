@@ -61,8 +61,9 @@ export interface IntentTimes {
 }
 
 /**
- * The times of many intents are spread over this share of the last tenth of a period. The rest of
- * the tenth is left for the answer.
+ * The share of the last tenth of an intent's life over which the `askAtMs` of many intents are
+ * spread. For `askAgainAtMs`, it is the last tenth of the grace. The rest is left for the RPC
+ * server's answer.
  */
 const askSpread = 0.8;
 
@@ -109,8 +110,9 @@ export interface PaidIntent<Intent extends NamedIntent> {
 }
 
 /**
- * Chooses the intent that a transaction pays (CONTRACT 8, "Payments"). `named` must be oldest
- * first. Undefined if no payment goes to an intent's token account.
+ * Chooses the intent that a transaction pays (CONTRACT 8, "Payments"). `named` must be the intents
+ * that the transaction names, oldest first. Undefined if no payment goes to the token account of
+ * any of them.
  */
 export function choosePaidIntent<Intent extends NamedIntent>(
   named: readonly Intent[],

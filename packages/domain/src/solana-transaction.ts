@@ -64,14 +64,14 @@ function parse(answer: unknown, signature: string): SolanaTransaction {
   );
   must(isSlot(slot), 'the answer has no valid slot');
   must(blockTime === null || isSlot(blockTime), 'the block time is not valid');
-  must(isRecord(meta), 'the answer has no meta');
-  must(isRecord(transaction), 'the answer has no transaction');
+  must(isRecord(meta), 'the member `meta` of the answer is not an object');
+  must(isRecord(transaction), 'the member `transaction` of the answer is not an object');
   const { signatures, message } = transaction;
   must(
     Array.isArray(signatures) && signatures[0] === signature,
     'the first signature of the transaction is not the requested one',
   );
-  must(isRecord(message), 'the transaction has no message');
+  must(isRecord(message), 'the member `message` of the transaction is not an object');
   must('err' in meta, 'the answer does not show if the transaction failed');
   const accountKeys = [...keysOf(message['accountKeys']), ...loadedKeys(meta['loadedAddresses'])];
   must(accountKeys.length <= accountKeysMax, 'the transaction has too many accounts');
@@ -143,7 +143,7 @@ function amountOf(uiTokenAmount: unknown): bigint {
   const text = isRecord(uiTokenAmount) ? uiTokenAmount['amount'] : undefined;
   must(
     typeof text === 'string' && amountPattern.test(text),
-    'a token amount is not a whole number',
+    'a token amount is not a whole number of at most 20 digits',
   );
   const amount = BigInt(text);
   must(amount <= u64Max, 'a token amount is too large');

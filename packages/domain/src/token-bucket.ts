@@ -17,7 +17,10 @@ export interface RateDecision {
   readonly allowed: boolean;
   readonly left: number;
   readonly fullInMs: number;
-  /** Milliseconds until the tokens are there. 0 if they were taken. */
+  /**
+   * Milliseconds until the bucket has the tokens that were asked for. 0 if `allowed`, because they
+   * are taken already.
+   */
   readonly retryInMs: number;
 }
 

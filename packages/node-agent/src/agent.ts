@@ -49,7 +49,7 @@ export interface Agent {
 
 export const agentVersion = '0.1.0';
 
-const expiredOffer: Failure = { code: 'node_error', message: 'The node got the job too late.' };
+const expiredOffer: Failure = { code: 'node_error', message: 'The offer of the job had expired.' };
 
 interface AcceptedOffer {
   readonly jobType: string;
@@ -264,8 +264,8 @@ function onAssign(state: State, frame: FrameToNodeOf<'assign'>, text: string): v
   if (!isJournalable(submissionId)) return;
   const accepted = state.accepted.get(offerId);
   if (accepted === undefined) {
-    // The node has dropped the offer, so another submission may have the slot. Without this report
-    // the submission would end only later, as `not_started`.
+    // The node has dropped this offer, so another submission may have its slot. Without this
+    // refusal, the submission in `frame` would end only later, as `not_started`.
     state.runs.refuse(submissionId, expiredOffer);
     return;
   }

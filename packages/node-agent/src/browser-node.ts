@@ -39,7 +39,8 @@ export function browserOf({ browser, searchPath }: NodeOptions): string {
   if (found !== undefined) return found;
   throw new CannotStartBrowser(
     `svc-node found no Chromium or Chrome. Install one (${installCommand(platform)}), ` +
-      'or give the path of a browser with --browser. For a sandbox service, give --executor simulated.',
+      'or give the path of a browser with --browser. ' +
+      'If the service is a sandbox, you can give --executor simulated instead.',
   );
 }
 
@@ -65,8 +66,9 @@ export async function tryBrowser(
 }
 
 /**
- * Deletes old profiles, so the caller must have the lock of the state directory. Throws
- * `CannotStartBrowser` if no browser starts or root must not start one.
+ * First deletes the profiles of earlier browsers, so the caller must have the lock of the state
+ * directory. Throws `CannotStartBrowser` if no browser starts, or if root runs the agent without
+ * `--no-browser-sandbox`.
  */
 export async function startBrowserExecutor(options: NodeOptions, log: Log): Promise<Executor> {
   const { isSandboxed, stateDir, hostMap, debugDir } = options;
@@ -76,7 +78,7 @@ export async function startBrowserExecutor(options: NodeOptions, log: Log): Prom
   if (leftovers > 0) log('info', 'deleted the directories of earlier browsers', { leftovers });
   const binary = browserOf(options);
   const { version } = await tryBrowser(binary, options);
-  log('info', 'a browser has started', { binary, version, isSandboxed });
+  log('info', 'checked that the browser starts', { binary, version, isSandboxed });
   if (debugDir !== undefined) await mkdir(debugDir, { recursive: true, mode: 0o700 });
   return createBrowserExecutor({
     binary,

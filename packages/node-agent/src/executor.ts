@@ -15,13 +15,13 @@ export interface ExecutionContext {
   /** Aborted when the work must stop now. `run` must then reject soon, with any reason. */
   readonly signal: AbortSignal;
   /**
-   * Takes the usage since the start of the run. A unit that is left out keeps its last amount. The
-   * lease (60 s) expires if nothing is recorded (CONTRACT 7).
+   * `record` takes the usage since the start of the run. A unit that is left out keeps its last
+   * amount. If `record` is not called for about 60 s, the submission's lease expires (CONTRACT 7).
    */
   readonly meter: { record(usage: MeteredUsage): void };
   /**
-   * Records on disk that the next step may submit. Rejects if this fails, the work must stop, or an
-   * earlier call has resolved. After a rejection submit nothing.
+   * Records on disk that the next step may submit the application. Rejects if the record fails, if
+   * the work must stop, or if an earlier call has resolved. After a rejection, submit nothing.
    */
   submitting(): Promise<void>;
 }

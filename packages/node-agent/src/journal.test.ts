@@ -8,8 +8,9 @@ import { openJournal, type Journal, type JournalEntry } from './journal.ts';
 import { DirectoryInUse } from './lock.ts';
 
 /**
- * `done` lists the operations on files. After `killAfter` of them the process counts as killed:
- * further ones reject, and a write leaves only 40 characters.
+ * `done` lists the finished operations on files. After the number of operations that
+ * `disk.killAfter` sets, the process counts as killed: each further operation rejects, and a write
+ * leaves only 40 characters.
  */
 const { done, disk, nameOf, noting } = vi.hoisted(() => {
   const list: string[] = [];

@@ -101,8 +101,8 @@ async function readEntry(file: string): Promise<JournalEntry> {
   if (!file.endsWith(begunSuffix)) {
     return { ...entry, maxNodeSeconds: maxNodeSeconds ?? maxNodeSecondsDefault };
   }
-  // This begun file still has its payload, so its run has not started. Only older agents, which
-  // stored no `maxNodeSeconds`, kept the payload during the run.
+  // If a begun file still has its payload, the run has not started. The exception is the file of an
+  // older agent, which stored no `maxNodeSeconds` and kept the payload during the run.
   const isFenced = maxNodeSeconds !== undefined;
   const begun: JournalEntry = { phase: 'begun', submissionId, isFenced };
   await replaceEntry(file, begun);
@@ -159,8 +159,9 @@ async function readEntries(directory: string): Promise<JournalEntry[]> {
 }
 
 /**
- * Opens the node's journal. Throws `DirectoryInUse` if another process has it open. Throws
- * `CannotLock`, or on macOS the system's error, if it cannot be locked.
+ * Opens the node's journal. Throws `DirectoryInUse` if the journal is already open, usually in
+ * another process. Throws `CannotLock`, or on macOS the system's error, if the directory cannot be
+ * locked.
  */
 export async function openJournal(directory: string): Promise<Journal> {
   await mkdir(directory, { recursive: true, mode: privateDirectory });

@@ -12,7 +12,7 @@ test.each([
   ],
   [401, '{"detail":"The signature does not match."}', 'The id or the secret is wrong'],
   [401, 'no JSON', 'The id or the secret is wrong'],
-  [404, '', 'There is no node link at this address.'],
+  [404, '', 'The server at the address in --link does not accept nodes.'],
   [421, '', 'Use a wss:// address.'],
   [429, '', 'Wait a minute.'],
   [503, '{"detail":5}', 'If it stays so, ask the operator.'],

@@ -30,9 +30,11 @@ export function explainRefusal({ status, body }: LinkRefusal): string {
   if (status === 401) {
     return 'The id or the secret is wrong, or an operator has disabled the node. Check both values. If they are right, ask the operator.';
   }
-  if (status === 404) return 'There is no node link at this address. Check --link.';
+  if (status === 404) {
+    return 'The server at the address in --link does not accept nodes. Check --link.';
+  }
   if (status === 421) {
-    return 'The link came without TLS. Use a wss:// address. If that fails, ask the operator.';
+    return 'The link reached the service without TLS. Use a wss:// address. If that fails, ask the operator.';
   }
   if (status === 429) {
     return 'The service has refused too many links from this IP address. Wait a minute.';

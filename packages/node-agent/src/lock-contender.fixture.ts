@@ -3,8 +3,8 @@ import { openJournal } from './journal.ts';
 import { DirectoryInUse } from './lock.ts';
 
 /**
- * The program of a process that receives a directory over IPC, opens its journal, and never closes
- * it. It answers whether it got the lock.
+ * The program of a child process of a test. The process receives a directory over IPC, opens the
+ * journal in this directory and never closes the journal. It answers `locked` or `in use`.
  */
 
 async function collectGarbage(): Promise<void> {

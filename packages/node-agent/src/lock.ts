@@ -14,7 +14,10 @@ export class CannotLock extends Error {
   override readonly name = 'CannotLock';
 }
 
-/** This file is never removed: a second process could then lock a new file of the same name. */
+/**
+ * The lock file is never removed. Otherwise a second process could create and lock a new file of
+ * the same name, while the first process still has its lock.
+ */
 const lockName = 'agent.lock';
 const privateFile = 0o600;
 /** The exit code of flock(1) if another process has the lock. */
@@ -82,7 +85,7 @@ async function openLocked(file: string, directory: string): Promise<FileHandle> 
 }
 
 /**
- * Makes this process the only one that uses a directory, until it ends or calls the result. Throws
+ * Locks a directory for this process, until the process ends or calls the returned function. Throws
  * `DirectoryInUse`, `CannotLock` or the error of `open`.
  */
 export async function lockDirectory(directory: string): Promise<() => Promise<void>> {

@@ -21,11 +21,13 @@ export const nodeLogMembers = {
   isSandboxed: 'true if the browser runs in its sandbox',
   key: 'the name of the field, never its value',
   leftovers: 'how many directories were deleted',
-  outcome: 'the type of the outcome',
+  outcome:
+    '`completed` or `failed` (submission); `answered`, `unanswered` or `nothing_sent` (form)',
   reason: 'the message of the error, or the reason that the service gave',
-  refusedStatus: 'the HTTP status of the refused connection',
-  running: 'how many submissions the node is running',
-  status: 'the HTTP status of the answer',
+  refusedStatus: 'the HTTP status with which the service refused the link; missing if it did not',
+  running:
+    'how many submissions the node has: not begun, running, or with an unacknowledged outcome',
+  status: 'the HTTP status of the service (`node.link_refused`) or the site (`node.form_refused`)',
   step: 'the number of the step of the form',
   submissionId: 'the submission, `sub_…`',
   version: 'the version of the browser',
@@ -114,7 +116,7 @@ export const nodeLogCatalogue = {
   },
   'node.journal_failed': {
     level: 'error',
-    message: 'could not write to the journal',
+    message: 'could not write to the state directory',
     members: ['reason'],
     action: fullDisk,
   },
@@ -126,7 +128,7 @@ export const nodeLogCatalogue = {
   },
   'node.browser_started': {
     level: 'info',
-    message: 'a browser has started',
+    message: 'checked that the browser starts',
     members: ['binary', 'version', 'isSandboxed'],
   },
   'node.browser_leftovers_deleted': {

@@ -244,7 +244,7 @@ describe('svc-node with a browser', () => {
     ['--map-host', 'name=127.0.0.1:1', 'NAME:PORT=ADDRESS:PORT'],
     ['--map-host', 'name:80=other.name:1', 'NAME:PORT=ADDRESS:PORT'],
     ['--executor', 'other', 'Allowed choices are browser, simulated.'],
-    ['--only-host', 'a b', 'It must be a host name.'],
+    ['--only-host', 'a b', 'It must be a host name without a scheme, port or path.'],
   ])('refuses %s %s', async (flag, value, reason) => {
     const { code, text } = await outputOf(svcNode([flag, value], environment()));
     expect(code).toBe(1);

@@ -15,7 +15,7 @@ export function wholeNumber(max: number): (text: string) => number {
   return (text) => {
     const value = Number(text);
     if (/^[0-9]+$/.test(text) && value <= max) return value;
-    throw new InvalidArgumentError(`It must be a whole number up to ${max}.`);
+    throw new InvalidArgumentError(`It must be a whole number from 0 to ${max}.`);
   };
 }
 
@@ -64,7 +64,9 @@ export function hostMapping(text: string, previous: HostMap | undefined): HostMa
 export function hostName(text: string, previous: readonly string[] | undefined): string[] {
   const added = text.split(',').map((one) => {
     const host = readAuthority(`${one.trim()}:80`)?.host;
-    if (host === undefined) throw new InvalidArgumentError('It must be a host name.');
+    if (host === undefined) {
+      throw new InvalidArgumentError('It must be a host name without a scheme, port or path.');
+    }
     return host;
   });
   return [...(previous ?? []), ...added];

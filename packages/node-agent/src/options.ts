@@ -79,13 +79,13 @@ function defaultStateDir(id: string | undefined): string {
   return path.join(base, 'svc-node', id ?? '');
 }
 
-/** Only a sandbox accepts a `ws:` link. */
+/** Returns `simulated` for a `ws:` link, because only a sandbox service accepts such a link. */
 function defaultExecutor(link: string | undefined): ExecutorName {
   return link !== undefined && new URL(link).protocol === 'ws:' ? 'simulated' : 'browser';
 }
 
 const linkOptions = [
-  new Option('--link <url>', 'the address of the service')
+  new Option('--link <url>', 'the address that the operator gave, such as wss://nodes.example.com')
     .env('SVC_NODE_LINK')
     .argParser(linkAddress),
   new Option('--id <nodeId>', 'the id of this node').env('SVC_NODE_ID').argParser(nodeId),
@@ -127,7 +127,7 @@ const browserOptions = [
   ).env('SVC_NODE_BROWSER'),
   new Option(
     '--no-browser-sandbox',
-    'run the browser without its sandbox, also as root; a page can then attack this machine',
+    'run the browser without its sandbox, and allow root; a page can then attack this machine',
   ).env('SVC_NODE_NO_BROWSER_SANDBOX'),
   new Option(
     '--only-host <host>',

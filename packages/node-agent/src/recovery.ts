@@ -37,8 +37,8 @@ export interface Recovery {
 }
 
 /**
- * The recovery reports each history entry until it is recorded. It sends `reported` when all are
- * recorded and the outcomes that it sent are acknowledged.
+ * The recovery reports each history entry until the service has recorded it. The recovery sends
+ * `reported` when all entries are recorded and the outcomes that it sent are acknowledged.
  */
 export function createRecovery({ history, phaseOf, resume, send }: RecoveryContext): Recovery {
   const unrecorded = new Map<string, HistoryEntry>();

@@ -147,8 +147,8 @@ export class NodeRuns {
   }
 
   /**
-   * Stops the executors. Waits without a limit for the change in progress, then at most `stopMsMax`
-   * for the executors. Stopped submissions stay in the journal.
+   * Stops the executors. Waits without a time limit until the current write to the journal is done,
+   * then at most `stopMsMax` for the executors. Stopped submissions stay in the journal.
    */
   async close(): Promise<void> {
     clearInterval(this.#sendAgain);
@@ -180,7 +180,7 @@ export class NodeRuns {
       await work();
     } catch (error) {
       const reason = error instanceof Error ? error.message : 'unknown';
-      this.#context.log('error', 'could not write to the journal', { reason });
+      this.#context.log('error', 'could not write to the state directory', { reason });
     }
   }
 

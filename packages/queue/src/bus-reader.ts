@@ -25,8 +25,8 @@ export interface BusMessages {
 const unreadable: BusMessages = { from: '', messages: [], malformed: 1 };
 
 /**
- * Reads a text from the bus: a batch, or a single message of an older dispatcher or another
- * service. Drops malformed messages and keeps the others. Never throws.
+ * Reads a text from the bus: a batch, or a single message such as a broadcast. Drops malformed
+ * messages and keeps the others. Never throws.
  */
 export function readBusMessages(text: string): BusMessages {
   const parsed = parseBoundedJson(text, textBounds);

@@ -76,8 +76,8 @@ interface Discovery {
 }
 
 /**
- * All connections of this process to a cluster share its discovery, because separate ones would
- * flood the servers with questions during an outage.
+ * All connections of this process to a cluster share one discovery of its servers, because a
+ * discovery for each connection would flood them with questions during an outage.
  */
 const discoveries = new Map<string, Discovery>();
 
@@ -113,7 +113,9 @@ export function clusterConnector(cluster: ClusterAddress, key: string) {
       this.connecting = true;
       const owner = ownerOfSlot(await discover(cluster), slot);
       if (owner === undefined || !this.connecting) {
-        this.firstError = new Error(`no reachable server of the cluster has the slot of ${key}`);
+        this.firstError = new Error(
+          `no reachable server of the cluster has the hash slot of ${key}`,
+        );
         this.stream = new Socket().destroy();
         return this.stream;
       }

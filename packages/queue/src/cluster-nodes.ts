@@ -39,8 +39,9 @@ export function parseClusterNodes(
 }
 
 /**
- * Reads `ip:port@busport[,hostname]`. A missing host is that of `own`. Undefined if `place` is
- * malformed, or if both hosts are missing.
+ * Reads `place`, which is `ip:port@busport[,hostname]`. If the host is missing there, takes the
+ * host of `own`. Undefined if `place` is malformed, or if its host is missing and `own` is
+ * undefined.
  */
 function addressIn(
   place: string,
@@ -50,7 +51,7 @@ function addressIn(
   const found = /^(.*):(\d+)(?:@\d+)?(?:,([^,=]*))?(?:,.*)?$/.exec(place);
   if (found === null) return undefined;
   const [, ip = '', port = '', name = ''] = found;
-  // A certificate rarely contains an IP address.
+  // With TLS the host name is preferred, because a certificate rarely contains an IP address.
   const host = isEncrypted && name !== '' ? name : ip;
   if (host !== '') return { host, port: Number(port) };
   // A server that has met no other server does not know its own host.

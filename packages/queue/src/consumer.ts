@@ -25,8 +25,8 @@ export interface ConsumerOptions<K extends QueueKey> {
   readonly prefix: string;
   readonly queue: K;
   /**
-   * Must be idempotent, because delivery is at-least-once. After an error the job is retried or
-   * parked as failed, as the catalogue of queues defines.
+   * Must be idempotent, because a job may be handled more than once. After an error the job is
+   * retried or given up, as the catalogue of queues defines.
    */
   handle(job: JobOf[K], context: { readonly signal: AbortSignal }): Promise<void>;
   readonly logger: QueueLogger;
@@ -38,8 +38,8 @@ export interface ConsumerOptions<K extends QueueKey> {
 }
 
 /**
- * A consumer that has not polled for this long is not ready, unless it has as many jobs as it may.
- * BullMQ's longest blocking read takes 10 s.
+ * A consumer that has not polled for this long is not ready, unless `concurrency` jobs are in
+ * progress. The limit must exceed BullMQ's longest blocking read, which takes 10 s.
  */
 export const pollSilenceMsMax = 20_000;
 const drainTimeoutMsDefault = 8_000;

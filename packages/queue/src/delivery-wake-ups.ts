@@ -4,8 +4,8 @@ import { redisScript } from './redis-script.ts';
 import { keyPrefix } from './redis.ts';
 
 /**
- * One wake-up job on the webhook queue serves many tenants: while it waits, others join a set. So a
- * backlog of deliveries fills neither the queue nor Redis.
+ * While a wake-up job waits on the webhook queue, further tenants are added to a set in Redis. One
+ * job thus serves many tenants, and a backlog of deliveries fills neither the queue nor Redis.
  */
 
 /**
@@ -53,8 +53,8 @@ export async function joinWaitingWakeUp(
 }
 
 /**
- * Takes up to 1,024 tenants from the set; the rest stay for the next job. Call this in the job
- * before the query for due deliveries, otherwise one can be missed.
+ * Takes up to 1,024 tenants from the set; the rest stay for the next wake-up job. A wake-up job
+ * must call this before it queries due deliveries, otherwise it can miss a delivery.
  */
 export function takeWakeUpTenants(redis: Redis, prefix: string): Promise<string[]> {
   return redis.spop(`${keyPrefix(prefix)}:${wakeUpSetKey}`, takenMax);

@@ -93,8 +93,9 @@ export function createDispatcherBus({
 }
 
 /**
- * Notifies all dispatchers that a submission has ended. Call it after the commit. A lost message
- * only delays `cancel` to the node. Throws if Redis is unreachable.
+ * Notifies all dispatchers that a submission has ended, so that its node gets `cancel`. Call it
+ * after the commit that ends the submission. A lost message only delays `cancel`. Throws if Redis
+ * is unreachable.
  */
 export async function publishCancelled(
   redis: Redis,
@@ -105,8 +106,8 @@ export async function publishCancelled(
 }
 
 /**
- * Notifies all dispatchers that an operator has changed a node. Call it after the commit. A lost
- * message only delays the effect. Throws if Redis is unreachable.
+ * Notifies all dispatchers that an operator has changed a node. Call it after the commit of this
+ * change. A lost message only delays the effect of the change. Throws if Redis is unreachable.
  */
 export async function publishNodeChanged(
   redis: Redis,

@@ -6,8 +6,9 @@ import { closeRedis, connectRedis, type QueueLogger, waitForRedis } from './redi
 type Environment = 'sandbox' | 'production';
 
 /**
- * The mark: a key that names the environment of a Redis (CONTRACT 0). It covers all prefixes,
- * because they share memory, and a whole cluster (decision 46).
+ * The key of the mark, which names the environment of a Redis (CONTRACT 0). One mark covers all
+ * prefixes, because they share the memory of the Redis. It also covers a whole cluster (decision
+ * 46).
  */
 const markKey = 'svc:environment';
 
@@ -33,8 +34,8 @@ const intervalMsDefault = 1_000;
 const startWaitMsMax = 1_000;
 
 /**
- * Checks at every interval that Redis belongs to this environment. If not, calls `refuse`, or only
- * logs an error if an earlier check found this environment.
+ * Checks at the start and at every interval that Redis belongs to this environment. If it does not,
+ * calls `refuse`. But once a check has succeeded, it only logs an error.
  */
 export async function guardRedis(options: RedisGuardOptions): Promise<RedisGuard> {
   const { redisUrl, environment, logger } = options;

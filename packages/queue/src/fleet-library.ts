@@ -9,24 +9,30 @@
  * - `nodes`, hash: node → its link as JSON
  * - `links:<dispatcher>`, set: its nodes
  * - `silent`, sorted set: silent nodes by the end of their silence
- * - `moving`, sorted set: nodes that change dispatcher, by their latest arrival
+ * - `moving`, sorted set: nodes that change dispatcher, by their arrival deadline
  */
 
 /*
- * Keys of slots:
+ * Keys of taken slots:
  *
  * - `tokens:<node>`, hash: submission → end of its reservation, 0 if confirmed
- * - `expiring`, sorted set: "<node> <submission>", by that end
- * - `free:<job type>`, sorted set: nodes by free slots, silent ones by free slots / 1024
+ * - `expiring`, sorted set: "<node> <submission>", by the end of the reservation
  */
 
 /*
- * Keys of the whole fleet:
+ * Keys of free slots:
+ *
+ * - `free:<job type>`, sorted set: nodes that are not draining, by free slots. A silent node has
+ *   the score free slots / 1024, so that it comes last.
+ */
+
+/*
+ * Keys of the fleet:
  *
  * - `totals`, hash: "<job type>:slots" and "<job type>:free", without draining nodes;
- *   "*" counts each node once
+ *   job type "*": each node once
  * - `dispatchers`, sorted set: dispatcher → its last heartbeat
- * - `born`: when this registry was created
+ * - `born`: when the registry was created
  */
 export const fleetLibrary = `
 local function key(name) return KEYS[1] .. ':' .. name end

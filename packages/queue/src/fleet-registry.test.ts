@@ -72,7 +72,8 @@ describe('reserving', () => {
     for (const submissionId of ['s1', 's2', 's3', 's4']) {
       chosen.push(await fleet.reserve(wanted(submissionId)));
     }
-    // Free slots of n1 (the own node) and n2 before each call: 62/64, 61/64, 61/63, 61/62.
+    // Before the four calls, n1 (the own node) and n2 have these free slots: 62 and 64, 61 and 64,
+    // 61 and 63, 61 and 62.
     const nodeIds = ['n1', 'n2', 'n2', 'n1'];
     expect(chosen).toMatchObject(nodeIds.map((nodeId) => ({ nodeId })));
   });

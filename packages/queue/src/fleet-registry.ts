@@ -41,8 +41,9 @@ export interface ReserveInput {
   readonly excludeNodeIds: readonly string[];
   readonly submissionId: string;
   /**
-   * A tenant above its share may be refused (CONTRACT 7). Undefined if the tenant is not known, or
-   * if a slot was granted to the submission before.
+   * A tenant that got more than its share of the recent slots may be refused (CONTRACT 7).
+   * Undefined if the tenant is not known, or if a slot was granted to the submission before: the
+   * share then does not matter.
    */
   readonly tenantId?: string | undefined;
   /** The time until the reservation expires if it is neither confirmed nor released. */
@@ -58,13 +59,16 @@ export type Reservation =
     }
   | {
       readonly kind:
-        /** Too few slots are free for the tier, or they are kept for other tenants. */
+        /** Too few slots are free for the tier, or the free slots are kept for other tenants. */
         | 'no_headroom'
-        /** All nodes with a free slot are excluded. */
+        /** All nodes with a free slot are in `excludeNodeIds`. */
         | 'none_left'
         /** Like `no_headroom` or `none_left`, but nodes may be missing from the registry. */
         | 'rebuilding'
-        /** The registry has lost this dispatcher: call `refresh`, and `join` for each node. */
+        /**
+         * The registry has lost the dispatcher that asks: call `refresh`, and `join` for each of
+         * its nodes.
+         */
         | 'lost';
     };
 
@@ -84,8 +88,9 @@ export interface FleetRegistry {
     linkId: string,
     options?: {
       /**
-       * The node is expected at another dispatcher within this time. Until then `reserve` returns
-       * `rebuilding` instead of `no_headroom` and `none_left`.
+       * The node is expected at another dispatcher within this time. Until it arrives or the time
+       * is over, `reserve` returns `rebuilding` instead of `no_headroom` and `none_left`. Ignored
+       * for a draining node.
        */
       readonly movesWithinMs: number;
     },
@@ -110,8 +115,8 @@ export interface FleetRegistry {
     },
   ): Promise<void>;
   /**
-   * Call it if a message to a dispatcher found no subscriber. `reserve` then skips its nodes. If
-   * the dispatcher still runs, its next `refresh` returns `unknown`.
+   * Call it if a message to a dispatcher found no subscriber. `reserve` then skips the nodes of
+   * this dispatcher. If the dispatcher still runs, its next `refresh` returns `unknown`.
    */
   suspect(dispatcherId: string): Promise<void>;
   /** True if another dispatcher has sent a heartbeat in the last `dispatcherSilentMs`. */
@@ -202,8 +207,8 @@ async function takeSteps(
 }
 
 /**
- * The registry in Redis of all connected nodes and their free slots, shared by all dispatchers. All
- * methods throw if Redis is unreachable.
+ * The registry of all connected nodes and their free slots. It is in Redis, and all dispatchers
+ * share it. All methods throw if Redis is unreachable.
  */
 export function createFleetRegistry({
   redis,

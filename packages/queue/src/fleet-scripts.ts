@@ -4,8 +4,9 @@ import { fleetLibrary } from './fleet-library.ts';
 /** The Lua scripts of the fleet registry. Redis runs each call of a script atomically. */
 
 /**
- * Records a heartbeat. Removes dead dispatchers and expired reservations. ARGV: time, dispatcher,
- * `dispatcherSilentMs`. Returns 1 if this one was alive, else 0.
+ * Records the heartbeat of a dispatcher. Removes dead dispatchers, their nodes and expired
+ * reservations. ARGV: time, dispatcher, `dispatcherSilentMs`. Returns 1 if this dispatcher was
+ * alive before, else 0.
  */
 export const refreshScript = `${fleetLibrary}
 local deadBefore = now - tonumber(ARGV[3])
@@ -30,9 +31,9 @@ return known and 1 or 0
 `;
 
 /**
- * Adds or updates a link. ARGV: time, node as JSON (epoch 0: a new link), then submissions that
- * take a slot. Returns its `epoch`, or -1 if the node has a newer link. Links of older dispatcher
- * versions lack `linkEpoch`.
+ * Adds or updates a link. ARGV: time, node as JSON (epoch 0: a new link), submissions that take a
+ * slot. Returns the link's `epoch`, or -1 if the node has a newer link. If a link of an older
+ * dispatcher lacks `linkEpoch`, `epoch` is compared.
  */
 export const joinScript = `${fleetLibrary}
 local node = cjson.decode(ARGV[2])
@@ -70,8 +71,8 @@ return node.epoch
 `;
 
 /**
- * Removes a link, unless the node has another one. ARGV: time, node, link, ms within which the node
- * is expected at another dispatcher (0: it is not).
+ * Removes a link. Does nothing if the registry has another link of the node. ARGV: time, node,
+ * link, ms within which the node is expected at another dispatcher (0: it is not expected).
  */
 export const leaveScript = `${fleetLibrary}
 local node = load(ARGV[2])
@@ -93,8 +94,8 @@ return redis.call('ZCOUNT', key('dispatchers'), aliveSince, '+inf') - (isCounted
 `;
 
 /**
- * ARGV: time, `dispatcherSilentMs`, `fleetRebuildingMs`, JSON list of steps. A step is its kind and
- * the arguments of `steps.<kind>`. Returns one answer per step.
+ * ARGV: time, `dispatcherSilentMs`, `fleetRebuildingMs`, JSON list of steps. Each step is a list:
+ * its kind, then the arguments of the Lua function `steps.<kind>`. Returns one answer per step.
  */
 export const stepsScript = `${fleetLibrary}${fairnessLibrary}
 local aliveSince = now - tonumber(ARGV[2])

@@ -1,6 +1,7 @@
 /**
- * Calls `pass` once for the items of a key that arrive in one turn of the event loop, or while the
- * previous call is in flight (decision 31).
+ * Returns a function that gathers items by key (decision 31). `pass` gets in one call the items of
+ * a key that arrive in one turn of the event loop, or while the previous call for this key is in
+ * flight.
  */
 export function createGatherer<Item>(
   pass: (key: string, items: readonly Item[]) => Promise<void>,

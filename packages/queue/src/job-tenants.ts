@@ -23,8 +23,8 @@ export function withTenantsInName(key: QueueKey, job: JobOf[QueueKey]): Named {
 }
 
 /**
- * Undoes `withTenantsInName`. Returns the payload unchanged if the name does not fit it. The result
- * may still violate the schema of the queue.
+ * Undoes `withTenantsInName`. Returns the payload unchanged if the name does not list a tenant for
+ * each submission of `held`. The result may still violate the schema of the queue.
  */
 export function withTenantsOfName(name: string, payload: unknown): unknown {
   const start = name.indexOf('{');

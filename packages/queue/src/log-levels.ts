@@ -5,8 +5,8 @@ import { redisScript } from './redis-script.ts';
 import { keyPrefix, redisIsReady, type QueueLogger } from './redis.ts';
 
 /**
- * Log levels that an operator sets for a while, in Redis. A level applies to the processes of the
- * service that run when it is set. A FLUSHALL ends it.
+ * Log levels of services, which an operator sets in Redis for a while. A level applies to the
+ * processes of its service that run when it is set. A FLUSHALL ends it.
  */
 
 /** The levels that an operator can set. Errors cannot be switched off. */
@@ -33,8 +33,9 @@ function levelKey(prefix: string, service: string): string {
 const processField = 'process:';
 
 /**
- * The time that a call to Redis may take. A process adds it to its age. Otherwise a slow call would
- * hide a level that was set just after the process started.
+ * The time that a call to Redis may take. A process adds this time to the age that it reports.
+ * Otherwise, after a slow call, Redis would compute a start of the process that is too late, and
+ * ignore a level set just after the real start.
  */
 const travelAllowanceMs = 1_000;
 
@@ -49,7 +50,7 @@ return 1
 
 /**
  * KEYS[1]: the level of a service. ARGV: the process, its age in ms. Returns the level and its
- * remaining ms, or false if none was set since the process started.
+ * remaining ms. Returns false if no level is set, or if it was set before the process started.
  */
 const follow = redisScript(`
 local found = redis.call('HMGET', KEYS[1], 'level', 'setAtMs')
@@ -111,8 +112,8 @@ export interface LogLevelFollower {
 }
 
 /**
- * Returns a function that applies the current level to this process. Call it every
- * `logLevelAppliedWithinMs`. A level also ends while Redis is unreachable.
+ * Returns a function that applies the level of the service to this process. Call the function every
+ * `logLevelAppliedWithinMs`. If Redis is unreachable, the last level still ends after its time.
  */
 export function createLogLevelFollower(options: LogLevelFollower): () => Promise<void> {
   const { redis, prefix, service, monotonicMs, apply, logger } = options;

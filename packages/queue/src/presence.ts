@@ -74,8 +74,8 @@ function clocksKey(prefix: string): string {
 }
 
 /**
- * Sends heartbeats of one instance until `close`, which also removes it from the list if Redis is
- * reachable. The caller closes `redis`.
+ * Sends heartbeats of one instance of a service until `close`. If Redis is reachable, `close` also
+ * removes the instance from the list (`listServices`). The caller closes `redis`.
  */
 export function announceService({
   redis,

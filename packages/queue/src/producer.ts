@@ -88,8 +88,8 @@ export function createProducer({
     const queue = new Queue(queues[key].name, {
       connection: redis,
       prefix: keyPrefix(prefix),
-      // Otherwise the queue would stay broken after a failed wait or version check, and callers
-      // would wait while Redis is unreachable.
+      // Without these two options, a queue would stay broken after a failed wait for Redis or a
+      // failed version check. Callers would also wait while Redis is unreachable.
       skipWaitingForReady: true,
       skipVersionCheck: true,
       streams: { events: { maxLen: eventStreamLengthMax } },
@@ -226,8 +226,9 @@ export async function enqueueSettlements(
 }
 
 /**
- * Notifies the deliverers of due deliveries. Call it after the commit that made them due. If it
- * throws `QueueUnavailable`, the deliverers find them in Postgres.
+ * Notifies the deliverers that these tenants have due deliveries. Call it after the commit that
+ * made the deliveries due. If it throws `QueueUnavailable`, the deliverers find the deliveries in
+ * Postgres.
  */
 export async function announceDeliveries(
   producer: Producer,

@@ -6,8 +6,8 @@ import { redisScript } from './redis-script.ts';
  */
 const aheadMs = 20;
 /**
- * The length of a gateway's lease of a bucket. Only with the lease may it give tokens before Redis
- * takes them. Each request to Redis extends the lease.
+ * The length of a gateway's lease of a bucket. A gateway may give tokens before Redis takes them
+ * only while it has the lease. Each of its requests to Redis for this bucket extends the lease.
  */
 export const aheadLeaseMs = 10_000;
 

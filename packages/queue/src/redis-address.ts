@@ -44,9 +44,10 @@ export function clusterOf(redisUrl: string): ClusterAddress | undefined {
 }
 
 /**
- * Parses the URL of a server or of sentinels:
+ * Parses the URL of sentinels:
  * `redis+sentinel://[user:password@]host:port,host:port/master[?sentinelPassword=]`, or
- * `rediss+sentinel://` for TLS.
+ * `rediss+sentinel://` for TLS. Returns every other URL unchanged. The URL of a cluster needs
+ * `clusterOf`.
  */
 export function addressOf(redisUrl: string): { url: string } | { options: SentinelOptions } {
   const found = /^(rediss?)\+sentinel:\/\/(?:([^/?#@]*)@)?([^/?#]+)\/([^/?#]+)(?:\?(.*))?$/.exec(

@@ -106,7 +106,7 @@ function open(
   }
   if (clusterKey === undefined)
     throw new Error(
-      'a connection to a Redis Cluster needs a clusterKey, whose slot decides the server',
+      'a connection to a Redis Cluster needs a clusterKey, whose hash slot decides the server',
     );
   const { username, password, isEncrypted } = cluster;
   return new Redis({
@@ -120,8 +120,9 @@ function open(
 }
 
 /**
- * Notices a dead socket. In a cluster it also notices that the hash slot has moved: the answer is
- * then `MOVED`, so the connection moves too (decision 46).
+ * Sends a command every `subscriberPingMs`, so that a dead socket is noticed. In a cluster the
+ * answer is `MOVED` if the hash slot of `clusterKey` has moved. The connection then moves too
+ * (decision 46).
  */
 function keepPinging(redis: Redis, clusterKey: string | undefined): void {
   const timer = setInterval(() => {

@@ -23,8 +23,9 @@ export interface ReplyListener {
   /** The value for `replyTo` of a dispatch job. */
   readonly channel: string;
   /**
-   * Resolves with `timeout` after `timeoutMs`, and on `close`. Call it before you enqueue the job,
-   * because a reply without a waiting caller is dropped.
+   * Waits for the reply about a submission. Resolves with `timeout` after `timeoutMs`, and on
+   * `close`. Call it before you enqueue the dispatch job, because a reply without a waiting caller
+   * is dropped.
    */
   wait(submissionId: string, timeoutMs: number): Promise<ReplyNews | 'timeout'>;
   isListening(): boolean;

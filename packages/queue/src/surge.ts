@@ -22,8 +22,8 @@ export interface SurgeBoard {
    */
   read(): Promise<{ readonly smoothed: SmoothedSurge | null; readonly nowMs: number }>;
   /**
-   * Publishes a value that was computed from `after`. If the stored value is not `after`, changes
-   * nothing and returns false.
+   * Publishes `smoothed`, which was computed from `after`, and its multiplier. If the stored
+   * smoothed value is not `after`, changes nothing and returns false.
    */
   publish(next: {
     readonly after: SmoothedSurge | null;

@@ -2,8 +2,8 @@ import { decisionOf, type RateDecision, type RatePolicy } from '@svc/domain';
 import { aheadLeaseMs } from './rate-limit-script.ts';
 
 /**
- * A gateway gives no tokens in advance this long before its lease ends. So Redis takes its last
- * tokens before another gateway gets the lease.
+ * In this last part of its lease of a bucket, a gateway gives no tokens in advance. So Redis can
+ * take the tokens that were already given, before another gateway gets the lease.
  */
 const leaseMarginMs = 1_000;
 const bucketsMax = 10_000;

@@ -1,8 +1,8 @@
 import { isIPv6 } from 'node:net';
 
 /**
- * Returns the group of a client address, which shares one limit (CONTRACT 1). For IPv6 it is the
- * /64, because one home or host owns a whole /64.
+ * Returns the group of a client address. The addresses of a group share their limits (CONTRACT 1).
+ * A group of IPv6 addresses is a /64, because one home or host owns a whole /64.
  */
 export function addressGroup(ip: string | undefined): string {
   if (ip === undefined) return 'unknown';

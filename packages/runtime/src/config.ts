@@ -155,8 +155,8 @@ function explain(schema: TObject, errors: readonly ErrorObject[], present: objec
 }
 
 /**
- * If `NAME_FILE` of `names` is set, reads `NAME` from that file. Throws `ConfigError` if both are
- * set, or if the file cannot be read.
+ * If a variable `NAME_FILE` of `names` is set, reads the value of `NAME` from the file that it
+ * names. Throws `ConfigError` if both variables are set, or if the file cannot be read.
  */
 function readFiles(names: readonly string[], present: Record<string, unknown>): void {
   for (const name of names) {
@@ -175,8 +175,9 @@ function readFiles(names: readonly string[], present: Record<string, unknown>): 
 }
 
 /**
- * Reads a configuration from environment variables and from the files of variables such as
- * `SVC_MASTER_KEY_FILE`. Throws `ConfigError` if one is missing or wrong.
+ * Reads a configuration from environment variables, and from the files that variables such as
+ * `SVC_MASTER_KEY_FILE` name. An empty variable counts as not set. Throws `ConfigError` if a
+ * variable is missing or wrong.
  */
 export function loadConfig<T extends TObject>(schema: T, env: NodeJS.ProcessEnv): Static<T> {
   const names = Object.keys(schema.properties);

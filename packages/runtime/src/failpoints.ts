@@ -7,8 +7,8 @@ import { ConfigError } from './config.ts';
 const armed = new Set<string>();
 
 /**
- * If `SVC_FAILPOINTS` is set, lets the parent process arm failpoints. Throws `ConfigError` for a
- * value other than `on`, in production, and without an IPC channel.
+ * If `SVC_FAILPOINTS` is set, lets the parent process arm failpoints. Throws `ConfigError` if the
+ * value is not `on`, if this is production, or if there is no IPC channel.
  */
 export function allowFailpoints(env: NodeJS.ProcessEnv): void {
   const setting = env['SVC_FAILPOINTS'] ?? '';

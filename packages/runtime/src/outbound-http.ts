@@ -146,15 +146,19 @@ function describeFailure(error: unknown, request: OutboundRequest): string {
 }
 
 /**
- * An HTTP client for URLs that tenants choose: only https and public addresses (CONTRACT 6). It
- * follows no redirects and does not retry.
+ * Creates an HTTP client for URLs that tenants or operators choose. Unless `allowPrivateNetworks`
+ * is true, it sends only over https and to public addresses (CONTRACT 6). It follows no redirects
+ * and does not retry.
  */
 export function createOutboundHttp({
   allowPrivateNetworks,
   monotonicMs,
   resolveAll,
 }: {
-  /** Allows http and any address, for the embedded stack and tests. */
+  /**
+   * Allows http and any address, for tests, the embedded stack and servers that the operator
+   * chooses.
+   */
   readonly allowPrivateNetworks: boolean;
   readonly monotonicMs: () => number;
   readonly resolveAll?: ResolveAll;

@@ -13,8 +13,8 @@ interface RawProblem {
 }
 
 /**
- * Writes a problem document to a socket that has no response object, and ends the connection.
- * `headers` are complete header lines with the content type.
+ * Writes a problem document directly to a socket, without a response object, and ends the
+ * connection. `headers` are complete header lines, and one of them must be the content type.
  */
 export function answerRaw(socket: Duplex, problem: RawProblem, headers: readonly string[]): void {
   const body = JSON.stringify(problem);

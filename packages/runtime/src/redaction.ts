@@ -39,8 +39,9 @@ const membersMax = 200;
 export const placeholder = '[redacted]';
 
 /**
- * `namesToRedact` as pino's paths, for fields of child loggers, which bypass `redactFields`. Pino
- * redacts only outermost members with exactly these names.
+ * The names of `namesToRedact` as paths for pino. Pino uses them for the fields of child loggers,
+ * because these fields bypass `redactFields`. It redacts only outermost members with exactly these
+ * names.
  */
 export const redactedPaths = namesToRedact.map((name) => `["${name}"]`);
 
@@ -65,8 +66,9 @@ function redactValue(value: unknown, depth: number): unknown {
 }
 
 /**
- * Replaces the values of members in `namesToRedact` at any depth. Cuts deep objects and long lists,
- * and turns bigints and binary data into texts.
+ * Replaces the values of members in `namesToRedact` at any depth, and ignores the case of names.
+ * Cuts deep objects and long lists, turns bigints into texts, and replaces binary data by its
+ * length.
  */
 export function redactFields(fields: Record<string, unknown>): Record<string, unknown> {
   const names = Object.keys(fields);

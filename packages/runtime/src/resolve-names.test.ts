@@ -8,8 +8,9 @@ let server: Socket;
 let resolveAll: ResolveAll;
 
 /**
- * Starts a name server that does not answer for `silent….…`. `none.…` does not exist. Any other
- * name has only one IPv4 address.
+ * Starts a name server that does not answer for names with the prefix `silent`. It answers that
+ * names with the prefix `none` do not exist. Any other name has one IPv4 address and no IPv6
+ * address.
  */
 beforeEach(async () => {
   server = createSocket('udp4');

@@ -11,8 +11,8 @@ const queryTimeoutMs = 2_000;
 const queryTriesMax = 2;
 
 /**
- * Creates a resolver that avoids `dns.lookup`, because unresponsive name servers could block its
- * threads (decision 13). `servers` defaults to those of the system.
+ * Creates a resolver without `dns.lookup`, because unresponsive name servers could block the few
+ * threads of that function (decision 13). `servers` defaults to the name servers of the system.
  */
 export function createResolver(servers?: readonly string[]): ResolveAll {
   const resolver = new Resolver({ timeout: queryTimeoutMs, tries: queryTriesMax });

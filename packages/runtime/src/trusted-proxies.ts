@@ -5,8 +5,9 @@ import { TLSSocket } from 'node:tls';
 /** The proxies of `TRUST_PROXY`. Their headers about the client are trusted (CONTRACT 9). */
 export interface TrustedProxies {
   /**
-   * Behind a trusted proxy, the last address in `X-Forwarded-For` that is not a trusted proxy, or
-   * the first if all are. Otherwise the peer, if it is known.
+   * If a trusted proxy sends `X-Forwarded-For`, returns the last address in it that is not a
+   * trusted proxy, or the first if all are. Otherwise returns the peer's address. Undefined if the
+   * peer is unknown.
    */
   clientAddress(request: IncomingMessage): string | undefined;
   /**

@@ -107,8 +107,8 @@ function presentedSignatures(header: string): Presented {
 const noSecret = 'no secret: an unknown or disabled key';
 
 /**
- * Returns the index of the last secret that matches a signature, or -1. Compares all pairs in
- * constant time, because the time must not show which secret matches.
+ * Returns the index of the last secret that matches a signature, or -1. Compares each signature
+ * with every secret in constant time, because the time must not show which secret matches.
  */
 function matchingSecret(
   signatures: readonly Buffer[],
@@ -127,8 +127,8 @@ function matchingSecret(
 }
 
 /**
- * Verifies the two signature headers of a request (CONTRACT 1). One signature that matches one
- * secret is enough.
+ * Verifies the headers `X-SVC-Timestamp` and `X-SVC-Signature` of a request (CONTRACT 1). One
+ * signature that matches one secret is enough.
  */
 export function verifyRequest(
   request: Omit<SignedParts, 'timestamp'> & {

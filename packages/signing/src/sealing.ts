@@ -33,8 +33,8 @@ export interface Keyring {
 }
 
 /**
- * Reads `SVC_MASTER_KEY`: `<id>:<base64 of 32 bytes>`, separated by commas. The first key seals.
- * Throws SealError for other texts, a repeated id or too many keys.
+ * Reads the keys in `SVC_MASTER_KEY`: each is `<id>:<base64 of 32 bytes>`, and commas separate
+ * them. The first key seals. Throws SealError for a malformed key, a repeated id or too many keys.
  */
 export function openKeyring(text: string): Keyring {
   const entries = text.split(',').map((entry) => entry.trim());
@@ -61,9 +61,7 @@ export function openKeyring(text: string): Keyring {
 function requireKey(keyring: Keyring, keyId: string): KeyObject {
   const key = keyring.keys.get(keyId);
   if (key === undefined)
-    throw new SealError(
-      'The value is sealed under a master key that SVC_MASTER_KEY does not have.',
-    );
+    throw new SealError('A sealed value needs a master key that SVC_MASTER_KEY does not have.');
   return keyOfBytes(key);
 }
 
@@ -153,13 +151,13 @@ function splitSealed(sealed: Uint8Array): SealedParts {
   const [sealedVersion, keyIdBytes = 0] = sealed;
   if (sealedVersion !== version && sealedVersion !== previousVersion) {
     throw new SealError(
-      'The value is sealed in a format that this version of the service does not know.',
+      'A sealed value has a format that this version of the service does not know.',
     );
   }
   const nonceAt = headerBytes + keyIdBytes;
   const ciphertextAt = nonceAt + nonceBytes;
   const tagAt = sealed.byteLength - tagBytes;
-  if (tagAt < ciphertextAt) throw new SealError('The sealed value is truncated.');
+  if (tagAt < ciphertextAt) throw new SealError('A sealed value is truncated.');
   return {
     version: sealedVersion,
     keyId: Buffer.from(sealed.subarray(headerBytes, nonceAt)).toString(),
@@ -171,7 +169,8 @@ function splitSealed(sealed: Uint8Array): SealedParts {
 
 /**
  * Opens a value that `seal` made for the same place. Throws SealError if the place or the key
- * differs, if bytes were altered, or for version 1 without `previous`.
+ * differs, or if bytes were altered. Also throws it for a value of version 1, unless `previous` is
+ * true.
  */
 export function unseal(
   keyring: Keyring,
@@ -182,7 +181,7 @@ export function unseal(
   const parts = splitSealed(sealed);
   if (parts.version === previousVersion && !previous) {
     throw new SealError(
-      'The value is sealed in the old format, without its tenant and kind. This database no longer accepts that format.',
+      'A value is sealed in the old format, without its tenant and kind. This database no longer accepts that format.',
     );
   }
   const key = requireKey(keyring, parts.keyId);
@@ -193,7 +192,7 @@ export function unseal(
     return Buffer.concat([decipher.update(parts.ciphertext), decipher.final()]);
   } catch {
     throw new SealError(
-      'The value cannot be decrypted. SVC_MASTER_KEY has another key under the key id of the value, or the value was altered or copied from another place.',
+      'A sealed value cannot be decrypted. SVC_MASTER_KEY has another key under the key id of the value, or the value was altered or copied from another place.',
     );
   }
 }

@@ -2,8 +2,8 @@ import { createHmac } from 'node:crypto';
 import { keyOfBytes } from './key-objects.ts';
 
 /**
- * The first part of a secret. `hsk_…` signs requests of tenants (CONTRACT 1), `whsec` webhooks,
- * `nsk` requests of nodes, `osk` requests of operators.
+ * The first part of a secret, which shows what the secret signs. `hsk_…`: requests of tenants
+ * (CONTRACT 1). `whsec`: webhooks. `nsk`: requests of nodes. `osk`: requests of operators.
  */
 export type SecretPrefix = 'hsk_test' | 'hsk_live' | 'whsec' | 'nsk' | 'osk';
 
@@ -23,8 +23,8 @@ export function newSecret(
 }
 
 /**
- * The keyed hash of the body of a creation, to compare it with a repetition. Without a key, the
- * body could be guessed from its hash (docs/ARCHITECTURE.md, Data).
+ * The keyed hash of the body of a creation. It shows if a repeated creation has the same body.
+ * Without the key, somebody could guess the body from its hash (docs/ARCHITECTURE.md, Data).
  */
 export function requestHash(key: Uint8Array, canonicalText: string): Uint8Array<ArrayBuffer> {
   return new Uint8Array(createHmac('sha256', keyOfBytes(key)).update(canonicalText).digest());

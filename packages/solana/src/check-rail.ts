@@ -47,8 +47,9 @@ export async function checkGenesis(rpc: Rpc, { environment }: RailTerms): Promis
 }
 
 /**
- * Checks the two addresses, the network, the mint, the recipient and its token account, in this
- * order. Returns the first result that is not `sound`, else `sound`.
+ * Checks that `recipient` and `mint` are addresses. Then checks the network, the mint, the
+ * recipient and its token account, in this order. Returns the first result that is not `sound`,
+ * else `sound`.
  */
 export async function checkRail(rpc: Rpc, terms: RailTerms): Promise<RailCheck> {
   const { recipient, mint } = terms;
@@ -78,7 +79,12 @@ async function checkMint(rpc: Rpc, { mint }: RailTerms): Promise<RailCheck> {
   const reading = await readAccount(rpc, mint);
   if (reading.kind !== 'read') return unreachable(reading);
   const { account } = reading;
-  if (account === null) return refused('SOLANA_USDC_MINT', 'names no account on this network');
+  if (account === null) {
+    return refused(
+      'SOLANA_USDC_MINT',
+      'is not the address of an account on the network of SOLANA_RPC_URL',
+    );
+  }
   if (account.owner !== TOKEN_PROGRAM_ADDRESS || account.data.length !== getMintSize()) {
     return refused('SOLANA_USDC_MINT', 'is not a mint of the SPL Token program');
   }

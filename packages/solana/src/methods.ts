@@ -3,7 +3,7 @@ import { isRecord, readSolanaTransaction, type TransactionReading } from '@svc/d
 import type { Rpc, RpcOutcome } from './rpc.ts';
 
 export type Unanswered = Exclude<RpcOutcome, { kind: 'answered' }>;
-/** The commitment that calls request, because the default of a server may be another one. */
+/** Calls request this commitment explicitly, because the default of a server may differ. */
 const finalized = 'finalized';
 
 export interface ListedSignature {
@@ -20,8 +20,9 @@ export const signaturesPerPageMax = 1_000;
 const signaturePattern = /^[1-9A-HJ-NP-Za-km-z]{64,88}$/;
 
 /**
- * Reads finalized transactions that name an address, newest first. If `before` is given, all are
- * older than that signature. A server may return more than `limit`.
+ * Lists the finalized transactions that name an address, newest first. If `before` is given, lists
+ * only those older than the transaction with this signature. A server may return more than `limit`
+ * entries.
  */
 export async function listSignatures(
   rpc: Rpc,

@@ -20,7 +20,8 @@ export interface Rpc {
 }
 
 /**
- * An answer of this many bytes or more is `failed`. A page of 1,000 signatures has about 300 KB.
+ * An answer of this many bytes or more is `failed`, unless its status is 429. For comparison, a
+ * page of 1,000 signatures has about 300 KB.
  */
 export const rpcAnswerBytesMax = 4 * 1024 * 1024;
 export const rpcAnswerDepthMax = 64;
@@ -97,7 +98,8 @@ function outcomeOfError(error: Record<string, unknown>): RpcOutcome {
 }
 
 /**
- * Makes a text of the server safe to store and show. Returns `no message` if it is not a string.
+ * Makes `text`, which the server sent, safe to store and show. Returns `no message` if `text` is
+ * not a string.
  */
 function printable(text: unknown): string {
   if (typeof text !== 'string') return 'no message';

@@ -79,8 +79,8 @@ export async function openStoreOrRefuse(
 export const redisWaitMsMax = 2_000;
 
 /**
- * Throws `CannotStart` if Redis belongs to the other environment. If Redis does not answer, the
- * service starts without it, and `guardRedis` checks it later.
+ * Throws `CannotStart` if Redis belongs to the other environment (sandbox or production). If Redis
+ * does not answer, the service starts without it, and `guardRedis` checks the environment later.
  */
 export async function openRedis({
   config,

@@ -27,8 +27,8 @@ interface HeldRow {
 }
 
 /**
- * Locks the row, and unlocks it when both calls wait for it. Each call must decide on the values
- * that it reads after that.
+ * Locks the row, starts both calls, and unlocks the row when both wait for it. Therefore a test
+ * fails if a call decides on values that it read before it got the lock.
  */
 async function atOnce<One, Other>(
   { database }: Fixture,

@@ -198,8 +198,8 @@ test('a plan that was made while the tables were empty reads no more when they h
   const { scanned, byIndex, indexBlocks } = await costOf(fixture, life, tables);
   expect(scanned).toBe(0);
   expect(byIndex).toBeLessThan(rowsReadMax);
-  // `life` reads about twice `blocksWhileEmpty`, because a larger index has one more level. With a
-  // read of a whole index, it would be six times as many.
+  // `life` now reads about twice `blocksWhileEmpty`, because a larger index has one more level. If
+  // it read a whole index, it would read about six times `blocksWhileEmpty`.
   expect(indexBlocks).toBeLessThan(3 * blocksWhileEmpty);
 });
 

@@ -21,8 +21,8 @@ import { createFixture, type Fixture, usage } from './store.fixture.ts';
 const tenants = 8;
 const rounds = 10;
 /**
- * The most parts of the measurement. The best part counts, because a long transaction in another
- * test's database raises the WAL of a life to 7,000 bytes.
+ * The measurement has at most this many parts. The best figures of all parts count, because a long
+ * transaction in another test's database can raise the WAL of a life to 7,000 bytes.
  */
 const partsMax = 12;
 /**

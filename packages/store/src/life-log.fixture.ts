@@ -7,8 +7,8 @@ import type { Fixture } from './store.fixture.ts';
  */
 export interface LifeLog {
   /**
-   * Writes to the file the average bytes and records of WAL of one submission's life. `lives` is
-   * the number of lives since the start.
+   * Writes the average bytes and records of WAL per life of a submission to the file that
+   * `LIFE_LOG` names. `lives` is the number of lives since `startLifeLog`.
    */
   report(lives: number): Promise<void>;
 }

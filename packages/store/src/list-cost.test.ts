@@ -7,8 +7,8 @@ import { createFixture, type Fixture } from './store.fixture.ts';
 import { listSubmissions, type SubmissionFilter } from './submissions/submission-list.ts';
 
 /**
- * Checks that each list of a tenant's rows uses an index, even if few rows match the filter.
- * Postgres counts the rows that are read.
+ * Checks that the lists of submissions, ledger entries and deliveries read few rows, even if few
+ * rows match the filter. The statistics of Postgres count the rows that are read.
  */
 
 const rows = 20_000;

@@ -19,8 +19,9 @@ export const svcHostEntry = inCheckout('packages/admin-cli/src/svc-host.fixture.
 const entries = [...serviceNames.map(serviceEntry), adminCliEntry, nodeAgentEntry, svcHostEntry];
 const sources = ['{packages,services}/*/src/**/*.ts', '{packages,services}/*/package.json'];
 /**
- * Native modules cannot be bundled, and `playwright-core` is large. Functions in `in-page` are sent
- * to a browser as text, and the bundler may rename them.
+ * Modules that stay outside the bundles. Native modules cannot be bundled, and `playwright-core` is
+ * large. Functions in `in-page` are sent to a browser as text and call each other by name there,
+ * but the bundler may rename them.
  */
 const external = /^(?:msgpackr-extract|pg-native|playwright-core)$|\/in-page\//;
 
@@ -32,7 +33,8 @@ export async function bundleProcesses(): Promise<string> {
   const directory = inCheckout('.local/cache/bundles', sourcesHash());
   if (existsSync(directory)) return directory;
   const partial = `${directory}.${process.pid}`;
-  // Bundled together, two main files could get into one output file, and a process would run both.
+  // Each main file is bundled separately. Otherwise two main files could get into one output file,
+  // and a process would run both.
   for (const entry of entries) {
     const bundle = await rolldown({
       input: { main: entry },
@@ -85,8 +87,8 @@ function sourcesHash(): string {
 const builtIn = '\0built-in:';
 
 /**
- * Loads Node's modules with `process.getBuiltinModule`. An `import` reads all exports, and
- * `WebSocket` of `node:http` alone takes 70 ms of CPU.
+ * Loads Node's modules with `process.getBuiltinModule`, because an `import` reads all exports of a
+ * module. For example, reading `WebSocket` of `node:http` takes 70 ms of CPU.
  */
 const builtInModules: Plugin = {
   name: 'built-in-modules',

@@ -9,7 +9,7 @@ export interface DatabaseGate {
   /** Silently drops all data from this call on. New connections are accepted but get no answer. */
   stall(): void;
   /**
-   * Cuts the connection when the server answers the next statement with `marker` among its
+   * Cuts the connection when the server answers the next statement that has `marker` among its
    * parameters. The statement has run, but the client gets no answer.
    */
   loseAnswerTo(marker: string): void;
@@ -61,7 +61,8 @@ export async function openDatabaseGate(databaseUrl: string): Promise<DatabaseGat
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('the gate has no port');
+  if (address === null || typeof address === 'string')
+    throw new Error('the database gate does not listen on a TCP port');
   const url = new URL(databaseUrl);
   url.port = String(address.port);
   return {

@@ -56,7 +56,9 @@ export async function createTestDatabase({
       const leaked = await lingeringSessions(name);
       await admin().query(`DROP DATABASE ${name} WITH (FORCE)`);
       if (leaked !== undefined)
-        throw new Error(`the test left sessions open in its database; close them first: ${leaked}`);
+        throw new Error(
+          `the test left database sessions open; close them before the database: ${leaked}`,
+        );
     },
   };
 }
@@ -70,8 +72,8 @@ function withDatabase(serverUrl: string, name: string): string {
 let adminPool: Pool | undefined;
 
 /**
- * All test files of this process share these connections, because the server starts a process for
- * each new one.
+ * The connections that create and drop test databases. All test files of a Vitest worker share
+ * them, because Postgres starts a process for each new connection.
  */
 function admin(): Pool {
   adminPool ??= new Pool({

@@ -11,7 +11,7 @@ export interface StoppableProcess {
 
 /**
  * Controls failpoints (packages/runtime/src/failpoints.ts). The first process of a service that
- * reaches an armed one stops there. Later ones continue.
+ * reaches an armed failpoint stops there. Processes that reach it later continue.
  */
 export interface Failpoints {
   receive(slot: StoppableProcess, message: unknown): void;
@@ -49,7 +49,8 @@ export function createFailpoints(): Failpoints {
     async arm(slots, name) {
       const arming = slots.map(async (slot) => {
         stopped.delete(keyOf(slot.service, name));
-        const armed = arrival(events, armedEvent(slot, name), armedBoundMs);
+        const failure = `${slot.service} ${slot.index} did not arm the failpoint ${name}`;
+        const armed = arrival(events, armedEvent(slot, name), armedBoundMs, failure);
         slot.current.send({ arm: name });
         await armed;
       });
@@ -57,7 +58,8 @@ export function createFailpoints(): Failpoints {
     },
     async reached(service, name, timeoutMs) {
       const key = keyOf(service, name);
-      if (!stopped.has(key)) await arrival(events, key, timeoutMs);
+      const failure = `no process reached the failpoint ${key}`;
+      if (!stopped.has(key)) await arrival(events, key, timeoutMs, failure);
       return stopped.get(key)?.slot.index ?? 0;
     },
     release(service, name) {
@@ -82,13 +84,16 @@ function armedEvent({ service, index }: StoppableProcess, name: string): string 
   return `${service} ${index} armed: ${name}`;
 }
 
-async function arrival(events: EventEmitter, key: string, timeoutMs: number): Promise<void> {
+async function arrival(
+  events: EventEmitter,
+  key: string,
+  timeoutMs: number,
+  failure: string,
+): Promise<void> {
   try {
     await once(events, key, { signal: AbortSignal.timeout(timeoutMs) });
   } catch (error) {
-    throw new Error(`no process reached the failpoint ${key} within ${timeoutMs} ms`, {
-      cause: error,
-    });
+    throw new Error(`${failure} within ${timeoutMs} ms`, { cause: error });
   }
 }
 

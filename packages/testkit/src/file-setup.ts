@@ -24,5 +24,5 @@ afterEach(({ task }) => {
 afterAll(async () => {
   const leftovers = await closeLeftovers();
   if (leftovers.length > 0 && !hasFailed)
-    throw new Error(`this test file must close what it opened: ${leftovers.join(', ')}`);
+    throw new Error(`this test file left these open and must close them: ${leftovers.join(', ')}`);
 });

@@ -13,8 +13,8 @@ const worker = Number(process.env['VITEST_POOL_ID'] ?? 0) % workersMax;
 let next = Math.floor(Math.random() * portsPerWorker);
 
 /**
- * Returns a free port of 127.0.0.1 that the system gives to nobody else, even while its process
- * restarts. Throws if all ports of this worker are in use.
+ * Returns a free port of 127.0.0.1 that the system gives to nobody else, even while the process on
+ * this port restarts. Throws if all ports of this worker are in use.
  */
 export async function lastingPort(): Promise<number> {
   for (let tried = 0; tried < portsPerWorker; tried += 1) {

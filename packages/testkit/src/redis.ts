@@ -12,8 +12,8 @@ export interface TestRedis {
 }
 
 /**
- * Starts a Redis server for one caller (about 20 ms). It does not flush its file to disk. A
- * clustered server owns no hash slots yet.
+ * Starts a Redis server for one caller (about 20 ms). The server does not flush its append-only
+ * file to disk. If `isClustered` is true, the server owns no hash slots yet.
  */
 export async function startTestRedis({ isClustered = false } = {}): Promise<TestRedis> {
   const dir = mkdtempSync(path.join(tmpdir(), 'svc-test-redis-'));

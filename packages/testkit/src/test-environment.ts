@@ -23,8 +23,9 @@ export interface TestServers {
    */
   readonly svcSocket?: string | undefined;
   /**
-   * Extra environment variables for processes under test. They make each process load the
-   * `preloads` of test-servers.ts, or in a mutation run the mutant.
+   * Extra environment variables for processes under test. They make each Node.js process load the
+   * `preloads` of test-servers.ts. If a mutant of a TypeScript file is tested, they make it load
+   * the mutant instead.
    */
   readonly childEnvironment: NodeJS.ProcessEnv;
 }

@@ -9,8 +9,8 @@ export function newRoot(): { traceId: string; spanId: string } {
 }
 
 /**
- * Traces one request. If it created a submission, its span is the root of the submission's trace.
- * Otherwise `isRequestTraced` decides whether it is recorded.
+ * Traces one request. If it creates a submission, its span is the submission's first step, and is
+ * recorded if the submission is traced. For any other request, `isRequestTraced` decides.
  */
 export function traceRequest(
   headers: OfferedHeaders,

@@ -26,15 +26,15 @@ export function ratioOf(sampler: SamplerName, argument: string): number {
 }
 
 /**
- * How many hexadecimal digits at the end of a subject's id decide whether its trace is recorded. In
- * a UUIDv7 these digits are random.
+ * How many hexadecimal digits at the end of the id of a submission or event decide whether its
+ * trace is recorded. The id is a UUIDv7, in which these digits are random.
  */
 const decidingDigits = 12;
 const decidingRange = 16 ** decidingDigits;
 
 /**
- * True if the subject's trace is recorded. Only `ratio` and the id decide, so all services take the
- * same decision (decision 42).
+ * True if the trace of the submission or event is recorded. Only `ratio` and the id decide, so all
+ * services take the same decision (decision 42).
  */
 export function isTracedIn(ratio: number, subjectId: string): boolean {
   return Number.parseInt(subjectId.slice(-decidingDigits), 16) < ratio * decidingRange;

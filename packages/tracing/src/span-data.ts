@@ -13,8 +13,8 @@ type Belongs =
    */
   | { readonly kind: 'step'; readonly ref: StepRef; readonly isSubmission: boolean }
   /**
-   * A span that is not a step. Its `spanId` is random. `parent` is the trace context that the
-   * caller sent, if any. `traceId` is then the parent's.
+   * A span that is not a step. Its `spanId` is random. If it is the span of a request with a trace
+   * context, `parent` is that context, and `traceId` is the parent's.
    */
   | {
       readonly kind: 'own';

@@ -25,8 +25,8 @@ export interface StepSpan extends StepRef, Took {
 }
 
 /**
- * Work that was done once for several steps (`members`), such as a job or a statement. Its span
- * links to the spans of the traced steps, at most 128.
+ * Work that was done once for several steps (`members`), such as a queue job or an SQL statement.
+ * Its span has links to the spans of the traced steps, at most 128 links.
  */
 export interface BatchSpan extends Took {
   readonly name: string;

@@ -68,7 +68,7 @@ export function assertConsistent(config: DispatcherConfig): void {
   }
   if (Number(config.USAGE_CAP_FACTOR) !== 1) {
     throw new ConfigError(
-      'In production the usage caps of the contract apply unchanged. Set USAGE_CAP_FACTOR to 1.',
+      'In production the usage caps must not be changed. Set USAGE_CAP_FACTOR to 1.',
     );
   }
   if (config.SVC_SIMULATED_NODES > 0) {

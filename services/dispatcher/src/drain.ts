@@ -8,8 +8,9 @@ import type { NodeLink } from './links/links.ts';
 const reconnectMsMax = 1_000;
 
 /**
- * Closes all links (CONTRACT 7), so that the nodes connect to other dispatchers. The second half
- * takes offers while the nodes of the first half connect again.
+ * Closes all links (CONTRACT 7), so that the nodes connect to other dispatchers. If there are other
+ * dispatchers, closes half of the links first: the rest takes offers while the first nodes connect
+ * again.
  */
 export async function handBackLinks(dispatcher: Dispatcher): Promise<void> {
   const { fleet, links, timers } = dispatcher;

@@ -83,8 +83,8 @@ const badRequestDetail =
 const pathPattern = /^[^?]*/;
 
 /**
- * False if the target is not printable ASCII, HTTP/1.1 has no `Host`, or the path has wrong
- * percent-encoding. Node accepts all three.
+ * False if the target is not printable ASCII, an HTTP/1.1 request has no `Host`, or the path has
+ * wrong percent-encoding. The HTTP server accepts all three.
  */
 function isParsable(request: IncomingMessage): boolean {
   const target = request.url ?? '';

@@ -2,8 +2,8 @@ import type { Clock } from '@svc/runtime';
 
 export interface ExpiringCache<Value> {
   /**
-   * Returns the value of `key`, loaded less than `ageMsMax` ago (default `ttlMs`). An absent value
-   * is never older than `ttlMs`. If a load fails, throws its error.
+   * Returns the value of `key`, loaded less than `ageMsMax` ago (default `ttlMs`). A value for
+   * which `isAbsent` is true is never older than `ttlMs`. If a load fails, throws its error.
    */
   get(key: string, ageMsMax?: number): Promise<Value>;
 }
@@ -27,11 +27,14 @@ export function createExpiringCache<Value>({
 }: {
   readonly load: (key: string) => Promise<Value>;
   readonly ttlMs: number;
-  /** The most present values. The least recently used one is removed first. */
+  /** The maximum number of present values. The least recently used one is removed first. */
   readonly entriesMax: number;
-  /** Absent values have a separate cache, so they cannot evict present ones. */
+  /**
+   * True for a value that means "not found". Absent values have a separate cache, so they cannot
+   * evict present ones.
+   */
   readonly isAbsent?: (value: Value) => boolean;
-  /** The most absent values. The one that was loaded first is removed first. */
+  /** The maximum number of absent values. The one that was loaded first is removed first. */
   readonly absentMax?: number;
   readonly clock: Pick<Clock, 'monotonicMs'>;
 }): ExpiringCache<Value> {

@@ -179,8 +179,9 @@ function pricingOf(store: Store, loadSurgeMicros: () => Promise<bigint>, clock: 
 }
 
 /**
- * Waits until the reply channel is subscribed, at most `redisWaitMsMax`. A reply before that is
- * lost, and its creation is answered up to a second later.
+ * Waits until this gateway has subscribed to its reply channel, at most `redisWaitMsMax`. An
+ * earlier reply of a dispatcher would be lost, and its creation would be answered up to a second
+ * later.
  */
 async function waitForReplies(replies: ReplyListener, clock: Clock): Promise<void> {
   const giveUpAtMs = clock.monotonicMs() + redisWaitMsMax;

@@ -16,8 +16,8 @@ export function startAuditHead(deps: AuditHeadDeps, lifecycle: Lifecycle): void 
 }
 
 /**
- * The returned function calls `sealAuditHead`. It remembers the head, so the next call notices if
- * somebody removes or replaces the head in the database.
+ * The returned function seals the head of the audit log (`sealAuditHead`). It also keeps the head
+ * in memory, so its next call notices if somebody removes or replaces the head in the database.
  */
 export function createHeadSealer(deps: AuditHeadDeps): () => Promise<void> {
   const { store, logger, setAuditFaults } = deps;

@@ -37,7 +37,7 @@ export const settlementConfig = Type.Object({
     maximum: 3_650,
     default: payloadRetentionDaysDefault,
     description:
-      'days after which the payload, result and failure message of an ended submission are deleted, 1 to 3650',
+      'days from the end of a submission to the deletion of its payload, result and failure message, 1 to 3650',
   }),
   USAGE_RETENTION_DAYS: Type.Integer({
     minimum: retentionDaysMin,

@@ -20,8 +20,8 @@ export interface Partitioning {
 export interface Housekeeping extends Auditing, Partitioning, PurgeDeps {}
 
 /**
- * Creates the missing partitions and shows the result of the last audit. An error of these steps is
- * only logged. The periodic tasks start in each case.
+ * Creates the missing partitions, sets the metrics of the last ledger audit, then starts the
+ * periodic tasks. An error in the first two steps is only logged, and the tasks start anyway.
  */
 export async function startHousekeeping(
   housekeeping: Housekeeping,

@@ -5,13 +5,14 @@ export interface Auditing {
   readonly store: Store;
   readonly logger: Logger;
   /**
-   * The number of known faults. NaN if the status is missing or unreadable. Without known faults,
-   * also NaN if the last audit failed or no audit has ended.
+   * The number of known faults of the ledger. NaN if the status of the audit is missing or
+   * unreadable. If no fault is known, also NaN if the last audit failed or no audit has ended.
    */
   readonly setLedgerFaults: (count: number) => void;
   /**
-   * The end of the last audit that covered the new entries, in Unix seconds by the database's
-   * clock. 0 if none is known. Not called if the status is unreadable.
+   * The end of the last audit that covered the newest ledger entries, in Unix seconds by the
+   * database's clock. 0 if no such audit is known. Not called if the status of the audit is
+   * unreadable.
    */
   readonly setLedgerAuditedAt: (seconds: number) => void;
   readonly setLedgerFullAuditedAt: (seconds: number) => void;
@@ -38,8 +39,8 @@ export interface Auditor {
 }
 
 /**
- * The auditor remembers the `step` of the last audit state. If somebody restores an earlier state
- * to hide a fault, this is reported as a fault.
+ * The auditor remembers the `step` of the audit state that it last read. If somebody puts an
+ * earlier state back into the database to hide a fault, the auditor reports this as a fault.
  */
 export function createAuditor(deps: Auditing): Auditor {
   const { store, logger } = deps;
@@ -58,7 +59,10 @@ export function createAuditor(deps: Auditing): Auditor {
     showStatus(deps, status);
     const gone = goneFaults(last, status);
     if (gone.length > 0)
-      logger.warn({ faults: gone }, 'the ledger audit no longer finds faults that it found before');
+      logger.warn(
+        { faults: gone },
+        'faults that the ledger audit found before are no longer in its result',
+      );
     last = status ?? last;
   }
 
@@ -71,8 +75,9 @@ export function createAuditor(deps: Auditing): Auditor {
     }
     if (!isDone || last === null) return;
     const { faults, tenants, submissions, fullRatio } = last;
-    if (faults.length === 0) logger.info({ tenants, submissions, fullRatio }, 'the ledger adds up');
-    else logger.error({ tenants, submissions, faults }, 'the ledger does not add up');
+    if (faults.length === 0)
+      logger.info({ tenants, submissions, fullRatio }, 'the ledger audit found no faults');
+    else logger.error({ tenants, submissions, faults }, 'the ledger audit has found faults');
   }
 
   return { audit: auditOnce, show };

@@ -24,8 +24,8 @@ const pagesMax = 200;
 const expired = { reconciler: 'purge', kind: 'expired' } as const;
 
 /**
- * Deletes personal data after `retentionDays` (CONTRACT 5). Passes may overlap. Throws at its end
- * if a submission could not be purged; later passes retry it.
+ * Deletes the personal data of submissions that ended at least `retentionDays` ago (CONTRACT 5).
+ * Passes may overlap. Throws at its end if a submission could not be purged; later passes retry it.
  */
 export async function purge({
   store,
@@ -47,7 +47,10 @@ export async function purge({
     countPurged(done.count);
     for (const { subjectId, error } of done.failures) {
       const submissionId = toWireId('sub', subjectId);
-      logger.warn({ err: error, submissionId }, 'could not purge a submission');
+      logger.warn(
+        { err: error, submissionId },
+        'could not purge the personal data of a submission',
+      );
       errors.push(error);
     }
     if (after === null) break;

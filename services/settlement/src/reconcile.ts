@@ -155,8 +155,8 @@ function logReconciled(
 }
 
 /**
- * Sends the cancel to the dispatchers over the bus. The message may be lost: the node's next
- * `start` or `usage` is also answered `cancel` (CONTRACT 7).
+ * Notifies the dispatchers over the bus, so that they send `cancel` to the node. The message may be
+ * lost, because the node's next `start` or `usage` is also answered with `cancel` (CONTRACT 7).
  */
 async function cancelOnNode(deps: ReconcileDeps, submissionId: string): Promise<void> {
   try {
@@ -165,7 +165,7 @@ async function cancelOnNode(deps: ReconcileDeps, submissionId: string): Promise<
     const id = toWireId('sub', submissionId);
     deps.logger.warn(
       { err: error, submissionId: id },
-      'could not notify the dispatchers of an ended submission',
+      'could not notify the dispatchers that a submission failed',
     );
   }
 }

@@ -36,8 +36,8 @@ export function startRetention(deps: RetentionDeps, lifecycle: Lifecycle): void 
 }
 
 /**
- * Drops old partitions, then deletes old events, except those that are still needed (decision 36).
- * Throws if some could not be dropped or deleted.
+ * Drops old partitions of usage reports, deliveries and attempts, then deletes old events. Keeps
+ * those that are still needed (decision 36). Throws if some could not be dropped or deleted.
  */
 export async function retain(deps: RetentionDeps): Promise<void> {
   const { store, logger, usageDays, deliveryDays, setPartitionsOverdue } = deps;
@@ -50,7 +50,10 @@ export async function retain(deps: RetentionDeps): Promise<void> {
   setPartitionsOverdue(errors.length);
   if (dropped.length > 0) logger.info({ dropped }, 'old partitions dropped');
   if (needed.length > 0)
-    logger.info({ needed }, 'old partitions are kept, because a delivery or a run has not ended');
+    logger.info(
+      { needed },
+      'old partitions are kept, because a delivery or a submission in flight still needs them',
+    );
   const before = await expiredEventsBefore(store, deliveryDays);
   let deleted = 0;
   let after: string | null = null;

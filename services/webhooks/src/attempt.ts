@@ -62,8 +62,9 @@ export async function makeAttempt(
 }
 
 /**
- * Returns the milliseconds until the next attempt of the delivery, or null if there is none. If
- * this throws, the claim expires and the attempt counts as made.
+ * Records an attempt that was made. Returns the milliseconds until the next attempt of its
+ * delivery, or null if there is none. If this throws, the claim expires and the attempt counts as
+ * made.
  */
 export async function recordMade(deps: AttemptDeps, made: MadeAttempt): Promise<number | null> {
   const { attempt, outcome } = made;

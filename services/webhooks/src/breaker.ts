@@ -1,6 +1,6 @@
 /**
  * A circuit breaker for an endpoint that keeps timing out, because each timeout occupies a
- * connection for 15 s (CONTRACT 6). Each deliverer has its own.
+ * connection for 15 s (CONTRACT 6). Each deliverer has its own breaker for each endpoint.
  */
 export interface Breaker {
   /**
@@ -23,8 +23,8 @@ export const breakerTimeoutsMax = 5;
 const breakerPauseMsMax = 30_000;
 
 /**
- * Returns the breaker after an attempt. From `breakerTimeoutsMax` consecutive timeouts of a URL on,
- * each timeout opens it. Any other outcome closes it.
+ * Returns the breaker after an attempt. A timeout opens it if the URL has now had at least
+ * `breakerTimeoutsMax` consecutive timeouts. Any other outcome closes it.
  */
 export function afterAttempt(
   breaker: Breaker,

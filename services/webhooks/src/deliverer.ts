@@ -43,10 +43,13 @@ export class Deliverer {
     });
   }
 
-  /** Wakes all endpoints of these tenants. An unnecessary call does no harm. */
+  /**
+   * Makes the next claims ask for the due deliveries of these tenants, at all their endpoints. A
+   * call for a tenant without due deliveries does no harm.
+   */
   wake(tenantIds: readonly string[]): void {
-    // The claim for the URL of the settings also returns the tenant's other endpoints with due
-    // deliveries.
+    // This marks only the URL of the tenant's settings as due. The claim for this URL also returns
+    // the tenant's other endpoints that have due deliveries.
     for (const tenantId of tenantIds) this.#schedule.wake(tenantId);
     this.#pump();
   }
@@ -141,8 +144,8 @@ export class Deliverer {
 
   async #run(endpoint: Endpoint, attempt: ClaimedAttempt): Promise<void> {
     const made = await makeAttempt(this.#deps, attempt, this.#ending.signal);
-    // After a 410, the attempt is recorded before the endpoint gets its capacity back. Otherwise
-    // another request could be sent to it.
+    // The record of a 410 disables the URL. The endpoint gets its capacity back only afterwards,
+    // because otherwise another request could be sent to it.
     const isGone = made.verdict.kind === 'gone';
     if (!isGone) this.#answered(endpoint, made);
     try {
@@ -153,7 +156,10 @@ export class Deliverer {
     } catch (error) {
       // The claim expires, and the attempt counts as made.
       const deliveryId = toWireId('dlv', attempt.deliveryId);
-      this.#deps.logger.error({ err: error, deliveryId }, 'could not record an attempt');
+      this.#deps.logger.error(
+        { err: error, deliveryId },
+        'could not record the result of a webhook attempt',
+      );
     }
     if (isGone) this.#answered(endpoint, made);
     this.#schedule.recorded();

@@ -36,8 +36,9 @@ const tidiedMax = 500;
 const aged = { reconciler: 'webhook', kind: 'aged_delivery' } as const;
 
 /**
- * Each pass wakes endpoints with due deliveries, and ends deliveries after 72 hours (CONTRACT 6).
- * It throws if it cannot end one. It works without Redis.
+ * Returns the function for one pass. A pass wakes endpoints with due deliveries, and ends
+ * deliveries 72 hours after their round began (CONTRACT 6). It throws if it cannot end a delivery.
+ * It works without Redis.
  */
 export function createRecovery({ store, producer, deliverer, logger }: RecoverDeps) {
   let afterTenantId: string | null = null;
@@ -47,8 +48,8 @@ export function createRecovery({ store, producer, deliverer, logger }: RecoverDe
 
   return async function recover(): Promise<void> {
     await followPause();
-    // Waking comes first, because it is the most urgent. If a delivery cannot be ended, `endAged`
-    // ends the others and then throws.
+    // Waking comes first, because it is the most urgent, and because `endAged` throws if it could
+    // not end a delivery.
     await wakeDue();
     await wakeDueTargets();
     await endAged();
@@ -62,7 +63,7 @@ export function createRecovery({ store, producer, deliverer, logger }: RecoverDe
     if (dropped + deleted > 0)
       logger.info(
         { dropped, deleted },
-        'dropped old events of endpoints without a URL, or deleted retired endpoints',
+        'dropped old events of endpoints without a URL, or deleted endpoints that are no longer used',
       );
   }
 
@@ -116,7 +117,7 @@ export function createRecovery({ store, producer, deliverer, logger }: RecoverDe
     try {
       deliverer.setPaused(await producer.isPaused('webhook'));
     } catch (error) {
-      logger.debug({ err: error }, 'could not read whether the queue is paused');
+      logger.debug({ err: error }, 'could not read whether the webhook queue is paused');
     }
   }
 }

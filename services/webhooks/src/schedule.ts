@@ -51,14 +51,14 @@ const claimedAttemptsMax = 128;
 const rememberedMsMax = 60_000;
 const rememberedMax = 4_096;
 /**
- * Added to each timer of `wakeAfter`, because a timer can fire slightly early. The delivery would
- * then not be due, and could wait for the reconciler.
+ * Added to each timer of `wakeAfter`, because a timer can fire slightly early. Otherwise a claim
+ * could come before the delivery is due, and the delivery would have to wait for the reconciler.
  */
 const timerMarginMs = 25;
 
 /**
- * Decides which endpoint is next (decision 13). The state is in memory and may be lost, because
- * Postgres has the due deliveries.
+ * Decides which endpoints the next claim asks for (decision 13). The state is in memory and may be
+ * lost, because Postgres has the due deliveries.
  */
 export class Schedule {
   readonly #options: ScheduleOptions;
@@ -156,8 +156,8 @@ export class Schedule {
   }
 
   /**
-   * Gives the capacity of an attempt back to its endpoint, and updates the breaker. The attempt
-   * still counts in the total until `recorded`.
+   * Gives the capacity of an attempt back to its endpoint, and updates the endpoint's breaker. The
+   * attempt still counts in `Schedule.inFlight` until `recorded` is called.
    */
   answered(
     endpoint: Endpoint,

@@ -20,9 +20,9 @@ export function alertFaults(
   const late = must.filter((name) => (fired.get(name) ?? Infinity) > noticeSecondsMax);
   const foreign = [...fired.keys()].filter((name) => !must.includes(name) && !may.includes(name));
   return [
-    ...quiet.map((name) => `${name} fired without a fault`),
+    ...quiet.map((name) => `${name} fired before the fault`),
     ...late.map((name) => `${name} did not fire within ${noticeSecondsMax} s`),
-    ...foreign.map((name) => `${name} fired but does not belong to the fault`),
+    ...foreign.map((name) => `${name} fired, but the fault must not cause it`),
     ...(endedSeconds === undefined
       ? [`${must.join(' or ')} still fired two minutes after the repair`]
       : []),

@@ -60,8 +60,8 @@ try {
     const list = [...fired].map(([name, after]) => `${name} after ${seconds(after)}`).join(', ');
     const end =
       endedSeconds === undefined
-        ? 'the alerts did not end'
-        : `the alerts ended after ${seconds(endedSeconds)}`;
+        ? 'the required alerts did not end'
+        : `the required alerts ended ${seconds(endedSeconds)} after the repair`;
     verdicts.push(`${fault.name}: ${list === '' ? 'no alert' : list}; ${end}`);
     faults.push(...alertFaults(fault, watched).map((what) => `${fault.name}: ${what}`));
   }

@@ -75,7 +75,7 @@ async function watch(
   const struckMs = performance.now();
   if (strikes) await fault.strike(world);
   say(
-    `${fault.name}: after ${quietSeconds} s of load, ${strikes ? 'the fault begins' : 'no fault begins'}`,
+    `${fault.name}: after ${quietSeconds} s of load, ${strikes ? 'the fault begins' : 'the fault is left out (--without-fault)'}`,
   );
   const noted = noteAlerts(prometheus, fired, struckMs, faultSeconds);
   await sleep(noticeSecondsMax * 1_000);

@@ -1,8 +1,8 @@
 import { Pool } from 'pg';
 
 /**
- * The tables have only what the four services of the baseline need, so the baseline never makes
- * Postgres do more work than the product does.
+ * The tables have only what the four services of the baseline need. With more, the baseline's
+ * Postgres would do unnecessary work, and the comparison would favour the product.
  */
 
 const schema = `

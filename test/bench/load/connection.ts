@@ -52,7 +52,8 @@ export async function connectTo(gatewayUrl: string): Promise<Connection> {
     isOpen: () => !socket.destroyed,
     ask(request) {
       waiting = Promise.withResolvers();
-      if (socket.destroyed) waiting.reject(new Error('the connection is closed'));
+      if (socket.destroyed)
+        waiting.reject(new Error('the connection was closed before the request'));
       socket.write(request);
       return waiting.promise;
     },

@@ -25,8 +25,8 @@ export function cpuSeconds(pids: Pids): Record<string, number> {
 }
 
 /**
- * For Postgres, this is the current use, with shared pages counted once. For each other kind, this
- * is the sum of the peaks of its processes.
+ * The memory by kind of process. For Postgres, it is the current use, with shared pages counted
+ * once. For each other kind, it is the sum of the peaks of its processes.
  */
 export function memoryMib(pids: Pids): Record<string, number> {
   const { postgres = [], ...others } = pids;

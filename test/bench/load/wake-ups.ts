@@ -2,8 +2,8 @@ import { readdirSync } from 'node:fs';
 import { childrenByParent, fieldOf, type Pids, treeOf } from './processes.ts';
 
 /**
- * The voluntary context switches so far of each thread, by kind of process. The kernel counts one
- * each time that a thread waits for an event.
+ * The voluntary context switches of each thread so far, by kind of process and by the thread's path
+ * in `/proc`. The kernel counts one each time that the thread waits for an event.
  */
 export type WakeUps = Readonly<Record<string, ReadonlyMap<string, number>>>;
 

@@ -85,8 +85,8 @@ export function halfLoadFigures(results: readonly ShapeResult[]): GoalFigures {
 }
 
 /**
- * In each result, the first system has many rows, and the second has few. Each figure is from the
- * shape in which it grows most.
+ * In each result, the first system has many rows, and the second has few. Each figure is a ratio of
+ * the two, from the shape in which this ratio is greatest.
  */
 export function growthFigures(results: readonly ShapeResult[]): GoalFigures {
   return new Map([
@@ -96,8 +96,8 @@ export function growthFigures(results: readonly ShapeResult[]): GoalFigures {
 }
 
 /**
- * The ratios of the shape with the greatest median. The greatest ratio of each round would exceed 1
- * even for equal systems, because rounds differ by chance.
+ * The ratios of the shape with the greatest median ratio. The greatest ratio of each round is not
+ * used, because chance would raise it above 1 even for equal systems.
  */
 function ofWorstShape(
   results: readonly ShapeResult[],

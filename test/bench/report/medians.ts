@@ -3,7 +3,7 @@ import { isHeld, type Percentiles, type Sample } from '../sample.ts';
 
 /**
  * The median of each figure by itself. But the memory is that of the last sample, and `isAbandoned`
- * is true if more than half of the backlogs were abandoned.
+ * is true if the driver abandoned more than half of the schedules.
  */
 export function medianOf(samples: readonly Sample[]): Sample {
   const of = (figure: (sample: Sample) => number): number => median(samples.map(figure));

@@ -38,7 +38,10 @@ export function backlogTable(
     compared(({ firstAfterMs }) => firstAfterMs),
     compared(({ totalCpuMicros }) => totalCpuMicros),
   ]);
-  return table(['', 'a second', 'ms from start to first result', 'CPU-seconds per 1,000'], rows);
+  return table(
+    ['', 'a second', "ms from the service's start to its first result", 'CPU-seconds per 1,000'],
+    rows,
+  );
 }
 
 const cancelRow = (name: string, valuesMs: readonly number[]): string[] => [

@@ -2,7 +2,7 @@
  * SQL for the rows that months of operation leave. In each `INSERT`:
  *
  * - `$1`: the tenants' ids, `$6`: their number.
- * - `$2`, `$3`: the first and last submission to write, of `$4`.
+ * - `$4`: the number of submissions, `$2` to `$3`: those to write.
  * - `$5`: each tenant's first balance in micros.
  * - `$7`: now.
  */
@@ -76,7 +76,7 @@ export const entriesSql = `INSERT INTO ledger_entries (id, tenant_id, type, debi
 
 /**
  * One event, one delivery and one attempt for each submission. Leaves out tenants without webhooks,
- * and submissions that ended `notifiedDays` ago or earlier.
+ * and submissions that ended `notifiedDays` days ago or earlier.
  */
 export const notifiedSql = `WITH notified AS (
     SELECT s.*, ${idAt('ended_at', 'event')} AS event_id, ${idAt('ended_at', 'delivery')} AS delivery_id,

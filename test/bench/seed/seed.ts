@@ -12,8 +12,9 @@ export interface Seeded {
 }
 
 /**
- * Writes finished submissions of these tenants with all related rows, also those of the ledger.
- * Call this function before any service starts.
+ * Writes `rows` finished submissions of these tenants, with their ledger entries, events,
+ * deliveries and attempts. Call this function before any service starts, because it drops indexes
+ * while it writes many rows.
  */
 export async function seedSubmissions(
   databaseUrl: string,

@@ -10,7 +10,8 @@ export interface Written {
 }
 
 /**
- * The counts of `Written` contain a connection's rows at most this long after it has become idle.
+ * When a connection has been idle for this time, the counts of `Written` contain all rows that the
+ * connection wrote.
  */
 export const rowsReportedMs = 11_000;
 

@@ -69,5 +69,5 @@ test('an application without a required answer is counted and refused', async ()
 
 test('a fixture refuses to show a behaviour that its system does not have', async () => {
   const started = startEmployer({ ats: 'lever', behaviour: 'multi-step' });
-  await expect(started).rejects.toThrow('lever does not show multi-step');
+  await expect(started).rejects.toThrow('the ATS lever cannot show the behaviour multi-step');
 });

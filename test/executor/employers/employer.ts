@@ -107,7 +107,8 @@ export async function startEmployer({
 }: EmployerOptions): Promise<Employer> {
   const fixture = fixtures[ats];
   const reason = whyNotShown(ats, behaviour);
-  if (reason !== undefined) throw new Error(`${ats} does not show ${behaviour}: ${reason}`);
+  if (reason !== undefined)
+    throw new Error(`the ATS ${ats} cannot show the behaviour ${behaviour}: ${reason}`);
   const all = fieldsOf(fixture, behaviour);
   const fields = asks === undefined ? all : all.filter(({ ask }) => asks.includes(ask));
   const world: World = { behaviour, fields, submissions: [], uploads: new Map(), visits: 0 };

@@ -76,8 +76,8 @@ export function startAgentProcess(options: AgentOptions): AgentProcess {
       cwd: checkout,
       env: {
         ...cleanEnvironment(),
-        // The agents of other tests run with other V8 options. V8 does not use code that was
-        // compiled with other options, so this cache is separate.
+        // V8 reuses compiled code only in a process with the same V8 options. The agents of other
+        // tests have other options, so this agent uses a separate cache.
         NODE_COMPILE_CACHE: path.join(checkout, '.local/cache/compile-killed'),
         HOME: options.homeDir,
         TMPDIR: options.homeDir,

@@ -26,6 +26,6 @@ export function canariesIn(dirs: readonly string[], { canaries }: Applicant): st
     const wide = content.replaceAll('\0', '');
     return canaries
       .filter((canary) => content.includes(canary) || wide.includes(canary))
-      .map((canary) => `${path.basename(file)} contains ${canary}`);
+      .map((canary) => `${path.basename(file)} contains personal data: ${canary}`);
   });
 }

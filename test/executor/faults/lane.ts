@@ -61,7 +61,8 @@ export async function openLane({
   const ended: AgentProcess[] = [];
   let agent = start();
   await Promise.race([link.linked(), agent.exited]);
-  if (!agent.isRunning()) throw new Error(`the agent does not start: ${agent.takeLog()}`);
+  if (!agent.isRunning())
+    throw new Error(`the agent ended before it had a link. Its log: ${agent.takeLog()}`);
   return {
     link,
     stateDir,
@@ -69,7 +70,7 @@ export async function openLane({
     employer(ats) {
       const employer = started.get(ats);
       if (employer === undefined)
-        throw new Error(`this run started no employer with the ATS ${ats}`);
+        throw new Error(`the employers in test/executor/faults/plan.ts do not have the ATS ${ats}`);
       return employer;
     },
     agent: () => agent,

@@ -5,12 +5,13 @@ import { submissionBugs } from '../../faults/injected-bugs/submission-bugs.ts';
 import { runTrial } from './trial.ts';
 
 /**
- * `pnpm executor:faults`: disturbs most runs at random moments (docs/RELIABILITY.md, "The browser
- * executor"). Prints each violation and a verdict.
+ * `pnpm executor:faults`: runs jobs in the browser executor, and disturbs most of them at random
+ * moments (docs/RELIABILITY.md, "The browser executor"). Prints each violation and a verdict.
  */
 const { values } = parseArgs({
   options: {
-    // With an injected bug, the most runs of each bug.
+    // The number of runs. For an injected bug it is the maximum, because a violation ends the
+    // trial of that bug.
     runs: { type: 'string', default: '100' },
     seed: { type: 'string', default: `${Date.now() % 1_000_000}` },
     // The number of agents.
@@ -61,7 +62,7 @@ const { bug } = values;
 const names = submissionBugs.map(({ name }) => name);
 if (bug !== undefined && !names.includes(bug))
   throw new Error(
-    `there is no injected bug ${bug}; see test/faults/injected-bugs/submission-bugs.ts`,
+    `${bug} is not a bug of this command: name one of test/faults/injected-bugs/submission-bugs.ts`,
   );
 const isBugs = bug !== undefined || values.bugs;
 const isRight = isBugs ? await tryBugs(bug === undefined ? names : [bug]) : await tryRuns();

@@ -24,13 +24,14 @@ export interface RunPlan {
   readonly target: Target;
   readonly moment: Moment;
   /**
-   * The further kills of the agent, one for each number. Each comes when the restarted agent has a
-   * link, but at the latest after this many milliseconds.
+   * After the strike, the agent is killed once more for each of these numbers. The kill comes when
+   * the restarted agent has a link, but at the latest that number of milliseconds after the
+   * restart.
    */
   readonly againAfterMs: readonly number[];
   /**
-   * The milliseconds from the `begin` of the first run on the same agent to the assignment of this
-   * run. The first run ignores this value.
+   * For runs that share an agent: the milliseconds from the `begin` of the first of these runs to
+   * the assignment of this run. The first run ignores this value.
    */
   readonly assignedAfterMs: number;
 }

@@ -81,8 +81,8 @@ async function strike(lane: Lane, { target, againAfterMs }: RunPlan): Promise<vo
 }
 
 /**
- * Strikes once, at the moment in the plan, or never if the target is `none`. `stop` cancels a
- * strike that has not begun, and waits for one that has begun.
+ * Strikes the target at the moment in the plan, at most once, and never if the target is `none`.
+ * `stop` cancels a strike that has not begun, and waits for one that has begun.
  */
 function planStrike(lane: Lane, { plan, submissionId, usualMs }: Prepared) {
   let struck: Promise<void> | undefined;
@@ -111,7 +111,7 @@ function planStrike(lane: Lane, { plan, submissionId, usualMs }: Prepared) {
 
 /** The violations of the promises of CONTRACT 10, "At most once". */
 function violationsOf(ended: Ended, received: number): string[] {
-  if (received > 1) return [`the employer received ${received} applications`];
+  if (received > 1) return [`the employer received the application ${received} times`];
   if (ended.type === 'completed' && received === 0)
     return ['the node reported completed, but no application arrived'];
   if (ended.type !== 'failed') return [];
@@ -154,8 +154,8 @@ function prepare(lane: Lane, run: PlannedRun): Prepared {
 }
 
 /**
- * Runs the submissions on the lane concurrently. Only the strike of the first run's plan happens,
- * and it hits all runs.
+ * Runs all of `runs` concurrently on the lane's agent. Only the strike in the first run's plan
+ * happens. It hits all runs that the agent has at that moment.
  */
 export async function runTogether(lane: Lane, runs: readonly PlannedRun[]): Promise<RunReport[]> {
   await lane.revive();
@@ -185,7 +185,7 @@ export async function runTogether(lane: Lane, runs: readonly PlannedRun[]): Prom
     const violations = [
       ...(ended === undefined ? ['no outcome'] : violationsOf(ended, received)),
       ...kept,
-      ...logged.map((canary) => `the log contains ${canary}`),
+      ...logged.map((canary) => `the agent's log contains personal data: ${canary}`),
     ];
     return {
       plan,

@@ -46,8 +46,8 @@ export function describeEnd(ended: Ended): string {
 }
 
 /**
- * Checks the promises of CONTRACT 10, "At most once", in runs that are disturbed. Also checks that
- * the agent leaves no personal data in its files and logs.
+ * Checks the promises of CONTRACT 10, "At most once", in runs, most of which are disturbed. Also
+ * checks that the agent leaves no personal data in its files and logs.
  */
 export async function runTrial(options: TrialOptions): Promise<TrialReport> {
   const { runs, seed, lanes, slots } = options;

@@ -7,7 +7,8 @@ import { runTrial, type Sender, senders, type Trial, type TrialEnd } from './tri
 
 /**
  * `node test/executor/fence/main.ts [--every N] [NAME…]`: runs the named trials. Without a name,
- * runs all senders, and cuts at every Nth byte of an answer.
+ * runs all senders. For `form` and `fetch`, it also cuts the answer at every Nth byte, and the
+ * request at every (37 × N)th byte.
  */
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -58,7 +59,7 @@ async function runAll(): Promise<void> {
 
 const named = Object.entries(namedTrials).filter(([name]) => positionals.includes(name));
 if (named.length !== positionals.length)
-  throw new Error('name only trials of test/executor/fence/named-trials.ts, each at most once');
+  throw new Error('a trial name is unknown or repeated: see test/executor/fence/named-trials.ts');
 for (const [, trial] of named) await run(trial);
 if (named.length === 0) await runAll();
 await browser.close();

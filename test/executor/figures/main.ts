@@ -33,11 +33,11 @@ const checks = [
   },
   { text: `${cpuSeconds.toFixed(2)} s of CPU per job (at most 1)`, isHeld: cpuSeconds <= 1 },
   {
-    text: `${peakPssMb.toFixed(0)} MiB of memory at the peak (limit 300)`,
+    text: `${peakPssMb.toFixed(0)} MiB of memory at the peak (at most 300)`,
     isHeld: peakPssMb <= 300,
   },
   {
-    text: `reported bytes differ from counted bytes by up to ${(worstRatio * 100).toFixed(2)} % (limit 1)`,
+    text: `the agent's count of bytes differs from the employer's by up to ${(worstRatio * 100).toFixed(2)} % (at most 1)`,
     isHeld: worstRatio <= 0.01,
   },
 ];

@@ -70,18 +70,20 @@ function faultsOfFailure(expected: Expected & { kind: 'failed' }, { outcome }: R
   if (code !== expected.code)
     faults.push(`the job failed with ${code} (${message}), not ${expected.code}`);
   if (expected.isReceived && submitted !== undefined)
-    faults.push('the failure must not say that nothing was submitted');
+    faults.push(
+      `the failure reports submitted: ${submitted}, although the application must arrive`,
+    );
   if (!expected.isReceived && submitted !== false)
-    faults.push('the failure must say that nothing was submitted');
+    faults.push('the failure does not report submitted: false');
   if (!message.includes(expected.label ?? ''))
-    faults.push(`the failure does not name the field: ${message}`);
+    faults.push(`the failure does not name the field ${expected.label}: ${message}`);
   return faults;
 }
 
 function faultsOfPrivacy({ canaries }: Applicant, sent: string): string[] {
   return canaries
     .filter((canary) => sent.includes(canary))
-    .map((canary) => `the outcome or the log contains ${canary}`);
+    .map((canary) => `the outcome or the executor's log contains personal data: ${canary}`);
 }
 
 /** Runs one cell with a new employer, browser and state directory. */

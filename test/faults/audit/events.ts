@@ -15,7 +15,7 @@ export function auditEvents(
 ): void {
   if (tenant.receiver === undefined) {
     findings.expect(
-      'a tenant without a URL receives no webhook',
+      'a tenant without a webhook URL has no deliveries',
       deliveries.length === 0,
       tenant.name,
       () => `${deliveries.length} deliveries`,
@@ -77,7 +77,7 @@ function auditAttempts(findings: Findings, received: readonly ReceivedWebhook[])
   for (const [deliveryId, webhooks] of byDelivery) {
     const numbers = webhooks.map(({ attempt }) => attempt);
     findings.expect(
-      'an attempt is numbered before it is sent',
+      'the attempts of a delivery have different numbers from 1 to 8',
       new Set(numbers).size === numbers.length && numbers.every((n) => n >= 1 && n <= 8),
       deliveryId,
       () => `attempts ${numbers.join(', ')} arrived`,
@@ -102,7 +102,7 @@ function auditDeliveries(
     const id = textOf(delivery['id']) ?? '';
     const came = arrived.get(id)?.length ?? 0;
     findings.expect(
-      'every delivery has arrived, and its log has each attempt',
+      'every delivery has arrived, and the API lists each attempt that arrived',
       delivery['status'] === 'delivered' && came > 0 && listOf(delivery['attempts']).length >= came,
       id,
       () => `${came} attempts arrived; the delivery reads ${JSON.stringify(delivery)}`,

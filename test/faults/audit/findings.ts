@@ -21,7 +21,7 @@ export class Findings {
 
   violations(): string[] {
     return this.results().flatMap(({ promise, violations }) =>
-      violations.map((violation) => `${promise}: ${violation}`),
+      violations.map((violation) => `broken promise: ${promise}: ${violation}`),
     );
   }
 }

@@ -34,11 +34,11 @@ function auditBalance(
   const granted = own.reduce((sum, { credits }) => sum + BigInt(credits) * 1_000_000n, 0n);
   const charged = records.reduce((sum, { chargedMicros }) => sum + chargedMicros, 0n);
   findings.expect(
-    'a balance is the grants less the charges',
+    'each balance is the grants minus the charges',
     own.every(({ isAnswered }) => isAnswered) && microsOf(balance['balance']) === granted - charged,
     tenant.name,
     () =>
-      `${String(balance['balance'])} credits, not ${granted - charged} micros, or a grant failed`,
+      `its balance reads ${String(balance['balance'])} credits, not ${granted - charged} micros, or a grant failed`,
   );
 }
 
@@ -61,7 +61,7 @@ function auditStatement(findings: Findings, { tenant, balance, statement }: Tena
       microsOf(line[name]),
     );
     findings.expect(
-      'a statement adds up line by line',
+      'the amounts after each line of an account statement add up',
       after === expected && held !== undefined && held >= 0n && after - held === available,
       `${tenant.name}, ${String(line['id'])}`,
       () => `the line is ${JSON.stringify(line)}; the lines up to it add up to ${expected} micros`,
@@ -82,7 +82,7 @@ function auditLines(findings: Findings, record: FinalRecord, lines: readonly Jso
     of(type).reduce((total, line) => total + microsOf(line['amount']), 0n);
   const isOnce = of('hold').length === 1 && of('charge').length <= 1 && of('release').length <= 1;
   findings.expect(
-    'a submission has one hold, and at most one charge and one release, whose sum is the hold',
+    'a submission has one hold; its charge and its release, at most one each, add up to the hold',
     isOnce &&
       sum('hold') === record.maxMicros &&
       sum('charge') === record.chargedMicros &&
@@ -144,5 +144,9 @@ function auditCharge(findings: Findings, record: FinalRecord): void {
 export async function auditLedgerTables(findings: Findings, pool: Pool): Promise<void> {
   const violations = await auditMoney(async (sql, values) => (await pool.query(sql, values)).rows);
   const { rows } = await pool.query<{ count: string }>('SELECT count(*) FROM ledger_entries');
-  findings.addAll('the ledger adds up', Number(rows[0]?.count ?? 0), violations);
+  findings.addAll(
+    'the ledger fits the accounts, the submissions and the events',
+    Number(rows[0]?.count ?? 0),
+    violations,
+  );
 }

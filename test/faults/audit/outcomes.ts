@@ -25,7 +25,7 @@ export function auditOutcomes(
       'every submission was requested',
       seen.applications.has(record.key),
       record.id,
-      () => `its key is ${record.key}`,
+      () => `its idempotency key is ${record.key}`,
     );
   }
   for (const application of seen.applications.values()) {
@@ -40,7 +40,7 @@ function auditApplication(
 ): void {
   const { key, created, unanswered, refusedWith, ends } = application;
   const [record] = found;
-  findings.expect('a key has at most one submission', found.length <= 1, key, () =>
+  findings.expect('an idempotency key has at most one submission', found.length <= 1, key, () =>
     found.map(({ id }) => id).join(', '),
   );
   if (created !== undefined) {
@@ -48,7 +48,7 @@ function auditApplication(
       record?.id === submissionIdOf(application) &&
       canonical(record?.quote) === canonical(created['quote']);
     findings.expect(
-      'every submission that got a 201 exists and has the same quote',
+      'every reported creation has a submission with the reported quote',
       isThere,
       key,
       () => `the answer was ${canonical(created)}, but the record is ${inWords(record)}`,
@@ -106,10 +106,10 @@ async function replay(
   });
   const expected = canonical({ ...created, idempotent: true });
   findings.expect(
-    'every request that is sent again after a 201 gets the same answer',
+    'every replay of a reported creation gets 200 and the reported body',
     answer?.status === 200 && canonical(answer.body) === expected,
     key,
     () =>
-      `the replay got ${answer?.status} ${textOf(answer?.code)} ${canonical(answer?.body)}, not ${expected}`,
+      `the replay got ${answer?.status} ${textOf(answer?.code)} ${canonical(answer?.body)}, not 200 ${expected}`,
   );
 }

@@ -25,7 +25,7 @@ export async function readObject(
     if (answer?.status === 200) return answer.body;
     await sleep(250);
   }
-  throw new Error(`${target} cannot be read`);
+  throw new Error(`GET ${target} was not answered with 200 in ${triesMax} requests`);
 }
 
 /** Reads a list of the API page by page, newest first. Stops after `countMax` items. */

@@ -4,8 +4,8 @@ import type { World } from '../world/types.ts';
 import { type FaultKind, lastingKind, momentaryKind } from './fault.ts';
 
 /**
- * Delays of packets, in milliseconds. With 160 ms each way, a node's accept arrives after 320 ms,
- * but a second node gets an offer after 300 ms (CONTRACT 7).
+ * Delays of packets, in milliseconds. With 160 ms each way, a node's accept arrives after 320 ms. A
+ * second node gets an offer after 300 ms (CONTRACT 7), so both nodes may accept.
  */
 const delaysMs = [20, 100, 160, 400, 1_000] as const;
 

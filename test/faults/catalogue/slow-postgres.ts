@@ -7,12 +7,12 @@ import { proxyOf } from './proxies.ts';
 
 /**
  * Delays of packets to and from Postgres, in milliseconds. They let a second fault strike after a
- * commit and before the process learns of it.
+ * commit, and before the service that asked for the commit learns of it.
  */
 const delaysMs = [80, 160, 250] as const;
 /**
- * Postgres stays slow for at least this many delays. A second fault strikes after them, because
- * submissions are then at every step.
+ * Postgres stays slow for at least this many times the delay. A fault with a second part begins
+ * that part only afterwards, because submissions are then at every step.
  */
 const waysBefore = 8;
 

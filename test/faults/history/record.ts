@@ -65,8 +65,8 @@ function reached(
 const lookEveryMs = 200;
 
 /**
- * Records the assignments and begins that the nodes log. Their time is the time of reading, because
- * a node's clock may differ. `stop` reads the remaining lines.
+ * Records the assignments and begins that the nodes log. Each record gets the time at which the
+ * line is read, because a node's clock may differ. `stop` reads the remaining lines.
  */
 export function followNodes(
   recorder: Recorder,

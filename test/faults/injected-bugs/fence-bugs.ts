@@ -7,7 +7,7 @@ const caughtBy = 'test/executor/fence.test.ts';
 export const fenceBugs: readonly InjectedBug[] = [
   {
     name: 'fence-submits-before-journal',
-    what: 'the submit control is activated before the journal has `submitting`',
+    what: 'the submit control is activated before the journal has recorded `submitting`',
     caughtBy,
     edits: [
       {

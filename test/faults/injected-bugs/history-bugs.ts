@@ -39,7 +39,7 @@ export const historyBugs: readonly InjectedBug[] = [
   },
   {
     name: 'entries-out-of-order',
-    what: 'the holds of one statement are numbered in the ledger from last to first',
+    what: 'the ledger numbers the holds of one SQL statement from the last to the first',
     edits: [
       {
         file: holding,
@@ -72,7 +72,7 @@ export const historyBugs: readonly InjectedBug[] = [
   },
   {
     name: 'url-from-a-cache',
-    what: 'an attempt goes to the URL that this process saw first, not to the current one',
+    what: 'a process sends all webhooks of an endpoint to the first URL that the process read for it',
     edits: [
       {
         file: 'packages/store/src/deliveries/claims.ts',

@@ -21,6 +21,6 @@ export function applyEdit(source: string, { file, from, to }: SourceEdit): strin
   const parts = source.split(from);
   if (parts.length === 2) return parts.join(to);
   throw new Error(
-    `${file} must have this text once, not ${parts.length - 1} times. Update the edit: ${from}`,
+    `${file} contains the text of an edit ${parts.length - 1} times instead of once. Update the edit. Its text is: ${from}`,
   );
 }

@@ -72,7 +72,7 @@ function row(cells: readonly string[]): void {
   process.stdout.write(`| ${cells.join(' | ')} |\n`);
 }
 
-const unknown = positionals.filter((wish) => injectedBugs.every(({ name }) => name !== wish));
+const unknown = positionals.filter((word) => injectedBugs.every(({ name }) => name !== word));
 if (unknown.length > 0) throw new Error(`there is no injected bug ${unknown.join(' or ')}`);
 const wanted = injectedBugs.filter(({ name, caughtBy }) =>
   positionals.length === 0 ? caughtBy === undefined : positionals.includes(name),

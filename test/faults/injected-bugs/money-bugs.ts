@@ -66,7 +66,7 @@ export const moneyBugs: readonly InjectedBug[] = [
   },
   {
     name: 'enqueue-before-commit',
-    what: 'a settlement is enqueued before the outcome is stored, and no reconciler looks for it',
+    what: 'a settlement is enqueued before the outcome is stored, and the reconciler does not settle the outcome later',
     edits: [
       {
         file: 'services/dispatcher/src/runs/runs.ts',
@@ -84,7 +84,7 @@ export const moneyBugs: readonly InjectedBug[] = [
   },
   {
     name: 'nobody-looks-for-outcomes',
-    what: 'the reconciler does not look for a stored outcome whose job was lost',
+    what: 'the reconciler does not settle a stored outcome whose settlement job was lost',
     edits: [nobodySettlesLater],
   },
   {

@@ -30,7 +30,7 @@ export const submissionBugs: readonly InjectedBug[] = [
   },
   {
     name: 'no-request-gate',
-    what: 'the gate lets every request of the page leave after the first submission request',
+    what: 'after the first submission request, the gate lets every request leave the browser',
     caughtBy,
     edits: [
       { file: gate, from: "      return 'hold';", to: "      return 'continue';" },

@@ -11,7 +11,7 @@ const reconcile = 'services/settlement/src/reconcile.ts';
 export const waitBugs: readonly InjectedBug[] = [
   {
     name: 'settings-from-before-the-wait',
-    what: 'an ending uses the URL and the rebate rate that it read before it locked the account',
+    what: 'an ending uses the webhook URL and the rebate rate from before it locked the account',
     caughtBy: 'packages/store/src/endings/settings-races.test.ts',
     edits: [
       {
@@ -34,7 +34,7 @@ export const waitBugs: readonly InjectedBug[] = [
   },
   {
     name: 'late-outcome-beside-a-change',
-    what: 'a late outcome reads the URL without a lock, so a change of the URL may commit before it',
+    what: 'a late outcome uses a webhook URL that it read without a lock, so the URL may be old',
     caughtBy: 'packages/store/src/endings/settings-races.test.ts',
     edits: [
       {
@@ -76,7 +76,7 @@ export const waitBugs: readonly InjectedBug[] = [
   },
   {
     name: 'reconciler-without-cursor',
-    what: 'the reconciler reads the first page only',
+    what: 'the reconciler reads only the first page of the overdue submissions',
     caughtBy: 'services/settlement/src/reconcile.test.ts',
     edits: [{ file: reconcile, from: 'progress.after = found.next;', to: 'found.next = null;' }],
   },

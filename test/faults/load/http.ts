@@ -24,8 +24,8 @@ export interface Answer {
 }
 
 /**
- * True if the request has its final answer. Otherwise a tenant may send the request again. 408
- * means that only a part of the request arrived.
+ * True if the request has its final answer. Otherwise a tenant may send the request again. A 408 is
+ * not final, because only a part of the request has arrived.
  */
 export function isDecisive(answer: Answer | undefined): answer is Answer {
   return (
@@ -52,8 +52,8 @@ export interface Http {
 }
 
 /**
- * Keeps connections open, so a fault can cut them. Their number has no limit, because a request
- * could time out while it waits for a connection.
+ * Keeps connections open, so a fault can cut them. Their number has no limit, because with a limit
+ * a request could time out while it waits for a connection.
  */
 export function createHttp(): Http {
   const agent = new Agent({ keepAlive: true, scheduling: 'lifo' });

@@ -253,8 +253,9 @@ async function grantToPoor(world: LoadWorld, number: number, random: Random): Pr
 }
 
 /**
- * Sends the request until it succeeds, at most `2 × triesMax` times. Resolves even if none
- * succeeds. All have the same `reference`, so at most one grants credits.
+ * Grants credits to a tenant. Repeats the request until it succeeds, at most `2 × triesMax` times.
+ * Resolves even if all requests fail. They have the same `reference`, so at most one grants
+ * credits.
  */
 export async function grant(
   world: Pick<LoadWorld, 'http' | 'seen' | 'operator' | 'gatewayUrls'>,

@@ -91,12 +91,14 @@ export class Seen {
         return this.noteCreated(application, answer.body);
       case 200: {
         const { idempotent, ...body } = answer.body;
-        if (idempotent !== true) this.complain(key, 'a replay is not marked as a replay');
+        if (idempotent !== true)
+          this.complain(key, 'was answered 200 without `"idempotent": true`');
         return this.noteCreated(application, body);
       }
       case 402:
       case 503:
-        // If `wasCreated` is false, a parallel request may succeed after this refusal.
+        // If `wasCreated` is false, this refusal is not a violation, because a parallel request may
+        // succeed after it.
         if (wasCreated) this.complain(key, `was created, and then refused with ${answer.code}`);
         application.refusedWith = answer.code ?? '';
         return;
@@ -115,7 +117,10 @@ export class Seen {
       );
     }
     if (body['status'] !== 'dispatched')
-      this.complain(application.key, 'was created in another state than dispatched');
+      this.complain(
+        application.key,
+        'the answer to its creation has a status other than dispatched',
+      );
   }
 
   noteCancel(application: Application, answer: Answer | undefined): void {
@@ -153,7 +158,7 @@ export class Seen {
     chargedMicros: bigint | null,
   ): void {
     if (!ended.has(status))
-      this.complain(application.key, `${from} reported "${status}", which is no final status`);
+      this.complain(application.key, `${from} reported "${status}", which is not a final status`);
     application.ends.push({ from, status, chargedMicros });
   }
 }

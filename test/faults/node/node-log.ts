@@ -21,7 +21,7 @@ export interface OutcomeLine {
   readonly code: string | null;
 }
 
-/** Reports that the employer gets the application. */
+/** Stands for one application that reaches the employer. `key` is its idempotency key. */
 export interface ExecutedLine {
   readonly what: 'executed';
   readonly key: string;

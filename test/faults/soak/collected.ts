@@ -10,8 +10,8 @@ export function collecting(dir: string, name: string): NodeJS.ProcessEnv {
 export const collectPreload = pathToFileURL(path.join(import.meta.dirname, 'collect-preload.ts'));
 
 /**
- * Limits the young generation of V8. Without this limit, V8 may double it at any time, which looks
- * like a leak in the resident memory.
+ * Limits the young generation of V8. Otherwise V8 may double the size of this generation at any
+ * time, which looks like a leak in the resident memory.
  */
 export const youngGenerationLimit = '--max-semi-space-size=2';
 

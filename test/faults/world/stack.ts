@@ -83,7 +83,7 @@ function portOf({ ready }: { ready: { port?: number } }): { port: number } | und
 
 /**
  * Starts a node. Each of its connections goes to the next dispatcher that is up. With
- * `hosts.direct`, it may also go to a dispatcher that is down.
+ * `world.hosts.direct`, a connection may also go to a dispatcher that is down.
  */
 export async function startNode(
   world: World,

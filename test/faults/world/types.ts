@@ -57,7 +57,10 @@ export interface World {
   readonly seen: Seen;
   readonly recorder: Recorder;
   readonly env: NodeJS.ProcessEnv;
-  /** Connections through a proxy that no fault strikes, so only a fault of Postgres cuts them. */
+  /**
+   * The test's own connections to Postgres. They go through a proxy that no fault strikes, so only
+   * a fault of Postgres cuts them.
+   */
   readonly pool: Pool;
   /** Opens a proxy to `target`. The proxy listens at the address `listensAt`; default 127.0.0.1. */
   openProxy(

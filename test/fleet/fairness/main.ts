@@ -4,8 +4,8 @@ import { parseArgs } from 'node:util';
 import { runMs, type Tally, tryRegistry, withRegistryRedis } from './registry.ts';
 
 /**
- * `pnpm fleet:fairness`: measures how many submissions of a slow tenant are accepted, first alone,
- * then next to a tenant 50 times as fast (decision 40).
+ * `pnpm fleet:fairness`: measures which share of a slow tenant's submissions is accepted. The
+ * tenant is first alone, and then next to a tenant that submits 50 times as often (decision 40).
  */
 const { values } = parseArgs({
   options: {

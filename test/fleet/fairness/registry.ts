@@ -23,7 +23,10 @@ export interface RegistryTrial {
   readonly slots: number;
   readonly slowPerSecond: number;
   readonly floodPerSecond: number;
-  /** If false, requests name no tenant and get any free slot, without the rule of decision 40. */
+  /**
+   * If false, requests name no tenant, so the rule of decision 40 does not apply. A request then
+   * gets a slot whenever its tier has a free one.
+   */
   readonly isFair: boolean;
 }
 

@@ -47,7 +47,7 @@ export class Activity {
       if (performance.now() - startedMs > stuckAfterMs) {
         const mail = [...this.#mail].map(([id, count]) => `${id}: ${count}`).join(', ');
         throw new Error(
-          `the run is stuck: ${this.#inFlight} calls have not ended, and messages wait for ${mail || 'nobody'}`,
+          `the run is stuck: ${this.#inFlight} calls have not ended; unhandled messages per dispatcher: ${mail || 'none'}`,
         );
       }
     }

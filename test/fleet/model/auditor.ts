@@ -57,12 +57,15 @@ export class Auditor {
 
   offered(nodeId: string, submissionId: string, offerId: string, nowMs: number): void {
     const { askedNodes, openOffers } = this.of(submissionId);
-    if (askedNodes.has(nodeId)) this.complain(submissionId, `${nodeId} got two offers`);
+    if (askedNodes.has(nodeId)) this.complain(submissionId, `was offered to ${nodeId} again`);
     askedNodes.add(nodeId);
     for (const [id, { voidAtMs }] of openOffers) if (voidAtMs <= nowMs) openOffers.delete(id);
     openOffers.set(offerId, { voidAtMs: nowMs + this.#openForMs });
     if (openOffers.size > openOffersMax)
-      this.complain(submissionId, `${openOffers.size} offers are open at once`);
+      this.complain(
+        submissionId,
+        `has ${openOffers.size} open offers at once, but may have only ${openOffersMax}`,
+      );
   }
 
   /** Records that an offer was answered or revoked, or that its link is closed. */

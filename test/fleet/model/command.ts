@@ -9,7 +9,7 @@ export interface Playground {
 
 /**
  * One step, as a fast-check command. Unless `isAwaited`, the next command races with the effects of
- * this one. Throws the first violation of the auditor.
+ * this one. Throws the first violation that the auditor has found.
  */
 export class Command<World extends Playground> implements fc.AsyncCommand<object, World> {
   readonly #name: string;

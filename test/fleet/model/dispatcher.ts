@@ -177,7 +177,9 @@ export class ModelDispatcher {
   async drain(passTime: () => Promise<void>): Promise<void> {
     await passTime();
     if (this.isAlive && this.#jobs.size > 0)
-      throw new Error('the dispatcher still works on a dispatch job after its deadline');
+      throw new Error(
+        'the deadline of a dispatch job has passed, but the dispatcher still works on the job',
+      );
     const stop = { isOver: false };
     const handedBack = this.mortal.orDead(handBackLinks(this.logic)).finally(() => {
       stop.isOver = true;

@@ -8,8 +8,8 @@ import type { Activity } from './activity.ts';
 export type Moment = 'before' | 'after';
 
 /**
- * A process that can be killed where it waits for an answer, as by `kill -9`. A request that it has
- * sent may still be executed, but the process runs no more code.
+ * A simulated process that can be killed while it waits for an answer, as by `kill -9`. A request
+ * that it has sent may still be executed, but the process runs no more code.
  */
 export class Mortal {
   #isDead = false;

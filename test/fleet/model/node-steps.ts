@@ -90,7 +90,7 @@ export function endRun(fleet: Fleet, n: number, type: OutcomeFrame['type']): voi
 
 /**
  * Reports `completed` for a submission that has not begun. The report is a bad frame, unless the
- * dispatcher is committing the `start` of the submission.
+ * dispatcher is committing `running` after the node's `start`.
  */
 export function completeEarly(fleet: Fleet, n: number): void {
   const chosen = pick(runsIn(fleet, 'assigned'), n);

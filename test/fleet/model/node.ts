@@ -37,7 +37,10 @@ export class ModelNode {
   readonly journal = new Map<string, JournalRun>();
   readonly offers = new Map<string, ReceivedOffer>();
   readonly pastOffers: ReceivedOffer[] = [];
-  /** The submissions with an order to stop on the current link, until the node sends `stopped`. */
+  /**
+   * The submissions that the node was ordered to stop. The order came on the current link, and the
+   * node has not yet answered it with `stopped`.
+   */
   readonly stopping = new Set<string>();
   link: NodeLinkEnd | undefined;
   /** The submissions that were offered on the current link. */
@@ -209,7 +212,10 @@ export class ModelNode {
     const run = this.journal.get(submissionId);
     if (run?.phase !== 'assigned') return;
     if (this.stopping.has(submissionId)) {
-      this.#auditor.complain(submissionId, `${this.id} got begin after the order to stop`);
+      this.#auditor.complain(
+        submissionId,
+        `${this.id} got begin after an order to stop this submission`,
+      );
     }
     run.phase = 'begun';
     this.#auditor.acted(this.id, submissionId);

@@ -23,8 +23,8 @@ const author: Author = { actor: { kind: 'local', name: 'model' }, requestId: nul
 export const grantedMicros = 100_000n * microsPerCredit;
 
 /**
- * The database's time is a row, which only a run changes. A new `svc_now()` for each time would be
- * slow, because Postgres would plan every statement again.
+ * The database's time is a row, which only a run changes. A new definition of `svc_now()` at each
+ * change would be slow, because Postgres would plan every statement again.
  */
 const clockSql = `
   CREATE TABLE fleet_model_clock (now timestamptz NOT NULL);

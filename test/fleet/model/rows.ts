@@ -57,9 +57,10 @@ export function compareRow(auditor: Auditor, wireId: string, row: Row): void {
   const seen = auditor.of(wireId);
   const complain = (what: string): void => auditor.complain(wireId, what);
   if (!ended.has(row.state)) return complain(`has not ended: its state is ${row.state}`);
-  if (row.in_time === false) complain('was not dispatched before its deadline');
+  if (row.in_time === false) complain('was dispatched, but not before its dispatch deadline');
   for (const nodeId of [...seen.assignedTo, ...seen.beginSentTo, ...seen.actedBy]) {
-    if (nodeId !== row.node_id) complain(`was at ${nodeId}, but its row names ${row.node_id}`);
+    if (nodeId !== row.node_id)
+      complain(`was given to or executed by ${nodeId}, but its row names the node ${row.node_id}`);
   }
   if (seen.beginSentTo.size > 0 && !row.begun)
     complain('a node got begin, but its row has no start time');
@@ -76,7 +77,7 @@ function compareOutcome(auditor: Auditor, wireId: string, row: Row): void {
   const own = outcomes.filter(({ nodeId }) => nodeId === row.node_id).map(({ frame }) => frame);
   const said = new Set<string>(own.map(({ type }) => type));
   if (row.outcome_by === 'node' && !said.has(row.outcome_kind ?? ''))
-    complain(`its node never reported ${row.outcome_kind}`);
+    complain(`its row has the node's outcome ${row.outcome_kind}, but the node never reported it`);
   if (row.state === 'submitted' && !said.has('completed'))
     complain('is submitted, but its node did not report `completed`');
   const isKept = row.outcome_by === 'node' || row.late_outcome_status !== null;
@@ -120,7 +121,7 @@ function compareCharge(row: Row, complain: (what: string) => void): void {
   const { hold = 0, charge = 0, release = 0 } = row.movements ?? {};
   if (hold !== Number(row.max) || charge !== charged || release !== hold - charged)
     complain(
-      `its ledger has hold ${hold}, charge ${charge}, release ${release}; quote.max is ${row.max}`,
+      `its ledger has hold ${hold}, charge ${charge}, release ${release}, but its row has quote.max ${row.max}, charge ${charged}`,
     );
 }
 

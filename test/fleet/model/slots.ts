@@ -8,7 +8,10 @@ import type { World } from './world.ts';
  */
 const slotsBackMs = 31_000;
 
-/** Checks that a node's link knows each submission that takes a confirmed slot of the node. */
+/**
+ * Checks the confirmed slots of each linked node in the registry. If the submission of such a slot
+ * was offered on the current link, this link must have the submission as a run.
+ */
 export async function compareTaken(world: World): Promise<void> {
   await world.settled();
   const { auditor, rig, prefix } = world;
@@ -23,7 +26,10 @@ export async function compareTaken(world: World): Promise<void> {
         const isTaken = freeAtMs === '0' && !link.runs.has(submissionId);
         // The registry may keep a slot from an older link until the new link is entered again.
         if (isTaken && node.offeredHere.has(wireId))
-          auditor.complain(wireId, `still takes a slot of ${link.nodeId}`);
+          auditor.complain(
+            wireId,
+            `takes a slot of ${link.nodeId} in the registry, but is not a run of the node's link`,
+          );
       }
     }
   }

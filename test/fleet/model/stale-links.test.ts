@@ -7,8 +7,8 @@ import { passVerdict } from './verdict.ts';
 import { World } from './world.ts';
 
 /**
- * A dispatcher waits for Postgres while its node links to another dispatcher and works there. It
- * must not end that work (CONTRACT 7, "Instances").
+ * In these tests, a dispatcher waits for Postgres while its node links to another dispatcher and
+ * works there. The waiting dispatcher must not end that work (CONTRACT 7, "Instances").
  */
 const rig = await useRig();
 

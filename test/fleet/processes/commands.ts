@@ -7,8 +7,8 @@ import type { ProcessWorld } from './world.ts';
 
 const spansMs = [100, 1_000, 2_000, 5_000, 6_001, 30_000, 60_001, 61_000, 300_001, 1_800_001];
 /**
- * The values of `atsType` in the payloads. They decide how a real agent ends a job. For a node of
- * the model, the run decides.
+ * The values of `atsType` in the payloads. They decide how a real agent ends a job. A `ModelNode`
+ * ignores them, because the commands of the run decide how it ends a job.
  */
 const behaviours = ['sandbox.succeed', 'sandbox.slow', 'sandbox.fail', 'model', 'model'];
 const agentsCount = 2;

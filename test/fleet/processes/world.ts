@@ -16,8 +16,9 @@ export interface ScriptedCredentials {
 }
 
 /**
- * Half of `offerTimeoutMs`. Frames of two sockets arrive in any order, so the auditor may see a new
- * offer before the end of the old one.
+ * The auditor counts an offer as open for at most this time, half of `offerTimeoutMs`. With the
+ * full time, it could count an ended offer together with the next one, because frames of two
+ * sockets arrive in any order.
  */
 const openForMs = 1_000;
 /** The pause after a command with `isAwaited`. It gives the processes time to react. */

@@ -62,7 +62,8 @@ export class Auditor {
     const { hold = 0, charge = 0, release = 0 } = row.movements ?? {};
     const charged = Number(row.charged ?? 0);
     const isOver = isTerminal(row.state);
-    if (hold !== Number(row.max)) this.complain(row.key, `its hold is ${hold}, not ${row.max}`);
+    if (hold !== Number(row.max))
+      this.complain(row.key, `its hold is ${hold}, but its quote.max is ${row.max}`);
     if (charge !== charged || charge + release !== (isOver ? hold : 0))
       this.complain(row.key, `${row.state}: held ${hold}, charged ${charge}, released ${release}`);
   }
@@ -76,7 +77,9 @@ export class Auditor {
       if (this.#events.has(id)) continue;
       this.#events.add(id);
       if (notified === isNotified) continue;
-      const url = isNotified ? 'a webhook URL was set' : 'no webhook URL was set';
+      const url = isNotified
+        ? 'the tenant had an enabled webhook URL'
+        : 'the tenant had no enabled webhook URL';
       this.complain(row.key, `${type} has ${notified ? 'a' : 'no'} delivery, though ${url}`);
     }
   }
@@ -96,7 +99,8 @@ export class Auditor {
   lookAtEnd(): void {
     for (const { key, state } of this.rows.values()) {
       if (!isTerminal(state)) this.complain(key, `has not ended: its state is ${state}`);
-      if (state === 'submitted' && !this.acted.has(key)) this.complain(key, 'was never executed');
+      if (state === 'submitted' && !this.acted.has(key))
+        this.complain(key, 'is submitted, but was never executed');
     }
   }
 }

@@ -51,7 +51,7 @@ export const orderBugs: readonly OrderBug[] = [
   },
   {
     name: 'stale-hello-counts',
-    what: 'a hello ends assignments of its node, although the node has a newer link',
+    what: 'a `hello` ends assignments of its node, although the node has opened a newer link since',
     edits: [
       {
         file: 'packages/store/src/assignments/lost-assignments.ts',
@@ -71,7 +71,7 @@ export const orderBugs: readonly OrderBug[] = [
   },
   {
     name: 'settings-from-before-the-wait',
-    what: 'an ending waits for the account, then uses the webhook URL as it was before the wait',
+    what: 'an ending waits for its account, then uses the webhook settings from before the wait',
     edits: [
       {
         file: endingLocks,
@@ -105,7 +105,7 @@ export const orderBugs: readonly OrderBug[] = [
   },
   {
     name: 'own-hold-not-recognised',
-    what: 'the repeat of a hold finds its own idempotency key taken, and waits for a job that nobody enqueued',
+    what: 'a repeated hold does not recognise its first attempt, so a gateway waits for a job that nobody enqueued',
     edits: [
       {
         file: 'packages/store/src/submissions/hold.ts',

@@ -8,7 +8,10 @@ export interface Asking {
   readonly isStatement: boolean;
 }
 
-/** After this time without an answer, Postgres is asked whether the statements wait for locks. */
+/**
+ * If no call is answered within this time, Postgres is asked whether the calls in progress wait for
+ * locks.
+ */
 const lookAfterMs = 1;
 const stuckAfterMs = 20_000;
 
@@ -88,7 +91,9 @@ export class Quiet {
       if ([...this.#asking.keys()].every((one) => this.#blocked.has(one))) return;
       if (!(await this.#isAnswered()) && (await this.#allWaitForLocks())) return;
       if (performance.now() - startedMs > stuckAfterMs)
-        throw new Error(`${this.#asking.size} calls have no answer after ${stuckAfterMs} ms`);
+        throw new Error(
+          `${this.#asking.size} operations still wait for Postgres, Redis or the disk after ${stuckAfterMs} ms`,
+        );
     }
   }
 

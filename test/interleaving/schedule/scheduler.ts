@@ -210,12 +210,14 @@ export class Scheduler {
 
   /**
    * Releases one held event or runs one due timer, drawn by the seed. Returns false if there is
-   * none. With `thaws`, delayed events and stalled processes count too.
+   * none. With `thaws`, it also draws from delayed events and from the events and timers of stalled
+   * processes.
    */
   releaseOne({ thaws }: { readonly thaws: boolean }): boolean {
     const due = [...this.#timers].filter(({ dueMs }) => dueMs <= this.#nowMs);
     const hasBlocked = this.quiet.hasBlocked;
-    // With two statements that wait for a lock, Postgres would decide which of them goes first.
+    // While a statement waits for a lock, no other statement that may wait is sent, because
+    // Postgres would decide which of the two goes first.
     const free = [...this.#held].filter(
       (held) => !(hasBlocked && held.mayWait) && (thaws || !this.#isFrozen(held)),
     );

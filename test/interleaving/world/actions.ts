@@ -97,8 +97,8 @@ const cut: Action = (world) => {
 };
 
 /**
- * Stalls the dispatcher that gets the next hello, and cuts that link so that only the node notices.
- * The node may then get work through another dispatcher.
+ * Stalls the dispatcher that gets the next `hello`, and cuts the link of this `hello` so that only
+ * the node notices. Creates a submission, so that the node may get work through another dispatcher.
  */
 const stallGreeting: Action = (world) => {
   const { network, scheduler, random } = world;
@@ -126,7 +126,9 @@ const startAgent: Action = (world) => {
   return true;
 };
 
-/** At the next assignment, starts a second process on the agent's state directory. */
+/**
+ * At the next assignment, starts a second agent of the assigned node on the same state directory.
+ */
 const startTwin: Action = (world) => {
   world.atNextAssignment = ({ place }) => world.startAgent({ ...place, tmpDir: world.newTmpDir() });
   return true;

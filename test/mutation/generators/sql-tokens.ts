@@ -50,8 +50,9 @@ export function conditionEnd(tokens: readonly SqlToken[], from: number): number 
 }
 
 /**
- * The index of the token after the clause that begins at `from`: one of `stops`, a dollar quote, or
- * a closing bracket or END. Without one, the number of tokens.
+ * The index of the first token after the clause that begins at `from`: one of `stops`, a dollar
+ * quote, or the bracket or END that closes the level around the clause. If there is no such token,
+ * the number of tokens.
  */
 export function clauseEnd(
   tokens: readonly SqlToken[],

@@ -33,8 +33,8 @@ interface Kept extends Baseline {
 }
 
 /**
- * Keeps the results in `.local/`. A result is valid while the test file, `inputs` and each product
- * file that the test entered are unchanged.
+ * Keeps baselines in `.local/`. A baseline is valid while its test file, `inputs` and each product
+ * file of which the test called a function are unchanged.
  */
 export function openBaselineCache(): BaselineCache {
   const common = createHash('sha256');

@@ -40,7 +40,10 @@ const baselineMsMax = 300_000;
  * file would take most of the time of all runs.
  */
 const slowMs = 120_000;
-/** The limit for all near tests of one mutant together, by their durations without a mutant. */
+/**
+ * The near tests of one mutant may take at most this long together, by their durations without a
+ * mutant. A test file that does not fit is left out.
+ */
 const nearMsMax = 240_000;
 const farMsMax = 120_000;
 
@@ -111,7 +114,9 @@ async function takeBaseline(worker: Worker, testFile: string): Promise<Baseline>
     await worker.ask({ kind: 'mutate', change: undefined }, baselineMsMax);
     const answer = await worker.ask({ kind: 'baseline', testFile }, baselineMsMax);
     if (answer.kind !== 'baseline')
-      throw new Error(`a worker gave an unexpected answer: ${answer.kind}`);
+      throw new Error(
+        `a worker answered the order baseline with ${answer.kind}, not with baseline`,
+      );
     const { end, reach } = answer;
     return { testFile, passed: end.kind === 'passed', durationMs: end.durationMs, reach };
   } catch (error) {

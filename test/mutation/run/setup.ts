@@ -5,7 +5,7 @@ import type { Reach } from './reach.ts';
 
 /**
  * Runs around every test file of a mutation run. Skips the tests after the first failure, and can
- * record the code that the file reaches.
+ * record the code that the test file reaches.
  */
 
 declare module 'vitest' {

@@ -103,7 +103,9 @@ async function runOne(
 ): Promise<FileEnd> {
   const specifications = await vitest.globTestSpecifications([path.join(checkout, testFile)]);
   if (specifications.length !== 1)
-    throw new Error(`${specifications.length} test files match ${testFile}, not one`);
+    throw new Error(
+      `exactly one test file must match ${testFile}, but ${specifications.length} do`,
+    );
   project.provide('testServers', servers);
   project.provide('mutationReachFile', reachFile);
   const beganAt = performance.now();

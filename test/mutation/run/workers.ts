@@ -11,8 +11,8 @@ export class WorkerLost extends Error {
 
 export interface Worker {
   /**
-   * Starts a worker if none runs. Throws WorkerLost if the worker exits, does not answer within
-   * `boundMs`, or does not start within `startMsMax`.
+   * Starts the worker process if it does not run. Throws WorkerLost if the process exits, does not
+   * answer within `boundMs`, or does not start within `startMsMax`.
    */
   ask(order: Order, boundMs: number): Promise<Answer>;
   close(): Promise<void>;

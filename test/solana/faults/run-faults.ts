@@ -204,7 +204,9 @@ async function audit(
     const { balance } = await world.figures(tenantId);
     const grants = granted.get(tenantId) ?? 0;
     if (balance !== grants * 100)
-      violations.push(`a tenant has ${balance} credits after ${grants} grants of 100`);
+      violations.push(
+        `tenant ${tenantId} has ${balance} credits, but paid ${grants} intents of 100 credits in full`,
+      );
   }
   const ledger = await auditLedger(world.store);
   violations.push(...ledger.faults.map((fault) => JSON.stringify(fault)));

@@ -125,11 +125,11 @@ class Problem(_ProblemRequired, total=False):
 
 class _ProblemErrorRequired(TypedDict):
     path: str
-    """A JSON Pointer into the body. Empty for a query parameter."""
+    """A JSON Pointer to the part of the body that breaks the rule. Empty for the whole body and for a query parameter."""
     message: str
     """The rule that the member or the parameter breaks, such as "is required"."""
     keyword: str
-    """The keyword of JSON Schema for this rule."""
+    """The keyword of JSON Schema for this rule, or a name of the service such as `uniqueMembers`."""
 
 
 class ProblemError(_ProblemErrorRequired, total=False):
@@ -155,7 +155,7 @@ class Refund(TypedDict):
 
 class Usage(TypedDict, total=False):
     nodeSeconds: float
-    """Seconds on the node."""
+    """Seconds that the job has run on the node."""
     cpuSeconds: float
     """Seconds of CPU time."""
     memoryGbSeconds: float
@@ -249,7 +249,7 @@ class SubmissionRequest(_SubmissionRequestRequired, total=False):
 
 class SubmissionCreatedBalance(TypedDict):
     after: float
-    """The available credits afterwards. The unit is credits, with at most six decimals."""
+    """The available credits after the hold or the purchase. The unit is credits, with at most six decimals."""
     held: float
     """The held credits. The unit is credits, with at most six decimals."""
 
@@ -272,9 +272,9 @@ class SubmissionCreated(_SubmissionCreatedRequired, total=False):
 
 class SubmissionLateOutcome(TypedDict):
     status: Union[Literal["submitted", "failed"], str]
-    """The state of the submission."""
+    """The state of the submission. In `lateOutcome`: the outcome that the node reported."""
     at: str
-    """The time at which it happened."""
+    """The time at which the node reported the outcome."""
 
 
 class Submission(TypedDict):
@@ -299,7 +299,7 @@ class Submission(TypedDict):
     failure: Union[SubmissionFailure, None]
     """Why the submission failed. Null if it did not."""
     result: Union[JobResult, None]
-    """The result of a submitted job. Its members depend on the job type."""
+    """The result of the job if the status is `submitted`. Its members depend on the job type. Null if there is none."""
     lateOutcome: Union[SubmissionLateOutcome, None]
     """An outcome that a node reported after the submission ended. Null if there is none."""
     createdAt: str
@@ -327,7 +327,7 @@ class SubmissionFailure(TypedDict):
     retriable: bool
     """True if the same job may succeed with a new idempotency key."""
     outcomeUnknown: bool
-    """True if the job may have been done. Check this before you repeat it."""
+    """True if the job may have been done. Check if it was done before you repeat it."""
 
 
 class JobResult(TypedDict, total=False):
@@ -385,7 +385,7 @@ class Transaction(TypedDict):
     submissionId: Union[str, None]
     """The submission, if the movement belongs to one."""
     reference: Union[str, None]
-    """The reference of a purchase or grant. Null for other movements."""
+    """The reference of the purchase or grant. Null unless the type is `grant` or `reversal`."""
     createdAt: str
     """The time of the creation."""
 
@@ -403,13 +403,13 @@ class Delivery(TypedDict):
     eventId: str
     """The id of the event."""
     endpointId: Union[str, None]
-    """The webhook endpoint. Null for the URL of the settings."""
+    """The id of the webhook endpoint. Null for a delivery to the `webhookUrl` of the settings."""
     type: Union[Literal["submission.completed", "submission.failed", "submission.cancelled", "submission.late_outcome", "credits.low_balance", "credits.purchased", "settings.changed", "webhook.test"], str]
     """The type of the event."""
     status: Union[Literal["pending", "delivered", "exhausted", "dropped"], str]
     """The state of the delivery."""
     attempts: list[DeliveryAttempt]
-    """The attempts of the current round."""
+    """The attempts of the current round. A new round begins when an ended delivery is sent again."""
     nextAttemptAt: Union[str, None]
     """The time of the next attempt. Null if there is none."""
     createdAt: str
@@ -420,7 +420,7 @@ class DeliveryAttempt(TypedDict):
     number: int
     """The number of the attempt, from 1."""
     at: str
-    """The time at which it happened."""
+    """The time at which the attempt began."""
     statusCode: Union[int, None]
     """The HTTP status of the response. Null without a response."""
     durationMs: Union[int, None]
@@ -445,14 +445,14 @@ class DeliveryQueued(TypedDict):
 
 class SettingsWebhookDisabled(TypedDict):
     at: str
-    """The time at which it happened."""
+    """The time at which the deliveries were disabled."""
     reason: str
     """The reason, for people."""
 
 
 class Settings(TypedDict):
     webhookUrl: Union[str, None]
-    """The URL of your endpoint. Null if there is none."""
+    """The URL to which the service posts events of all types. Null if there is none. Webhook endpoints have their own URLs."""
     lowBalanceThreshold: float
     """The service sends `credits.low_balance` when the balance falls below this value, or when you raise this value above the balance. The unit is credits, with at most six decimals."""
     webhookDisabled: Union[SettingsWebhookDisabled, None]
@@ -467,14 +467,14 @@ class Settings(TypedDict):
 
 class SettingsChange(TypedDict, total=False):
     webhookUrl: Union[str, None]
-    """The URL of your endpoint. Null if there is none."""
+    """The URL to which the service posts events of all types. Null if there is none. Webhook endpoints have their own URLs."""
     lowBalanceThreshold: float
     """The service sends `credits.low_balance` when the balance falls below this value, or when you raise this value above the balance."""
 
 
 class WebhookEndpointDisabled(TypedDict):
     at: str
-    """The time at which it happened."""
+    """The time at which the deliveries were disabled."""
     reason: str
     """The reason, for people."""
 
@@ -485,7 +485,7 @@ class WebhookEndpoint(TypedDict):
     kind: Union[Literal["push", "poll"], str]
     """`push`: the service posts the events to `url`. `poll`: you read the events."""
     url: Union[str, None]
-    """The URL of the endpoint. Null if you read its events."""
+    """The URL of the endpoint. Null if the service posts nothing and you read the events yourself."""
     events: Union[list[Union[Literal["submission.completed", "submission.failed", "submission.cancelled", "submission.late_outcome", "credits.low_balance", "credits.purchased", "settings.changed", "webhook.test"], str]], None]
     """The types of events that the endpoint gets. Null means all types."""
     description: Union[str, None]
@@ -498,7 +498,7 @@ class WebhookEndpoint(TypedDict):
 
 class WebhookEndpointCreatedDisabled(TypedDict):
     at: str
-    """The time at which it happened."""
+    """The time at which the deliveries were disabled."""
     reason: str
     """The reason, for people."""
 
@@ -509,7 +509,7 @@ class WebhookEndpointCreated(TypedDict):
     kind: Union[Literal["push", "poll"], str]
     """`push`: the service posts the events to `url`. `poll`: you read the events."""
     url: Union[str, None]
-    """The URL of the endpoint. Null if you read its events."""
+    """The URL of the endpoint. Null if the service posts nothing and you read the events yourself."""
     events: Union[list[Union[Literal["submission.completed", "submission.failed", "submission.cancelled", "submission.late_outcome", "credits.low_balance", "credits.purchased", "settings.changed", "webhook.test"], str]], None]
     """The types of events that the endpoint gets. Null means all types."""
     description: Union[str, None]
@@ -529,7 +529,7 @@ class WebhookEndpointList(TypedDict):
 
 class _WebhookEndpointRequestRequired(TypedDict):
     url: Union[str, None]
-    """The URL of the endpoint. Null if you read its events."""
+    """The URL of the endpoint. Null if the service posts nothing and you read the events yourself."""
 
 
 class WebhookEndpointRequest(_WebhookEndpointRequestRequired, total=False):
@@ -541,7 +541,7 @@ class WebhookEndpointRequest(_WebhookEndpointRequestRequired, total=False):
 
 class WebhookEndpointChange(TypedDict, total=False):
     url: Union[str, None]
-    """The URL of the endpoint. Null if you read its events."""
+    """The URL of the endpoint. Null if the service posts nothing and you read the events yourself."""
     events: Union[list[Literal["submission.completed", "submission.failed", "submission.cancelled", "submission.late_outcome", "credits.low_balance", "credits.purchased", "settings.changed", "webhook.test"]], None]
     """The types of events that the endpoint gets. Null means all types."""
     description: Union[str, None]
@@ -577,9 +577,9 @@ class PurchaseIntent(TypedDict):
     reference: str
     """The id of the intent: a Solana public key."""
     solanaPayUrl: str
-    """The URL for a wallet. Pay exactly its amount, with its reference."""
+    """The Solana Pay URL of the intent, for a wallet. Pay exactly the amount in the URL, and name its reference in the transaction."""
     credits: float
-    """The credits to add. The unit is credits, with at most six decimals."""
+    """The credits of the purchase. The unit is credits, with at most six decimals."""
     amount: float
     """The price. The unit is USDC, with at most six decimals."""
     token: Literal["USDC"]
@@ -589,15 +589,15 @@ class PurchaseIntent(TypedDict):
     paidAmount: float
     """The amount paid so far. The unit is USDC, with at most six decimals."""
     signature: Union[str, None]
-    """The signature of the transaction that paid the rest of the amount. Null until the amount is paid."""
+    """The signature of the transaction that completed the payment. Null until the intent is confirmed."""
     confirmedAt: Union[str, None]
-    """The time of the confirmation."""
+    """The time at which the intent became `confirmed`. Null until then."""
     payments: list[PurchasePayment]
-    """Every payment of the intent."""
+    """The payments of the intent, oldest first. At most 1,000 are listed."""
     createdAt: str
     """The time of the creation."""
     expiresAt: str
-    """The time at which an unpaid intent expires."""
+    """The time at which the intent expires, unless it is paid in full before."""
 
 
 class PurchasePayment(TypedDict):
@@ -652,14 +652,14 @@ class KeyCreated(TypedDict):
     lastUsedAt: Union[str, None]
     """The minute of the last use. Null before the first use."""
     hmacSecret: str
-    """The signing secret. It is shown only once."""
+    """The secret with which you sign requests. It is shown only once."""
 
 
 class ChangeAuthor(TypedDict, total=False):
     keyId: Union[str, None]
-    """The key that made the change. Null if no key with an id signed."""
+    """The id of the key that signed the request for the change. Null if no key is recorded."""
     operator: str
-    """The id of the operator, or `local` for a program."""
+    """The id of the operator. `local` if a program of the service made the change without the key of an operator."""
 
 
 class AuditEntry(TypedDict):
@@ -670,9 +670,9 @@ class AuditEntry(TypedDict):
     at: str
     """The time of the change."""
     before: Union[dict[str, Any], None]
-    """The changed members before the change, or all members of an endpoint. Null for a creation."""
+    """The changed settings, or the whole endpoint or key, before the change. For a rotation: facts about the secrets. Null for a creation."""
     after: Union[dict[str, Any], None]
-    """The changed members after the change, or all members of an endpoint. Null for a deletion."""
+    """The changed settings, or the whole endpoint or key, after the change. For a rotation: facts about the secrets. Null for a deletion."""
     requestId: Union[str, None]
     """The id of the request that made the change. Null without a request."""
 
@@ -686,7 +686,7 @@ class AuditPage(TypedDict):
 
 class AtsApplicationPayloadJobContext(TypedDict):
     title: str
-    """The title of the job."""
+    """The title of the advertised job."""
     company: str
     """The employer."""
 
@@ -699,7 +699,7 @@ class AtsApplicationPayload(TypedDict):
     applicantProfile: dict[str, Any]
     """The applicant. The profile may nest at most 64 levels deep. The service passes it on as sent. `/docs/applicant-profile` describes how nodes read it."""
     jobContext: AtsApplicationPayloadJobContext
-    """The job. Further members are allowed."""
+    """The advertised job. Further members are allowed."""
 
 
 class ListSubmissionsQuery(TypedDict, total=False):
@@ -712,7 +712,7 @@ class ListSubmissionsQuery(TypedDict, total=False):
     createdBefore: str
     """Only submissions created before this time."""
     limit: int
-    """The number of items on a page."""
+    """The most items on a page."""
     cursor: str
     """`nextCursor` of the previous page."""
 
@@ -723,7 +723,7 @@ class ListTransactionsQuery(TypedDict, total=False):
     submissionId: str
     """Only movements of this submission."""
     limit: int
-    """The number of items on a page."""
+    """The most items on a page."""
     cursor: str
     """`nextCursor` of the previous page."""
 
@@ -737,14 +737,14 @@ class ListDeliveriesQuery(TypedDict, total=False):
     status: Literal["pending", "delivered", "exhausted", "dropped"]
     """Only items with this status."""
     limit: int
-    """The number of items on a page."""
+    """The most items on a page."""
     cursor: str
     """`nextCursor` of the previous page."""
 
 
 class ListAuditQuery(TypedDict, total=False):
     limit: int
-    """The number of items on a page."""
+    """The most items on a page."""
     cursor: str
     """`nextCursor` of the previous page."""
 
@@ -753,9 +753,9 @@ class PollWebhookEventsQuery(TypedDict, total=False):
     after: str
     """`nextCursor` of the previous page."""
     limit: int
-    """The number of items on a page."""
+    """The most items on a page."""
     waitSeconds: int
-    """The seconds to wait for an event if there is none. Default: 0."""
+    """The most seconds to wait for an event if there is none. Default: 0."""
 
 
 class SubmissionCompletedEventData(TypedDict):
@@ -792,7 +792,7 @@ class SubmissionFailedEventDataFailure(TypedDict):
     retriable: bool
     """True if the same job may succeed with a new idempotency key."""
     outcomeUnknown: bool
-    """True if the job may have been done. Check this before you repeat it."""
+    """True if the job may have been done. Check if it was done before you repeat it."""
 
 
 class SubmissionFailedEventData(TypedDict):
@@ -855,9 +855,9 @@ class SubmissionLateOutcomeEventData(TypedDict):
     submissionId: str
     """The id of the submission."""
     status: Union[Literal["submitted", "failed"], str]
-    """The state of the submission."""
+    """The outcome that the node reported."""
     at: str
-    """The time at which it happened. An RFC 3339 time in UTC with milliseconds."""
+    """The time at which the node reported the outcome. An RFC 3339 time in UTC with milliseconds."""
 
 
 class SubmissionLateOutcomeEvent(TypedDict):
@@ -897,11 +897,11 @@ class CreditsPurchasedEventData(TypedDict):
     reference: str
     """The purchase intent that was paid. The value is its `reference`."""
     credits: float
-    """The credits to add. The unit is credits, with at most six decimals."""
+    """The credits of the purchase. The unit is credits, with at most six decimals."""
     paidAmount: float
     """The amount paid so far. The unit is USDC, with at most six decimals."""
     signature: str
-    """The signature of the transaction that paid the rest of the amount. Null until the amount is paid. It is never null in this event."""
+    """The signature of the transaction that completed the payment. Null until the intent is confirmed. It is never null in this event."""
 
 
 class CreditsPurchasedEvent(TypedDict):
@@ -917,12 +917,12 @@ class CreditsPurchasedEvent(TypedDict):
 
 class SettingsChangedEventDataByKeyId(TypedDict):
     keyId: Union[str, None]
-    """The id of the signing key. Null if no key with an id signed."""
+    """The id of the key that signed the request for the change. Null if no key is recorded."""
 
 
 class SettingsChangedEventDataByOperator(TypedDict):
     operator: str
-    """The id of the operator, or `local` for a program."""
+    """The id of the operator. `local` if a program of the service made the change without the key of an operator."""
 
 
 class SettingsChangedEventData(TypedDict):

@@ -63,7 +63,8 @@ function isNewEnough(versionText: string): boolean {
 function writeStarter(unpacked: string): void {
   const libraries = libraryPath(unpacked).LD_LIBRARY_PATH.replaceAll(unpacked, '$root');
   const libraryDirs = libraryPath(unpacked).LD_LIBRARY_PATH.split(':');
-  // The loader and the C library must be of the same release.
+  // The script uses the unpacked loader, because the loader and the C library must be of the same
+  // release.
   const loader = libraryDirs
     .flatMap((dir) => readdirSync(dir).map((name) => path.join(dir, name)))
     .find((file) => path.basename(file).startsWith('ld-linux'));

@@ -2,9 +2,12 @@ import type { RateCardAnswer } from '@svc/contracts';
 import { type RateCard, rateCardToJson } from '@svc/domain';
 
 export interface CardChange {
-  /** The place of the figure in the card, such as `ats.application/standard/base`. */
+  /** The place of the changed figure in the rate card, such as `ats.application/standard/base`. */
   readonly path: string;
-  /** Null if the old card does not have the figure. `after` is null if the new card does not. */
+  /**
+   * Null if the old card does not have the figure at `path`. `after` is null if the new card does
+   * not have it.
+   */
   readonly before: string | null;
   readonly after: string | null;
 }

@@ -45,8 +45,8 @@ interface LiveStatus {
 const deadLettersListedMax = 20;
 
 /**
- * Stays cheap in a database with a long history, because the queries read only small tables, and
- * the submissions and deliveries that have not ended.
+ * Stays cheap in a database with a long history, because its queries do not scan the submissions
+ * and deliveries that have ended.
  */
 export async function readServiceStatus(context: Context): Promise<ServiceStatus> {
   const { configuration, store } = context;

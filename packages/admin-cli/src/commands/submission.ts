@@ -103,7 +103,7 @@ async function list({ store, by }: Context, options: ListOptions): Promise<void>
     beforeId: before ?? null,
     limit: limit ?? listLimitDefault,
   });
-  // Only the JSON output contains personal data, so the audit log does not record the table.
+  // Only the output with `--json` shows personal data, so only its reading is audited.
   const count = submissions.filter(hasPersonalData).length;
   if (options.json === true && count > 0)
     await auditReading(store, { list: 'submissions', count }, by);

@@ -13,7 +13,7 @@ export interface Finding {
 
 export interface Deployment {
   readonly environment: 'sandbox' | 'production';
-  /** The version and the schema of this `svc`. */
+  /** The version of this `svc`, and the name of the last migration that its build contains. */
   readonly build: { readonly version: string; readonly schema: string };
   readonly databaseUrl: string;
   readonly redisUrl: string | undefined;
@@ -29,8 +29,8 @@ export interface Deployment {
   readonly databaseTime: Date;
   readonly deadLetters: number;
   /**
-   * True if personal data is older than the retention and one more day. Null if no running service
-   * reports its retention.
+   * True if there is personal data that should have been deleted more than a day ago. Null if no
+   * running service reports `retentionDays`.
    */
   readonly isPurgeLate: boolean | null;
   /**

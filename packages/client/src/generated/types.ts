@@ -35,11 +35,11 @@ export interface Problem {
 }
 
 export interface ProblemError {
-  /** A JSON Pointer into the body. Empty for a query parameter. */
+  /** A JSON Pointer to the part of the body that breaks the rule. Empty for the whole body and for a query parameter. */
   readonly path: string;
   /** The rule that the member or the parameter breaks, such as "is required". */
   readonly message: string;
-  /** The keyword of JSON Schema for this rule. */
+  /** The keyword of JSON Schema for this rule, or a name of the service such as `uniqueMembers`. */
   readonly keyword: string;
   /** The query parameter that breaks the rule. */
   readonly parameter?: string;
@@ -62,7 +62,7 @@ export interface Refund {
 }
 
 export interface Usage {
-  /** Seconds on the node. */
+  /** Seconds that the job has run on the node. */
   readonly nodeSeconds?: number;
   /** Seconds of CPU time. */
   readonly cpuSeconds?: number;
@@ -157,7 +157,7 @@ export interface SubmissionCreated {
   readonly quote: Quote;
   /** The credits after the hold. `held` is only this hold. */
   readonly balance: {
-    /** The available credits afterwards. The unit is credits, with at most six decimals. */
+    /** The available credits after the hold or the purchase. The unit is credits, with at most six decimals. */
     readonly after: number;
     /** The held credits. The unit is credits, with at most six decimals. */
     readonly held: number;
@@ -187,13 +187,13 @@ export interface Submission {
   readonly usage: Usage;
   /** Why the submission failed. Null if it did not. */
   readonly failure: SubmissionFailure | null;
-  /** The result of a submitted job. Its members depend on the job type. */
+  /** The result of the job if the status is `submitted`. Its members depend on the job type. Null if there is none. */
   readonly result: JobResult | null;
   /** An outcome that a node reported after the submission ended. Null if there is none. */
   readonly lateOutcome: {
-    /** The state of the submission. */
+    /** The state of the submission. In `lateOutcome`: the outcome that the node reported. */
     readonly status: 'submitted' | 'failed' | (string & {});
-    /** The time at which it happened. */
+    /** The time at which the node reported the outcome. */
     readonly at: string;
   } | null;
   /** The time of the creation. */
@@ -220,7 +220,7 @@ export interface SubmissionFailure {
   readonly message: string;
   /** True if the same job may succeed with a new idempotency key. */
   readonly retriable: boolean;
-  /** True if the job may have been done. Check this before you repeat it. */
+  /** True if the job may have been done. Check if it was done before you repeat it. */
   readonly outcomeUnknown: boolean;
 }
 
@@ -275,7 +275,7 @@ export interface Transaction {
   readonly availableAfter: number;
   /** The submission, if the movement belongs to one. */
   readonly submissionId: string | null;
-  /** The reference of a purchase or grant. Null for other movements. */
+  /** The reference of the purchase or grant. Null unless the type is `grant` or `reversal`. */
   readonly reference: string | null;
   /** The time of the creation. */
   readonly createdAt: string;
@@ -293,13 +293,13 @@ export interface Delivery {
   readonly id: string;
   /** The id of the event. */
   readonly eventId: string;
-  /** The webhook endpoint. Null for the URL of the settings. */
+  /** The id of the webhook endpoint. Null for a delivery to the `webhookUrl` of the settings. */
   readonly endpointId: string | null;
   /** The type of the event. */
   readonly type: 'submission.completed' | 'submission.failed' | 'submission.cancelled' | 'submission.late_outcome' | 'credits.low_balance' | 'credits.purchased' | 'settings.changed' | 'webhook.test' | (string & {});
   /** The state of the delivery. */
   readonly status: 'pending' | 'delivered' | 'exhausted' | 'dropped' | (string & {});
-  /** The attempts of the current round. */
+  /** The attempts of the current round. A new round begins when an ended delivery is sent again. */
   readonly attempts: readonly DeliveryAttempt[];
   /** The time of the next attempt. Null if there is none. */
   readonly nextAttemptAt: string | null;
@@ -310,7 +310,7 @@ export interface Delivery {
 export interface DeliveryAttempt {
   /** The number of the attempt, from 1. */
   readonly number: number;
-  /** The time at which it happened. */
+  /** The time at which the attempt began. */
   readonly at: string;
   /** The HTTP status of the response. Null without a response. */
   readonly statusCode: number | null;
@@ -335,13 +335,13 @@ export interface DeliveryQueued {
 }
 
 export interface Settings {
-  /** The URL of your endpoint. Null if there is none. */
+  /** The URL to which the service posts events of all types. Null if there is none. Webhook endpoints have their own URLs. */
   readonly webhookUrl: string | null;
   /** The service sends `credits.low_balance` when the balance falls below this value, or when you raise this value above the balance. The unit is credits, with at most six decimals. */
   readonly lowBalanceThreshold: number;
   /** When and why deliveries to the URL were disabled. Null if they are enabled. */
   readonly webhookDisabled: {
-    /** The time at which it happened. */
+    /** The time at which the deliveries were disabled. */
     readonly at: string;
     /** The reason, for people. */
     readonly reason: string;
@@ -355,7 +355,7 @@ export interface Settings {
 }
 
 export interface SettingsChange {
-  /** The URL of your endpoint. Null if there is none. */
+  /** The URL to which the service posts events of all types. Null if there is none. Webhook endpoints have their own URLs. */
   readonly webhookUrl?: string | null;
   /** The service sends `credits.low_balance` when the balance falls below this value, or when you raise this value above the balance. */
   readonly lowBalanceThreshold?: number;
@@ -366,7 +366,7 @@ export interface WebhookEndpoint {
   readonly id: string;
   /** `push`: the service posts the events to `url`. `poll`: you read the events. */
   readonly kind: 'push' | 'poll' | (string & {});
-  /** The URL of the endpoint. Null if you read its events. */
+  /** The URL of the endpoint. Null if the service posts nothing and you read the events yourself. */
   readonly url: string | null;
   /** The types of events that the endpoint gets. Null means all types. */
   readonly events: readonly ('submission.completed' | 'submission.failed' | 'submission.cancelled' | 'submission.late_outcome' | 'credits.low_balance' | 'credits.purchased' | 'settings.changed' | 'webhook.test' | (string & {}))[] | null;
@@ -374,7 +374,7 @@ export interface WebhookEndpoint {
   readonly description: string | null;
   /** When and why deliveries to the URL were disabled. Null if they are enabled. */
   readonly disabled: {
-    /** The time at which it happened. */
+    /** The time at which the deliveries were disabled. */
     readonly at: string;
     /** The reason, for people. */
     readonly reason: string;
@@ -388,7 +388,7 @@ export interface WebhookEndpointCreated {
   readonly id: string;
   /** `push`: the service posts the events to `url`. `poll`: you read the events. */
   readonly kind: 'push' | 'poll' | (string & {});
-  /** The URL of the endpoint. Null if you read its events. */
+  /** The URL of the endpoint. Null if the service posts nothing and you read the events yourself. */
   readonly url: string | null;
   /** The types of events that the endpoint gets. Null means all types. */
   readonly events: readonly ('submission.completed' | 'submission.failed' | 'submission.cancelled' | 'submission.late_outcome' | 'credits.low_balance' | 'credits.purchased' | 'settings.changed' | 'webhook.test' | (string & {}))[] | null;
@@ -396,7 +396,7 @@ export interface WebhookEndpointCreated {
   readonly description: string | null;
   /** When and why deliveries to the URL were disabled. Null if they are enabled. */
   readonly disabled: {
-    /** The time at which it happened. */
+    /** The time at which the deliveries were disabled. */
     readonly at: string;
     /** The reason, for people. */
     readonly reason: string;
@@ -413,7 +413,7 @@ export interface WebhookEndpointList {
 }
 
 export interface WebhookEndpointRequest {
-  /** The URL of the endpoint. Null if you read its events. */
+  /** The URL of the endpoint. Null if the service posts nothing and you read the events yourself. */
   readonly url: string | null;
   /** The types of events that the endpoint gets. Null means all types. */
   readonly events?: readonly ('submission.completed' | 'submission.failed' | 'submission.cancelled' | 'submission.late_outcome' | 'credits.low_balance' | 'credits.purchased' | 'settings.changed' | 'webhook.test')[] | null;
@@ -422,7 +422,7 @@ export interface WebhookEndpointRequest {
 }
 
 export interface WebhookEndpointChange {
-  /** The URL of the endpoint. Null if you read its events. */
+  /** The URL of the endpoint. Null if the service posts nothing and you read the events yourself. */
   readonly url?: string | null;
   /** The types of events that the endpoint gets. Null means all types. */
   readonly events?: readonly ('submission.completed' | 'submission.failed' | 'submission.cancelled' | 'submission.late_outcome' | 'credits.low_balance' | 'credits.purchased' | 'settings.changed' | 'webhook.test')[] | null;
@@ -458,9 +458,9 @@ export interface PolledEvents {
 export interface PurchaseIntent {
   /** The id of the intent: a Solana public key. */
   readonly reference: string;
-  /** The URL for a wallet. Pay exactly its amount, with its reference. */
+  /** The Solana Pay URL of the intent, for a wallet. Pay exactly the amount in the URL, and name its reference in the transaction. */
   readonly solanaPayUrl: string;
-  /** The credits to add. The unit is credits, with at most six decimals. */
+  /** The credits of the purchase. The unit is credits, with at most six decimals. */
   readonly credits: number;
   /** The price. The unit is USDC, with at most six decimals. */
   readonly amount: number;
@@ -470,15 +470,15 @@ export interface PurchaseIntent {
   readonly status: 'pending' | 'confirmed' | 'expired' | 'failed' | (string & {});
   /** The amount paid so far. The unit is USDC, with at most six decimals. */
   readonly paidAmount: number;
-  /** The signature of the transaction that paid the rest of the amount. Null until the amount is paid. */
+  /** The signature of the transaction that completed the payment. Null until the intent is confirmed. */
   readonly signature: string | null;
-  /** The time of the confirmation. */
+  /** The time at which the intent became `confirmed`. Null until then. */
   readonly confirmedAt: string | null;
-  /** Every payment of the intent. */
+  /** The payments of the intent, oldest first. At most 1,000 are listed. */
   readonly payments: readonly PurchasePayment[];
   /** The time of the creation. */
   readonly createdAt: string;
-  /** The time at which an unpaid intent expires. */
+  /** The time at which the intent expires, unless it is paid in full before. */
   readonly expiresAt: string;
 }
 
@@ -533,14 +533,14 @@ export interface KeyCreated {
   readonly expiresAt: string | null;
   /** The minute of the last use. Null before the first use. */
   readonly lastUsedAt: string | null;
-  /** The signing secret. It is shown only once. */
+  /** The secret with which you sign requests. It is shown only once. */
   readonly hmacSecret: string;
 }
 
 export interface ChangeAuthor {
-  /** The key that made the change. Null if no key with an id signed. */
+  /** The id of the key that signed the request for the change. Null if no key is recorded. */
   readonly keyId?: string | null;
-  /** The id of the operator, or `local` for a program. */
+  /** The id of the operator. `local` if a program of the service made the change without the key of an operator. */
   readonly operator?: string;
 }
 
@@ -551,9 +551,9 @@ export interface AuditEntry {
   readonly by: ChangeAuthor;
   /** The time of the change. */
   readonly at: string;
-  /** The changed members before the change, or all members of an endpoint. Null for a creation. */
+  /** The changed settings, or the whole endpoint or key, before the change. For a rotation: facts about the secrets. Null for a creation. */
   readonly before: Readonly<Record<string, unknown>> | null;
-  /** The changed members after the change, or all members of an endpoint. Null for a deletion. */
+  /** The changed settings, or the whole endpoint or key, after the change. For a rotation: facts about the secrets. Null for a deletion. */
   readonly after: Readonly<Record<string, unknown>> | null;
   /** The id of the request that made the change. Null without a request. */
   readonly requestId: string | null;
@@ -573,9 +573,9 @@ export interface AtsApplicationPayload {
   readonly atsType: string;
   /** The applicant. The profile may nest at most 64 levels deep. The service passes it on as sent. `/docs/applicant-profile` describes how nodes read it. */
   readonly applicantProfile: Readonly<Record<string, unknown>>;
-  /** The job. Further members are allowed. */
+  /** The advertised job. Further members are allowed. */
   readonly jobContext: {
-    /** The title of the job. */
+    /** The title of the advertised job. */
     readonly title: string;
     /** The employer. */
     readonly company: string;
@@ -592,7 +592,7 @@ export interface ListSubmissionsQuery {
   readonly createdAfter?: string;
   /** Only submissions created before this time. */
   readonly createdBefore?: string;
-  /** The number of items on a page. */
+  /** The most items on a page. */
   readonly limit?: number;
   /** `nextCursor` of the previous page. */
   readonly cursor?: string;
@@ -603,7 +603,7 @@ export interface ListTransactionsQuery {
   readonly type?: 'grant' | 'hold' | 'charge' | 'release' | 'rebate' | 'reversal';
   /** Only movements of this submission. */
   readonly submissionId?: string;
-  /** The number of items on a page. */
+  /** The most items on a page. */
   readonly limit?: number;
   /** `nextCursor` of the previous page. */
   readonly cursor?: string;
@@ -617,14 +617,14 @@ export interface AwaitPurchaseIntentQuery {
 export interface ListDeliveriesQuery {
   /** Only items with this status. */
   readonly status?: 'pending' | 'delivered' | 'exhausted' | 'dropped';
-  /** The number of items on a page. */
+  /** The most items on a page. */
   readonly limit?: number;
   /** `nextCursor` of the previous page. */
   readonly cursor?: string;
 }
 
 export interface ListAuditQuery {
-  /** The number of items on a page. */
+  /** The most items on a page. */
   readonly limit?: number;
   /** `nextCursor` of the previous page. */
   readonly cursor?: string;
@@ -633,9 +633,9 @@ export interface ListAuditQuery {
 export interface PollWebhookEventsQuery {
   /** `nextCursor` of the previous page. */
   readonly after?: string;
-  /** The number of items on a page. */
+  /** The most items on a page. */
   readonly limit?: number;
-  /** The seconds to wait for an event if there is none. Default: 0. */
+  /** The most seconds to wait for an event if there is none. Default: 0. */
   readonly waitSeconds?: number;
 }
 
@@ -692,7 +692,7 @@ export interface SubmissionFailedEvent {
       readonly message: string;
       /** True if the same job may succeed with a new idempotency key. */
       readonly retriable: boolean;
-      /** True if the job may have been done. Check this before you repeat it. */
+      /** True if the job may have been done. Check if it was done before you repeat it. */
       readonly outcomeUnknown: boolean;
     };
   };
@@ -735,9 +735,9 @@ export interface SubmissionLateOutcomeEvent {
   readonly data: {
     /** The id of the submission. */
     readonly submissionId: string;
-    /** The state of the submission. */
+    /** The outcome that the node reported. */
     readonly status: 'submitted' | 'failed' | (string & {});
-    /** The time at which it happened. An RFC 3339 time in UTC with milliseconds. */
+    /** The time at which the node reported the outcome. An RFC 3339 time in UTC with milliseconds. */
     readonly at: string;
   };
 }
@@ -773,11 +773,11 @@ export interface CreditsPurchasedEvent {
   readonly data: {
     /** The purchase intent that was paid. The value is its `reference`. */
     readonly reference: string;
-    /** The credits to add. The unit is credits, with at most six decimals. */
+    /** The credits of the purchase. The unit is credits, with at most six decimals. */
     readonly credits: number;
     /** The amount paid so far. The unit is USDC, with at most six decimals. */
     readonly paidAmount: number;
-    /** The signature of the transaction that paid the rest of the amount. Null until the amount is paid. It is never null in this event. */
+    /** The signature of the transaction that completed the payment. Null until the intent is confirmed. It is never null in this event. */
     readonly signature: string;
   };
 }
@@ -795,10 +795,10 @@ export interface SettingsChangedEvent {
     readonly what: string;
     /** Who made the change: a tenant key or an operator. */
     readonly by: {
-      /** The id of the signing key. Null if no key with an id signed. */
+      /** The id of the key that signed the request for the change. Null if no key is recorded. */
       readonly keyId: string | null;
     } | {
-      /** The id of the operator, or `local` for a program. */
+      /** The id of the operator. `local` if a program of the service made the change without the key of an operator. */
       readonly operator: string;
     };
     /** The time of the change. An RFC 3339 time in UTC with milliseconds. */

@@ -7,8 +7,8 @@ import { Nullable, pageParameters, PageOf, Time, WireId } from './common.ts';
 export const DeliveryStatus = Type.Enum(deliveryStatuses);
 
 /**
- * One attempt of the current round. The nullable members are null until its result is recorded.
- * They stay null if the process crashed before that.
+ * One attempt of the current round. Until the result of the attempt is recorded, the nullable
+ * members are null. They stay null if the process that made the attempt crashed before that.
  */
 export const DeliveryAttempt = Type.Object({
   number: Type.Integer(),

@@ -19,8 +19,8 @@ import {
 export const IdempotencyKey = Type.String({ minLength: 1, maxLength: idempotencyKeyLengthMax });
 
 /**
- * Accepts any job type, tier and payload. Later checks refuse unknown names, and payloads that do
- * not match the schema of their job type (CONTRACT 3).
+ * Accepts any job type, tier and payload. Later checks refuse unknown job types and tiers, and
+ * payloads that do not match the schema of their job type (CONTRACT 3).
  */
 const envelopeMembers = {
   jobType: Type.String(),
@@ -68,7 +68,9 @@ export const SubmissionFailure = Type.Object({
 });
 
 export const LateOutcome = Type.Object({
-  status: Type.Enum(['submitted', 'failed']),
+  status: Type.Enum(['submitted', 'failed'], {
+    description: 'In `lateOutcome`: the outcome that the node reported.',
+  }),
   at: Time,
 });
 

@@ -2,8 +2,8 @@ import { payloadMemberDepthMax } from '@svc/domain';
 import { Type, type Static, type TSchema } from 'typebox';
 
 /**
- * The `applicantProfile` of `ats.application` (CONTRACT 10): JSON Resume 1.x with additional
- * members. Nodes check a profile with it, but the gateway does not.
+ * The schema of `applicantProfile` in `ats.application` (CONTRACT 10): JSON Resume 1.x with
+ * additional members. Nodes check a profile with this schema, but the gateway does not.
  */
 
 const textLengthMax = 1024;
@@ -26,7 +26,7 @@ const Basics = Type.Object({
   familyName: optionalText('The last name or names.'),
   email: optionalText('The email address.'),
   phone: optionalText(
-    'The phone number. It is entered as you write it. The best notation is `+49 30 901820`.',
+    'The phone number. It is entered as you write it. Prefer a notation such as `+49 30 901820`.',
   ),
   url: optionalText('The address of the personal website.'),
   summary: optionalText('A text about the applicant.', proseLengthMax),
@@ -47,7 +47,7 @@ const Basics = Type.Object({
       ),
       url: optionalText('The address of the profile.'),
     }),
-    'Profiles on networks. `url` is entered in the form. If `network` does not name the network, the host of `url` shows it.',
+    'Profiles on networks. `url` is entered in the form. The node finds the network by the name in `network`, or otherwise by the host of `url`.',
   ),
 });
 
@@ -86,7 +86,7 @@ const Answer = Type.Object({
     description: 'The label of the field as the page shows it.',
   }),
   answer: textOrList(
-    'A text, the label of an option, an array of labels of options, or a date as `YYYY-MM-DD`. An empty answer leaves the field empty.',
+    'A text, the label of an option, an array of labels of options, or a date as `YYYY-MM-DD`. A field with an empty answer counts as not answered.',
   ),
 });
 

@@ -1,6 +1,6 @@
 /**
- * The page for tenants about `applicantProfile` (CONTRACT 10). Tests check that each example and
- * each message match what a node does.
+ * The page for tenants about `applicantProfile` (CONTRACT 10). Tests check that a node fills forms
+ * from the examples as the page says, and reports each mistake with the message on the page.
  */
 
 export const profileGuidePath = '/docs/applicant-profile';
@@ -104,7 +104,7 @@ export const profileMistakes: readonly ProfileMistake[] = [
     message:
       'The profile does not answer these required fields: “Phone” (basics.phone), “Do you need a visa?”.',
     remedy:
-      'If a member follows in parentheses, set this member. For a field that takes no file, you can instead add its label and an answer to `answers`. An answer to a choice must equal the label of an option, a text must fit into its field, and a date is `YYYY-MM-DD`. For a lone checkbox, add its label to `consents`, and remove any answer to it.',
+      'If the message names a member in parentheses after a field, set this member. For a field that takes no file, you can instead add its label and an answer to `answers`. An answer to a choice must equal the label of an option, a text must fit into its field, and a date is `YYYY-MM-DD`. For a lone checkbox, add its label to `consents`, and remove any answer to it.',
   },
   {
     message: 'The page refused the values of these fields: “Phone”.',
@@ -133,8 +133,8 @@ export const profileMistakes: readonly ProfileMistake[] = [
     remedy: 'Write each member of an object once.',
   },
   {
-    message: 'basics.summary must have no control characters.',
-    remedy: 'Remove the control characters. Tabs and line breaks are allowed.',
+    message: 'basics.summary must have no control characters except tabs and line breaks.',
+    remedy: 'Remove the control characters.',
   },
   {
     message: 'files.resume must have either base64, or url with sha256.',
@@ -142,7 +142,8 @@ export const profileMistakes: readonly ProfileMistake[] = [
   },
   {
     message: 'files.resume.base64 must be padded base64 without line breaks and without a prefix.',
-    remedy: 'Remove a prefix such as `data:application/pdf;base64,` and all line breaks.',
+    remedy:
+      'Encode the file as base64 with its padding (`=`). Remove a prefix such as `data:application/pdf;base64,` and all line breaks.',
   },
   {
     message: 'files.resume cannot be fetched from its url.',

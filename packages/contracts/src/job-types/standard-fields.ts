@@ -1,7 +1,10 @@
 /** The standard fields of application forms (CONTRACT 10). */
 
 export interface StandardField {
-  /** An adapter may give this role to a field. Otherwise `autocomplete` or `labels` decide. */
+  /**
+   * An adapter may give this role to a field of a page. Otherwise the node finds the role of the
+   * field by `autocomplete`, then by `labels`.
+   */
   readonly role: string;
   /** The path of the field's member in `applicantProfile`. `[]` stands for an item of a list. */
   readonly member: string;

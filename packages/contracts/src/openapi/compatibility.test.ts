@@ -92,17 +92,17 @@ const breaking: readonly [string, unknown, RegExp][] = [
   [
     '/components/responses/Problem422/content/application~1problem+json/schema/allOf/1/then/required/0',
     undefined,
-    /member errors of the code validation_error is optional now/,
+    /with the code validation_error, the member errors is optional now/,
   ],
   [
     '/components/responses/Problem409/content/application~1problem+json/schema/allOf/1',
     undefined,
-    /member submissionStatus of the code terminal_state is optional now/,
+    /with the code terminal_state, the member submissionStatus is optional now/,
   ],
   [
     '/components/responses/Problem409/content/application~1problem+json/schema',
     { $ref: '#/components/schemas/Problem' },
-    /member paidAmount of the code intent_failed is optional now/,
+    /with the code intent_failed, the member paidAmount is optional now/,
   ],
   ['/components/responses/Problem404', undefined, /answer 404 is gone|Problem404 is gone/],
   // Events.

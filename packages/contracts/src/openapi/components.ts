@@ -205,7 +205,8 @@ const headers = {
     required: true,
   },
   RateLimit: {
-    description: 'The tenant may send `r` requests now. The limit is full again after `t` seconds.',
+    description:
+      'The tenant may send `r` requests now, and all `q` of `RateLimit-Policy` again after `t` seconds without a request.',
     schema: { type: 'string', pattern: '^"tenant";r=[0-9]+;t=[0-9]+$' },
     required: true,
   },

@@ -1,7 +1,5 @@
 import { type ErrorCode, errorCodes, eventTypes } from '@svc/domain';
-import { webhookEvents } from '../webhook-events.ts';
 import { annotatedParameter } from './annotations/annotate.ts';
-import * as examples from './annotations/examples.ts';
 import { components, schemaJson } from './components.ts';
 import {
   type AnswerDefinition,
@@ -19,6 +17,7 @@ import { settingsOperations, webhookOperations } from './operations-settings.ts'
 import { submissionOperations } from './operations-submissions.ts';
 import { webhookEndpointOperations } from './operations-webhook-endpoints.ts';
 import { codesByStatus, headerRefs, problemPage, problemResponse } from './problems.ts';
+import { webhookObject } from './webhooks.ts';
 
 /**
  * All endpoints that the document describes. A test of the gateway compares them with the endpoints
@@ -74,7 +73,7 @@ const info = {
   version: '1',
   license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },
   description:
-    'The service runs each job at most once, on one node. You pay with prepaid credits, and signed webhooks report the results. Sign every request under `/v1`. `X-SVC-Key` names the key (`key_…`) that signs; without this header, the service tries the first keys of the tenant (those from its creation and from rotations). v1 changes only by additions: new optional members, endpoints, events and error codes may appear, so ignore those that you do not know. Credits are JSON numbers with at most six decimals. Times are RFC 3339 in UTC with milliseconds. An error is an `application/problem+json` document (RFC 9457). Its `code` is stable, and its `type` links to its description. The responses for unknown routes (`404`) and methods (`405`) are among the components.',
+    'The service runs each job at most once, on one node. You pay with prepaid credits, and signed webhooks report the results. Sign every request under `/v1`. `X-SVC-Key` names the key (`key_…`) that signs; without this header, the service tries the first keys of the tenant (those from its creation and from rotations). v1 changes only by additions: new optional members, endpoints, events and error codes may appear. Ignore members and events that you do not know, and handle an unknown error code by its status. Credits are JSON numbers with at most six decimals. Times are RFC 3339 in UTC with milliseconds. An error is an `application/problem+json` document (RFC 9457). Its `code` is stable, and its `type` links to its description. The responses for unknown routes (`404`) and methods (`405`) are in the `components` of `/openapi.json`.',
 };
 
 const tags = [
@@ -212,69 +211,3 @@ function linksObject(links: Readonly<Record<string, OperationLink>>): object {
     ]),
   );
 }
-
-function webhookObject(type: keyof typeof webhookEvents): object {
-  return {
-    post: {
-      operationId: `on.${type}`,
-      tags: ['Webhooks'],
-      // The security schemes are for requests to the API. `parameters` has the headers of a
-      // webhook, including its signature.
-      security: [],
-      summary: webhookSummaries[type],
-      description:
-        'The service signs the request as Standard Webhooks v1 describes (`webhook-id`, `webhook-timestamp`, `webhook-signature`). Events are delivered at least once and in any order. Deduplicate by `X-SVC-Delivery`, and answer with a 2xx within 15 s.',
-      parameters: webhookHeaders,
-      requestBody: {
-        required: true,
-        content: {
-          'application/json': {
-            schema: schemaJson(webhookEvents[type], 'response', type),
-            example: examples.webhooks[type],
-          },
-        },
-      },
-      responses: {
-        '2XX': { description: 'The event was received. The delivery ends.' },
-        '410': { description: 'The service disables your URL until you set it again.' },
-        default: { description: 'The event is sent again: at most 8 attempts in about 8 hours.' },
-      },
-    },
-  };
-}
-
-const webhookSummaries: Readonly<Record<keyof typeof webhookEvents, string>> = {
-  'submission.completed': 'A submission was completed and settled',
-  'submission.failed': 'A submission failed and its hold was released',
-  'submission.cancelled': 'A submission was cancelled',
-  'submission.late_outcome': 'A node reported an outcome after its submission ended in another way',
-  'credits.low_balance': 'The balance is below its threshold',
-  'credits.purchased': 'A purchase intent was paid and its credits were granted',
-  'settings.changed': 'The settings, endpoints, keys or secrets of the tenant were changed',
-  'webhook.test': 'The tenant requested a test event',
-};
-
-const webhookHeader = (name: string, description: string, example: string) => ({
-  name,
-  in: 'header',
-  required: true,
-  description,
-  schema: { type: 'string' },
-  example,
-});
-
-const webhookHeaders = [
-  webhookHeader(
-    'X-SVC-Delivery',
-    'The id of the delivery. It is the same for every attempt and redelivery, and equal to `webhook-id`.',
-    'dlv_01jd5r0w6mfqsbx41c7thp2n8e',
-  ),
-  webhookHeader('X-SVC-Attempt', 'The number of the attempt in its round, starting at 1.', '1'),
-  webhookHeader('webhook-id', 'The id of the delivery.', 'dlv_01jd5r0w6mfqsbx41c7thp2n8e'),
-  webhookHeader('webhook-timestamp', 'The time of this attempt in Unix seconds.', '1772442962'),
-  webhookHeader(
-    'webhook-signature',
-    '`v1,` and the base64 HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. The key is the base64-decoded part of the webhook secret after `whsec_`. During the overlap of a rotation, there are two signatures, separated by a space.',
-    'v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=',
-  ),
-];

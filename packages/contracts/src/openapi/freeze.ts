@@ -12,7 +12,7 @@ const present = openApiDocument();
 const changes = breakingChanges(JSON.parse(readFileSync(frozenDocumentUrl, 'utf8')), present);
 if (changes.length > 0) {
   process.stderr.write(
-    `The frozen copy was not updated. These changes break clients of v1 and belong under /v2/:\n${changes.join('\n')}\n`,
+    `The frozen copy of v1 was not updated. These changes break clients of v1 and belong under /v2/:\n${changes.join('\n')}\n`,
   );
   process.exitCode = 1;
 } else {

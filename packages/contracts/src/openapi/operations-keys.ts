@@ -60,7 +60,7 @@ export const keyOperations: readonly OperationDefinition[] = [
     tag: 'Keys',
     summary: 'Delete a key',
     description:
-      'The service refuses creations with the key at once, and other requests with it within 5 seconds. You cannot delete the last key that may change the settings.',
+      'The service refuses new submissions with the deleted key at once, and other requests with it within 5 seconds. You cannot delete the last key that may change the settings.',
     access: 'tenant',
     pathParameters: {
       keyId: { schema: WireId('key'), description: 'The id of the key.', example: examples.keyId },

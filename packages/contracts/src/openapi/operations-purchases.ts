@@ -64,7 +64,7 @@ export const purchaseOperations: readonly OperationDefinition[] = [
     path: '/v1/credits/purchase-intents',
     tag: 'Purchases',
     summary: 'Create a purchase intent to buy credits with USDC',
-    description: `\`solanaPayUrl\` is the URL for a wallet. The credits are granted when finalized transactions that name \`reference\` have paid \`amount\`. ${off}`,
+    description: `\`solanaPayUrl\` is the Solana Pay URL, for a wallet. The credits are granted when finalized transactions that name \`reference\` have paid \`amount\`. ${off}`,
     access: 'tenant',
     request: {
       schema: PurchaseIntentRequest,

@@ -71,7 +71,7 @@ export const webhookOperations: readonly OperationDefinition[] = [
     tag: 'Webhooks',
     summary: 'Send a test event',
     description:
-      'The test event is delivered and retried like a real event. You can send at most one test event per minute.',
+      'The test event goes to the `webhookUrl` of the settings. It is delivered and retried like a real event. You can send at most one test event per minute.',
     access: 'tenant',
     answers: { 202: queued },
     errors: ['webhook_url_missing'],
@@ -115,7 +115,7 @@ export const webhookOperations: readonly OperationDefinition[] = [
     tag: 'Webhooks',
     summary: 'Send a delivery again',
     description:
-      'If the delivery has ended, a new round of attempts starts with the same `X-SVC-Delivery`. If the delivery is pending, it is sent now and stays in its round. If its endpoint has no URL, nothing is sent, but you can read the event again. A request body is ignored.',
+      'If the delivery has ended, a new round of attempts starts with the same `X-SVC-Delivery`. If the delivery is pending, it is sent now and stays in its round. If the delivery belongs to an endpoint whose `url` is `null`, nothing is sent, but you can read the event again. A request body is ignored.',
     access: 'tenant',
     pathParameters: { id },
     answers: { 202: queued },

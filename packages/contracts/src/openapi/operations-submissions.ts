@@ -112,7 +112,7 @@ export const submissionOperations: readonly OperationDefinition[] = [
     tag: 'Submissions',
     summary: 'Read a submission',
     description:
-      'The current state. You may poll it. The payload is never shown. After the outcome of a node, the status is `running` until the submission is settled.',
+      'The current state. You may poll it. The payload is never shown. After the node has reported the outcome, the status is `running` until the submission is settled.',
     access: 'tenant',
     pathParameters: { id },
     answers: {
@@ -131,7 +131,7 @@ export const submissionOperations: readonly OperationDefinition[] = [
     tag: 'Submissions',
     summary: 'Cancel a submission',
     description:
-      'Before the node begins, nothing is charged. During the run, the node-seconds so far are charged, without base fee or minimum. If the submission has already ended, the answer is `409 terminal_state` with its status, and with the refund if a cancel ended it. A request body is ignored.',
+      'Before the node begins, nothing is charged. During the run, the node-seconds so far are charged, without base fee or minimum. If the submission has already ended, or its node has reported the outcome, the answer is `409 terminal_state`. It contains the final status, and the refund if a cancel ended the submission. A request body is ignored.',
     access: 'tenant',
     pathParameters: { id },
     answers: {
@@ -154,7 +154,7 @@ export const submissionOperations: readonly OperationDefinition[] = [
     tag: 'Submissions',
     summary: 'Quote a submission',
     description:
-      'Send the body of a submission without `idempotencyKey`. Nothing is held. A submission gets its own quote, which may differ, and never costs more than its `quote.max`.',
+      'Send the body of a submission without `idempotencyKey`. Nothing is held. When you create the submission, it gets a new quote, which may differ from this one. It never costs more than the `quote.max` of the new quote.',
     access: 'tenant',
     request: {
       schema: QuoteRequest,

@@ -5,8 +5,8 @@ import { itemsOf, memberOf, membersOf, resolveRef } from './reading/read-json.ts
 import { listChanges, valueListOf } from './value-lists.ts';
 
 /**
- * Members with these names may get new values in answers, even in a closed list, because a client
- * can still use the other members of the object.
+ * In answers, members with these names may get new values, even if their schema has a closed list
+ * of values. This breaks no client, because it can still use the other members of the object.
  */
 const growingMembers: readonly string[] = ['code', 'type'];
 
@@ -84,7 +84,8 @@ function compareValues(
     for (const change of listChanges(direction, before, after, mayGrow)) report(change);
   } else if (direction === 'request') {
     if (after !== undefined) report('the schema allows only the listed values now');
-  } else if (before !== after) report('only one of the two schemas has a list of values');
+  } else if (before !== after)
+    report('only one of the old and the new schema has a list of values');
 }
 
 const lowerBounds = ['minLength', 'minimum', 'exclusiveMinimum', 'minItems', 'minProperties'];
@@ -92,8 +93,8 @@ const upperBounds = ['maxLength', 'maximum', 'exclusiveMaximum', 'maxItems', 'ma
 const fixedKeywords = ['pattern', 'format', 'multipleOf', 'default'];
 
 /**
- * Formats and patterns of requests that the document may add, because the service has always
- * checked them (decision 11).
+ * The OpenAPI document may add these formats and patterns to requests, because the service has
+ * always checked them (decision 11).
  */
 const documentedLater =
   /(query parameter (cursor|createdAfter|createdBefore)|\.webhookUrl): (format|pattern)$/;
@@ -131,7 +132,7 @@ function compareBounds(
 
 function effective(schema: unknown, keyword: string): unknown {
   const types = typesOf(schema);
-  // A `pattern` has no effect on a schema without strings.
+  // A `pattern` checks only strings, so it has no effect if the schema does not allow strings.
   if (keyword === 'pattern' && types.length > 0 && !types.includes('string')) return undefined;
   const value = memberOf(schema, keyword);
   // Old documents call some formats by the names of our validator.
@@ -180,8 +181,8 @@ function variantsOf(schema: unknown): readonly unknown[] {
 }
 
 /**
- * Each old variant must have a compatible new variant. In answers, the number of variants must not
- * grow, unless `isGrowing` is true for all old variants.
+ * Each old variant (of `anyOf` or `oneOf`) must have a compatible new variant. In answers, the
+ * number of variants must not grow, unless each old variant fixes a member of `growingMembers`.
  */
 function compareVariants(
   context: Comparison,
@@ -201,8 +202,8 @@ function compareVariants(
     for (const variant of before) compareSchemas(context, direction, at, variant, now);
     return;
   }
-  // An answer may lose all its variants if each one fixes a member of `growingMembers`. For `code`,
-  // `compareConditions` still compares the required members.
+  // An answer may lose all its variants if each one fixes a member of `growingMembers`. If this
+  // member is `code`, `compareConditions` still compares the members that each code requires.
   if (direction === 'response' && after.length === 0 && before.every(isGrowing)) return;
   for (const variant of before) findLike(context, direction, at, variant, after);
   if (direction === 'request' || before.every(isGrowing)) return;

@@ -12,11 +12,14 @@ const clockSecondsMax = 300;
 const unreachable: Readonly<Record<string, string>> = {
   ENOTFOUND: 'The host name in --link has no address. Check --link and the name server.',
   EAI_AGAIN: 'The name server does not answer. Check the network.',
-  ECONNREFUSED: 'Nothing listens at this address. Check --link. If it is right, ask the operator.',
+  ECONNREFUSED:
+    'Nothing listens at the address in --link. Check --link. If it is right, ask the operator.',
   ETIMEDOUT: 'No answer came within 10 s. Check --link, the network and the firewall.',
-  ERR_TLS_CERT_ALTNAME_INVALID: 'The certificate is for another name. Check --link.',
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'The certificate is not from a known authority. Check --link.',
-  EPROTO: 'The service does not speak TLS at this address. Check --link.',
+  ERR_TLS_CERT_ALTNAME_INVALID:
+    'The certificate of the service is not for the host name in --link. Check --link.',
+  DEPTH_ZERO_SELF_SIGNED_CERT:
+    'The certificate of the service is not from a known authority. Check --link.',
+  EPROTO: 'The service does not speak TLS at the address in --link. Check --link.',
 };
 
 const notReached = 'Not checked, because the service cannot be reached.';

@@ -63,7 +63,8 @@ export async function checkBrowser(options: NodeOptions): Promise<Finding[]> {
         );
     return [pass('browser', `${binary} starts.`), sandbox];
   }
-  // Finds out whether the browser or its sandbox is the cause.
+  // Tries the browser without its sandbox, to find out whether the browser itself or the sandbox
+  // causes the problem in `inSandbox`.
   const problem = await launchProblem(binary, { ...options, isSandboxed: false });
   const browser =
     problem === undefined ? pass('browser', `${binary} starts.`) : fail('browser', problem);

@@ -110,7 +110,7 @@ describe('the link', () => {
   test('is not there', async () => {
     const [first] = await linesOf({ link: 'ws://127.0.0.1:1' });
     expect(first).toBe(
-      'link false: Nothing listens at this address. Check --link. If it is right, ask the operator.',
+      'link false: Nothing listens at the address in --link. Check --link. If it is right, ask the operator.',
     );
   });
 

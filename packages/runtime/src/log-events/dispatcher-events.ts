@@ -10,7 +10,7 @@ export const dispatcherEvents = {
     'outcome',
   ]),
   'dispatcher.submission_lost': warn(
-    'a node does not have a submission that was assigned to it',
+    'stored node_lost for a submission, because its node does not have it or is disabled',
     ['submissionId'],
     'Nothing at first: the submission fails, and its hold is released. The cause may be that the link ended, the node was disabled, or the node lost its state directory. `svc trace` shows the node. If it is often the same node, ask its owner to check network and disk.',
   ),

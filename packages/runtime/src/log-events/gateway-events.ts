@@ -35,9 +35,9 @@ export const gatewayEvents = {
     'Run `svc doctor`, and check Postgres and Redis. The client got `503` and can try again.',
   ),
   'gateway.drain_timed_out': warn(
-    'requests were still in flight at the drain timeout; their connections were closed',
+    'connections were still open at the drain timeout and were closed',
     ['drainTimeoutMs'],
-    'Nothing: tenants repeat these requests. The idempotency key prevents a second submission.',
+    'Nothing: tenants repeat requests without an answer. The idempotency key prevents a second submission.',
   ),
   'gateway.key_uses_not_stored': warn(
     'could not store when keys were last used',

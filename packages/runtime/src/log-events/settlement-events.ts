@@ -28,9 +28,9 @@ export const settlementEvents = {
     actions.retried,
   ),
   'settlement.cancel_not_announced': warn(
-    'could not notify the dispatchers of an ended submission',
+    'could not notify the dispatchers that a submission failed',
     ['err', 'submissionId'],
-    'Nothing: the node gets the cancel later. If the line repeats, check Redis.',
+    'Nothing: the node gets `cancel` when it next sends `start` or `usage`. If the line repeats, check Redis.',
   ),
   'settlement.figures_read_failed': warn(
     'could not read the figures for the shared metrics',
@@ -51,28 +51,32 @@ export const settlementEvents = {
   'settlement.partitions_missing': error(
     'partitions are missing',
     ['missing'],
-    'Find the reason in the warnings before this line. Rows of a missing partition go to the default partition.',
+    'Find the reason in the warnings before this line. Without such a warning, another process was creating partitions. Rows of a missing partition go to the default partition.',
   ),
   'settlement.partitions_dropped': info('old partitions dropped', ['dropped']),
   'settlement.partitions_kept': info(
-    'old partitions are kept, because a delivery or a run has not ended',
+    'old partitions are kept, because a delivery or a submission in flight still needs them',
     ['needed'],
   ),
   'settlement.events_deleted': info('old events deleted', ['deleted', 'deliveryDays']),
   'settlement.data_purged': info('personal data purged', ['purged', 'retentionDays']),
   'settlement.purge_failed': warn(
-    'could not purge a submission',
+    'could not purge the personal data of a submission',
     ['err', 'submissionId'],
     `${actions.retried} Personal data must not stay longer than \`PAYLOAD_RETENTION_DAYS\`.`,
   ),
-  'settlement.ledger_verified': info('the ledger adds up', ['tenants', 'submissions', 'fullRatio']),
+  'settlement.ledger_verified': info('the ledger audit found no faults', [
+    'tenants',
+    'submissions',
+    'fullRatio',
+  ]),
   'settlement.ledger_faulty': error(
-    'the ledger does not add up',
+    'the ledger audit has found faults',
     ['tenants', 'submissions', 'faults'],
     'Follow the section on the ledger in docs/OPERATIONS.md at once. `svc ledger verify` shows the faults.',
   ),
   'settlement.ledger_faults_gone': warn(
-    'the ledger audit no longer finds faults that it found before',
+    'faults that the ledger audit found before are no longer in its result',
     ['faults'],
     'Find out who corrected them. `svc audit list` does not show changes by SQL.',
   ),
@@ -108,7 +112,7 @@ export const solanaEvents = {
     'Nothing: the lease expires, and then a settlement process takes it.',
   ),
   'solana.transaction_unread': warn(
-    'could not read a Solana transaction; it will be read again',
+    'could not read a Solana transaction; the watcher will try again',
     ['transaction', 'error'],
     'If the line repeats for one transaction, look up this transaction in a Solana explorer.',
   ),
@@ -116,17 +120,17 @@ export const solanaEvents = {
     'transaction',
     'reference',
   ]),
-  'solana.payment_added': info('a payment was added to a purchase intent', [
-    'transaction',
-    'reference',
-  ]),
+  'solana.payment_added': info(
+    'a payment was added to a purchase intent, but no credits were granted for it',
+    ['transaction', 'reference'],
+  ),
   'solana.payment_unassigned': warn(
     'an incoming payment was not added to any purchase intent',
     ['transaction', 'reference'],
     'Find the payer of the transaction on the chain. Then refund the payment, or grant credits with `svc solana assign`.',
   ),
   'solana.balance_exceeded': error(
-    'a paid purchase intent was not credited: the balance would exceed its limit',
+    'a paid purchase intent was not credited: the balance of its tenant would exceed the limit',
     ['transaction', 'reference'],
     'Refund the payment, or run `svc solana assign` after the intent closed and the balance fell.',
   ),

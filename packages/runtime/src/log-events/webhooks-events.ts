@@ -18,12 +18,12 @@ export const webhooksEvents = {
     actions.postgres,
   ),
   'webhooks.attempt_not_recorded': error(
-    'could not record an attempt',
+    'could not record the result of a webhook attempt',
     ['err', 'deliveryId'],
-    'Nothing at first: the attempt counts. The next attempt follows, if any are left. If the line repeats, check Postgres.',
+    'Nothing at first: the attempt counts as made. The next attempt follows, if any are left. If the line repeats, check Postgres.',
   ),
   'webhooks.endpoints_tidied': info(
-    'dropped old events of endpoints without a URL, or deleted retired endpoints',
+    'dropped old events of endpoints without a URL, or deleted endpoints that are no longer used',
     ['dropped', 'deleted'],
   ),
   'webhooks.deliveries_exhausted': info('gave up on deliveries after 72 hours', ['count']),
@@ -32,5 +32,5 @@ export const webhooksEvents = {
     ['err', 'deliveryId'],
     actions.retried,
   ),
-  'webhooks.pause_unread': debug('could not read whether the queue is paused', ['err']),
+  'webhooks.pause_unread': debug('could not read whether the webhook queue is paused', ['err']),
 } as const satisfies Record<string, LogEvent>;

@@ -22,7 +22,7 @@ export const moneyMetrics = {
     ...own,
     type: 'counter',
     labels: { state: 'the final state' },
-    help: 'Submissions whose node reported more usage than the elapsed time allows',
+    help: 'Settled submissions whose node reported usage above a cap',
   },
   svc_submissions_reconciled_total: {
     ...own,
@@ -41,7 +41,7 @@ export const moneyMetrics = {
     services: ['settlement', 'webhooks'],
     scope: 'shared',
     labels: {},
-    help: 'Rows that could not be reconciled, purged or ended in 5 or more attempts: alert above 0',
+    help: 'Submissions and deliveries that a reconciler tried 5 or more times without success: alert above 0',
   },
   svc_ledger_faults: {
     ...shared,
@@ -53,7 +53,7 @@ export const moneyMetrics = {
     ...shared,
     type: 'gauge',
     labels: {},
-    help: 'Unix time at which the last completed audit of the ledger ended, 0 if there was none: alert if older than 15 minutes',
+    help: 'Unix time of the end of the last audit of the newest ledger entries, 0 if there was none: alert if older than 15 minutes',
   },
   svc_ledger_full_audited_timestamp_seconds: {
     ...shared,
@@ -100,15 +100,15 @@ export const moneyMetrics = {
   svc_solana_rpc_calls_total: {
     ...own,
     type: 'counter',
-    labels: { outcome: 'the outcome of the call' },
+    labels: { outcome: '`answered`, `busy`, `failed`, `refused`' },
     help: 'Calls to the Solana RPC server',
     onlyIf: rail.onlyIf,
   },
   svc_solana_payments_total: {
     ...own,
     type: 'counter',
-    labels: { kind: 'the outcome of the reading' },
-    help: 'Readings of Solana transactions, if the reading failed or found a new payment',
+    labels: { kind: '`granted`, `added`, `unexplained`, `balance_too_large`, `unread`' },
+    help: 'Readings of Solana transactions that failed or found a new payment',
     onlyIf: rail.onlyIf,
   },
   svc_solana_lag_seconds: {

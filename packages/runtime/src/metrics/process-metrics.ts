@@ -30,7 +30,7 @@ export const processMetrics = {
     services: allServices,
     scope: 'process',
     labels: {},
-    help: 'Batches of database calls. A call that runs alone is a batch of one',
+    help: 'Batches of database calls that can share a statement. If such a call runs alone, it is a batch of one',
   },
   svc_store_batched_calls_total: {
     type: 'counter',
@@ -65,7 +65,7 @@ export const processMetrics = {
     type: 'counter',
     services: allServices,
     scope: 'process',
-    labels: { result: 'the outcome of a span' },
+    labels: { result: '`exported`, `buffer_full`, `export_failed`' },
     help: 'Spans of traces, by result. Spans that were not exported are lost',
     onlyIf: 'traces are exported',
   },

@@ -5,8 +5,8 @@ import type { MetricDefinition, MetricService } from './definition.ts';
 export function createMetrics(service: MetricService): Registry {
   const registry = new Registry();
   registry.setDefaultLabels({ service });
-  // `eventLoopMonitoringPrecision` is in ms. The default of 10 would wake an idle process a hundred
-  // times a second.
+  // `eventLoopMonitoringPrecision` is the sampling interval in ms. The default of 10 would wake an
+  // idle process a hundred times a second.
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 100 });
   return registry;
 }

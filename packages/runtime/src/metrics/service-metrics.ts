@@ -56,7 +56,7 @@ export const serviceMetrics = {
     services: ['dispatcher'],
     scope: 'process',
     labels: { type: 'the type of the frame' },
-    help: 'Time that a valid frame waits and is handled. Its count is the number of valid frames',
+    help: 'Time from the arrival of a valid frame to the end of its handling. The count is the number of valid frames',
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 10],
   },
   svc_dispatcher_bad_frames_total: {
@@ -71,7 +71,7 @@ export const serviceMetrics = {
     services: ['dispatcher'],
     scope: 'shared',
     labels: {},
-    help: 'The last surge multiplier of this dispatcher, computed or pinned',
+    help: 'The surge multiplier that this dispatcher last computed, or the pin if an operator has set one',
   },
   svc_webhook_attempts_total: {
     type: 'counter',

@@ -6,8 +6,8 @@ import type { Store } from '../connection/store.ts';
 export type RunCommit = { kind: 'running'; requestId: string } | { kind: 'refused' };
 
 /**
- * Lets a node begin a submission that is `dispatched` to it. While it is `running`, only the same
- * instance may begin it again (CONTRACT 7, "Instances").
+ * Lets a node begin a submission that is `dispatched` to the node. While the submission is
+ * `running`, only the instance that has begun it may begin it again (CONTRACT 7, "Instances").
  */
 export function commitRunning(store: Store, begin: Begin): Promise<RunCommit> {
   return beginInBatch(store, begin);
@@ -16,7 +16,9 @@ export function commitRunning(store: Store, begin: Begin): Promise<RunCommit> {
 interface Begin {
   readonly submissionId: string;
   readonly nodeId: string;
-  /** Undefined if the agent sends no instance id. Such an agent may begin once. */
+  /**
+   * Undefined if the agent sends no instance id. Such an agent may begin each submission only once.
+   */
   readonly instanceId?: string | undefined;
 }
 

@@ -8,8 +8,9 @@ import { nodeEndingsSql } from './node-endings.ts';
 import { sealServiceFailure } from './service-failures.ts';
 
 /**
- * These functions store `node_lost` after an event at the node (decision 18). They lock submissions
- * before nodes (decision 19), and then check their condition.
+ * These functions store `node_lost` for findings of decision 18, such as a `hello` that does not
+ * name an assignment. They lock submissions before nodes (decision 19), and check the finding only
+ * on locked rows.
  */
 
 export type HelloFinding =

@@ -4,9 +4,9 @@ import { errorsBeforeQuarantine, quarantineMs, unfinishedBeforeQuarantine } from
 const stepsSql = `ARRAY[${quarantineMs.join(', ')}]`;
 
 /**
- * CTEs that quarantine failing nodes (CONTRACT 7, "Quarantine"). They read the CTE `ended`, and
- * lock nodes after submissions (decision 19). The last one, `quarantined`, has the ids of the
- * nodes.
+ * CTEs that quarantine failing nodes (CONTRACT 7, "Quarantine"). They read the CTE `ended`, which
+ * has the ended assignments, and lock nodes after submissions (decision 19). The CTE `quarantined`
+ * has the ids of the newly quarantined nodes.
  */
 export const nodeEndingsSql = `
   tally AS (

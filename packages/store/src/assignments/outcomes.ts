@@ -61,7 +61,7 @@ export type StoreOutcomeResult =
    * outcome, with its event.
    */
   | { kind: 'late'; tenantId: string; deliveryIds: string[] }
-  /** A `completed` before `begin`. A `failed` is accepted before `begin`. */
+  /** The report is a `completed` before `begin`. A `failed` before `begin` is stored. */
   | { kind: 'not_begun' }
   | { kind: 'not_yours' };
 

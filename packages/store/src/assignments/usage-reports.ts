@@ -88,8 +88,9 @@ function cut(amount: string, cap: string): string {
 }
 
 /**
- * SQL for the new values of `raisedColumnNames` in `s`, from the report at position `i`. Values
- * never decrease. The caps are those of `usageCaps` (CONTRACT 7).
+ * SQL for the new values of `raisedColumnNames` in the row `s`, from the report at position `i`.
+ * Amounts never decrease. They are cut to the time since `begin` or to the caps in `usageCaps`
+ * (CONTRACT 7).
  */
 export const raisedUsageSql = raisedUsage();
 
@@ -111,8 +112,9 @@ function raisedUsage(): string {
 }
 
 /**
- * SQL for `i`, a row's position in the parameter arrays. `OFFSET 0` makes it one look-up per row. A
- * join might not use the primary key (`dispatch.ts`).
+ * SQL for `i`, a row's position in the parameter arrays. With `OFFSET 0`, Postgres looks it up once
+ * per row. A join with the arrays is not used, because it might not use the primary key
+ * (`dispatch.ts`).
  */
 export const placeOfRow = '(SELECT array_position($id, s.id) AS i OFFSET 0) place';
 
@@ -175,8 +177,9 @@ export function usageValues(
 }
 
 /**
- * Each report goes to `run` once. Reports on one submission go to successive calls, because a
- * statement updates a row once. Null: `run` did not take the report.
+ * Passes each report to `run` once. Reports on one submission go to successive calls, because the
+ * statement of `run` updates a row only once. The answer is null if `run` returned none for the
+ * report.
  */
 export async function eachOnce<Report extends NodeReport, Answer>(
   reports: readonly Report[],

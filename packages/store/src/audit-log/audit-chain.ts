@@ -46,8 +46,8 @@ export interface AuditVerdict {
 const rowsPerPage = 1_000;
 const insertedMax = 100;
 /**
- * A log with an older entry must have a sealed head, because the settlement service seals it every
- * minute.
+ * A log with an entry older than this must have a sealed head, because the settlement service seals
+ * the head every minute.
  */
 const headOverdueMinutes = 10;
 
@@ -81,8 +81,9 @@ export async function verifyAudit(store: Store, noted?: AuditHead): Promise<Audi
 }
 
 /**
- * Verifies the entries after the sealed head. Seals the end if there is no fault other than
- * `head_missing`. `noted`: the head of an earlier call without faults.
+ * Verifies the entries after the sealed head. Seals the end of the chain as the new head if there
+ * is no fault other than `head_missing`. `noted` is the head that an earlier call returned without
+ * faults.
  */
 export async function sealAuditHead(
   store: Store,

@@ -3,7 +3,7 @@ import type { AuditEntry, Prisma } from '../generated/client.ts';
 
 /**
  * `actorId` is a UUID, but `subjectId` is a wire id or a name (`AuditedChange`). `actorName` is the
- * operator's or tenant's current name, or a `local` actor's.
+ * current name of the operator or tenant, or the name of a `local` actor.
  */
 export interface AuditRecord extends AuditEntry {
   /** The wire id of the key that signed the request of a tenant. Null for other changes. */

@@ -11,8 +11,9 @@ import type { Store } from '../connection/store.ts';
 import { type Actor, appendAudit, type Author } from './audit.ts';
 
 /**
- * `before` and `after` are named as on the wire. The tenant can read them, so they contain no
- * secret and no query of a URL (`withoutQuery`).
+ * `before` is null for a creation, and `after` for a deletion. A member that exists on the wire has
+ * the same name here. The tenant can read both objects, so they contain no secret and no query of a
+ * URL (`withoutQuery`).
  */
 export interface TenantChange {
   readonly tenantId: string;
@@ -22,8 +23,9 @@ export interface TenantChange {
 }
 
 /**
- * Records a change of settings, webhook endpoints or keys in the transaction of the change.
- * `GET /v1/audit` lists only recorded changes (CONTRACT 12).
+ * Records a change of settings, webhook endpoints or keys. `query` must be that of the transaction
+ * of the change. Each such change needs this call, because `GET /v1/audit` lists only recorded
+ * changes (CONTRACT 12).
  */
 export async function recordTenantChange(
   query: Query,

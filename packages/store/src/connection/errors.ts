@@ -87,8 +87,8 @@ export function isUnavailable(error: unknown): boolean {
 }
 
 /**
- * True if the query may have had an effect, although it failed. A lock time-out means that the
- * statement had no effect.
+ * True if the query may have had an effect although it failed: for each error of `isUnavailable`
+ * except a lock time-out. A lock time-out proves that the statement had no effect.
  */
 export function isAnswerLost(error: unknown): boolean {
   return isUnavailable(error) && sqlState(error) !== lockNotAvailable;

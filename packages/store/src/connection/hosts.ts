@@ -24,8 +24,8 @@ export function createPool(databaseUrl: string, config: PoolConfig): Pool {
 }
 
 /**
- * Connects to the first host that accepts writes. A single host is not checked, and its error is
- * thrown. If several hosts fail, throws an `AggregateError`.
+ * Connects to the first host of `databaseUrl` that accepts writes. Throws an `AggregateError` if
+ * all of several hosts fail. A single host is not checked for writes, and its own error is thrown.
  */
 export async function connectClient(
   databaseUrl: string,
@@ -62,8 +62,8 @@ interface Turn {
 }
 
 /**
- * `connect` tries the next host after one that is unavailable or a standby. It rejects at once
- * after any other error, and after it has tried all hosts.
+ * If a host is unavailable or a standby, `connect` tries the next host. It rejects if it has tried
+ * all hosts, and at once after any other error.
  */
 class FailoverPool extends Pool {
   readonly #turn: Turn;

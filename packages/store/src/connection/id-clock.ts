@@ -16,8 +16,9 @@ export interface IdClock {
 }
 
 /**
- * The time for ids, which decides the monthly partition of a row. It is the database's time
- * (decision 6), or the host's time before the first reading.
+ * A clock for new ids. The time in an id decides the monthly partition of the id's row. This time
+ * is the database's (decision 6), or the host's until a reading of the database's clock has
+ * succeeded.
  */
 export function createIdClock(
   readDatabaseMs: () => Promise<number>,

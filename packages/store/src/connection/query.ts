@@ -10,8 +10,9 @@ export interface TransactionOptions {
    */
   readonly isSnapshot?: boolean;
   /**
-   * True: BEGIN is sent with the first statements, which saves a round trip. Statements before the
-   * first answer must only read: if BEGIN fails, they run without it.
+   * True: BEGIN is sent together with the first statements, which saves a round trip. Statements
+   * that `work` sends before its first answer must only read, because they run outside a
+   * transaction if BEGIN fails.
    */
   readonly opensWithReads?: boolean;
   /**
@@ -38,8 +39,9 @@ function queryOf(connection: Pick<PoolClient, 'query'>): Query {
 }
 
 /**
- * `pool.query` would close the connection after a refused statement. The next statement could then
- * wait for locks that the closing session still has.
+ * Each query uses one connection of the pool. `pool.query` is not used, because it closes the
+ * connection after a refused statement. The next statement could then wait for locks of the session
+ * that is closing.
  */
 export function queryOnPool(pool: Pool): Query {
   return async <Row extends QueryResultRow>(text: string, values: readonly unknown[]) => {

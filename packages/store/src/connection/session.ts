@@ -18,8 +18,9 @@ export const roleSettings: Readonly<Record<string, string>> = {
   // Avoids full scans of tables, because a session keeps its plans. A full scan that was planned
   // for a small table would still be used after the table has grown.
   enable_seqscan: 'off',
-  // One plan serves all values of the parameters (decision 23). So a statement that gets ids must
-  // not contain the condition of a partial index (decision 25).
+  // One plan serves all values of the parameters (decision 23). So a statement that finds rows by
+  // their ids must not contain the condition of a partial index, because the planner could then use
+  // that index (decision 25).
   plan_cache_mode: 'force_generic_plan',
   statement_timeout: `${statementTimeoutMs / 1_000}s`,
   lock_timeout: '5s',
@@ -27,8 +28,9 @@ export const roleSettings: Readonly<Record<string, string>> = {
 };
 
 /**
- * Set explicitly, because the owner may be the services' role. A migration must not end at the time
- * limits in `roleSettings`.
+ * The settings of a migration's session. They are set explicitly, because the owner may be the
+ * services' role, which has `roleSettings`. A migration must not end at the time limits in
+ * `roleSettings`.
  */
 const ownersSettings = [
   'TimeZone=UTC',
@@ -43,8 +45,8 @@ const ownersSettings = [
   .join(' ');
 
 /**
- * Connection options for the owner. The owner's settings win over `settings` (`-c name=value …`),
- * and these over the URL. A pooler refuses these options.
+ * Connection options for the owner of the database. `settings` (`-c name=value …`) win over the
+ * `options` in the URL, and `ownersSettings` win over both. A pooler refuses such options.
  */
 export function pinnedSession(
   databaseUrl: string,
@@ -69,8 +71,8 @@ export interface SessionCheck {
    */
   readonly isPooled: boolean;
   /**
-   * True if prepared statements are safe: there is no pooler, or it gives each statement its own
-   * name. Otherwise the names of two clients could collide.
+   * True if prepared statements are safe: there is no pooler, or the pooler renames each statement.
+   * Otherwise two clients could prepare statements of the same name in one session.
    */
   readonly keepsStatements: boolean;
 }

@@ -16,8 +16,8 @@ test('a parameter is passed by its name, with its type, wherever it occurs', asy
 });
 
 test('a statement that names other parameters than it declares is refused when it is written', () => {
-  expect(() => statement({ id: 'uuid' }, 'SELECT $ids')).toThrow('no parameter $ids');
+  expect(() => statement({ id: 'uuid' }, 'SELECT $ids')).toThrow('uses $ids, which is not');
   expect(() => statement({ id: 'uuid', state: 'text' }, 'SELECT $id')).toThrow(
-    'does not use $state',
+    'does not use its parameter $state',
   );
 });

@@ -47,12 +47,13 @@ export function statement<const Named extends NamedParameters>(
   const used = new Set<string>();
   const compiled = text.replaceAll(/\$([a-z]\w*)/g, (_, name: string) => {
     const type = parameters[name];
-    if (type === undefined) throw new Error(`the statement has no parameter $${name}`);
+    if (type === undefined)
+      throw new Error(`the statement uses $${name}, which is not among its parameters`);
     used.add(name);
     return `$${names.indexOf(name) + 1}::${type}`;
   });
   const unused = names.find((name) => !used.has(name));
-  if (unused !== undefined) throw new Error(`the statement does not use $${unused}`);
+  if (unused !== undefined) throw new Error(`the statement does not use its parameter $${unused}`);
   return (query, values) =>
     query(
       compiled,

@@ -30,8 +30,8 @@ export interface Place {
 }
 
 /**
- * How far the values of a database are sealed for their complete places. `sealing-phase.ts`
- * explains the phases.
+ * The progress of a database from values that are sealed for their row only to values that are
+ * sealed for their complete place. `sealing-phase.ts` explains the phases.
  */
 export type SealingPhase = 'previous' | 'resealing' | 'bound';
 
@@ -94,7 +94,8 @@ export interface Store {
   readonly readClock: () => Promise<void>;
   /**
    * Rows have the types of `pg`, but a `bigint` column is a bigint. Pass a list as one array or
-   * JSON parameter, because each connection keeps every statement text.
+   * JSON parameter. Otherwise each length of the list is another text, and each connection keeps a
+   * prepared statement for every text.
    */
   readonly query: Query;
   /**
@@ -127,7 +128,7 @@ rowTypes.setTypeParser(types.builtins.INT8, BigInt);
 
 /**
  * Opens a pool of connections to Postgres, or to a pooler in transaction mode. Connects on first
- * use. The role has the settings of the sessions (decision 34).
+ * use. Does not send `roleSettings`, because the database role has them (decision 34).
  */
 export function openStore(options: StoreOptions): Store {
   const onError = options.onConnectionError ?? (() => {});

@@ -56,8 +56,8 @@ export async function recordAttempt(
 ): Promise<RecordedAttempt> {
   if (attempt.verdict.kind !== 'gone') return recordInBatch(store, attempt);
   return store.transaction(async (query) => {
-    // The tenant or the endpoint is locked before its deliveries, as in a change that clears the
-    // URL or deletes the endpoint. So the two never deadlock.
+    // The tenant or the endpoint is locked before its deliveries. A change that clears the URL or
+    // deletes the endpoint locks them in the same order, so the two transactions cannot deadlock.
     const disabled = await disableUrl(query, attempt);
     const [recorded] = await recordAttempts(store, query, [attempt]);
     if (disabled && attempt.targetId === null) await dropPendingDeliveries(query, attempt.tenantId);

@@ -53,8 +53,8 @@ interface ClaimedAt {
 }
 
 /**
- * A claim moves `next_attempt_at`, because no index has it (decision 29). Lateral joins prevent
- * plans that read a whole table (decision 23).
+ * A claim moves `next_attempt_at` and not `due_at`, because no index contains `next_attempt_at`
+ * (decision 29). Lateral joins prevent plans that read a whole table (decision 23).
  */
 const claimSql = (at: ClaimedAt): string => `
   WITH endpoint AS MATERIALIZED (
@@ -135,8 +135,8 @@ export const claimSettingsRows = statement(
 );
 
 /**
- * The endpoints of one tenant share the attempts that the tenant's cap leaves in this hour. A
- * retired endpoint gets only `settings.changed` (decision 35).
+ * The endpoints of one tenant share the attempts that the tenant's webhook cap leaves in this hour.
+ * A retired endpoint gets only `settings.changed` (decision 35).
  */
 export const claimEndpointRows = statement(
   { tenant_id: 'uuid[]', target_id: 'uuid[]', asked: 'int[]', attempts_max: 'int' },

@@ -52,8 +52,8 @@ export interface EndpointClaim {
 }
 
 /**
- * Claims the deliveries that are due at these destinations, the longest due first. Ends those that
- * must not be sent, as `dropped` or `exhausted` (CONTRACT 6).
+ * Claims due deliveries of the destinations in `asks`, those that have been due the longest first.
+ * Marks deliveries that must not be sent as `dropped` or `exhausted` (CONTRACT 6).
  */
 export async function claimDue(
   store: Store,

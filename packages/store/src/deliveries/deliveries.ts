@@ -29,8 +29,8 @@ export function deliveryStatusOf(stored: StoredDeliveryStatus): DeliveryStatus {
 }
 
 /**
- * Reads a page of the tenants with `pending` deliveries and returns those with a due one.
- * `nextAfterTenantId` is null on the last page.
+ * Reads a page of the tenants that have `pending` deliveries. Returns those tenants of the page
+ * that have a due delivery. `nextAfterTenantId` is null on the last page.
  */
 export async function findDueEndpoints(
   store: Store,
@@ -66,8 +66,8 @@ const dueEndpointsSql = `
   FROM endpoint e ORDER BY e.position`;
 
 /**
- * Reads a page of the endpoints with `queued` deliveries and returns those with a due one.
- * `nextAfterTargetId` is null on the last page.
+ * Reads a page of the endpoints that have `queued` deliveries. Returns those endpoints of the page
+ * that have a due delivery. `nextAfterTargetId` is null on the last page.
  */
 export async function findDueTargets(
   store: Store,

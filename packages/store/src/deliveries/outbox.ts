@@ -45,8 +45,8 @@ export function deliveryIdsOf(events: readonly SealedEvent[]): string[] {
 
 /** The columns of the events' deliveries. `delivery_event` is the position of the event, from 1. */
 export function deliveryColumns(events: readonly SealedEvent[]) {
-  // An insert of a `waiting` delivery locks its endpoint. To prevent deadlocks, all transactions
-  // must insert in the order of the targets.
+  // An insert of a `waiting` delivery locks its endpoint (`targetId`). To prevent deadlocks, each
+  // transaction must insert its deliveries in the order of these ids.
   const rows = events
     .flatMap(({ deliveries }, index) => deliveries.map((one) => ({ ...one, event: index + 1 })))
     .toSorted((a, b) => byTarget(a.targetId ?? '', b.targetId ?? ''));
@@ -65,8 +65,8 @@ function byTarget(a: string, b: string): number {
 }
 
 /**
- * Writes events and their deliveries to the outbox in the caller's transaction. The caller
- * announces the deliveries (`deliveryIdsOf`) after the commit.
+ * Writes events and their deliveries to the outbox in the caller's transaction. After the commit,
+ * the caller should call `announceDeliveries` of `@svc/queue` if `deliveryIdsOf` returns any id.
  */
 export async function insertEvents(
   store: Store,

@@ -21,8 +21,9 @@ interface RedeliveryRow {
 }
 
 /**
- * Repeats a delivery (CONTRACT 5 and 12). The caller announces the delivery afterwards. If
- * `operator` is given, the audit log records the change.
+ * Makes a delivery due at once, or lets the tenant poll for it again (CONTRACT 5 and 12). Without a
+ * call of `announceDeliveries` afterwards, the delivery is sent later. If `operator` is given, the
+ * audit log records the change.
  */
 export async function redeliver(
   store: Store,
@@ -118,7 +119,7 @@ export type WebhookTestOutcome =
 
 /**
  * Writes a `webhook.test` event with a delivery to the URL of the settings, at most one per minute
- * (CONTRACT 5). The caller announces the delivery afterwards.
+ * (CONTRACT 5). Afterwards the caller should call `announceDeliveries` of `@svc/queue`.
  */
 export async function queueWebhookTest(
   store: Store,

@@ -26,8 +26,9 @@ export interface EndingScope {
 }
 
 /**
- * Ends the submissions that the request can end. Returns all known ones, in the order of their ids.
- * Repeats after a deadlock or a serialization failure.
+ * Ends those of the submissions that `request` can end. Returns all that exist, in the order of
+ * their ids, also those that it did not end. Tries again after a deadlock or a serialization
+ * failure.
  */
 export async function endSubmissions(
   store: Store,

@@ -30,8 +30,8 @@ const settleInBatch = batched<string, Ended | null>({
 });
 
 /**
- * Settles stored outcomes (CONTRACT 4). A repeated call, or one without a stored outcome, changes
- * nothing and gives `kept`. The result leaves out unknown ids.
+ * Settles the stored outcomes of submissions (CONTRACT 4). A submission that has ended or has no
+ * stored outcome does not change and is `kept`. The result leaves out unknown ids.
  */
 export async function settle(store: Store, submissionIds: readonly string[]): Promise<Ended[]> {
   const ended = await Promise.all(submissionIds.map((id) => settleInBatch(store, id)));
@@ -93,8 +93,8 @@ export async function cancelSubmission(
 }
 
 /**
- * Cancels a submission of any tenant, as `cancelSubmission` does. The cancel itself charges
- * nothing, and the audit log records the operator.
+ * Cancels a submission of any tenant and charges nothing. A stored outcome is settled instead, with
+ * its usual charge. The audit log records the operator if this call ended the submission.
  */
 export async function cancelAsOperator(
   store: Store,
@@ -128,7 +128,7 @@ function cancelOutcomeOf(ended: Ended | undefined): CancelOutcome {
   const { chargedMicros, refundedMicros, deliveryIds } = ended;
   assertInvariant(
     chargedMicros !== null && refundedMicros !== null,
-    'a submission that has ended has a charge and a refund',
+    'every settled or cancelled submission has a charge and a refund',
   );
   if (ended.kind === 'moved' && ended.state === 'cancelled')
     return { kind: 'cancelled', nodeId: ended.nodeId, chargedMicros, refundedMicros, deliveryIds };

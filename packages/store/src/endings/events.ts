@@ -25,8 +25,8 @@ interface EndedSubmission {
 }
 
 /**
- * The events of an ending (CONTRACT 6). `credits.low_balance` follows if this charge takes the
- * balance below the threshold. A rejection has no events.
+ * The events of an ending (CONTRACT 6). `credits.low_balance` follows if the ending takes the
+ * tenant's balance below the threshold. A rejection has no events.
  */
 export function endingEvents(store: Store, ended: EndedSubmission): NewEvent[] {
   const { submission, account, after } = ended;

@@ -139,7 +139,8 @@ interface SubmissionRow {
 
 /**
  * Locks and reads the submissions, with the settings of their tenants. Call it after
- * `lockAccounts`, because its snapshot must be newer than that wait for locks.
+ * `lockAccounts`, because it could read old settings if its statement began before the accounts
+ * were locked.
  */
 export async function lockSubmissions(
   query: Query,

@@ -48,8 +48,8 @@ export interface EndingPlan {
 }
 
 /**
- * Null if the request does not end the submission. Otherwise puts the figures after this ending
- * into `accounts`, for the tenant's next ending in the batch.
+ * Returns null if `request` does not end the submission. Otherwise also writes the account's new
+ * figures into `accounts`, because the tenant's next ending in the batch starts from them.
  */
 export function planOne(
   store: Store,

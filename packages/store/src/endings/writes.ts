@@ -19,8 +19,8 @@ export interface EndingWrites {
 }
 
 /**
- * The parameters of a row are at the position of its id. Rows are found by ids and not by a join,
- * so that the planner can only use the primary keys (decision 23).
+ * In the updates, the value for a row is at the position of the row's id in the array of ids. The
+ * rows are found by ids, so that the planner can only use the primary keys (decision 23).
  */
 const writeRows = statement(
   {

@@ -38,8 +38,8 @@ const stateColumns = `step, state_sealed, svc_now() AS now,
   EXISTS (SELECT FROM ledger_checkpoints) AS has_checkpoints`;
 
 /**
- * Takes the lease of the one process that audits. Returns null while another process has it. With
- * `isDueOnly`, also returns null if the next audit is not due.
+ * Takes the audit lease, which only one process has at a time. Returns null while another process
+ * has it. With `isDueOnly`, also returns null if the next audit is not due.
  */
 export async function takeAuditLease(
   store: Store,
@@ -66,7 +66,7 @@ export async function takeAuditLease(
 }
 
 /**
- * Writes the checkpoints and the state that `next` returns, in one transaction, and renews the
+ * Writes `checkpoints`, and the state that `next` returns, in one transaction. Also renews the
  * lease. Throws `AuditLeaseLost` if the lease is lost.
  */
 export function writeStep(

@@ -49,8 +49,9 @@ export interface AuditState {
     readonly submissions: number;
   } | null;
   /**
-   * At most `faultsMax` faults. A fault stays until a later pass of the kind `by` ends without it.
-   * `saveWholeAudit` replaces most faults at once.
+   * At most `faultsMax` faults. A fault stays until a later pass of the kind `by` has ended and has
+   * not found it. `saveWholeAudit` replaces all faults at once, except those of the audit's own
+   * records.
    */
   readonly faults: readonly FoundFault[];
 }
@@ -107,8 +108,8 @@ export interface StateRow {
 }
 
 /**
- * Unseals the stored state, or returns the first state if none was stored yet. A forged, removed or
- * older state becomes a new one with `audit_state_forged`.
+ * Unseals the stored state, or returns the first state if none was stored yet. Instead of a forged,
+ * removed or older state, returns a new state with the fault `audit_state_forged`.
  */
 export function openState(sealer: Sealer, row: StateRow, notedStep: bigint | null): AuditState {
   const { step, state_sealed: sealed, has_checkpoints: hasCheckpoints, now } = row;
@@ -129,7 +130,7 @@ export function openState(sealer: Sealer, row: StateRow, notedStep: bigint | nul
     const state = parseState(unsealText(sealer, ledgerAuditPlace(), sealed));
     return state.step === step
       ? state
-      : forged('the stored state of the audit is not the state of the last step');
+      : forged('the stored state of the audit does not match the step number in its row');
   } catch {
     return forged('the stored state of the audit cannot be unsealed or read');
   }

@@ -5,8 +5,8 @@ import { ledgerCheckpointPlace, unsealText } from '../sealing/sealed.ts';
 import { revived, shown } from './audit-state.ts';
 
 /**
- * The last sequence of an account that the audit has verified, and the sums up to it. An older
- * checkpoint of the account only makes the next pass read more.
+ * The sequence number of the last entry of an account that the audit has verified, and the sums up
+ * to this entry. If somebody restores an older checkpoint, the next pass only reads more entries.
  */
 export interface SealedCheckpoint {
   readonly tenantId: string;

@@ -15,8 +15,8 @@ import {
 } from './audit-state.ts';
 
 /**
- * The pass over the whole ledger uses no checkpoint, so it also finds changes behind a checkpoint.
- * Each audit reads a part, and a pass takes about a day.
+ * The full pass over the ledger uses no checkpoint, so it also finds changes to entries that a
+ * checkpoint covers. Each audit reads a part of the ledger, and a full pass takes about a day.
  */
 
 export interface FullLimits {

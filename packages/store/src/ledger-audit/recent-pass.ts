@@ -8,8 +8,8 @@ import { withFaults, withoutEarlier } from './audit-state.ts';
 import { readStarts, sealCheckpoint } from './checkpoints.ts';
 
 /**
- * The pass over the entries after each account's checkpoint. A common checkpoint would miss an
- * entry that commits after later entries of other accounts.
+ * The pass over the entries after each account's checkpoint. One checkpoint for all accounts would
+ * miss an entry that commits after entries of other accounts with higher sequence numbers.
  */
 
 export interface RecentLimits {

@@ -162,7 +162,7 @@ test('what was changed behind a checkpoint is found by the full pass, as by an a
     'in_flight_differs_from_holds',
   ]);
   // Waits until two full passes have ended, because the first one may have read a part of the
-  // ledger before the change.
+  // ledger before `corrupt` changed it.
   for (let parts = 0, ended = 0; ended < 2; parts += 1) {
     const before = await readLedgerAudit(fixture.store);
     const now = await auditOnce(fixture, { limits: { ...tinyPages, pagesMin: 3, pagesMax: 3 } });

@@ -43,8 +43,8 @@ export interface LedgerAuditRun {
 }
 
 /**
- * Returns false if another process audits or takes over this audit. With `isDueOnly`, also returns
- * false if the audit is not due. Throws if the audit fails.
+ * Returns false if another process audits, or if this audit loses its lease. With `isDueOnly`, also
+ * returns false if the audit is not due. Throws if the audit fails.
  */
 export async function runLedgerAudit(
   store: Store,
@@ -88,8 +88,9 @@ export interface LedgerAuditStatus {
    */
   readonly submissions: number;
   /**
-   * The known faults, at most 100. A fault stays until a later pass of the kind that found it ends
-   * without it. `saveWholeAudit` replaces most faults at once.
+   * The known faults, at most 100. A fault stays until a later pass of the kind that found it has
+   * ended and has not found it again. `saveWholeAudit` replaces all faults at once, except those of
+   * the audit's own records.
    */
   readonly faults: LedgerFault[];
   /** The time of the failure if the last audit failed, otherwise null. */

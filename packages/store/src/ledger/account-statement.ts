@@ -50,8 +50,8 @@ const scanRowsMax = 1_000;
 const scansMax = 5;
 
 /**
- * A page of a tenant's statement, newest first (CONTRACT 5), without `hidden` entries. It may be
- * shorter than its limit although `nextAfter` is set.
+ * A page of a tenant's statement, newest first (CONTRACT 5), without the entries of rejected
+ * submissions. It may be shorter than `filter.limit` although `nextAfter` is set.
  */
 export async function readStatement(
   store: Store,

@@ -26,8 +26,8 @@ export function reversePurchase(
     if (found === undefined) return { kind: 'unknown_purchase' };
     const tenantId = found.tenant_id;
     const account = await lockAccount(query, tenantId);
-    // The purchase is read again under the lock, because a concurrent reversal may have committed
-    // before.
+    // The purchase is read again under the account's lock, because a concurrent reversal may have
+    // committed before this transaction got the lock.
     const [purchase] = await query<{
       credits_micros: bigint;
       reference: string;

@@ -4,14 +4,14 @@ import { Prisma } from '../generated/client.ts';
 import { faultsMax, type LedgerFault } from './ledger-fault.ts';
 
 /**
- * Audits ledger entries in pages, by tenant and sequence. A new entry of a tenant always comes
- * last, because it is written while the tenant's account is locked.
+ * Audits ledger entries in pages, by tenant and sequence. A new entry always has the highest
+ * sequence of its tenant, because it is written while the tenant's account is locked.
  */
 
 export interface LedgerPlace {
   readonly tenantId: string;
   readonly sequence: bigint;
-  /** The sums of the tenant's entries up to this one. */
+  /** The sums of the tenant's entries up to and including `sequence`. */
   readonly sums: Sums;
 }
 
@@ -54,8 +54,8 @@ export interface EntryPageLimits {
 }
 
 /**
- * Audits one page: the entries after `from`, and the accounts in their range, until one of `limits`
- * is reached.
+ * Audits a page that begins after `from` and ends at one of `limits`. Checks its entries, and the
+ * accounts from the tenant of `from` up to, but not including, the tenant of `next`.
  */
 export async function auditEntryPage(
   query: Query,
@@ -98,8 +98,8 @@ export interface AuditedAccount {
 }
 
 /**
- * Audits up to `limit` entries after each of `places`, which has at most one place per tenant.
- * Checks an account only if all its entries were read.
+ * Audits up to `limit` entries after each of `places`. The caller passes at most one place per
+ * tenant. Checks an account only if all its entries were read.
  */
 export async function auditAfter(
   query: Query,

@@ -12,8 +12,8 @@ import { concurrentIndex, isOutsideTransaction, splitStatements } from './statem
 
 export interface LockPatience {
   /**
-   * A statement gives up waiting for a lock after this time, so that requests that queue behind it
-   * can continue.
+   * A migration's statement gives up waiting for a lock after this time, so that requests that
+   * queue behind it can continue. `CREATE` and `DROP INDEX CONCURRENTLY` wait without this limit.
    */
   readonly lockTimeoutMs: number;
   readonly attemptsMax: number;
@@ -25,8 +25,9 @@ export const lockPatience: LockPatience = { lockTimeoutMs: 500, attemptsMax: 60,
 const pauseMsMax = 5_000;
 
 /**
- * Applies one migration and records it as Prisma does (decision 33). Repeats it after a lock
- * time-out, a deadlock or a serialization failure. Throws if it fails.
+ * Applies one migration and records it as Prisma does (decision 33). After a lock time-out, a
+ * deadlock or a serialization failure, tries again, up to `attemptsMax` attempts. Throws after the
+ * last one, and at once for any other error.
  */
 export async function applyMigration(
   client: Client,

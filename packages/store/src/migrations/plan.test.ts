@@ -38,8 +38,8 @@ test('the plan says which migration leaves its transaction and which one raises 
 });
 
 /**
- * SQL for each table with the name of the file that stores its rows. A rewrite of the table gives
- * it another file.
+ * SQL that lists each table and the number of the file that stores its rows. If Postgres rewrites a
+ * table, the table gets another file.
  */
 const filesSql = `SELECT relname AS name, relfilenode AS file FROM pg_class
   WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p')`;

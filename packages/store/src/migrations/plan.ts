@@ -1,7 +1,7 @@
 import type { Migration } from './files.ts';
 import { floorOf, isOutsideTransaction, splitStatements } from './statements.ts';
 
-/** How long a statement keeps requests of the same table waiting. */
+/** How long a statement or a migration keeps requests that use the same table waiting. */
 type Blocks =
   | 'nothing'
   /** Requests wait for a lock, but only while the catalogue changes. */
@@ -93,7 +93,7 @@ const statementRules: readonly Rule[] = [
   {
     pattern: /^CREATE (?:UNIQUE )?INDEX (?!CONCURRENTLY)/i,
     blocks: 'until_done',
-    why: 'an index without CONCURRENTLY keeps writers out',
+    why: 'building an index without CONCURRENTLY blocks writes to the table',
   },
   {
     pattern: /^(?:UPDATE|DELETE|MERGE) |^INSERT .* SELECT /i,

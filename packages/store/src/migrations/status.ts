@@ -28,8 +28,8 @@ export interface SchemaRecord {
 }
 
 /**
- * Migrations that this build works without, such as an index that only makes a query faster. A
- * service may start before they are applied.
+ * Migrations that this build works without, for example one that only adds an index to make a query
+ * faster. A service may start before they are applied.
  */
 const worksWithout: readonly string[] = [];
 

@@ -78,8 +78,8 @@ export async function setSlotsMax(
 }
 
 /**
- * Disables a node and ends its assignments without an outcome as `node_lost`. The caller must start
- * their settlement. Null for an unknown node.
+ * Disables a node. Each of its assignments that has no outcome gets the outcome `node_lost`. The
+ * caller must start the settlement of `lostSubmissionIds`. Null for an unknown node.
  */
 export async function disableNode(
   store: Store,

@@ -78,8 +78,8 @@ const commitDelayMsMax = 30_000;
 const changesPerQuery = 10_000;
 
 /**
- * The database's time, and all nodes whose change may have become visible after `since`. Null counts
- * as the database's time.
+ * The database's time, and all nodes whose change may have become visible after `since`. If `since`
+ * is null, the database's time is used.
  */
 export async function findChangedNodes(
   store: Store,

@@ -1,8 +1,9 @@
 import type { Store } from '../connection/store.ts';
 
 /**
- * The shortest time for which a signature is remembered. The replay window is 10 minutes. The rest
- * is a margin for clocks that differ from the database's.
+ * The shortest time for which a signature is remembered: one hour. A signature is valid for 10
+ * minutes. The rest of the hour is a margin for dispatchers whose clocks differ from the
+ * database's.
  */
 const keptMs = 3_600_000;
 /**
@@ -17,7 +18,7 @@ const deletedMax = 4;
  */
 export async function acceptLinkSignature(
   store: Store,
-  /** SHA-256 of the signed text, the signer and the secret's version. */
+  /** SHA-256 of the node's id, the secret's version, and the signed timestamp and URL. */
   signatureHash: Uint8Array,
 ): Promise<boolean> {
   const rows = await store.query(

@@ -25,8 +25,8 @@ export async function rateCardOfVersion(store: Store, version: number): Promise<
 }
 
 /**
- * Reads rate cards and keeps them in memory, because a version never changes. The returned function
- * throws if its version does not exist.
+ * Reads the rate cards of `versions` and keeps them in memory, because the card of a version never
+ * changes. The returned function throws for a version that does not exist or is not in `versions`.
  */
 export async function pinnedCards(
   store: Store,

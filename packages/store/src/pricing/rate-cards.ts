@@ -94,6 +94,6 @@ export function usageOfText(row: Record<string, string | null | undefined>): Usa
 
 function decimalOfText(text: string): Decimal {
   const decimal = parseDecimal(text);
-  if (decimal === undefined) throw new Error('a stored usage is not a decimal');
+  if (decimal === undefined) throw new Error('a stored amount of usage is not a decimal number');
   return decimal.digits < 0n ? decimalOf(0n, 0) : decimal;
 }

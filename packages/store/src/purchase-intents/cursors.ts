@@ -31,8 +31,8 @@ export interface WatchedAccount {
 }
 
 /**
- * The token accounts to watch: those of open intents, and those that have a cursor. The cost
- * depends on the number of accounts, not on that of intents.
+ * The token accounts to watch: those of open intents, and those that have a cursor. The cost of the
+ * query depends on the number of accounts, not on the number of intents.
  */
 export async function findWatchedAccounts(store: Store): Promise<WatchedAccount[]> {
   const rows = await store.query<{
@@ -151,8 +151,8 @@ export interface UnreadSignature {
 const retrySecondsMax = 300;
 
 /**
- * Records a signature that could not be read. The same transaction moves the cursor, unless
- * `cursor` is null. Throws `LeaseLost` if the lease has another epoch.
+ * Records a signature that could not be read. The same Postgres transaction moves the cursor,
+ * unless `cursor` is null. Throws `LeaseLost` if the lease has another epoch.
  */
 export async function noteUnread(
   store: Store,

@@ -45,7 +45,10 @@ export type RecordOutcome =
   | { readonly kind: 'unexplained' }
   /** The payment was added to an intent but does not complete it. Nothing was granted. */
   | { readonly kind: 'added'; readonly reference: string }
-  /** The caller must enqueue a wake-up job for the tenant's delivery. */
+  /**
+   * The credits of the intent were granted. The caller must enqueue a wake-up job for the delivery
+   * of the tenant's event `credits.purchased`.
+   */
   | { readonly kind: 'granted'; readonly reference: string; readonly tenantId: string }
   /**
    * The payment completes an intent, but with its credits the tenant's balance would exceed
@@ -54,8 +57,8 @@ export type RecordOutcome =
   | { readonly kind: 'balance_too_large'; readonly reference: string };
 
 /**
- * Records payments (CONTRACT 8). The same Postgres transaction moves the cursor, unless `cursor` is
- * null. Throws `LeaseLost` if another watcher has taken over.
+ * Records the payments of a Solana transaction (CONTRACT 8). The same Postgres transaction moves
+ * the cursor, unless `cursor` is null. Throws `LeaseLost` if another watcher has taken over.
  */
 export function recordTransaction(
   store: Store,

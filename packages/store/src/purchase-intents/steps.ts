@@ -3,7 +3,7 @@ import { holdFence } from './lease.ts';
 
 /**
  * A question to the chain: which transactions name this reference? It must be answered before the
- * intent may expire, and again before it may be closed.
+ * intent may expire, and again before the expired intent may be closed.
  */
 export interface DueQuestion {
   readonly reference: string;
@@ -45,8 +45,9 @@ export async function findDueQuestions(store: Store, limit: number): Promise<Due
 }
 
 /**
- * Records that all transactions of an answer were read. Does nothing while a signature of the
- * reference is unread, or after the intent is closed.
+ * Records that a question was answered and all transactions of the answer were read. Does nothing
+ * while a signature of the reference is unread, or after the intent is closed. Throws `LeaseLost`
+ * if the lease has another epoch.
  */
 export async function noteAnswered(
   store: Store,

@@ -89,8 +89,8 @@ export async function clearReconcileFailures(
 }
 
 /**
- * SQL that is true if the subject of `f` may need work. $1 is the states, $2 the statuses. With
- * literals, the planner might not use the primary keys.
+ * SQL that is true if the subject of the row `f` may need work. $1 (the states) and $2 (the
+ * statuses) are parameters, because with literals the planner might not use the primary keys.
  */
 const stillFound = `CASE f.reconciler
   WHEN 'settlement' THEN EXISTS (SELECT FROM submissions s WHERE s.id = f.subject_id

@@ -48,8 +48,9 @@ export function pageValues({ after, limit }: PageOptions): ValuesOf<typeof pageP
 }
 
 /**
- * SQL of a page of candidates. `rows` is a `SELECT` of `id` and `at`, sorted by `at` and `id`.
- * `columns` ends with a comma, and `rows` must select what it names.
+ * SQL for a page of candidates. `rows` is a `SELECT` of `id`, `at` and the columns that `columns`
+ * uses, sorted by `at` and `id`. `columns` adds results, such as `c.node_id`, and ends with a
+ * comma.
  */
 export function candidatesSql(
   reconciler: ReconcilerName,
@@ -77,8 +78,9 @@ export function pageOf<Candidate extends ReconcileCandidate>(
 }
 
 /**
- * Calls `act` once for all candidates that are not in backoff. If it throws, calls it for each
- * alone. If the database does not answer, throws and records nothing.
+ * Calls `act` once for all candidates that are not in backoff. If `act` throws, calls it for each
+ * of them alone and records each failure. If the database does not answer, throws and records
+ * nothing.
  */
 export async function reconcileTogether(
   store: Store,

@@ -2,8 +2,8 @@ import type { Sealer } from '../connection/store.ts';
 import { receiptPlace } from '../sealing/sealed.ts';
 
 /**
- * A sealed proof of an assignment, which its node keeps. The service uses it to insert a submission
- * again that a restored database lacks.
+ * The contents of a sealed proof of an assignment, which the node keeps. If a restored database
+ * lacks the submission, the service inserts it again from this proof.
  */
 export interface Receipt {
   readonly tenantId: string;

@@ -8,7 +8,10 @@ import { purchaseIntentChecks } from './checks/purchase-intents.fixture.ts';
 import { submissionChecks } from './checks/submissions.fixture.ts';
 import { tenantChecks } from './checks/tenants.fixture.ts';
 
-/** Tests each CHECK alone. A row names only the columns that the CHECK reads. */
+/**
+ * Tests the condition of each CHECK constraint alone, so a row of a test case needs only the
+ * columns that this CHECK reads.
+ */
 
 const cases: readonly CheckCase[] = [
   ...operationChecks,

@@ -39,8 +39,9 @@ export interface ReadinessOptions {
 const requestHashKeyBytes = 32;
 
 /**
- * Checks if a service may use the database, and returns the first fault. Writes a missing
- * environment row, and sets the id clock and the sealing phase of `store`.
+ * Checks if a service may use the database, and returns the first fault or `ready`. Writes a
+ * missing environment row. Reads the database's clock for new ids, and sets the sealing phase of
+ * `store`.
  */
 export async function assertReady(
   store: Store,
@@ -79,8 +80,8 @@ export async function assertReady(
 }
 
 /**
- * True if a standby follows and commits do not wait for it (decision 39). Connections do not count,
- * because they may belong to backups.
+ * True if Postgres has a standby and commits do not wait for it (decision 39). Replication
+ * connections without a permanent slot do not count, because they may belong to backups.
  */
 async function hasAsyncStandby(store: Store, listsStandby: boolean): Promise<boolean> {
   const [row] = await store.query<{ names: string; isFollowed: boolean }>(
@@ -116,7 +117,8 @@ export async function openReadyStore(
     if (!isUnavailable(error)) throw error;
     return {
       kind: 'refused',
-      reason: 'Postgres at DATABASE_URL is down, busy or a standby. Check Postgres and the URL.',
+      reason:
+        'Postgres at DATABASE_URL cannot be reached, is busy or is a standby. Check Postgres and the URL.',
     };
   }
 }

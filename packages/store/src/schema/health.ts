@@ -54,7 +54,7 @@ export async function readDatabaseHealth(store: Store): Promise<DatabaseHealth> 
        ARRAY(SELECT slot_name::text FROM pg_replication_slots WHERE NOT active ORDER BY 1) AS "idleSlots"`,
     [],
   );
-  if (row === undefined) throw new Error('the database returned no row');
+  if (row === undefined) throw new Error('the query of the database health returned no row');
   const settings = await store.query<{ name: string; setting: string }>(
     'SELECT name, setting FROM pg_settings WHERE name = ANY($1::text[])',
     [settingNames],
@@ -89,7 +89,7 @@ async function filledDefaults(store: Store): Promise<string[]> {
  */
 export async function readServerClock(store: Store): Promise<Date> {
   const [row] = await store.query<{ now: Date }>('SELECT clock_timestamp() AS now', []);
-  if (row === undefined) throw new Error('the database returned no row');
+  if (row === undefined) throw new Error('the query of the server clock returned no row');
   return row.now;
 }
 

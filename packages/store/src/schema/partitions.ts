@@ -8,8 +8,8 @@ import { databaseNow } from './environment.ts';
 const partitionedTables = ['usage_reports', 'deliveries', 'delivery_attempts'] as const;
 
 /**
- * The most attempts at one partition. An attempt waits only 15 ms for its lock, because other
- * statements queue behind it.
+ * The most attempts to create one partition. An attempt waits at most 15 ms for a lock, because
+ * other statements queue behind the attempt.
  */
 const attemptsMax = 10;
 const retryMs = 100;
@@ -51,8 +51,8 @@ export async function makePartitions(store: Store): Promise<PartitionRound> {
 }
 
 /**
- * Returns the number of rows that were moved from the default partition. Null if another session
- * has created this partition, or is creating any partition.
+ * Creates a partition and returns the number of rows that were moved into it from the default
+ * partition. Null if another session has created it, or is creating any partition.
  */
 async function makeOne(
   store: Store,

@@ -25,7 +25,8 @@ export const servicePrivileges: Readonly<Record<string, readonly string[]>> = {
   schema_floors: ['SELECT'],
   ledger_entries: append,
   rate_cards: append,
-  // A rotation of the master key writes these two columns. The environment's name never changes.
+  // A rotation of the master key writes these two columns. The role may not update the
+  // environment's name, because the name never changes.
   environment: [...append, 'UPDATE (request_hash_key_sealed, reseal_started_at)'],
   credit_accounts: change,
   deliveries: change,
@@ -89,7 +90,7 @@ const roleExists = ['42710', '23505'];
 
 /**
  * Creates the role of `serviceUrl` if it is missing, and gives it `servicePrivileges` and its
- * settings. The role of `owner` gets only the settings.
+ * settings. If it is the role of `owner` itself, it gets only the settings.
  */
 export async function grantService(owner: Client, serviceUrl: string): Promise<GrantOutcome> {
   const { role, password } = accountOf(serviceUrl);
@@ -162,8 +163,8 @@ function scramVerifier(password: string): string {
 }
 
 /**
- * The existing tables and sequences, and columns as `<table>.<column>`. A table or column in
- * `servicePrivileges` may be missing while a migration waits.
+ * The names of the existing tables and sequences, and of columns as `<table>.<column>`. Privileges
+ * are granted only on these, because a migration that adds others may still wait (`migrate.ts`).
  */
 async function existingNames(owner: Client): Promise<ReadonlySet<string>> {
   const { rows } = await owner.query<{ name: string }>(
@@ -257,7 +258,7 @@ export async function excessPrivileges(store: Store): Promise<string[]> {
 
 /**
  * The privileges of `servicePrivileges` that the connected role lacks, such as `INSERT on
- * ledger_entries`. Privileges on single columns are not checked.
+ * ledger_entries`. Tables that do not exist, and privileges on single columns, are not checked.
  */
 export async function missingPrivileges(store: Store): Promise<string[]> {
   const wanted = Object.entries(servicePrivileges).flatMap(([table, privileges]) =>

@@ -91,8 +91,9 @@ export interface ResealedPage {
 const rowsPerPage = 500;
 
 /**
- * Seals a page of values again, under the current key and for their complete places. Can be
- * repeated. Throws if `SVC_MASTER_KEY` lacks the key of a value.
+ * Seals a page of values again, under the current key and for their complete places
+ * (`sealing-phase.ts`). Can be repeated. Throws if `SVC_MASTER_KEY` lacks the key under which a
+ * value is sealed.
  */
 export async function resealPage(
   store: Store,

@@ -2,8 +2,9 @@ import type { SealingPhase, Store } from '../connection/store.ts';
 import { environmentPlace } from './sealed.ts';
 
 /**
- * A complete place has a table, column, row, tenant and kind. The previous version of the service
- * sealed values for their row only, without tenant and kind.
+ * The phases of a database. `previous`: values are sealed for their row only (table, column, row).
+ * `resealing`: new values are sealed for their complete place, with tenant and kind. `bound`:
+ * values sealed for their row only are refused.
  */
 
 /** The first byte of a value that is sealed for its row only. */
@@ -26,8 +27,8 @@ export async function readEnvironment({ query }: Store): Promise<SealedEnvironme
 }
 
 /**
- * The key of request hashes is resealed last, and nobody can seal it without the master key. So its
- * format proves the phase `bound`.
+ * `sealed` is the key of request hashes. It is resealed last, and nobody can seal it without the
+ * master key. So the phase is `bound` if this key is sealed for its complete place.
  */
 export function phaseOf({ sealed, resealStartedAt }: SealedEnvironment): SealingPhase {
   if (sealed[0] !== previousVersion) return 'bound';
@@ -67,8 +68,8 @@ export function followPhase(store: Store): () => void {
 const previousWritesMsMax = 30_000;
 
 /**
- * Switches services to complete places. Returns for how many milliseconds they may still seal
- * values for their row only. Returns 0 in the phase `bound`.
+ * Makes services seal new values for their complete place (`Place`). Returns for how many
+ * milliseconds some may still seal values for their row only. Returns 0 in the phase `bound`.
  */
 export async function beginReseal(store: Store): Promise<number> {
   const [row] = await store.query<{ remainingMs: number }>(
@@ -85,7 +86,7 @@ export async function beginReseal(store: Store): Promise<number> {
 
 /**
  * Begins the phase `bound`, in which services refuse values that are sealed for their row only.
- * Call it only after a whole pass has found no such value.
+ * Call this only after a pass over all sealed values has found no such value.
  */
 export async function endReseal(store: Store): Promise<void> {
   const row = await readEnvironment(store);

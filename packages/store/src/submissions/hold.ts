@@ -36,7 +36,10 @@ export type HoldOutcome =
   | ({ kind: 'held' } & HeldFigures)
   /** The account's credentials have changed since the request was authenticated. */
   | { kind: 'stale_credentials' }
-  /** Another submission that was not rejected has the key, or an earlier hold of the batch. */
+  /**
+   * Another submission of the tenant has the idempotency key and was not rejected, or an earlier
+   * hold of the batch has the same key.
+   */
   | { kind: 'key_taken' }
   | { kind: 'in_flight_max' }
   | { kind: 'insufficient_credits' };
@@ -59,8 +62,9 @@ export function holdSubmission(store: Store, submission: NewSubmission): Promise
 }
 
 /**
- * Places the holds as if they came one after another (decision 9). With several holds, throws and
- * places none if another statement takes a key at the same moment.
+ * Places the holds as if one by one (decision 9), but a second hold with the same key and epoch
+ * gets `key_taken` even if the first is refused. Throws and places none if there are several and
+ * another statement takes one of the keys meanwhile.
  */
 export async function holdSubmissions(
   store: Store,
@@ -125,12 +129,13 @@ function outcomeOf(row: HoldRow | undefined): HoldOutcome {
   return { kind: 'held', availableAfterMicros: row.available_after, heldAtMs: row.held_at_ms };
 }
 
-// Each look-up is a lateral join, and that of a key reads in the order of the key index. So the
-// planner can use only the intended index (decision 23).
+// Each look-up in `placeHolds` is a lateral join. The look-up of a key also reads in the order of
+// the index of keys. So the planner can use only the intended index (decision 23).
 
 /**
- * The new figures are computed from the locked rows. `held_micros + …` in the UPDATE could use
- * values from before the lock, so that a CHECK refuses a valid hold.
+ * Computes the new figures of each account from its locked row. The UPDATE must not use
+ * `held_micros + …`, because that value could be from before the lock, and a CHECK would then
+ * refuse a valid hold.
  */
 const placeHolds = statement(
   {

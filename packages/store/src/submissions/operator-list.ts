@@ -87,8 +87,8 @@ function idsOf(
   limit: number,
 ): Prisma.Sql {
   if (states === null) {
-    // For one tenant, an index gives the order of `created_at`. The order by id differs only among
-    // submissions that were created within seconds of each other.
+    // For one tenant, an index gives the order of `created_at`, but none gives the order of `id`.
+    // The two orders differ only among submissions that were created within seconds of each other.
     return tenantId === null
       ? Prisma.sql`SELECT id FROM submissions WHERE ${conditions} ORDER BY id DESC LIMIT ${limit}`
       : Prisma.sql`SELECT id FROM submissions WHERE ${conditions} AND ended_otherwise ${Prisma.raw(isNotRejected)}

@@ -16,7 +16,7 @@ import { eventPlace, unsealText } from '../sealing/sealed.ts';
 
 /**
  * A purge deletes the personal data of a submission: payload, result and failure message. The rest
- * stays, so a request with a used key gets the same answer.
+ * stays, so a request that repeats the idempotency key still gets the same answer.
  */
 
 /** The most submissions that one transaction purges. */

@@ -21,7 +21,10 @@ export interface StoredQuote {
   surgeMicros: bigint;
 }
 
-/** The facts of a submission for the answer to its creation, and to a repeat of that request. */
+/**
+ * The facts of a submission from which the gateway answers the request that created it, and each
+ * repeat of this request.
+ */
 export interface KeyedSubmission {
   id: string;
   tenantId: string;
@@ -86,7 +89,10 @@ const findInBatch = batched<TenantKey, KeyedSubmission | null>({
   answerMsMax: dispatchDeadlineMs,
 });
 
-/** Reads in the order of the key index, so that the planner uses no other (decision 23). */
+/**
+ * Reads in the order of the index of idempotency keys, so that the planner uses no other index
+ * (decision 23).
+ */
 const findByKeys = statement(
   { tenant_id: 'uuid[]', idempotency_key: 'text[]' },
   `

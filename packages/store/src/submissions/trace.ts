@@ -157,8 +157,8 @@ async function readEvents(
 }
 
 /**
- * Reads only ids made from 1 s before the event to 10 s after it, to search few partitions
- * (decision 5). Deliveries get their ids right after their event.
+ * Deliveries get their ids right after their event. So this reads only ids from 1 s before the
+ * event to 10 s after it, and searches few partitions (decision 5).
  */
 async function readDeliveries(
   { db, query }: Store,

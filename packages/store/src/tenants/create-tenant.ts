@@ -24,7 +24,7 @@ export async function createTenant(
         note: null,
       };
       const { kind } = await insertGrant(store, query, grant, by);
-      assertInvariant(kind === 'granted', 'a new account takes its opening grant');
+      assertInvariant(kind === 'granted', 'the opening grant of a new account succeeds');
     }
     const { name, allowedJobTypes, webhookUrl } = tenant;
     await appendAudit(query, by, {

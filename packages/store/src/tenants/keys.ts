@@ -83,8 +83,8 @@ function keyOf({ scopes, addresses, ...key }: KeyRow): KeyRecord {
 }
 
 /**
- * Creates a named key, and deletes the tenant's expired named keys. The limit counts all valid keys
- * of the tenant, including first keys (`KeyRecord`).
+ * Creates a named key, and deletes the tenant's expired named keys. The limit `tenantKeysMax`
+ * counts all valid keys of the tenant, including first keys (`KeyRecord`).
  */
 export async function createKey(store: Store, key: NewKey, by: Author): Promise<KeyCreation> {
   const { tenantId, secret, scopes, addresses, expiresInDays } = key;

@@ -93,8 +93,8 @@ async function changeInTransaction(
 }
 
 /**
- * Call this before the change, because `settings.changed` also goes to the former URL
- * (CONTRACT 12). After the change, the returned function writes the event.
+ * Call this before the settings are written, because `settings.changed` also goes to the former URL
+ * (CONTRACT 12). Call the returned function afterwards. It writes the event.
  */
 async function preparedNotice(
   store: Store,
@@ -123,8 +123,8 @@ interface LockedThreshold {
 }
 
 /**
- * Returns null for an unknown tenant. Call this before the tenant's row is locked, because each
- * transaction that locks both rows locks the account first.
+ * Locks the tenant's account. Call this before the tenant's row is locked, because each transaction
+ * that locks both rows locks the account first. Returns null for an unknown tenant.
  */
 async function lockThreshold(query: Query, tenantId: string): Promise<LockedThreshold | null> {
   const [row] = await query<LockedThreshold>(

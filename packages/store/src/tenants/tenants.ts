@@ -56,8 +56,9 @@ export async function insertTenant(store: Store, query: Query, tenant: NewTenant
 }
 
 /**
- * Locks the account. Begin each change of the tenant's status or secrets with it, because the
- * trigger for `epoch` must not lock the account after the tenant.
+ * Locks the account. Begin each change of the tenant's status or secrets with this statement.
+ * Otherwise the trigger that raises `epoch` would lock the account after the tenant, and could
+ * deadlock.
  */
 export const lockEpochSql = 'SELECT 1 FROM credit_accounts WHERE tenant_id = $1::uuid FOR UPDATE';
 
@@ -153,7 +154,8 @@ export async function writeWebhookUrl(
      WHERE id = $1::uuid`,
     [tenantId, webhookUrl],
   );
-  // A transaction may have written a delivery while a 410 disabled the URL. It must not be sent.
+  // If a 410 disabled the URL, a concurrent transaction may have written a delivery afterwards.
+  // That delivery must not be sent.
   if (webhookUrl === null || !before.notified) await dropPendingDeliveries(query, tenantId);
   return true;
 }

@@ -128,8 +128,8 @@ export async function changeEndpoint(
 }
 
 /**
- * Retires an endpoint and drops its pending deliveries. Its URL still gets the event about the
- * deletion (CONTRACT 12).
+ * Retires an endpoint and drops its pending deliveries. If the endpoint is enabled and wants
+ * `settings.changed`, its URL still gets the event about the deletion (CONTRACT 12).
  */
 export async function deleteEndpoint(
   store: Store,
@@ -194,8 +194,8 @@ export async function rotateEndpointSecret(
 }
 
 /**
- * Locks the account first, as each transaction that locks both rows does. Until the commit no event
- * is written. Returns the number of the tenant's endpoints.
+ * Locks the account, then the tenant, as each transaction that locks both does. Other transactions
+ * write no event of the tenant until the commit. Returns the number of the tenant's endpoints.
  */
 async function lockTenant(query: Query, tenantId: string): Promise<{ count: number }> {
   await query('SELECT 1 FROM credit_accounts WHERE tenant_id = $1::uuid FOR UPDATE', [tenantId]);
@@ -218,7 +218,7 @@ async function lockEndpoint(query: Query, at: EndpointAt): Promise<EndpointRecor
 
 async function readKnown(query: Query, at: EndpointAt): Promise<EndpointRecord> {
   const endpoint = await readEndpoint(query, at);
-  assertInvariant(endpoint !== null, 'a written endpoint exists');
+  assertInvariant(endpoint !== null, 'an endpoint exists after it was written');
   return endpoint;
 }
 

@@ -38,8 +38,8 @@ async function retireUrl(
 }
 
 /**
- * Call this before the change. Returns `destinations` with a retired endpoint in place of the
- * settings' URL, or unchanged if no URL is active.
+ * Call this before the URL of the settings is changed. Returns `destinations` with a retired
+ * endpoint in place of this URL, or unchanged if the URL is not active.
  */
 export async function retireSettingsUrl(
   store: Store,
@@ -71,8 +71,8 @@ export async function retireSettingsUrl(
 }
 
 /**
- * Call this before the change. Returns `destinations` with a retired endpoint in place of the
- * endpoint, or unchanged if it is disabled or has no URL.
+ * Call this before the URL of the endpoint is changed. Returns `destinations` with a retired
+ * endpoint in place of this endpoint, or unchanged if this endpoint is disabled or has no URL.
  */
 export async function retireEndpointUrl(
   store: Store,

@@ -11,7 +11,7 @@ export async function readDestinations(query: Query, tenantId: string): Promise<
     `SELECT ${destinationColumns('t')} FROM tenants t WHERE t.id = $1::uuid`,
     [tenantId],
   );
-  assertInvariant(row !== undefined, 'the tenant exists');
+  assertInvariant(row !== undefined, 'the tenant of the changed settings exists');
   return row;
 }
 

@@ -25,7 +25,7 @@ export async function queueEndpointTest(
 ): Promise<EndpointTestOutcome> {
   return store.transaction(async (query): Promise<EndpointTestOutcome> => {
     // Lock the tenant before the endpoint, as changes of the endpoint do. Otherwise the insert of
-    // the event would lock the tenant last.
+    // the event could lock the tenant after the endpoint, and deadlock with such a change.
     await query('SELECT 1 FROM tenants WHERE id = $1::uuid FOR KEY SHARE', [tenantId]);
     const [row] = await query<{
       kind: 'push' | 'poll';

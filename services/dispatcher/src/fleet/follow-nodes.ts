@@ -53,7 +53,10 @@ function follow(dispatcher: Dispatcher, link: NodeLink, node: NodeSettings): voi
   if (node.draining) drain(dispatcher, link);
   // No frame takes `drain` back, so the dispatcher closes the link. The node connects again, and
   // its runs go on.
-  else closeLink(dispatcher, link, nodeLinkCloseCodes.drain, 'the node is enabled again');
+  else {
+    const reason = 'an operator has ended the drain of the node';
+    closeLink(dispatcher, link, nodeLinkCloseCodes.drain, reason);
+  }
 }
 
 /**

@@ -12,8 +12,9 @@ import type { NodeLink } from '../links/links.ts';
 type LostBy = Pick<NodeLink, 'nodeId' | 'logger'>;
 
 /**
- * Stores `node_lost` for the submissions that the `hello` of this link did not name. Returns false
- * and stores nothing if the node has a newer link.
+ * Stores `node_lost` for submissions that the `hello` of this link did not name, except during a
+ * recovery. Returns false and stores nothing if the node has a newer link. An empty `submissionIds`
+ * gives true without this check.
  */
 export async function giveUpUnnamed(
   dispatcher: Dispatcher,
@@ -57,7 +58,7 @@ function settleLost(
   for (const submissionId of submissionIds) {
     logger.warn(
       { submissionId: toWireId('sub', submissionId) },
-      'a node does not have a submission that was assigned to it',
+      'stored node_lost for a submission, because its node does not have it or is disabled',
     );
     const enqueued = enqueueSettlements(dispatcher.producer, [submissionId]);
     inBackground(dispatcher, 'enqueue a settlement', enqueued);

@@ -41,7 +41,7 @@ function confirmSlots(dispatcher: Dispatcher): void {
     // the node's submissions in the registry.
     if (hasEnded(link)) continue;
     const confirmed = dispatcher.fleet.confirm(link.nodeId, submissionId);
-    inBackground(dispatcher, 'confirm a slot', confirmed);
+    inBackground(dispatcher, 'confirm the reservation of a slot', confirmed);
   }
   unconfirmed.clear();
 }

@@ -37,7 +37,7 @@ const reservationGraceMs = confirmAfterMs + 1_000;
 
 /**
  * Offers one submission to nodes, and rejects it if none takes it. Returns `look` if the gateway
- * must read Postgres. Throws if the rejection fails.
+ * must read the result from Postgres. Throws if the rejection fails.
  */
 export async function coordinate(
   dispatcher: Dispatcher,
@@ -212,7 +212,7 @@ async function askNext(
     // The dispatcher of the link is not subscribed, so it may be gone. `suspect` makes the registry
     // drop the nodes of this dispatcher and their reservations.
     const suspected = dispatcher.fleet.suspect(dispatcherId);
-    inBackground(dispatcher, 'drop the nodes of a missing dispatcher', suspected);
+    inBackground(dispatcher, 'mark a dispatcher as missing in the fleet registry', suspected);
   }
   const atMs = dispatcher.clock.monotonicMs();
   return withoutOffer(asked, offerId, { answer: 'disconnected', atMs });

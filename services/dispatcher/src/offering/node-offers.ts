@@ -49,7 +49,7 @@ function giveBack(
   reason?: string,
 ): void {
   const released = dispatcher.fleet.release(message.nodeId, message.submissionId);
-  inBackground(dispatcher, 'release a reservation', released);
+  inBackground(dispatcher, 'release the reservation of a slot', released);
   reportOfferResult(dispatcher, message, result, reason);
 }
 
@@ -61,7 +61,7 @@ function sendOffer(dispatcher: Dispatcher, link: NodeLink, message: MakeOffer): 
     const released = dispatcher.fleet.release(message.nodeId, message.submissionId, {
       silent: true,
     });
-    inBackground(dispatcher, 'release a reservation', released);
+    inBackground(dispatcher, 'release the reservation of a slot', released);
     reportOfferResult(dispatcher, message, 'expired');
   });
   const sentAtMs = dispatcher.clock.monotonicMs();
@@ -98,8 +98,8 @@ function takeOffer(
 }
 
 /**
- * Takes an offer back from its node. Does nothing if the offer has ended. After an accept, the
- * commit decides whether the node gets the submission.
+ * Takes an offer back from its node. Does nothing if the offer has ended. An accept ends it too:
+ * the commit of the accept then decides whether the node gets the submission.
  */
 export function revokeOffer(dispatcher: Dispatcher, { nodeId, offerId }: RevokeOffer): void {
   const link = dispatcher.links.byNode.get(nodeId);
@@ -108,7 +108,7 @@ export function revokeOffer(dispatcher: Dispatcher, { nodeId, offerId }: RevokeO
   sendFrame(link, { type: 'revoke', offerId });
   const silent = dispatcher.clock.monotonicMs() - offer.sentAtMs >= secondOfferAfterMs;
   const released = dispatcher.fleet.release(nodeId, offer.message.submissionId, { silent });
-  inBackground(dispatcher, 'release a reservation', released);
+  inBackground(dispatcher, 'release the reservation of a slot', released);
 }
 
 export function onDecline(
@@ -157,8 +157,8 @@ export async function onAccept(
       ({ kind }) => ({ 'svc.commit.result': kind }),
     );
   } catch (error) {
-    // The commit may have succeeded in spite of the error. The submission then ends as
-    // `not_started`, because no node gets its payload.
+    // The commit may have succeeded in spite of the error. In that case the submission usually ends
+    // as `not_started`, because no node gets its payload.
     refuse(dispatcher, link, message, 'lost');
     throw error;
   }
@@ -174,7 +174,7 @@ export async function onAccept(
   assign(dispatcher, link, { message, run, ...commit });
   reportOfferResult(dispatcher, message, 'dispatched');
   // If the link ended before the payload was sent, the submission must end here. The node's next
-  // `hello` may be older than the commit and then does not end it.
+  // `hello` does not end it if that `hello` was handled before the commit.
   if (!hasEnded(link) || run.isAssigned) return;
   freeSlot(dispatcher, link, submissionId);
   await giveUpUnsent(dispatcher, link, submissionId);

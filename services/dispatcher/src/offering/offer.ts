@@ -18,8 +18,8 @@ export interface OpenOffer {
   readonly dispatcherId: string;
   readonly openedAtMs: number;
   /**
-   * The records of the offers that ended before this offer was made. If the node accepts this
-   * offer, the commit stores the newest of them.
+   * The records of the submission's offers that ended before this offer was made. If the node
+   * accepts this offer, the commit also stores the newest `offerRecordsMax - 1` of them.
    */
   readonly before: readonly OfferRecord[];
 }
@@ -52,8 +52,8 @@ export type OfferingStep =
   | { readonly kind: 'give_up' };
 
 /**
- * How much longer than `offerTimeoutMs` the coordinator waits until the link's dispatcher reports
- * the result of an offer. Then it ends the offer itself.
+ * How much longer than `offerTimeoutMs` the coordinator waits for the result of an offer, which the
+ * dispatcher of the node's link reports. Without a result, the coordinator ends the offer itself.
  */
 const silentDispatcherAfterMs = 250;
 /**

@@ -15,8 +15,8 @@ export interface Offerable {
 }
 
 /**
- * If a job was sent longer ago than this, by the gateway's clock, its facts are not trusted, and
- * its submissions are loaded from Postgres.
+ * If a job is older than this, its facts are not trusted, and its submissions are loaded from
+ * Postgres. The age is the time of this dispatcher minus the sending time by the gateway's clock.
  */
 const ageMsMax = 1_000;
 /**
@@ -27,7 +27,7 @@ const aheadMsMax = 100;
 
 /**
  * Returns those submissions of a job that may be offered. Reads Postgres only if the job has no
- * recent facts (decision 17), and then throws if it is unreachable.
+ * recent facts (decision 17). Throws if this read fails.
  */
 export async function offerablesOf(
   dispatcher: Dispatcher,

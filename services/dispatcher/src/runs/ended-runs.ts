@@ -16,7 +16,8 @@ const checkedMax = 500;
 export function stopEndedRuns(dispatcher: Dispatcher): Repeating {
   const { store, logger, clock } = dispatcher;
   async function poll(): Promise<void> {
-    // Most runs end within `leaseMs`, so a poll leaves out newer ones.
+    // A poll leaves out runs that took their slot or were checked less than `leaseMs` ago, because
+    // most runs end within this time.
     const beforeMs = clock.monotonicMs() - leaseMs;
     const old = [...dispatcher.links.all]
       .flatMap(({ runs }) => [...runs.values()])

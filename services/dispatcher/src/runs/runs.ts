@@ -17,9 +17,9 @@ import { hasEnded, sendFrame, type NodeLink } from '../links/links.ts';
 
 /** The result of a frame about a submission (CONTRACT 7). */
 export type RunFrameResult =
-  /** Also if the submission has ended. */
+  /** The frame was handled. An ended submission gives this result too. */
   | { readonly kind: 'handled' }
-  /** The node does not have the submission. */
+  /** The submission is unknown, or is not assigned to this node. */
   | { readonly kind: 'foreign' }
   | { readonly kind: 'unexpected'; readonly message: string };
 
@@ -45,7 +45,8 @@ const unreadableUsage: RunFrameResult = {
 
 /** Sends `cancel`. The slot is freed after the answer of the node, or after 30 s (CONTRACT 7). */
 function sendCancel(dispatcher: Dispatcher, link: NodeLink, submissionId: string): void {
-  // If the `accept` is still being committed, its assignment may follow and needs the slot.
+  // While the `accept` is still being committed, the slot is not freed, because the assignment may
+  // follow and needs it.
   if (link.runs.get(submissionId)?.isAssigned === true) {
     freeSlotLater(dispatcher, link, submissionId);
   }

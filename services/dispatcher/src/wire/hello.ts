@@ -9,7 +9,7 @@ import { closeLink } from '../links/end-link.ts';
 import { hasEnded, sendFrame, type NodeLink } from '../links/links.ts';
 
 export interface HelloComparison {
-  /** Submissions of the node without an outcome that its `hello` does not name. */
+  /** The node's submissions that its `hello` does not name and that have no outcome. */
   readonly lost: readonly string[];
   readonly live: readonly string[];
   /** The wire ids in `running` whose submissions have ended or were never assigned to this node. */

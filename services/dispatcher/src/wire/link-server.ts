@@ -61,7 +61,8 @@ function createHttp(options: LinkServerOptions, listener: RequestListener): Serv
 
 function portOf(server: Server): number {
   const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('the server has no port');
+  if (address === null || typeof address === 'string')
+    throw new Error('the node link server does not listen on a TCP port');
   return address.port;
 }
 

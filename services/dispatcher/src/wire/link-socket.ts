@@ -39,8 +39,8 @@ function createTurnCork(connection: Duplex): () => void {
 }
 
 /**
- * Makes the transport of a link. `send` does nothing if the socket is not open. It cuts the link if
- * more than `unreadBytesMax` bytes then wait for the node.
+ * Makes the transport of a link. `send` does nothing if the socket is not open. If more than
+ * `unreadBytesMax` bytes wait for the node after a frame was sent, `send` cuts the link.
  */
 export function transportOf(socket: WebSocket, connection: Duplex, logger: Logger): LinkTransport {
   const cork = createTurnCork(connection);

@@ -221,8 +221,8 @@ function orderKey(frame: Exclude<FrameFromNode, { type: 'hello' }>): string {
 type LaterFrame = Exclude<FrameFromNode, { type: 'hello' }>;
 
 /**
- * Handles a frame after the `hello`. Never throws. If a dependency is unavailable, the frame gets
- * no answer and does not count as bad.
+ * Handles a frame that follows the `hello`. Never throws. If Postgres is unavailable, the node gets
+ * no `error` frame, and its frame does not count as bad.
  */
 async function handle(dispatcher: Dispatcher, link: NodeLink, frame: LaterFrame): Promise<void> {
   await link.greeted;
@@ -232,7 +232,7 @@ async function handle(dispatcher: Dispatcher, link: NodeLink, frame: LaterFrame)
     if (result?.kind === 'unexpected') {
       answerBad(dispatcher, link, { code: 'unexpected_frame', message: result.message });
     } else if (result?.kind === 'foreign' && link.foreign.isTooMany()) {
-      const reason = 'too many frames about submissions of other nodes';
+      const reason = 'too many frames about submissions that this node does not have';
       closeLink(dispatcher, link, nodeLinkCloseCodes.violation, reason);
     }
   } catch (error) {

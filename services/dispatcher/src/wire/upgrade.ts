@@ -79,7 +79,7 @@ function checkRoute(request: IncomingMessage): UpgradeRefusal | undefined {
     return refused('not_found', 'This route does not exist. Check the path.');
   }
   if (request.method !== 'GET') {
-    return refused('method_not_allowed', 'Open the node link with GET.');
+    return refused('method_not_allowed', 'The node link does not accept this method. Use GET.');
   }
   return undefined;
 }
@@ -185,7 +185,10 @@ async function checkUpgrade(
     );
   }
   if (!subprotocolsOf(request).includes(nodeLinkSubprotocol)) {
-    return refused('bad_request', `The request must offer the subprotocol ${nodeLinkSubprotocol}.`);
+    return refused(
+      'bad_request',
+      `The request does not offer the subprotocol ${nodeLinkSubprotocol}. Send it in the header Sec-WebSocket-Protocol.`,
+    );
   }
   const { nodeId, draining, slotsMax, secretVersion, signatureHash } = decision;
   if (!(await acceptLinkSignature(context.store, signatureHash))) {

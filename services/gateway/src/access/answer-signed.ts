@@ -29,8 +29,8 @@ export interface SignedOptions {
 }
 
 /**
- * Answers a request that must be signed (CONTRACT 3). Returns undefined if the client disconnected.
- * Throws if the keys cannot be loaded or the endpoint throws.
+ * Answers a request that must be signed (CONTRACT 3). Returns undefined if the connection closes
+ * before the body has arrived. Throws if the keys cannot be loaded or the endpoint throws.
  */
 export async function answerSigned(
   endpoint: SignedEndpoint,
@@ -81,8 +81,8 @@ export async function answerSigned(
     return answer;
   }
   options.failures.failed(sender);
-  // Keys of age `any` may have set these members before `recent` keys refused the request. The
-  // answer and its log line must not show them.
+  // A try with keys of age `any` may have set these members before `recent` keys refused the
+  // request. The answer and its log line must not show them.
   delete exchange.tenantId;
   delete exchange.rateLimit;
   return answer;
@@ -120,7 +120,7 @@ async function countRequest(
   const { burst, perSecond } = policy;
   return rateLimited(
     decision.retryInMs,
-    `This tenant may send ${burst} requests at once, and ${perSecond} per second. Repeat after the seconds in \`Retry-After\`.`,
+    `This tenant sent too many requests. It may send ${burst} at once, and ${perSecond} per second. Repeat after the seconds in \`Retry-After\`.`,
   );
 }
 

@@ -34,8 +34,8 @@ export type Authentication =
   | ProblemAnswer;
 
 /**
- * How old the credentials may be. `any`: the caller compares their epoch. `recent`: less than
- * `keysTtlMs` old (CONTRACT 1). `new`: loaded for this call.
+ * How old the credentials may be. `any`: of any age, so the caller must compare their epoch.
+ * `recent`: less than `keysTtlMs` old (CONTRACT 1). `new`: loaded for this call.
  */
 export type KeyAge = 'any' | 'recent' | 'new';
 
@@ -64,8 +64,8 @@ export interface Keys {
 export type Access = 'tenant' | 'operator';
 
 /**
- * Finds who signed this request. An unusable key and a wrong signature get the same answer by the
- * same code (CONTRACT 1). Throws if the keys cannot be loaded.
+ * Finds who signed this request. An unusable key and a wrong signature get the same answer, by the
+ * same code path (CONTRACT 1). Throws if the keys cannot be loaded.
  */
 export async function authenticate(
   request: SignedParts,

@@ -3,13 +3,13 @@ import type { EntryPlace } from '@svc/store';
 import type { CursorPosition } from '../http/cursor.ts';
 
 /**
- * The cursor of a statement contains a ledger number in place of a time. The number is hidden by a
- * mask, because it counts the entries of all tenants.
+ * The cursor of `GET /v1/credits/transactions` contains the number of a ledger entry instead of a
+ * time. A mask hides this number, because it would show how many entries all tenants have together.
  */
 
 /**
  * The length of the mask in bytes. Five are enough for 116 years at 300 ledger entries a second.
- * With six, a hidden number might not fit in a cursor.
+ * With six, a hidden number might exceed the highest that `decodeCursor` accepts.
  */
 const hiddenBytes = 5;
 

@@ -11,7 +11,7 @@ const styleElement = new Html(`<style>${style}</style>`);
 const styleHash = sha256(style);
 
 /**
- * Allows only this style sheet and the script, both by their hashes, and forms sent to
+ * The policy allows only `style` and `script`, each by its hash, and forms that are sent to
  * `formAction`. `script` is empty for a page without a script.
  */
 const contentSecurityPolicy = (formAction: "'none'" | "'self'", script: string) =>

@@ -6,8 +6,9 @@ export interface CursorPosition {
   /** The last item of the page, or for `events` the webhook endpoint. A UUID, lower case. */
   readonly id: string;
   /**
-   * For `submissions`, the creation time. For `transactions`, a hidden ledger number
-   * (`statement-cursor.ts`). For `events`, a position in them. Otherwise 0.
+   * For `submissions`, the creation time of the last item. For `transactions`, the hidden number of
+   * its ledger entry (`statement-cursor.ts`). For `events`, a position among the events of the
+   * endpoint. Otherwise 0.
    */
   readonly atMs: number;
 }

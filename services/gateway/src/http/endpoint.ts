@@ -61,8 +61,9 @@ export interface TenantEndpoint extends Route {
 }
 
 /**
- * The reply of a handler that places a hold. `decidedByHold` is true if the hold checked the epoch
- * of the credentials, which may then be old.
+ * The reply of a handler that places a hold. `decidedByHold` is true if the hold has checked the
+ * epoch of the credentials. The answer is then valid even if the gateway read the credentials long
+ * ago.
  */
 export type HoldReply =
   | { readonly kind: 'answered'; readonly answer: Answer; readonly decidedByHold: boolean }

@@ -99,7 +99,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
       const timer = setTimeout(() => {
         options.logger.warn(
           { drainTimeoutMs },
-          'requests were still in flight at the drain timeout; their connections were closed',
+          'connections were still open at the drain timeout and were closed',
         );
         server.closeAllConnections();
       }, drainTimeoutMs);

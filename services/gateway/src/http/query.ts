@@ -38,8 +38,9 @@ export function queryProblem(errors: readonly ProblemError[]): ProblemAnswer {
 }
 
 /**
- * Decodes only the first `countMax` parameters, one more than the endpoint knows. If a query has
- * that many, one of them is unknown or repeated.
+ * Decodes at most the first `countMax` parameters. The caller passes one more than the endpoint
+ * knows, because among that many parameters one is unknown or repeated. The query is then refused
+ * anyway.
  */
 function firstParameters(query: string, countMax: number): URLSearchParams {
   let end = 0;

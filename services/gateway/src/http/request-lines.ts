@@ -26,8 +26,8 @@ export interface RequestLinesOptions {
 }
 
 /**
- * Limits the request lines that this process writes (decision 44). At the level `debug` all lines
- * are written.
+ * Limits how many log lines about single requests this process writes (decision 44). At the log
+ * level `debug` all lines are written.
  */
 export function createRequestLines(options: RequestLinesOptions): RequestLines {
   const { perSecondMax, clock, logger } = options;

@@ -25,8 +25,8 @@ import { compileBody } from '../http/read-object.ts';
 const path = '/v1/keys';
 
 /**
- * `GET /v1/keys` (CONTRACT 12): the valid keys. The key uses that this gateway has collected are
- * stored first, so the answer contains them.
+ * `GET /v1/keys` (CONTRACT 12): the valid keys. This gateway first stores the key uses that it has
+ * collected, so `lastUsedAt` in the answer includes them.
  */
 export function listKeysEndpoint({ store, keyUses }: GatewayDeps): TenantEndpoint {
   return tenantEndpoint({

@@ -50,7 +50,7 @@ export function intentCreation(
 const badAmount = validationProblem([
   {
     path: '/credits',
-    message: `must have a USDC price above 0, of at most ${formatCredits(intentAmountUsdcMicrosMax)}, and with at most six decimals`,
+    message: `must have a USDC price above 0 and up to ${formatCredits(intentAmountUsdcMicrosMax)}, with at most six decimals`,
     keyword: 'multipleOf',
   },
 ]);

@@ -19,8 +19,8 @@ export interface GatewayRail extends SolanaRail {
 }
 
 /**
- * Returns null, without loading the client library, if the rail is off. Throws `CannotStart` with
- * exit status 2 if a variable is missing or invalid.
+ * Returns null, without loading the Solana library, if the rail is off. Throws `CannotStart` with
+ * exit status 2 if a variable of the rail is missing or invalid.
  */
 export async function openRail(
   config: GatewayConfig,

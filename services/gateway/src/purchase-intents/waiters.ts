@@ -23,7 +23,7 @@ interface Waiter {
 }
 
 /**
- * Lets requests wait for payments. A waiting request costs no connection to Postgres and no call of
+ * Lets requests wait for payments. A waiting request costs no connection to Postgres and no call to
  * the RPC server (CONTRACT 8).
  */
 export function createIntentWaiters(deps: {

@@ -47,7 +47,7 @@ function readForm({ body }: OpenRequest): SignupReading {
   try {
     text = utf8.decode(body);
   } catch {
-    return validationProblem([fieldErrorAt('', 'must be encoded as UTF-8', 'form')]);
+    return validationProblem([fieldErrorAt('', 'The form must be encoded as UTF-8', 'form')]);
   }
   const fields = [...new URLSearchParams(text)];
   const repeated = firstRepeated(fields.map(([name]) => name));

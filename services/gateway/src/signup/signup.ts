@@ -57,7 +57,7 @@ async function open(deps: GatewayDeps, request: OpenRequest): Promise<Opening> {
   if (!decision.allowed) {
     return rateLimited(
       decision.retryInMs,
-      'Too many tenants signed up from this address. Try again after the seconds in `Retry-After`.',
+      'Too many tenants signed up from this address. Try again later. The header `Retry-After` contains the seconds to wait.',
     );
   }
   const reading = checkSignup(deps, request);

@@ -71,8 +71,8 @@ function decidedByHold(answer: Answer): HoldReply {
 }
 
 /**
- * Creates the submission unless its idempotency key is taken. Returns `look_again` if the key was
- * taken but may be free again.
+ * Creates the submission. If its idempotency key is taken, returns the answer for a duplicate, or
+ * `look_again` if the key may be free again.
  */
 async function createUnlessTaken(
   deps: GatewayDeps,
@@ -81,7 +81,7 @@ async function createUnlessTaken(
   const creation = await holdIfSound(deps, keyed);
   if (creation.kind === 'stale_credentials') return creation;
   if (creation.kind === 'held') return decidedByHold(await dispatchHeld(deps, creation));
-  // A taken key decides the answer before any other refusal (CONTRACT 3).
+  // A taken key decides the answer, even after a refusal for another reason (CONTRACT 3).
   const found = await findByIdempotencyKey(deps.store, keyed.request.tenant.tenantId, keyed.key);
   const answer = found === null ? undefined : await answerDuplicate(deps, found, keyed.hash);
   if (creation.kind === 'key_taken') {
@@ -178,7 +178,7 @@ async function prepareSubmission(
 /** `Retry-After` is 1 s, because the service cannot know when a submission in flight will end. */
 const tooManyInFlight = rateLimited(
   1_000,
-  'This tenant has reached its limit of submissions in flight. Repeat the request when one has ended.',
+  'This tenant has reached its limit of submissions in flight. Repeat the request when one of them has ended.',
 );
 
 function insufficientCredits(requiredMicros: bigint): ProblemAnswer {

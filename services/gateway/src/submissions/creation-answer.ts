@@ -5,7 +5,8 @@ import { type Answer, json, notFound, problem, unavailable } from '../http/answe
 
 /**
  * The decision about a request whose idempotency key is taken (CONTRACT 3). `wait` waits for the
- * first creation. `reject` rejects it, which frees the key.
+ * creation that has the key. `reject` rejects that creation, which is overdue, so that the key is
+ * free again.
  */
 export type DuplicateDecision = 'conflict' | 'wait' | 'reject' | 'answer';
 

@@ -86,8 +86,8 @@ async function answerUnsent(deps: GatewayDeps, id: string): Promise<Answer> {
 }
 
 /**
- * Returns the answer to a creation once it has its outcome (see `awaitDispatchOutcome`). The answer
- * is `outcomeUnknown` if it gets none.
+ * Waits until a creation has its outcome (`awaitDispatchOutcome`), then returns the answer to it.
+ * Returns `outcomeUnknown` if the creation gets no outcome in time.
  */
 export async function answerWhenDecided(
   deps: GatewayDeps,

@@ -111,8 +111,8 @@ export function deleteEndpointEndpoint(deps: GatewayDeps): TenantEndpoint {
 }
 
 /**
- * `POST /v1/webhook-endpoints/:id/rotate-secret` (CONTRACT 12). The old secret stays valid for the
- * overlap. An empty body means the default overlap.
+ * `POST /v1/webhook-endpoints/:id/rotate-secret` (CONTRACT 12). For `overlapHours` the service
+ * signs with the old secret too. An empty body means the default of `overlapHours`.
  */
 export function rotateEndpointSecretEndpoint(deps: GatewayDeps): TenantEndpoint {
   const checkBody = compileBody(SecretRotation, []);

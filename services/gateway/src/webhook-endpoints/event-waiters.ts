@@ -17,7 +17,7 @@ export interface AwaitedEvents {
 export interface EventWaiters {
   /**
    * Resolves with `ended` if there may be events, the endpoint is deleted, the time is over or the
-   * gateway closes. Resolves at once with `full` if too many wait.
+   * gateway closes. Resolves at once with `full` if too many requests wait already.
    */
   wait(awaited: AwaitedEvents, timeoutMs: number): Promise<'ended' | 'full'>;
   close(): void;
@@ -50,8 +50,8 @@ export function createEventWaiters(deps: {
 
   async function look(): Promise<void> {
     try {
-      // Looks each endpoint up once, with its lowest `after`. An event above it also ends the waits
-      // with a higher `after`.
+      // Looks once for the events of each endpoint, after the lowest `after` of its waiting
+      // requests. An event after this position also ends the waits with a higher `after`.
       const earliest = new Map<string, AwaitedEvents>();
       for (const one of waiting) {
         const known = earliest.get(one.endpointId);

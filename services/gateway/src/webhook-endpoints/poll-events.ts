@@ -15,8 +15,8 @@ import { endpointAt, endpointsPath } from './record.ts';
 const fullRetryMs = 5_000;
 
 /**
- * `GET /v1/webhook-endpoints/:id/events` (CONTRACT 12). If there is no event, the request waits up
- * to `waitSeconds`. It gets `429` if too many wait already.
+ * `GET /v1/webhook-endpoints/:id/events` (CONTRACT 12). If there is no event after the cursor, the
+ * request waits up to `waitSeconds`. It gets `429` if too many requests wait already.
  */
 export function pollEventsEndpoint(deps: GatewayDeps): TenantEndpoint {
   return tenantEndpoint({

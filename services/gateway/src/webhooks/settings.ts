@@ -24,7 +24,7 @@ export function getSettingsEndpoint(deps: GatewayDeps): TenantEndpoint {
     query: NoQuery,
     async handle({ tenant: { tenantId } }) {
       const tenant = await findTenant(deps.store, tenantId);
-      assertInvariant(tenant !== null, 'a tenant that signed exists');
+      assertInvariant(tenant !== null, 'the tenant that signed the request exists');
       return json(200, settings(deps, tenant));
     },
   });
@@ -60,7 +60,7 @@ async function change(
   const { tenantId } = request.tenant;
   const { requestId } = request;
   const outcome = await changeSettings(deps.store, tenantId, changed, authorOf(request));
-  assertInvariant(outcome !== null, 'a tenant that signed exists');
+  assertInvariant(outcome !== null, 'the tenant that signed the request exists');
   const notifiedTenantIds = outcome.deliveryIds.length === 0 ? [] : [tenantId];
   await announce(deps, { requestId }, [announceDeliveries(deps.producer, notifiedTenantIds)]);
   return json(200, settings(deps, outcome.tenant));

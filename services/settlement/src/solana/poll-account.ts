@@ -72,8 +72,9 @@ export async function startCursor(
 }
 
 /**
- * Reads the signatures that are left of the last list, otherwise those of a new list. When a
- * complete, uncut list is read, stores the time at which it began.
+ * Reads the signatures that are left of the last list or, if none is left, those of a new list.
+ * When all signatures of a complete and uncut list are read, stores the time at which the listing
+ * began.
  */
 export async function pollAccount(
   deps: WatcherDeps,
@@ -93,8 +94,8 @@ export async function pollAccount(
     memory.isComplete = list.isComplete;
     memory.isCut = list.isCut;
     const fresh = list.entries.filter(isNew);
-    // Signatures before the cursor's slot come last. A process that has just taken the lease reads
-    // all of them again, which would delay new payments.
+    // Signatures before the cursor's slot come last, because a process that has just taken the
+    // lease reads all of them again. If they came first, new payments would wait for them.
     memory.backlog = [
       ...fresh.filter(({ slot }) => slot >= cursor.slot),
       ...fresh.filter(({ slot }) => slot < cursor.slot),

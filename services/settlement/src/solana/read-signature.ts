@@ -43,7 +43,7 @@ export async function readSignature(
     await noteUnread(store, lease.epoch, { ...one, error }, cursor);
     logger.warn(
       { transaction: signature, error },
-      'could not read a Solana transaction; it will be read again',
+      'could not read a Solana transaction; the watcher will try again',
     );
     deps.countPayment('unread');
     return false;
@@ -82,7 +82,10 @@ async function report(deps: WatcherDeps, signature: string, outcome: RecordOutco
       }
       return;
     case 'added':
-      logger.info(fields, 'a payment was added to a purchase intent');
+      logger.info(
+        fields,
+        'a payment was added to a purchase intent, but no credits were granted for it',
+      );
       return;
     case 'unexplained':
       logger.warn(fields, 'an incoming payment was not added to any purchase intent');
@@ -90,7 +93,7 @@ async function report(deps: WatcherDeps, signature: string, outcome: RecordOutco
     case 'balance_too_large':
       logger.error(
         fields,
-        'a paid purchase intent was not credited: the balance would exceed its limit',
+        'a paid purchase intent was not credited: the balance of its tenant would exceed the limit',
       );
   }
 }

@@ -47,8 +47,8 @@ interface State {
   epoch: bigint | null;
   readonly accounts: Map<string, AccountMemory>;
   /**
-   * Monotonic time at which a check of the terms last passed. Null if none has passed since the
-   * start, the last failed call or the last refused term.
+   * Monotonic time at which a check of the rail's terms last passed. Null if none has passed since
+   * the start, the last failed call or the last refused term.
    */
   checkedMs: number | null;
   /** True after all terms have passed once. Later checks then compare only the genesis hash. */
@@ -178,7 +178,8 @@ function withConfigured(
 }
 
 /**
- * Checks the terms of CONTRACT 8. Returns false if one is refused. Throws `RpcUnavailable` if the
+ * Checks the terms of the rail (CONTRACT 8): genesis hash, mint and recipient; after a first
+ * success only the genesis hash. Returns false if one is refused. Throws `RpcUnavailable` if the
  * server does not answer.
  */
 async function checkTerms(deps: WatcherDeps, state: State): Promise<boolean> {

@@ -1,6 +1,7 @@
 /**
- * Saves each answer, except files, when it changes. The submission waits for the saves and uploads
- * in flight, and does not repeat the saved answers.
+ * The script of Ashby's form. It saves each answer, except files, when the answer changes. Before
+ * it sends the application, it waits for the saves and uploads in flight. The application does not
+ * repeat the saved answers.
  */
 export const ashbyScript = String.raw`
 app.saves = 0;

@@ -78,8 +78,8 @@ const fields: readonly Field[] = [
 ];
 
 /**
- * A standard field has a short id: `first_name` for `job_application[first_name]`. Another field
- * has a long id: `a_b_c` for `a[b][c]`.
+ * The fields for the name, the email, the phone and the resume have short ids: `first_name` for
+ * `job_application[first_name]`. All others have long ids: `a_b_c` for `a[b][c]`.
  */
 function idOf(name: string): string {
   const short = /^job_application\[(first_name|last_name|email|phone|resume)\]$/u.exec(name)?.[1];

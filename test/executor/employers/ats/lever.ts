@@ -20,7 +20,7 @@ import { type AtsFixture, receive, type World } from '../server/world.ts';
 
 /**
  * A hosted form of Lever. The page sends a chosen resume to a parser at once, and fills empty
- * fields with the answer. The form contains the file too.
+ * fields with the data that the parser returns. The application itself contains the resume too.
  */
 
 const posting = '/acme/3f2b0c1e-5d4a-4c7e-9b1a-0a1b2c3d4e5f';

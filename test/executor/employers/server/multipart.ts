@@ -36,7 +36,8 @@ function partsOf(body: Buffer, boundary: string): { head: string; content: Buffe
     if (end < 0) break;
     const part = body.subarray(start + separator.length + 2, end - 2);
     const split = part.indexOf(blankLine);
-    if (split < 0) throw new Error('a part of the form has no blank line after its head');
+    if (split < 0)
+      throw new Error('a part of the multipart body has no blank line after its headers');
     parts.push({
       head: part.subarray(0, split).toString('utf8'),
       content: part.subarray(split + blankLine.length),
@@ -62,7 +63,7 @@ export function parseMultipart(body: Buffer, contentType: string): ReceivedForm 
   const files: ReceivedFile[] = [];
   for (const { head, content } of partsOf(body, boundary)) {
     const field = parameterOf(head, 'name') ?? '';
-    // Undefined for a text. Empty for a file input without a file.
+    // The file name. Undefined for a text field. Empty for a file field without a file.
     const name = parameterOf(head, 'filename');
     if (name === undefined) add(field, content.toString('utf8').replaceAll('\r\n', '\n'));
     else if (name !== '') {

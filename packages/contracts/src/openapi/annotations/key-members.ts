@@ -24,16 +24,16 @@ export const keyMembers: Readonly<
   lastUsedAt: ['The minute of the last use. Null before the first use.', examples.key.lastUsedAt],
   'AuditEntry.by': ['Who made the change.', examples.auditEntry.by],
   'ChangeAuthor.keyId': [
-    'The key that made the change. Null if no key with an id signed.',
+    'The id of the key that signed the request for the change. Null if no key is recorded.',
     examples.keyId,
   ],
   'AuditEntry.at': ['The time of the change.', examples.auditEntry.at],
   before: [
-    'The changed members before the change, or all members of an endpoint. Null for a creation.',
+    'The changed settings, or the whole endpoint or key, before the change. For a rotation: facts about the secrets. Null for a creation.',
     null,
   ],
   'AuditEntry.after': [
-    'The changed members after the change, or all members of an endpoint. Null for a deletion.',
+    'The changed settings, or the whole endpoint or key, after the change. For a rotation: facts about the secrets. Null for a deletion.',
     examples.auditEntry.after,
   ],
   'AuditEntry.requestId': [

@@ -2,6 +2,7 @@ import { endpointMembers } from './endpoint-members.ts';
 import * as examples from './examples.ts';
 import { keyMembers } from './key-members.ts';
 import { purchaseMembers } from './purchase-members.ts';
+import { submissionMembers } from './submission-members.ts';
 
 const eventData = Object.fromEntries(
   Object.entries(examples.webhooks).map(([type, { data }]) => [
@@ -37,12 +38,18 @@ export const members: Readonly<Record<string, readonly [description: string, exa
     '7dHbWXmci3dT8UFYWYZweBLXgycu7Y3iL6trKn1Y7ARj',
   ],
   retryAfterSeconds: ['For 429 and 503: the seconds to wait before you repeat the request.', 1],
-  path: ['A JSON Pointer into the body. Empty for a query parameter.', '/payload/applicationUrl'],
+  path: [
+    'A JSON Pointer to the part of the body that breaks the rule. Empty for the whole body and for a query parameter.',
+    '/payload/applicationUrl',
+  ],
   'ProblemError.message': [
     'The rule that the member or the parameter breaks, such as "is required".',
     'is required',
   ],
-  keyword: ['The keyword of JSON Schema for this rule.', 'required'],
+  keyword: [
+    'The keyword of JSON Schema for this rule, or a name of the service such as `uniqueMembers`.',
+    'required',
+  ],
   parameter: ['The query parameter that breaks the rule.', 'limit'],
   // Amounts.
   estimated: ['The likely price.', 62.5],
@@ -50,7 +57,7 @@ export const members: Readonly<Record<string, readonly [description: string, exa
   surge: ['The surge factor, included in the prices. It rises when the nodes are busy.', 1],
   'Refund.amount': ['The released part of the hold.', 200],
   charged: ['The charged credits.', 0],
-  nodeSeconds: ['Seconds on the node.', 61.5],
+  nodeSeconds: ['Seconds that the job has run on the node.', 61.5],
   cpuSeconds: ['Seconds of CPU time.', 12],
   memoryGbSeconds: ['Gigabyte-seconds of memory.', 30],
   bandwidthMb: ['Megabytes sent and received.', 8],
@@ -63,7 +70,7 @@ export const members: Readonly<Record<string, readonly [description: string, exa
   'createPurchase.balance': ['The credits after the purchase.', { after: 14_800 }],
   held: ['The held credits.', 200],
   available: ['`balance - held`.', 9800],
-  after: ['The available credits afterwards.', 9800],
+  after: ['The available credits after the hold or the purchase.', 9800],
   rebateAccrued: ['The rebate on charges that has not been paid out.', 0],
   currency: ['The unit of the amounts.', 'credits'],
   usdPerCredit: ['The price of a credit in US dollars.', 0.01],
@@ -86,71 +93,7 @@ export const members: Readonly<Record<string, readonly [description: string, exa
   'Ready.status': ['The service is ready.', 'ready'],
   'NotReady.status': ['The service is not ready.', 'not_ready'],
   missing: ['The dependencies that do not answer.', ['postgres']],
-  // Submissions.
-  submissionId: ['The id of the submission.', examples.submissionId],
-  'Submission.id': ['The id of the submission.', examples.submissionId],
-  idempotencyKey: [
-    'You can repeat a request with the same key and body: it is charged only once. Derive keys from your own records.',
-    'application-8841-ana',
-  ],
-  jobType: ['The type of the job.', 'ats.application'],
-  tier: ['The tier: how soon the job runs, and at which price.', 'standard'],
-  payload: ['The input of the job.', examples.payload],
-  quote: ['The quoted price.', examples.quote],
-  sufficient: ['True if the available credits cover `quote.max`.', true],
-  status: ['The state of the submission.', 'submitted'],
-  'SubmissionCreated.status': ['A node has accepted the job.', 'dispatched'],
-  'CancelAnswer.status': ['The submission is cancelled.', 'cancelled'],
-  'submission.cancelled.status': ['The submission was cancelled.', 'cancelled'],
-  'submission.failed.status': ['The submission failed.', 'failed'],
-  'CancelAnswer.refund': ['The released and the charged credits.', examples.refund],
-  idempotent: ['Present if this answer repeats the answer to an earlier request.', true],
-  actualCredits: ['The charged credits. Null until the submission has ended.', 58.25],
-  refundedCredits: ['The released credits. Null until the submission has ended.', 141.75],
-  usage: [
-    'The usage reported so far. Empty before the first report.',
-    examples.submissionDetail.usage,
-  ],
-  failure: ['Why the submission failed. Null if it did not.', examples.failure],
-  'SubmissionFailure.code': [
-    'The reason as a code. Let programs decide by `retriable` and `outcomeUnknown`.',
-    'posting_closed',
-  ],
-  'submission.failed.code': [
-    'The reason as a code. Let programs decide by `retriable` and `outcomeUnknown`.',
-    'posting_closed',
-  ],
-  message: ['The reason, for people.', 'The posting is closed.'],
-  retriable: ['True if the same job may succeed with a new idempotency key.', false],
-  outcomeUnknown: ['True if the job may have been done. Check this before you repeat it.', false],
-  result: [
-    'The result of a submitted job. Its members depend on the job type.',
-    examples.submissionDetail.result,
-  ],
-  confirmationId: ['The confirmation number that the site showed.', 'GH-55821'],
-  confirmationUrl: ['The page of the confirmation.', 'https://jobs.example.com/thanks/55821'],
-  details: ['Facts about the run.', { adapter: 'greenhouse', fieldsFilled: 14 }],
-  lateOutcome: [
-    'An outcome that a node reported after the submission ended. Null if there is none.',
-    { status: 'submitted', at: '2026-03-02T09:46:12.004Z' },
-  ],
-  createdAt: ['The time of the creation.', '2026-03-02T09:15:00.000Z'],
-  dispatchedAt: ['The time at which a node accepted the job.', '2026-03-02T09:15:00.041Z'],
-  startedAt: ['The time at which the run began.', '2026-03-02T09:15:00.318Z'],
-  finishedAt: ['The time at which the submission ended.', '2026-03-02T09:16:01.901Z'],
-  at: ['The time at which it happened.', '2026-03-02T09:46:12.004Z'],
-  applicationUrl: [
-    'The URL of the application page: http or https, with a public host and without credentials.',
-    examples.payload.applicationUrl,
-  ],
-  atsType: [
-    'The kind of the site, as a hint. In the sandbox it selects what the simulated node does.',
-    'greenhouse',
-  ],
-  applicantProfile: ['The applicant.', examples.payload.applicantProfile],
-  jobContext: ['The job. Further members are allowed.', examples.payload.jobContext],
-  title: ['The title of the job.', 'Welder'],
-  company: ['The employer.', 'Example Works'],
+  ...submissionMembers,
   // Lists.
   data: ['The items, newest first.', []],
   nextCursor: ['Pass it as `cursor` to get the next page. Null on the last page.', examples.cursor],
@@ -165,8 +108,9 @@ export const members: Readonly<Record<string, readonly [description: string, exa
   balanceAfter: ['The balance after the movement.', 9941.75],
   heldAfter: ['The held credits after the movement.', 141.75],
   availableAfter: ['The available credits after the movement.', 9800],
-  reference: [
-    'The reference of a purchase or grant. Null for other movements.',
+  reference: ['The idempotency key of the purchase. It never expires.', 'invoice-2026-0117'],
+  'Transaction.reference': [
+    'The reference of the purchase or grant. Null unless the type is `grant` or `reversal`.',
     'invoice-2026-0117',
   ],
   // Webhooks.
@@ -177,7 +121,10 @@ export const members: Readonly<Record<string, readonly [description: string, exa
   eventId: ['The id of the event.', examples.delivery.eventId],
   id: ['The id of the event.', examples.delivery.eventId],
   timestamp: ['The time of the event.', '2026-03-02T09:16:01.950Z'],
-  attempts: ['The attempts of the current round.', examples.delivery.attempts],
+  attempts: [
+    'The attempts of the current round. A new round begins when an ended delivery is sent again.',
+    examples.delivery.attempts,
+  ],
   nextAttemptAt: [
     'The time of the next attempt. Null if there is none.',
     '2026-03-02T09:21:02.000Z',
@@ -193,13 +140,22 @@ export const members: Readonly<Record<string, readonly [description: string, exa
   'settings.changed.by': ['Who made the change: a tenant key or an operator.', { keyId: null }],
   'settings.changed.at': ['The time of the change.', '2026-03-02T09:16:01.950Z'],
   what: ['The change, such as `settings.updated`.', 'endpoint.created'],
-  'settings.changed.keyId': ['The id of the signing key. Null if no key with an id signed.', null],
-  operator: ['The id of the operator, or `local` for a program.', 'op_01jd5q0000f1x8m3t6w9b2z4vn'],
+  'settings.changed.keyId': [
+    'The id of the key that signed the request for the change. Null if no key is recorded.',
+    null,
+  ],
+  operator: [
+    'The id of the operator. `local` if a program of the service made the change without the key of an operator.',
+    'op_01jd5q0000f1x8m3t6w9b2z4vn',
+  ],
   threshold: ['The balance is below this threshold.', 1000],
   // Settings.
-  webhookUrl: ['The URL of your endpoint. Null if there is none.', 'https://hooks.example.com/svc'],
+  webhookUrl: [
+    'The URL to which the service posts events of all types. Null if there is none. Webhook endpoints have their own URLs.',
+    'https://hooks.example.com/svc',
+  ],
   'signUp.webhookUrl': [
-    'The URL of your endpoint. In a form, the field may be empty.',
+    'The URL to which the service posts events. In a form, the field may be empty.',
     'https://hooks.example.com/svc',
   ],
   lowBalanceThreshold: [
@@ -208,28 +164,34 @@ export const members: Readonly<Record<string, readonly [description: string, exa
   ],
   webhookDisabled: [
     'When and why deliveries to the URL were disabled. Null if they are enabled.',
-    { at: '2026-03-02T09:46:12.004Z', reason: 'The endpoint answered 410.' },
+    { at: '2026-03-02T09:46:12.004Z', reason: 'the endpoint answered 410 Gone' },
   ],
-  reason: ['The reason, for people.', 'The endpoint answered 410.'],
+  reason: ['The reason, for people.', 'the endpoint answered 410 Gone'],
   allowedJobTypes: ['The job types that this tenant may use.', ['ats.application']],
   tenantId: ['The id of the tenant.', examples.tenantId],
   environment: ['The environment: sandbox or production.', 'sandbox'],
   ...keyMembers,
   // Purchases and sign-up.
-  credits: ['The credits to add.', 5000],
+  credits: ['The credits of the purchase.', 5000],
   usd: ['The paid US dollars.', 50],
   note: ['A note for the records.', 'Invoice of March'],
   purchaseId: ['The id of the purchase.', 'pur_01jd5q0000f1x8m3t6w9b2z4vn'],
   token: ['The token to pay with.', 'USDC'],
   name: ['The name of the tenant.', 'Example Works'],
-  hmacSecret: ['The signing secret. It is shown only once.', 'hsk_test_vectorVectorVectorVector01'],
-  webhookSecret: ['The webhook secret. It is shown only once.', 'whsec_c3ZjLXdlYmhvb2s='],
+  hmacSecret: [
+    'The secret with which you sign requests. It is shown only once.',
+    'hsk_test_vectorVectorVectorVector01',
+  ],
+  webhookSecret: [
+    'The secret with which you verify webhooks. It is shown only once.',
+    'whsec_c3ZjLXdlYmhvb2s=',
+  ],
   ...purchaseMembers,
 };
 
 /**
- * Formats and patterns that the schemas of these members and parameters lack. The keys are as in
- * `members`.
+ * Formats and patterns that the document adds to the schemas of members and parameters. The keys
+ * are as in `members`.
  */
 export const formats: Readonly<Record<string, object>> = {
   'Problem.type': { format: 'uri-reference' },
@@ -267,9 +229,9 @@ export const parameters: Readonly<
   idempotencyKey: ['Only the submission with this key.', 'application-8841-ana'],
   createdAfter: ['Only submissions created at this time or later.', '2026-03-02T09:15:00.000Z'],
   createdBefore: ['Only submissions created before this time.', '2026-03-03T00:00:00+01:00'],
-  limit: ['The number of items on a page.', 20],
+  limit: ['The most items on a page.', 20],
   cursor: ['`nextCursor` of the previous page.', examples.cursor],
   after: ['`nextCursor` of the previous page.', examples.cursor],
-  waitSeconds: ['The seconds to wait for an event if there is none. Default: 0.', 30],
+  waitSeconds: ['The most seconds to wait for an event if there is none. Default: 0.', 30],
   timeoutSeconds: ['The most seconds to wait for the payment. Default: 30.', 30],
 };

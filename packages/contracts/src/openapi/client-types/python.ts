@@ -46,8 +46,8 @@ function declare(declared: Declared, { name, direction, schema }: NamedType): vo
 }
 
 /**
- * Returns the Python type of an alias, and declares its anonymous classes. The caller adds the
- * alias after them, because Python evaluates it at import.
+ * Returns the Python type of the alias `name`, and declares a class for each anonymous object in
+ * it. The caller adds the alias after these classes, because Python evaluates an alias at import.
  */
 function runtimeText(declared: Declared, shape: Shape, name: string): string {
   return shape.kind === 'record' ? 'dict[str, Any]' : text(declared, shape, name);

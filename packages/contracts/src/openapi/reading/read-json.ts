@@ -24,7 +24,10 @@ export function textOf(value: unknown): string {
 
 const pointerStart = '#/';
 
-/** Returns `value` unchanged if it has no `$ref` to a place in the document. */
+/**
+ * The value at the place in `document` that the `$ref` of `value` names (`#/…`). Undefined if the
+ * document does not have this place. Returns `value` itself if it has no such `$ref`.
+ */
 export function resolveRef(document: unknown, value: unknown): unknown {
   const ref = textOf(memberOf(value, '$ref'));
   if (!ref.startsWith(pointerStart)) return value;

@@ -52,8 +52,9 @@ export interface ReadingRules {
 }
 
 /**
- * Selectors of the signs that the page shows for an upload. They are searched in the container of
- * the question, else in the box of the field, else in the form.
+ * Selectors of the signs that the page shows for an upload. They apply to the container of the
+ * question. Without it, they apply to the part of the form that has only this upload, or else to
+ * the whole form.
  */
 export interface UploadRules {
   readonly working?: string;

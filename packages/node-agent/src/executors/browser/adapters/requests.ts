@@ -18,8 +18,8 @@ export function postTo(path: RegExp): (form: FormToSend) => SubmissionMatcher {
 }
 
 /**
- * Matches requests that may submit the form (CONTRACT 10, "At most once"). Values shorter than
- * `textLengthMin` do not count.
+ * Matches requests that may submit the form (CONTRACT 10, "At most once"). A filled-in value in the
+ * request is a sign, unless it is shorter than `textLengthMin`.
  */
 export function actionOrFilledValue(form: FormToSend): SubmissionMatcher {
   const needles = form.values.filter(({ length }) => length >= textLengthMin).flatMap(spellings);

@@ -20,8 +20,8 @@ const disabledFeatures = [
   'PaintHolding',
   'PreconnectToSearch',
   'Translate',
-  // This feature joins a multicast group of the home network. Pages see no local address without it
-  // either, because WebRTC has no UDP here.
+  // This feature hides local addresses from pages, but joins a multicast group of the home network.
+  // Without the feature, pages still see no local address, because WebRTC has no UDP here.
   'WebRtcHideLocalIpsWithMdns',
 ];
 
@@ -52,8 +52,8 @@ const networkFlags = [
   '--disable-quic',
   '--dns-prefetch-disable',
   '--no-pings',
-  // The request gate does not see the requests of shared workers (decision 28). The browser context
-  // blocks service workers (`serviceWorkers`).
+  // Shared workers are off, because the request gate does not see their requests (decision 28).
+  // Service workers need another option: the browser context blocks them (`serviceWorkers`).
   '--disable-shared-workers',
 ];
 
@@ -84,8 +84,8 @@ const quietFlags = [
 ];
 
 /**
- * A program operates the browser. For example, a page in the background runs like one in the
- * foreground, and no dialog asks about a hung page.
+ * Flags for a browser that a program operates. With them, for example, a page in the background
+ * runs like one in the foreground, and no dialog asks about a hung page.
  */
 const automationFlags = [
   '--allow-pre-commit-input',

@@ -8,7 +8,10 @@ test.each([
   [noSandbox, 'The sandbox of the browser is not available. Allow user namespaces'],
   ['Running as root without --no-sandbox is not supported.', 'refuses to run as root'],
   ["ENOSPC: no space left on device, mkdir '/x'", 'The disk of the state directory is full.'],
-  ["executable doesn't exist at /a/b", 'There is no browser at /a/b. Correct or set --browser.'],
+  [
+    "executable doesn't exist at /a/b",
+    'There is no browser at /a/b. Give the path of a browser with --browser.',
+  ],
   [
     'spawn /a/b EACCES',
     'This user may not run /a/b, or may not write to the state directory. Check both.',

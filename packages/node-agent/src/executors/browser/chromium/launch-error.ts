@@ -26,7 +26,8 @@ const causes: readonly Cause[] = [
   },
   {
     seen: /executable doesn't exist|ENOENT/u,
-    advice: (binary) => `There is no browser at ${binary}. Correct or set --browser.`,
+    advice: (binary) =>
+      `There is no browser at ${binary}. Give the path of a browser with --browser.`,
   },
   {
     seen: /EACCES/u,

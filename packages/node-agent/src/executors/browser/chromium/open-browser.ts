@@ -105,7 +105,9 @@ async function mainProcessOf(browser: Browser): Promise<ProcessReading> {
   await session.detach();
   const pid = processInfo.find(({ type }) => type === 'browser')?.id;
   const found = readProcessTable().find((reading) => reading.pid === pid);
-  if (found === undefined) throw new Error('the browser has no process');
+  if (found === undefined) {
+    throw new Error('the process table does not have the main process of the browser');
+  }
   return found;
 }
 

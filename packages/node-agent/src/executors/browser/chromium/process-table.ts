@@ -98,8 +98,8 @@ function kibOf(text: string | undefined, label: string): number | undefined {
 }
 
 /**
- * The proportional memory in bytes; 0 if the process has ended. A setuid sandbox hides this figure.
- * The result is then the memory without mapped files.
+ * The proportional memory (PSS) of a process in bytes; 0 if it has ended. If a setuid sandbox hides
+ * this figure, the result is the memory without mapped files.
  */
 function proportionalBytes(pid: number): number {
   const proportional = kibOf(readProcFile(pid, 'smaps_rollup'), 'Pss');

@@ -35,8 +35,8 @@ export function meterUsage(root: ProcessReading, onMemory: (bytes: number) => vo
     const atMs = performance.now();
     const gbSeconds = (((last.bytes + bytes) / 2) * (atMs - last.atMs)) / 1_000 / bytesPerGb;
     usage = {
-      // The sum may drop, because a reading can miss the time of a process that ends. So the
-      // highest sum counts.
+      // The sum may drop, because a reading can miss the CPU time of a process that has just ended.
+      // So the highest sum counts.
       cpuSeconds: Math.max(usage.cpuSeconds, sumOfCpu(tree)),
       memoryGbSeconds: usage.memoryGbSeconds + gbSeconds,
       peakPssBytes: Math.max(usage.peakPssBytes, bytes),

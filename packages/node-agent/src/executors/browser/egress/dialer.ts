@@ -6,7 +6,9 @@ export type Dialed =
   | { readonly kind: 'connected'; readonly socket: net.Socket }
   /** The address rules do not allow the destination. No connection was opened. */
   | { readonly kind: 'refused' }
-  /** The look-up failed, no connection was made in time, or the dialer reached a limit. */
+  /**
+   * The look-up or the connection failed, one of them took too long, or the dialer reached a limit.
+   */
   | { readonly kind: 'failed' };
 
 export interface ByteCounts {
@@ -128,7 +130,8 @@ export function createDialer({
   ): Promise<Dialed> => {
     const socket = connectTo(addresses, host, port);
     sockets.add(socket);
-    // Without this listener, an error would be thrown. `close` follows the error and does the rest.
+    // Without a listener, Node.js would throw the error. The socket emits `close` after each error,
+    // so the next listener does the clean-up.
     socket.on('error', () => {});
     socket.once('close', () => {
       sockets.delete(socket);

@@ -40,7 +40,7 @@ function failed(reason: FetchFailure): Step & FetchedFile {
   return { kind: 'failed', reason };
 }
 
-/** Returns undefined if the body is larger than the limit. Rejects if the body is cut. */
+/** Returns undefined if the body is larger than `fileBytesMax`. Rejects if it is incomplete. */
 async function readBody(response: http.IncomingMessage): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let length = 0;
@@ -106,8 +106,8 @@ async function fetchOnce(dialer: Dialer, address: string, signal: AbortSignal): 
 }
 
 /**
- * Fetches a file and checks its hash (CONTRACT 10, "Input"). Each redirect is judged like the first
- * address. Never rejects.
+ * Fetches a file and checks its hash (CONTRACT 10, "Input"). The address rules apply to `url` and
+ * to the target of each redirect. Never rejects.
  */
 export async function fetchFile(
   dialer: Dialer,

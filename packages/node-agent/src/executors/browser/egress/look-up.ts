@@ -10,8 +10,8 @@ const queryTimeoutMs = 3_000;
 const queryTriesMax = 2;
 
 /**
- * Does not use `dns.lookup`, because all jobs share its few threads. A page could delay other jobs
- * with names whose name servers do not answer.
+ * Does not use `dns.lookup`, because all jobs would share its few threads. A page could then delay
+ * other jobs by names whose name servers do not answer.
  */
 export function createLookUp(): LookUp {
   const resolver = new Resolver({ timeout: queryTimeoutMs, tries: queryTriesMax });

@@ -19,8 +19,8 @@ const hopHeaders = new Set([
 ]);
 
 /**
- * Takes and returns `[name, value, …]`, as `rawHeaders` has them. Leaves out hop-by-hop headers and
- * those that `Connection` names.
+ * Returns the headers without the hop-by-hop headers and without those that `Connection` names.
+ * Argument and result have the form of `rawHeaders`: `[name, value, …]`.
  */
 function endToEndHeaders(raw: readonly string[]): string[] {
   const pairs = Array.from({ length: raw.length / 2 }, (_, at): [string, string] => [
@@ -64,7 +64,8 @@ export function forwardPlain(forward: PlainForward): Promise<boolean> {
   const settle = (isWhole: boolean): void => {
     if (isSettled) return;
     isSettled = true;
-    // The browser must not take a part of an answer for the whole.
+    // Closes the connection, so that the browser does not treat a part of an answer as the whole
+    // answer.
     if (!isWhole) incoming.socket.destroy();
     upstream.destroy();
     resolve(isWhole);

@@ -34,7 +34,7 @@ export interface EgressProxy {
   seal(request: { readonly method: string; readonly url: string }): void;
   /** Ends the seal, and opens the connections that wait. Does nothing after `shut`. */
   release(): void;
-  /** Closes every connection, and refuses all new ones until `seal`. */
+  /** Closes every connection. Until `seal`, refuses each new connection of the browser. */
   shut(): void;
   close(): Promise<void>;
 }
@@ -42,8 +42,8 @@ export interface EgressProxy {
 const clientsMax = 256;
 const heldMax = 64;
 /**
- * The most bytes of the headers of a request or an answer. Pages with many cookies stay below this
- * limit.
+ * The most bytes of the headers of a request or an answer. The limit is four times the default of
+ * Node.js, so that pages with many cookies work.
  */
 const headersBytesMax = 64 * 1024;
 const headersTimeoutMs = 30_000;
@@ -125,7 +125,8 @@ function createServer(shared: Shared, clients: Set<Socket>): http.Server {
   const server = http.createServer({
     maxHeaderSize: headersBytesMax,
     headersTimeout: headersTimeoutMs,
-    // An upload may take long. The run limit of the job ends it.
+    // A request has no time limit here, because an upload may take long. The run limit of the job
+    // still applies.
     requestTimeout: 0,
     noDelay: true,
   });

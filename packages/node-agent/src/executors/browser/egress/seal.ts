@@ -1,12 +1,13 @@
 /**
- * The seal of a proxy decides which connections the proxy opens. Only one of them carries the
- * application (decision 28).
+ * The seal of a proxy decides which connections the proxy opens, so that at most one of them
+ * carries the application (decision 28).
  */
 export type Seal =
   | { readonly kind: 'open' }
   /**
-   * The first connection that matches `to` takes the slot. The others, except a CORS preflight,
-   * wait, and are refused once the slot is `ended`.
+   * The first connection that matches `to` takes the slot. The others wait, and are refused once
+   * the slot is `ended`. Only a CORS preflight to the same host and port passes, while the slot is
+   * `free`.
    */
   | { readonly kind: 'sealed'; readonly to: SealedTo; readonly slot: 'free' | 'used' | 'ended' }
   | { readonly kind: 'shut' };
@@ -15,8 +16,8 @@ export interface SealedTo {
   /** `host:port` of the submission request. */
   readonly key: string;
   /**
-   * The method of the submission request. The proxy sees the method of a request only in plain
-   * HTTP.
+   * The method of the submission request. It is compared only for plain HTTP, because the proxy
+   * does not see the methods inside a tunnel.
    */
   readonly method: string;
 }
@@ -38,7 +39,8 @@ export function admittanceOf(seal: Seal, { key, method }: Passage): Admittance {
     case 'sealed':
       if (seal.slot === 'ended') return 'refuse';
       if (key !== seal.to.key) return 'hold';
-      // Lets the CORS preflight of the submission request pass, because it carries no application.
+      // Lets the CORS preflight of the submission request pass, because a preflight carries no
+      // application.
       if (method === 'OPTIONS' && seal.slot === 'free') return 'pass';
       if (method !== undefined && method !== seal.to.method) return 'hold';
       return seal.slot === 'free' ? 'take_slot' : 'hold';

@@ -21,7 +21,7 @@ const safeMethods: readonly string[] = ['GET', 'HEAD', 'OPTIONS'];
 const repeatingStatuses: readonly number[] = [307, 308];
 /**
  * Redirects after which the browser sends a GET without the body instead of a POST. The browser
- * repeats any other request.
+ * repeats a request with any other method.
  */
 const postToGetStatuses: readonly number[] = [301, 302];
 const seeOther = 303;

@@ -34,11 +34,10 @@ export interface SubmitFenceOptions {
 
 type Answered = SubmissionSent & { readonly kind: 'answered' };
 
-/** The longest wait for a submission request after the activation. */
+/** The longest time in the phase `activated`, in which the fence waits for a submission request. */
 const requestWaitMs = 60_000;
 /**
- * In the phase `activated`, the fence closes if no request of the page has been in flight for this
- * long.
+ * If the page has no request in flight for this long in the phase `activated`, the fence closes.
  */
 const quietMs = 5_000;
 /** The longest wait for the answer, its body included (CONTRACT 10). */
@@ -79,7 +78,7 @@ class Fence implements SubmitFence {
 
   async submit(activate: () => Promise<void>): Promise<SubmissionSent> {
     if (this.#phase !== 'armed' || this.#isUsed)
-      throw new Error('submit needs an armed fence, and works only once');
+      throw new Error('the fence is not armed, or submit was called before');
     this.#isUsed = true;
     try {
       await this.#options.submitting();
@@ -93,8 +92,8 @@ class Fence implements SubmitFence {
     this.#deadline = setTimeout(() => this.stop(), requestWaitMs);
     activate().then(
       () => this.#onActivity(),
-      // An activation that has failed may be half done. Closing the fence aborts a submission
-      // request that comes later.
+      // After a failed activation, the page may still start a submission request. The fence closes,
+      // so that it aborts this request.
       () => this.#phase === 'activated' && this.stop(),
     );
     return this.#sent.promise;
@@ -147,7 +146,7 @@ class Fence implements SubmitFence {
     return networkId !== undefined && networkId === this.#submission?.networkId;
   }
 
-  /** A request that cannot be judged counts as one that carries the application. */
+  /** If the matcher throws, the request counts as one that carries the application. */
   #isMatch(request: PageRequest): boolean {
     try {
       return this.#matcher(request);

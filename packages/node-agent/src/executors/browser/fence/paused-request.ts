@@ -19,7 +19,7 @@ export interface PausedAnswer {
   readonly location: string | undefined;
 }
 
-/** The most characters of a body that are searched for values. */
+/** The most characters of a request body that are searched for the values of the form. */
 const bodyTextLengthMax = 256 * 1024;
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -37,8 +37,8 @@ function listOf(value: unknown): readonly unknown[] {
 }
 
 /**
- * Lacks parts that the browser does not report, such as a file from the disk. Undefined if it
- * reports no part.
+ * The text of the body, without the parts that the browser does not report, such as a file from the
+ * disk. Undefined if the browser reports no part.
  */
 function bodyTextOf(request: Fields): string | undefined {
   const text = textOf(request['postData']);

@@ -2,8 +2,8 @@ export interface PageRequest {
   readonly method: string;
   readonly url: string;
   /**
-   * The body, cut to 256 × 1,024 characters. Lacks parts that the browser does not report, such as
-   * a file from the disk. Undefined if it reports no part.
+   * The body, cut to 256 × 1,024 characters. It lacks the parts that the browser does not report,
+   * such as a file from the disk. Undefined if the browser reports no part.
    */
   readonly bodyText: string | undefined;
   /** True if the browser loads the answer as the document of a frame, as for a plain HTML form. */
@@ -41,8 +41,8 @@ export interface SubmitFence {
   arm(matcher: SubmissionMatcher): void;
   /**
    * Records `submitting` in the journal, then calls `activate`, then lets the first matching
-   * request out. Rejects before `activate` if the fence is not armed, `submit` was called before,
-   * or the journal cannot be written.
+   * request out. Rejects before `activate` if the fence is not armed, if `submit` was called
+   * before, or if the record fails.
    */
   submit(activate: () => Promise<void>): Promise<SubmissionSent>;
 }

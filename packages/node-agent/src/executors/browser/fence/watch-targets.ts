@@ -22,8 +22,8 @@ function listenerOf(session: CdpSession, listener: TargetListener): CdpListener 
     const sessionId = textOf(fieldsOf(params)['sessionId']);
     if (sessionId === undefined) return;
     const child = nested.open(sessionId, (opened) => listenerOf(opened, listener));
-    // A worker has no Fetch domain: the page's own session pauses its requests. A target that has
-    // gone makes no requests.
+    // A failure is ignored. A worker has no Fetch domain, but the session of its page or frame
+    // pauses its requests. A target that has gone makes no requests.
     gate(child).catch(() => {});
   };
 }
@@ -47,7 +47,7 @@ async function gate(session: CdpSession): Promise<void> {
 
 /**
  * Listens to a page, its frames and its workers. Closes each further page. Rejects if the browser
- * refuses.
+ * refuses a command during the set-up.
  */
 export async function watchTargets(
   browser: Browser,

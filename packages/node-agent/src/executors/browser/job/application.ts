@@ -9,8 +9,8 @@ import type { JobMeter } from './metering.ts';
 import type { Screenshot } from './screenshots.ts';
 
 /**
- * Logs a step of a job. `details` has keys of fields, counts, durations and codes, but no values of
- * the form.
+ * Logs a step of a job. `details` may have field keys, counts, durations and codes, but no values
+ * of the form.
  */
 export type JobLog = (step: string, details: Readonly<Record<string, string | number>>) => void;
 
@@ -32,8 +32,8 @@ export interface Application {
 const challengeMsMax = 3_000;
 
 /**
- * Throws `JobFailed` if the page shows a captcha. A checkbox may solve itself within
- * `challengeMsMax`. A puzzle fails the job at once.
+ * Throws `JobFailed` if the page shows a captcha. Throws at once for a puzzle. Waits up to
+ * `challengeMsMax` for a checkbox, because a checkbox may solve itself.
  */
 export async function refuseChallenge({ page, signal }: Application): Promise<void> {
   const startedMs = performance.now();

@@ -48,8 +48,8 @@ interface Confirmation {
 }
 
 /**
- * Sends the form through the fence, once. Throws `JobFailed` if the form cannot be sent, if the
- * site refuses the application, or if no proof comes in time.
+ * Sends the form through the fence, once. Throws `JobFailed` if the form cannot be sent, or if the
+ * site refuses the application or does not confirm it in time.
  */
 export async function submitForm(
   application: Application,

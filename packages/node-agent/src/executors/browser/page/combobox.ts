@@ -6,7 +6,7 @@ import type { InFlight } from './in-flight.ts';
 import { awaitListboxOf, readListboxOf } from './in-page.ts';
 import type { ListboxReport } from './in-page/reports.ts';
 
-/** The longest time that one call in the page waits for the options to change. */
+/** The longest time that one call of `awaitListboxOf` waits for the options to change. */
 const waitMs = 120;
 /**
  * The longest wait for the wanted option after a click or ArrowDown on the combobox. While a
@@ -18,8 +18,8 @@ const openedMsMax = 1_500;
  */
 const searchedMsMax = 8_000;
 /**
- * The wanted option counts as missing after this quiet time. During it, the list neither changes
- * nor loads, and the page has no request in flight.
+ * If the list neither changes nor loads for this long, and the page has no request in flight, the
+ * wanted option counts as missing.
  */
 const settledMs = 700;
 /** Replaces `settledMs` if an open list has no options. Such a list often waits for typing. */
@@ -32,7 +32,7 @@ export type Choice = 'chosen' | 'part' | 'no_option';
 export interface ComboboxContext {
   /** The selector of the options. Undefined if the options are in a listbox. */
   readonly suggestions: string | undefined;
-  /** Called once for each wanted option, after the click that opens its list. */
+  /** Called once for each option that is searched, after the click that opens the list. */
   readonly onAction: () => void;
   readonly inFlight: Pick<InFlight, 'isAsking'>;
 }

@@ -7,14 +7,15 @@ import { type FormTarget, isGone, waitForQuiet } from './read-form.ts';
 
 const pollMs = 100;
 /**
- * The time for a form to appear after its page has loaded, or after the button to it was clicked.
+ * The time for a form to appear after the page has loaded, or after the search has followed the
+ * link or button that leads to the form.
  */
 const formMsMax = 15_000;
 /** The time for a form to appear on a page with an error status other than 401, 404 and 410. */
 const errorPageMsMax = 2_000;
 /**
- * Before it tries the generic adapter, the search waits until the page is quiet for this long, or
- * `quietMsMax` has passed.
+ * The search tries the generic adapter only after the page was quiet for this long, or after
+ * `quietMsMax`.
  */
 const quietMs = 300;
 const quietMsMax = 2_000;

@@ -30,8 +30,8 @@ const captchaText =
   /captcha|verify (?:that )?you are (?:a )?human|not a robot|human verification/iu;
 
 /**
- * Judges an answer (CONTRACT 10, "At most once"). Returns `open` unless the answer or the page
- * proves that the application was accepted or refused.
+ * Judges the site's answer to a sent application (CONTRACT 10, "At most once"). Returns `open` if
+ * neither the answer nor the page proves that the site accepted or refused the application.
  */
 export function judge(evidence: Evidence): Proof {
   const { adapter, answer } = evidence;

@@ -15,8 +15,8 @@ export interface ReadForm extends FormReport {
   readonly model: FormModel;
   report(key: string): FieldReport | undefined;
   /**
-   * The control of a field, or the option of a group at `index`. Rejects if the form had no such
-   * element, or if the document was replaced.
+   * Returns the control of the field `key`. If the field is a group, returns its option at `index`.
+   * Rejects if the form had no such element, or if the document was replaced.
    */
   element(key: string, index?: number): Promise<ElementHandle<HTMLElement>>;
   dispose(): Promise<void>;

@@ -14,7 +14,7 @@ const signMsMax = 120;
 
 /**
  * Waits until the page has taken or refused the file. Without a sign of an upload, the file counts
- * as taken. If it takes over `uploadMsMax`, it counts as refused.
+ * as taken. If an upload lasts longer than `uploadMsMax`, the file counts as refused.
  */
 export async function waitForUpload(
   { adapter }: FormTarget,

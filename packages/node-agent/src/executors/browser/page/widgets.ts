@@ -70,8 +70,9 @@ export async function fillWidget(
 }
 
 /**
- * Clicks the control. If that fails, for example because a banner covers it, calls its `click()`
- * instead. Throws if the element or its page is gone.
+ * Clicks the control. If that fails, for example because a banner covers the control, calls the DOM
+ * method `click()` of the control instead. Throws if the control is hidden or gone, or if its page
+ * is gone.
  */
 export async function press(control: ElementHandle<HTMLElement>): Promise<void> {
   try {
@@ -177,7 +178,7 @@ function isSameText(actual: string, wanted: string, isPhone = false): boolean {
   return short.length >= 7 && digits(wanted).endsWith(short);
 }
 
-/** If `canDiffer` is true, a shown text may also be one of `value.spellings`. */
+/** If `canDiffer` is true, `actual` may have one of `value.spellings` instead of the label. */
 function isSameChoice(
   actual: readonly string[],
   value: { readonly labels: readonly string[]; readonly spellings?: readonly string[] },

@@ -86,7 +86,8 @@ export type FieldValue =
 export interface OptionsValue {
   readonly kind: 'options';
   /**
-   * The labels as the page shows them, or as the profile has them if the form model has no options.
+   * The labels of the options to choose. They are as on the page, or as in the profile if the form
+   * model has no options for this field.
    */
   readonly labels: readonly string[];
   /**

@@ -1,6 +1,6 @@
 /**
- * Words that mark a question as required or optional. They are dropped only as marks: the question
- * "Is a visa required?" keeps its last word.
+ * Words that mark a question as required or optional. A label loses them only in brackets, after
+ * "*" or after a dash: the question "Is a visa required?" keeps its last word.
  */
 const mark =
   '(?:required|mandatory|optional|erforderlich|pflichtfeld|freiwillig|obligatoire|requis|facultatif|obligatorio|opcional|必須|任意)';
@@ -28,8 +28,8 @@ export function normaliseLabel(text: string): string {
 }
 
 /**
- * The three conversions make "ß", "ẞ" and "ss" equal. They skip the dotless "ı", because it has the
- * same capital as "i" but must stay different.
+ * Changes the case three times, so that "ß", "ẞ" and "ss" become equal. Leaves out the dotless "ı",
+ * because it has the same capital as "i" but must stay different from "i".
  */
 function caseFolded(text: string): string {
   const folded = text.split('ı').map((part) => part.toLowerCase().toUpperCase().toLowerCase());

@@ -21,7 +21,7 @@ export function refusedMessage(labels: readonly string[]): string {
 
 export function unsupportedMessage(fields: readonly FormField[]): string {
   const labels = fields.map(({ label }) => quoted(label));
-  return listed('These required fields have an unsupported kind of input', labels);
+  return listed('The node cannot fill in these required fields', labels);
 }
 
 const fileRules = {

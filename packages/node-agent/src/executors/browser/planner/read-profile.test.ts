@@ -60,7 +60,10 @@ describe('a malformed member is named, and its value is not', () => {
     [{ basics: { email: [secret] } }, 'basics.email must be a string.'],
     [{ basics: { email: true } }, 'basics.email must be a string.'],
     [{ basics: { name: secret.repeat(100) } }, 'basics.name must have 1024 characters or fewer.'],
-    [{ basics: { name: `${secret}\u0007` } }, 'basics.name must have no control characters.'],
+    [
+      { basics: { name: `${secret}\u0007` } },
+      'basics.name must have no control characters except tabs and line breaks.',
+    ],
     [{ work: [{ name: 'A' }, secret] }, 'work[1] must be an object.'],
     [{ work: [null] }, 'work[0] must be an object.'],
     [{ answers: { [secret]: 'x' } }, 'answers must be an array.'],

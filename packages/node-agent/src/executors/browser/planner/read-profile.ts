@@ -56,8 +56,8 @@ function invalid(message: string): ProfileReading {
 }
 
 /**
- * These messages replace unclear ones of the schema. The key is the broken keyword, or the keyword
- * and the name of the member.
+ * Messages that replace unclear messages of the schema. Each key is the keyword that the profile
+ * breaks, alone or with the name of the member that breaks it.
  */
 const rules: Readonly<Record<string, string>> = {
   oneOf: 'must have either base64, or url with sha256',

@@ -20,7 +20,9 @@ export type Resolution =
  */
 export function resolveProfile(document: ProfileDocument): Resolution {
   const control = controlCharacterIn(ProfileSchema, document);
-  if (control !== undefined) return invalid(`${control} must have no control characters.`);
+  if (control !== undefined) {
+    return invalid(`${control} must have no control characters except tabs and line breaks.`);
+  }
   const answers = new Map<string, ProfileValue>();
   for (const [index, { question, answer }] of (document.answers ?? []).entries()) {
     const key = normaliseLabel(question);
@@ -90,8 +92,8 @@ function cleanText(text: string): string {
 }
 
 /**
- * Returns the path of the first member with a control character other than a tab or a line break,
- * or undefined. Searches only the members of the schema.
+ * Returns the path of the first member that has a control character other than a tab or a line
+ * break. Returns undefined if there is none. Searches only the members that the schema names.
  */
 function controlCharacterIn(schema: unknown, value: unknown, name = ''): string | undefined {
   if (typeof value === 'string') return /[^\P{Cc}\t\n\r]/u.test(value) ? name : undefined;

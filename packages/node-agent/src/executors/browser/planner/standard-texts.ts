@@ -128,7 +128,10 @@ function latest<Item extends Period>(periods: readonly Item[]): Item | undefined
   );
 }
 
-/** A current period ends last. Dates of ISO 8601 compare as text. */
+/**
+ * A current period counts as the one that ends last. Dates are compared as text, which is correct
+ * for ISO 8601.
+ */
 function isLater(one: Period, other: Period): boolean {
   const [end, otherEnd] = [one, other].map((period) =>
     isCurrent(period) ? '9999' : (period.endDate ?? ''),

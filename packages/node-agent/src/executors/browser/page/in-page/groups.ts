@@ -102,8 +102,8 @@ export function optionLabelOf(option: HTMLElement): string {
 }
 
 /**
- * Identifies the question of an option. Options with the same result belong to one group.
- * Undefined: the option is in no group.
+ * Identifies the question of an option. Options of the same shape with the same result belong to
+ * one group. Undefined: the option is in no group.
  */
 export function groupOf(
   option: HTMLElement,

@@ -33,8 +33,8 @@ export function isUsable(option: Element): boolean {
 }
 
 /**
- * Reads the visible options of the control's listbox. With `selector`, reads all visible elements
- * of the page that match it instead.
+ * Reads the options of the control's listbox. With `selector`, reads the elements of the page that
+ * match it instead. Leaves out hidden and disabled elements.
  */
 export function readListbox(
   control: HTMLElement,

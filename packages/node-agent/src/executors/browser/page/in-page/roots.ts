@@ -118,8 +118,8 @@ export function findSubmit(
 }
 
 /**
- * Finds the first visible control that leads to the application form. `href` is undefined unless
- * the element is a link to another document.
+ * Finds a visible control that leads to the application form, first by `selectors`, then by its
+ * caption. `href` is undefined unless this control is a link to another document.
  */
 export function findEntry(selectors: readonly string[]): {
   report: { readonly isFound: boolean; readonly href: string | undefined };

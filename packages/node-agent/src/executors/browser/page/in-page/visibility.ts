@@ -62,8 +62,8 @@ export function closestAcross(element: Element, selector: string): HTMLElement |
 }
 
 /**
- * The largest ancestor of a control, below the form, in which all controls have the same name as
- * this control. Null if there is none.
+ * The largest ancestor of a control, below the form, in which every `input`, `select` and
+ * `textarea` has the same name as the control. Hidden inputs do not count. Null if there is none.
  */
 export function nearestFieldBox(control: HTMLElement): HTMLElement | null {
   const name = control.getAttribute('name');

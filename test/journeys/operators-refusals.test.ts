@@ -65,7 +65,7 @@ test.each([['tenant', 'list'], ['status'], ['trace', nobody.replace('tnt', 'sub'
     const DATABASE_URL = 'postgresql://postgres@127.0.0.1:1/none';
     const ran = await svc.runProcess(words, { DATABASE_URL });
     expect(ran).toMatchObject({ code: 1, stdout: '' });
-    expect(ran.stderr).toMatch(/Postgres at DATABASE_URL is down|cannot be reached/);
+    expect(ran.stderr).toMatch(/cannot be reached/);
     expect(ran.stderr.trim().split('\n')).toHaveLength(1);
   },
 );

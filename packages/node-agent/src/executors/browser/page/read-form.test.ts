@@ -256,7 +256,7 @@ test('Ashby is read by its paths, without its second upload and the box behind t
   expect(fields[1]?.state).toEqual({ kind: 'chosen', labels: ['Yes'] });
 });
 
-test('each field has a key of its own, whatever the page names its fields', async () => {
+test('each field has another key, even if the page gives two fields one name', async () => {
   const named = ['b', 'b-3', 'b'].map((name) => `<label>Q <input name="${name}"></label>`);
   const reports = await fieldFor(named.join(''));
   expect(new Set(reports.map(({ field }) => field.key)).size).toBe(3);

@@ -4,7 +4,7 @@
  */
 export const sharedStatements = 'svc.shared-statements';
 
-/** A message of the channel. The ids are UUIDs. */
+/** A message on the channel `sharedStatements`. The submission ids are UUIDs. */
 export interface SharedStatement {
   readonly intent: 'hold' | 'begin' | 'outcome' | 'settle';
   readonly submissionIds: readonly string[];

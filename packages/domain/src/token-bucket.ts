@@ -9,7 +9,7 @@ export interface RatePolicy {
 
 export interface TokenBucket {
   readonly tokens: number;
-  /** The time at which `tokens` was counted, in milliseconds by the clock that fills the bucket. */
+  /** The time at which `takeToken` counted `tokens`: its `nowMs`, in milliseconds. */
   readonly atMs: number;
 }
 

@@ -7,7 +7,10 @@ import {
 } from './decimal.ts';
 import { secondsOfMs, type Usage, type UsageUnit, usageUnits } from './usage.ts';
 
-/** The units that have a cap. The store limits `nodeSeconds` to the time since `begin`. */
+/**
+ * The units that have a cap. `nodeSeconds` has none, because the store limits it to the time since
+ * `begin`.
+ */
 export type CappedUnit = Exclude<UsageUnit, 'nodeSeconds'>;
 
 /**

@@ -11,8 +11,8 @@ export const usageUnits = [
 export type UsageUnit = (typeof usageUnits)[number];
 
 /**
- * The usage that a node metered, or that is typical for a job type. A unit without a reported
- * amount is missing.
+ * The usage that a node metered, or that is typical for a job type. A unit without a known amount
+ * is missing.
  */
 export type Usage = Partial<Record<UsageUnit, Decimal>>;
 

@@ -3,7 +3,10 @@ import { nodeLinkCloseCodes } from '@svc/contracts';
 export interface LinkEnd {
   /** The close code; 1006 if the link broke or was never open. */
   readonly closeCode: number;
-  /** The HTTP status of a refused upgrade. Undefined if the service refused no upgrade. */
+  /**
+   * The HTTP status with which the service refused the upgrade to a WebSocket. Undefined if it did
+   * not refuse the upgrade.
+   */
   readonly refusedStatus?: number;
 }
 

@@ -30,8 +30,8 @@ export function refusalOfRoot({ isSandboxed }: NodeOptions, userId?: number): st
 }
 
 /**
- * Returns the browser that the node owner gave, or one that is found. Throws `CannotStartBrowser`
- * if there is none.
+ * Returns the path of the browser that the node owner gave, or else of one that `findBrowser`
+ * finds. Throws `CannotStartBrowser` if there is neither.
  */
 export function browserOf({ browser, searchPath }: NodeOptions): string {
   const { platform } = process;

@@ -13,7 +13,7 @@ export interface Execution {
 
 export interface ExecutionHooks {
   report(frame: FrameFromNodeOf<'usage'>): void;
-  /** Records `submitting` on disk, or rejects. */
+  /** Records on disk that the next step may submit the application, or rejects. */
   submitting(): Promise<void>;
 }
 

@@ -64,8 +64,8 @@ export interface Executor {
 }
 
 /**
- * Returns an executor that declines the offers for all other hosts with `policy` (CONTRACT 10,
- * "Running it"). An empty list allows all hosts.
+ * Returns an executor that declines, with the reason `policy`, each offer for a host that is not in
+ * `hosts` (CONTRACT 10, "Running it"). An empty list allows all hosts.
  */
 export function onlyAt(hosts: readonly string[], executor: Executor): Executor {
   if (hosts.length === 0) return executor;

@@ -267,8 +267,8 @@ describe('with private networks refused', () => {
       asked += 1;
       callback(null, [{ address: asked === 1 ? '93.184.216.34' : '127.0.0.1', family: 4 }]);
     };
-    // This call gets the public address, as a look-up that checks the name before a request would.
-    // Every later look-up gets the private address.
+    // This call simulates a check of the name before the request. It gets the public address, and
+    // every later look-up gets the private address.
     rebinding('hooks.example.com', {}, () => {});
     const http = client({ allowPrivateNetworks: false, resolveAll: rebinding });
     for (let n = 0; n < 2; n += 1) {

@@ -6,7 +6,10 @@ export type ResolveAll = (
   callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
 ) => void;
 
-/** The time limit of the first try of a query. c-ares computes the limits of later tries. */
+/**
+ * The time limit of the first try of a query. c-ares, the DNS library in Node, computes the limits
+ * of later tries.
+ */
 const queryTimeoutMs = 2_000;
 const queryTriesMax = 2;
 

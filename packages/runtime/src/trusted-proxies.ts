@@ -62,8 +62,8 @@ function valuesOf(request: IncomingMessage, name: string): string[] {
 }
 
 /**
- * Parses `TRUST_PROXY`: a comma-separated list of addresses, blocks and the names `loopback`,
- * `linklocal` and `uniquelocal`. Undefined if it is invalid.
+ * Parses `TRUST_PROXY`: a comma-separated list of IP addresses, CIDR blocks and the names
+ * `loopback`, `linklocal` and `uniquelocal`. Undefined if it is invalid.
  */
 export function parseTrustedProxies(text: string): TrustedProxies | undefined {
   const trusted = new BlockList();

@@ -4,7 +4,8 @@ import { createKeyCache } from './key-objects.ts';
 
 /**
  * Signed requests of tenants, operators and nodes (CONTRACT 1).
- * `packages/signing/vectors/request-signing.json` has vectors that other implementations computed.
+ * `packages/signing/vectors/request-signing.json` has test vectors that other implementations
+ * computed.
  */
 
 export const signatureScheme = 'SVC1-HMAC-SHA256';
@@ -17,7 +18,7 @@ export function sha256Hex(bytes: Uint8Array | string): string {
 
 /** The signed parts of a request. `target` is the path and query exactly as sent. */
 export interface SignedParts {
-  /** Unix seconds, with exactly the digits of the header. */
+  /** Unix seconds, written exactly as in the header `X-SVC-Timestamp`. */
   readonly timestamp: string;
   readonly method: string;
   readonly target: string;
@@ -36,7 +37,7 @@ function hmac(secret: string, text: string): Buffer {
   return createHmac('sha256', keyOf(secret)).update(text).digest();
 }
 
-/** The value of `X-SVC-Signature`. The key is the whole secret string with its prefix. */
+/** Returns the value of `X-SVC-Signature`. The HMAC key is the whole secret, with its prefix. */
 export function signRequest(request: {
   readonly secret: string;
   readonly timestamp: string | number;
@@ -54,7 +55,10 @@ export function signRequest(request: {
 }
 
 export type Verification =
-  /** `secretIndex` is the index in `secrets` of the last secret that matches a signature. */
+  /**
+   * `secretIndex` is an index in the `secrets` that `verifyRequest` got. It points to the last
+   * secret that matches a signature.
+   */
   | { readonly kind: 'verified'; readonly secretIndex: number }
   | { readonly kind: 'malformed'; readonly detail: string }
   /** `seconds` is positive if the timestamp is ahead of the service's clock, otherwise negative. */
@@ -69,7 +73,10 @@ type Presented =
   | { kind: 'signatures'; signatures: Buffer[] }
   | { kind: 'malformed'; detail: string };
 
-/** Removes spaces and tabs at both ends. A regular expression could take quadratic time. */
+/**
+ * Removes spaces and tabs at both ends. Does not use a regular expression, because that could take
+ * quadratic time.
+ */
 function withoutOptionalSpaces(text: string): string {
   const isSpace = (at: number): boolean => text[at] === ' ' || text[at] === '\t';
   let start = 0;

@@ -67,7 +67,7 @@ function requireKey(keyring: Keyring, keyId: string): KeyObject {
 
 /**
  * The number of nonces for which random bytes are drawn at once. Drawing bytes for each nonce
- * separately would take longer than sealing.
+ * separately would make sealing slower.
  */
 const noncesDrawn = 256;
 const drawn = Buffer.alloc(noncesDrawn * nonceBytes);

@@ -3,7 +3,7 @@ import { createKeyCache } from './key-objects.ts';
 
 /**
  * Signatures of webhooks by Standard Webhooks v1 (CONTRACT 6).
- * `packages/signing/vectors/webhook-signing.json` has a vector that another implementation
+ * `packages/signing/vectors/webhook-signing.json` has a test vector that another implementation
  * computed.
  */
 

@@ -1,6 +1,6 @@
 /**
- * Limits the calls to `perSecond` in any second. `take` waits until one more call is within the
- * limit.
+ * Limits how many calls start in any second (`perSecond` of `createCallBudget`). `take` waits until
+ * one more call may start.
  */
 export interface CallBudget {
   take(): Promise<void>;

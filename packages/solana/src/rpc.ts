@@ -6,8 +6,8 @@ export type RpcOutcome =
   /** Numbers above 2^53 in `result` are not exact, so amounts must be read from strings. */
   | { readonly kind: 'answered'; readonly result: unknown }
   /**
-   * The server asks for fewer calls, or is behind the chain. `retryAfterMs` is 0 if the server
-   * names no number of seconds, and otherwise at most `retryAfterMsMax`.
+   * The server asks for fewer calls, is unhealthy or is behind the chain. `retryAfterMs` is 0 if
+   * the server names no number of seconds, and otherwise at most `retryAfterMsMax`.
    */
   | { readonly kind: 'busy'; readonly reason: string; readonly retryAfterMs: number }
   /** No usable answer: for example a network error, a timeout, or text that is not JSON-RPC. */

@@ -73,8 +73,8 @@ export async function openStoreOrRefuse(
 }
 
 /**
- * The limit of each wait for Redis at the start of a service. After the limit, the service starts
- * without Redis, because a part of its work does not need Redis.
+ * The limit of a wait for Redis at the start of a service (`guardRedis` has a shorter one). After
+ * the limit, the service starts without Redis, because a part of its work does not need Redis.
  */
 export const redisWaitMsMax = 2_000;
 

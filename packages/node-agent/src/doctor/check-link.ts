@@ -4,9 +4,12 @@ import type { NodeOptions } from '../options.ts';
 import { askLink, type LinkAnswer } from './ask-link.ts';
 import { type Finding, fail, pass } from './finding.ts';
 
-/** A request that is signed correctly but is no upgrade gets this status. */
+/** A request that is signed correctly but does not ask for a WebSocket gets this status. */
 const signedStatus = 400;
-/** The service refuses a signature if the clocks differ by more than this (CONTRACT 1). */
+/**
+ * The service refuses a signature if its clock and the clock of the node differ by more than this
+ * (CONTRACT 1).
+ */
 const clockSecondsMax = 300;
 
 const unreachable: Readonly<Record<string, string>> = {

@@ -187,8 +187,8 @@ test('accepts whose statement was committed and whose answer was lost are recogn
   const losing = losingAnAnswer(store);
   const accepts = [
     { submissionId: a.id, nodeId: one, offers: acceptOf('ofr_1', one) },
-    // The batch also has two more accepts of the first submission: another offer of the same node,
-    // and another node.
+    // The batch also has two more accepts of the first submission: one by the same node for another
+    // offer, and one by another node.
     { submissionId: a.id, nodeId: one, offers: acceptOf('ofr_2', one) },
     { submissionId: a.id, nodeId: other, offers: acceptOf('ofr_3', other) },
     { submissionId: b.id, nodeId: other, offers: acceptOf('ofr_4', other) },

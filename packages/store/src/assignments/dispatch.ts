@@ -99,7 +99,7 @@ async function loadAll(
 }
 
 export type DispatchCommit =
-  /** The node keeps `receipt`, and returns it after a restore (`recovery/receipts.ts`). */
+  /** The node keeps `receipt`, and returns it after the database was restored from a backup. */
   | { kind: 'dispatched'; payloadText: string; requestId: string; receipt: string }
   | { kind: 'not_pending' };
 

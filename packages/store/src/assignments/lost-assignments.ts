@@ -15,7 +15,7 @@ import { sealServiceFailure } from './service-failures.ts';
 
 export type HelloFinding =
   | { readonly kind: 'lost'; readonly submissionIds: readonly string[] }
-  /** The node has a newer link. The hello of this link does not count. */
+  /** The node has a newer link than the one that sent this hello, so nothing was stored. */
   | { readonly kind: 'superseded' };
 
 /**

@@ -37,7 +37,10 @@ export type NodeOutcome =
       usage: Usage;
       code: NodeFailureCode;
       message: string;
-      /** Facts that the node adds to the code. They may change whether the failure is retriable. */
+      /**
+       * Facts that the node reports in addition to `code`. They may change whether the failure is
+       * retriable.
+       */
       stated?: FailureStatement;
     };
 
@@ -50,8 +53,8 @@ const storeInBatch = batched<OutcomeReport, { isQuarantined: boolean } | null>({
 
 export type StoreOutcomeResult =
   /**
-   * `isQuarantined`: the batch with this outcome has quarantined the node. The node gets no offers
-   * for a while.
+   * `isQuarantined`: the statement that stored this outcome also quarantined the node, so the node
+   * gets no offers for a while.
    */
   | { kind: 'stored'; isQuarantined: boolean }
   /** The submission already has an outcome of the node or a late outcome. */
@@ -188,8 +191,8 @@ async function recordLateOutcome(
      WHERE id = $1::uuid AND late_outcome_status IS NULL`,
     [submissionId, status, row.now],
   );
-  // The tenant's row is locked until the commit. An event that is written after a change of the URL
-  // therefore goes to the new URL.
+  // The tenant's row is locked until the commit. An event that is written after a change of the
+  // webhook URL therefore goes to the new URL.
   const [tenant] = await query<Destinations>(
     `SELECT ${destinationColumns('t')} FROM tenants t WHERE id = $1::uuid FOR SHARE OF t`,
     [row.tenant_id],

@@ -26,9 +26,11 @@ export type AuditFault =
   | { kind: 'place_removed'; position: bigint }
   /** The entry is in the log, but not in the chain. */
   | { kind: 'inserted'; entryId: bigint }
-  /** The chain ends before the position of a sealed or noted head. */
+  /** The chain ends before the position of the sealed head or of the caller's head `noted`. */
   | { kind: 'cut_off'; position: bigint }
-  /** The chain has another hash at the position of a sealed or noted head. */
+  /**
+   * The chain has another hash at the position of the sealed head or of the caller's head `noted`.
+   */
   | { kind: 'rewritten'; position: bigint }
   /** The sealed head cannot be unsealed, or its text is malformed. */
   | { kind: 'head_forged' }

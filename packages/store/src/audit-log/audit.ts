@@ -36,7 +36,7 @@ export interface AuditedChange {
       | 'delivery'
       | 'service';
     /**
-     * The subject's id in wire form. For the service it is a name, such as `surge` or
+     * The subject's id in wire form. For the kind `service` it is a name, such as `surge` or
      * `log-level:gateway`.
      */
     readonly id: string;

@@ -77,9 +77,9 @@ export function createBatcher<Input, Output>(
     answerMsMax = answerMsDefault,
   } = options;
   const waiting: Call<Input, Output>[] = [];
-  /** The number of drain loops. A loop ends when no call waits. */
+  /** The number of loops in `drain` that have not ended. A loop ends when no call waits. */
   let inFlight = 0;
-  /** The number of drain loops whose batch is not answered yet. */
+  /** The number of loops in `drain` whose batch is not answered yet. */
   let running = 0;
 
   async function drain(): Promise<void> {

@@ -28,7 +28,10 @@ export function openCalls<Input, Output>(
   return calls.filter(({ isAnswered }) => !isAnswered);
 }
 
-/** Resolves or rejects as `asked` does. Rejects with `AnswerOverdue` after `answerMsMax`. */
+/**
+ * Resolves or rejects as `asked` does. Rejects with `AnswerOverdue` if `asked` takes longer than
+ * `answerMsMax`.
+ */
 export function answeredWithin<Output>(
   answerMsMax: number,
   asked: Promise<Output>,

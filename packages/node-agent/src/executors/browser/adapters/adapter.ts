@@ -19,8 +19,8 @@ export interface ReadingRules {
    */
   readonly named?: string;
   /**
-   * Controls that are no part of the application, like a second upload that only fills in other
-   * fields.
+   * Controls that are not filled in. Examples are an upload that only fills in other fields, and an
+   * input that buttons replace.
    */
   readonly ignored?: string;
   /**
@@ -38,7 +38,8 @@ export interface ReadingRules {
    */
   readonly buttonGroup?: { readonly container: string; readonly option: string };
   /**
-   * Text inputs that show suggestions but are no ARIA combobox. `options` selects the suggestions.
+   * Text inputs that show suggestions but are not ARIA comboboxes. `options` selects the
+   * suggestions.
    */
   readonly typeaheads?: readonly { readonly control: string; readonly options: string }[];
   readonly fieldError: string;
@@ -63,8 +64,8 @@ export interface UploadRules {
 }
 
 /**
- * The signs that the ATS has the application. One sign is enough, unless the answer contains a
- * refusal or has a status of 400 or higher.
+ * The signs that the ATS has the application. One sign is enough, unless the answer to the
+ * submission request contains a refusal or has a status of 400 or higher.
  */
 interface SuccessRules {
   /** Matches the path of the page's URL, or of the URL of one of its frames. */
@@ -116,7 +117,7 @@ export interface FormToSend {
  * fixtures.
  */
 export interface Adapter {
-  /** Reported in `details.adapter`. */
+  /** The name that the result of the job shows as `details.adapter`. */
   readonly name: string;
   readonly reading: ReadingRules;
   /** The selector of the link or button that leads from the posting to the form. */

@@ -1,6 +1,6 @@
 import type { Answer, Refusal } from './adapter.ts';
 
-/** Undefined if the body is no JSON object or array. */
+/** Undefined if the body is not a JSON object or array. */
 export function jsonOf({ bodyText }: Answer): unknown {
   if (bodyText === undefined || !/^\s*[[{]/u.test(bodyText)) return undefined;
   try {

@@ -52,8 +52,8 @@ export const greenhouse: Adapter = {
     done: '.file-upload__filename, .filename, #resume_filename',
     failed: '.file-upload__error, .helper-text--error',
   },
-  // The board sends JSON to the address of the job, with or without `/embed` in front. The path may
-  // also be `/embed/job_app`.
+  // The job board posts the application to the path of the job, which may begin with `/embed`, or
+  // to `/embed/job_app`.
   submissionOf: postTo(/\/jobs\/\d+\/?$|\/embed\/job_app\/?$/u),
   success: {
     path: /\/confirmation\/?$/u,

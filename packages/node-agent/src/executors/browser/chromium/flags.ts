@@ -123,7 +123,10 @@ export function browserFlags({ profileDirectory, isSandboxed }: FlagInput): stri
   ];
 }
 
-/** Preferences of a full Chromium. Headless shell has none of these functions. */
+/**
+ * Preferences for a full Chromium. They switch off, for example, autofill, saved passwords and
+ * downloads.
+ */
 export const browserPreferences = {
   autofill: { credit_card_enabled: false, profile_enabled: false },
   credentials_enable_service: false,

@@ -45,7 +45,7 @@ function burn(ms: number): void {
 const processesOf = (stateDir: string): number[] =>
   processesWithCommand(`--user-data-dir=${stateDir}/`);
 
-/** The seccomp mode of a process; 2 is a filter. */
+/** The seccomp mode of a process. It is 2 if a filter restricts the system calls of the process. */
 function seccompOf(pid: number): string | undefined {
   return /^Seccomp:\s+(\d)$/mu.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
 }

@@ -43,7 +43,7 @@ export interface OpenBrowser {
   readonly page: Page;
   /** A private directory for files of the job. It is deleted after the browser has ended. */
   readonly directory: string;
-  /** The usage from the start of the browser to this call, or to its end if it has ended. */
+  /** The usage of the browser from its start until now, or until its end if it has ended. */
   readonly usage: () => Promise<BrowserUsage>;
   /** Resolves with the reason when the browser ends. Its processes may run a little longer. */
   readonly whenGone: Promise<BrowserEnd>;

@@ -8,8 +8,8 @@ import { killProcessesOf } from './process-tree.ts';
 const privateDirectory = 0o700;
 const privateFile = 0o600;
 /**
- * The names of these directories are short, because a full Chromium makes a socket below them, and
- * the path of a socket is limited in length.
+ * The directories of a browser have short names, because a full Chromium makes a socket below them,
+ * and the path of a socket is limited in length.
  */
 const parentName = 'b';
 const nameBytes = 4;

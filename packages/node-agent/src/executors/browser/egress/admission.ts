@@ -1,8 +1,8 @@
 import { admittanceOf, type Passage, type Seal, type SealedTo } from './seal.ts';
 
 /**
- * `slot`: the connection takes the slot of a sealed proxy (`Seal`). The caller calls `ended` when
- * the tunnel has ended, or when the plain request has failed.
+ * `slot`: the connection takes the slot of a sealed proxy (`Seal`). The caller must call `ended`
+ * when the tunnel has ended, or when the plain HTTP request has failed.
  */
 export type Entry =
   | { readonly kind: 'pass' }

@@ -7,7 +7,7 @@ export interface Destination {
   readonly port: number;
 }
 
-/** An address that the node owner sets with `--map-host`. The address rules do not apply to it. */
+/** An address that the node owner sets with `--map-host`. It may be private, with any port. */
 interface MappedAddress {
   readonly address: string;
   readonly port: number;

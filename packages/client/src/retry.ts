@@ -4,8 +4,8 @@ import type { Answer } from './send.ts';
 const firstPauseMs = 500;
 const pauseMsMax = 8000;
 /**
- * The longest pause that a call accepts. If the service asks for a longer one, the call throws the
- * error at once.
+ * The longest pause that an error answer may ask for. If it asks for a longer one, the call throws
+ * the error at once instead of trying again.
  */
 const askedPauseMsMax = 60_000;
 const temporaryStatuses: readonly number[] = [408, 429, 500, 502, 503, 504];
@@ -22,7 +22,8 @@ function askedPauseMs(error: ApiError, headers: Headers | undefined): number | u
   if (/^\d+$/.test(header)) return Number(header) * 1000;
   const untilMs = Date.parse(header);
   if (untilMs) {
-    // The pause starts at the answer's `date`, if there is one: the local clock may be wrong.
+    // The pause is counted from the `date` of the answer, because the local clock may be wrong.
+    // Without a `date`, the local clock is used.
     const fromMs = Date.parse(headers?.get('date') ?? '') || Date.now();
     return Math.max(0, untilMs - fromMs);
   }

@@ -44,7 +44,10 @@ function fromBase64(text: string): Bytes | undefined {
   }
 }
 
-/** Throws if the secret is malformed. WebCrypto compares in constant time. */
+/**
+ * Compares signatures with `crypto.subtle.verify`, because it takes constant time. Throws if the
+ * secret is malformed.
+ */
 async function isSignedWith(
   secret: string,
   content: Bytes,

@@ -32,8 +32,8 @@ export const MakeOffer = Type.Object({
   /** RFC 3339, by the database's clock. */
   offeredAt: Type.String(),
   /**
-   * The latest offers of the submission that have already ended. The commit of an accept also
-   * stores these offers.
+   * The latest offers of the submission that have already ended. If the node accepts, the commit of
+   * the assignment also stores these offers.
    */
   before: Type.Array(OfferRecord, { maxItems: offerRecordsMax }),
   ...OfferFacts.properties,
@@ -101,7 +101,7 @@ export type NodeLinked = Static<typeof NodeLinked>;
 
 /**
  * Reports to all dispatchers that an operator changed this node. The dispatcher with the node's
- * link reads the node again.
+ * link reads the settings of the node again.
  */
 export const NodeChanged = Type.Object({ kind: Type.Literal('node_changed'), nodeId: Id });
 

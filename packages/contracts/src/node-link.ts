@@ -143,8 +143,8 @@ const failed = Type.Object({
     code: Type.Enum(nodeFailureCodes),
     message: Type.String({ maxLength: failureMessageLengthMax }),
     /**
-     * False if the journal of the node proves that the node submitted nothing. True has the same
-     * effect as an omission.
+     * False if the journal of the node proves that the node submitted nothing. Only `false` with
+     * the code `node_error` has an effect.
      */
     submitted: Type.Optional(Type.Boolean()),
     /**

@@ -70,7 +70,9 @@ test('a schema that does not match this build is refused', async () => {
 
 test('a start without a database says so', async () => {
   const DATABASE_URL = 'postgresql://postgres@127.0.0.1:9/nothing';
-  await expect(start({ DATABASE_URL })).rejects.toThrow('Postgres at DATABASE_URL cannot be reached');
+  await expect(start({ DATABASE_URL })).rejects.toThrow(
+    'Postgres at DATABASE_URL cannot be reached',
+  );
 });
 
 test('without Redis a worker starts, is not ready, and reconciles', async () => {

@@ -5,8 +5,8 @@ import { Nullable, pageParameters, PageOf, Time, WireId } from './common.ts';
 /** Who made a change: the tenant, an operator, or a program of the service (CONTRACT 12). */
 export const ChangeAuthor = Type.Object({
   /**
-   * Null if no key with an id signed the change, as in old entries. Omitted if an operator made the
-   * change.
+   * Null if no key with an id signed the change, as in old entries. Omitted if `operator` is
+   * present.
    */
   keyId: Type.Optional(Nullable(WireId('key'))),
   /**
@@ -17,8 +17,8 @@ export const ChangeAuthor = Type.Object({
 });
 
 /**
- * The members that changed, with names as on the wire. For a creation `before` is null, and for a
- * deletion `after` is null.
+ * The values before or after the change: the settings that the change names, or all members of a
+ * webhook endpoint or key. For a creation `before` is null, and for a deletion `after` is null.
  */
 const ChangedMembers = Nullable(Type.Object({}));
 

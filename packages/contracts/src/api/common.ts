@@ -19,7 +19,10 @@ export const Credits = Type.Number({
 
 export const Usdc = Type.Number({ description: 'The unit is USDC, with at most six decimals.' });
 
-/** The largest amount of credits: 999,999,999.999999, which has fifteen digits. */
+/**
+ * The largest amount of credits is 999,999,999.999999, because a JavaScript number keeps fifteen
+ * digits exactly.
+ */
 export const creditsMax = creditsToNumber(creditsMicrosMax);
 
 /** A TypeID: a prefix and a UUIDv7 in 26 characters of base32. */
@@ -40,7 +43,7 @@ export const QuoteFigures = Type.Object({
 
 export const RefundFigures = Type.Object({ amount: Credits, charged: Credits });
 
-/** A unit that was not reported is omitted. */
+/** Omitted if the unit was not reported or, in a rate card, has no weight. */
 const UsageAmount = Type.Optional(Type.Number());
 export const UsageFigures = Type.Object({
   nodeSeconds: UsageAmount,

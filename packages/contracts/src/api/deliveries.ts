@@ -24,7 +24,10 @@ export type DeliveryAttempt = Static<typeof DeliveryAttempt>;
 export const Delivery = Type.Object({
   id: WireId('dlv'),
   eventId: WireId('evt'),
-  /** The webhook endpoint. Null if the URL is or was the one in the tenant's settings. */
+  /**
+   * The webhook endpoint of the delivery. Null if the delivery goes to a URL of the tenant's
+   * settings, present or past.
+   */
   endpointId: Nullable(WireId('whe')),
   type: Type.Enum(eventTypes),
   status: DeliveryStatus,

@@ -8,7 +8,9 @@ export interface StandardField {
   readonly role: string;
   /** The path of the field's member in `applicantProfile`. `[]` stands for an item of a list. */
   readonly member: string;
-  /** A label of the page must equal one of these labels. Both are normalised first. */
+  /**
+   * A field matches if its label on the page equals one of these labels. Both are normalised first.
+   */
   readonly labels: readonly string[];
   readonly autocomplete: readonly string[];
 }

@@ -79,7 +79,8 @@ function compareResponses(context: Comparison, at: string, was: unknown, now: un
       context.found.push(`${at}: answer ${status} is gone`);
       continue;
     }
-    // Both documents refer to the same shared response, which `breakingChanges` compares once.
+    // If both documents refer to the same shared response, it is skipped here, because
+    // `breakingChanges` compares it once.
     if (refName(response) !== '' && refName(response) === refName(other)) continue;
     const before = resolveRef(context.frozen, response);
     const after = resolveRef(context.present, other);

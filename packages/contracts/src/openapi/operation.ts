@@ -46,7 +46,7 @@ export interface RequestDefinition {
 export interface OperationLink {
   readonly operationId: string;
   readonly parameter: string;
-  /** A JSON Pointer to the member of the answer. */
+  /** A JSON Pointer to the member of the answer whose value `parameter` gets. */
   readonly from: string;
   readonly description: string;
 }
@@ -78,8 +78,8 @@ const signed = [
 ] as const satisfies readonly ErrorCode[];
 
 /**
- * The additional codes of every endpoint whose requests tenants sign, because the signing key may
- * lack the scope that the endpoint needs.
+ * Every endpoint with the access `tenant` has these codes in addition to `signed`, because the key
+ * of a tenant may lack the scope that the endpoint needs.
  */
 const keyed = ['scope_missing'] as const satisfies readonly ErrorCode[];
 

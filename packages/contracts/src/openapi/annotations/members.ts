@@ -212,8 +212,8 @@ export const formats: Readonly<Record<string, object>> = {
 };
 
 /**
- * The formats that only our validator knows. For each, the value is the standard format that the
- * document shows in its place.
+ * The keys are formats that only our validator knows. The value is the standard format that the
+ * document shows instead. A format without a standard counterpart, such as `cidr`, is not listed.
  */
 export const standardFormats: Readonly<Record<string, string>> = {
   'public-http-url': 'uri',

@@ -14,7 +14,10 @@ export const microsPerCredit = 1_000_000n;
  */
 export const creditsMicrosMax = 10n ** 15n - 1n;
 
-/** True if an amount of micro-credits, positive or negative, has an exact form on the wire. */
+/**
+ * True if an amount of micro-credits, positive or negative, is not beyond `creditsMicrosMax`. Such
+ * an amount has an exact form on the wire.
+ */
 export function fitsCredits(micros: bigint): boolean {
   return micros >= -creditsMicrosMax && micros <= creditsMicrosMax;
 }

@@ -10,12 +10,12 @@ export interface Decimal {
 }
 
 /**
- * An accepted number has at most this many digits. Zeros at either end do not count. More digits
- * would only cost time.
+ * The most digits of a number that `parseDecimal` accepts. Zeros at either end do not count. The
+ * limit exists because very long numbers would cost time and have no use.
  */
 export const decimalDigitsMax = 400;
 /**
- * The largest exponent of an accepted number, in the form
+ * The largest exponent of a number that `parseDecimal` accepts. The exponent is that of the form
  * `<whole number without trailing zeros>e<exponent>`. The smallest one is `-decimalExponentMax`.
  */
 export const decimalExponentMax = 400;

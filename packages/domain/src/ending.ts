@@ -11,7 +11,10 @@ export type EndingRequest =
   | { readonly kind: 'cancel'; readonly by: 'tenant' | 'operator' }
   | {
       readonly kind: 'reject';
-      /** True: reject only if the dispatch grace has ended. False: reject at any time. */
+      /**
+       * True: reject only from `dispatchGraceMs` after the dispatch deadline. False: reject at any
+       * time.
+       */
       readonly onlyOverdue: boolean;
       readonly offers?: readonly OfferRecord[];
     };

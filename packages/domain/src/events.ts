@@ -79,7 +79,7 @@ export interface LowBalanceEventData {
 
 /**
  * `data` of `credits.low_balance` (CONTRACT 4). A charge or a change of the threshold causes the
- * event. `figures` are the values after it.
+ * event. `figures` are the values after that charge or change.
  */
 export function lowBalanceEventData(figures: {
   readonly balanceMicros: bigint;
@@ -145,8 +145,8 @@ export function eventBody(event: {
 }
 
 /**
- * Replaces the node's message in the body of a `submission.failed` event with an empty text.
- * Returns any other body unchanged.
+ * Replaces the failure's message in the body of a `submission.failed` event with an empty text.
+ * Returns the body of any other event unchanged.
  */
 export function withoutFailureMessage(body: string): string {
   const event: { data: { failure?: FailureData } } = JSON.parse(body);

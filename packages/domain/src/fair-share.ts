@@ -7,9 +7,9 @@
  * The counts of asks and grants decay with this time constant: after it, 37 % of a count is left.
  */
 export const shareMemoryMs = 30_000;
-/** The largest recent backlog decays with this time constant. */
+/** `backlogMax`, the recent maximum of the backlog, decays with this time constant. */
 export const backlogMemoryMs = 300_000;
-/** The contention ends this long after the last ask that got no slot. */
+/** A contention (a time while slots are short) ends this long after the last ask without a slot. */
 export const contentionMs = 60_000;
 /**
  * While slots are short, an ask causes a turn if the last turn is this long ago, or if the tenant
@@ -63,8 +63,8 @@ export interface Contender {
 }
 
 /**
- * The stored state of one job type and tier. The contention begins when an ask gets no slot
- * (`refusedAtMs`), and ends `contentionMs` after the last such ask.
+ * The stored state of one job type and tier while their slots are short. The contention begins when
+ * an ask gets no slot, and ends `contentionMs` after the last such ask (`refusedAtMs`).
  */
 export interface Contention {
   readonly beganAtMs: number;
@@ -81,8 +81,8 @@ export interface Contention {
    */
   readonly below: number;
   /**
-   * The length of an imagined queue at the time `backlogAtMs`. The asks of tenants that are not
-   * above their share join this queue. It drains at `rate`.
+   * The length of an imagined queue at the time `backlogAtMs`. While at least two tenants count as
+   * asking, asks of tenants that are not above their share join this queue. It drains at `rate`.
    */
   readonly backlog: number;
   readonly backlogAtMs: number;

@@ -95,22 +95,29 @@ export const resultBytesMax = 16 * 1024;
 /** How long personal data is kept after the end of its submission. */
 export const payloadRetentionDaysDefault = 30;
 /**
- * Postgres cancels a statement after this time. The services' role in Postgres has this setting.
+ * Postgres cancels a statement of a service after this time, because the services' role in Postgres
+ * has this time as its `statement_timeout`.
  */
 export const statementTimeoutMs = 10_000;
 export const databaseAnswerTimeoutMsDefault = 15_000;
 export const databaseConnectTimeoutMsDefault = 5_000;
-/** The most calls that are combined into one statement. */
+/** By default, at most this many concurrent calls of one store function share an SQL statement. */
 export const databaseBatchMaxDefault = 64;
-/** If a worker has not renewed its lock of a job for this long, another worker may get the job. */
+/**
+ * If a worker has not renewed its lock of a dispatch or settlement job for this long, the job
+ * counts as stalled.
+ */
 export const jobLockMs = 30_000;
 /** By default, a dispatcher runs at most this many jobs of its queue at once. */
 export const dispatchConcurrencyDefault = 128;
 /** By default, a settlement process runs at most this many jobs of its queue at once. */
 export const settlementConcurrencyDefault = 16;
-/** The most rows in one transaction that purges expired payloads or deletes expired events. */
+/**
+ * By default, one transaction purges the payloads of at most this many submissions, or deletes at
+ * most this many expired events.
+ */
 export const deletionBatchMaxDefault = 500;
-/** By default, usage reports are kept this long after the creation of their submission. */
+/** By default, usage reports are kept at least this long after their submission was created. */
 export const usageRetentionDaysDefault = 90;
 /**
  * Deliveries, their attempts and their events are kept at least this long after the delivery was
@@ -119,7 +126,7 @@ export const usageRetentionDaysDefault = 90;
 export const deliveryRetentionDaysDefault = 90;
 /**
  * The shortest retention, in days, that can be set for usage reports, deliveries and events. The
- * database refuses to delete younger rows of these tables.
+ * database refuses to delete younger ones.
  */
 export const retentionDaysMin = 30;
 
@@ -141,7 +148,7 @@ export const webhookAgeMaxMs = 72 * 3_600_000;
 export const webhookBackoffSecondsDefault = '5,60,300,900,2400,7200,18000';
 export const webhookResponseKeptBytesMax = 1024;
 export const webhookUrlLengthMax = 2048;
-/** The most concurrent requests of one deliverer to one tenant's endpoint. */
+/** By default, a process of `webhooks` sends at most this many requests to one endpoint at once. */
 export const webhookEndpointRequestsDefault = 8;
 export const webhookRequestsDefault = 512;
 /**

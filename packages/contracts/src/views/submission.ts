@@ -39,8 +39,8 @@ export interface KnownSubmission {
 }
 
 /**
- * A submission as its tenant sees it (CONTRACT 5). Undefined if tenants cannot see it. It never
- * contains the payload.
+ * A submission as its tenant sees it (CONTRACT 5), without the payload. Undefined if the submission
+ * is rejected, because no tenant sees a rejected one.
  */
 export function submissionDetail(known: KnownSubmission): SubmissionDetail | undefined {
   const status = wireStatus(known.state);

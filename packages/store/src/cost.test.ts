@@ -173,7 +173,7 @@ test('a plan that was made while the tables were empty reads no more when they h
     await rejectPending(store, rejected.id, { onlyOverdue: false });
   };
   const tables = [...ledgerTables, 'credit_accounts', 'tenants', 'tenant_secrets'];
-  // Here Postgres plans the statements. The tables are still small and not analysed.
+  // During these runs Postgres plans the statements, while the tables are small and not analysed.
   for (let time = 0; time < 10; time += 1) await life();
   const blocksWhileEmpty = (await costOf(fixture, life, tables)).indexBlocks;
   await database.query(

@@ -29,11 +29,11 @@ interface Waiting {
 
 interface Case {
   readonly what: string;
-  /** Creates the object that has the deadline, while the database's clock stands at `nowMs`. */
+  /** Creates an object with a deadline, while the database's clock stands at `nowMs`. */
   readonly begin: (fixture: Fixture, nowMs: number) => Promise<Waiting>;
-  /** The answer one millisecond before the deadline. */
+  /** The answer of `ask` one millisecond before the deadline. */
   readonly before: unknown;
-  /** The answer at the deadline. */
+  /** The answer of `ask` at the deadline. */
   readonly at: unknown;
 }
 

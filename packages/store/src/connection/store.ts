@@ -67,7 +67,10 @@ export interface StoreOptions {
   batchMax?: number;
   /** Shown in `pg_stat_activity`; default `svc`. */
   applicationName?: string;
-  /** Called when a connection breaks. The pool opens a new connection when a call needs one. */
+  /**
+   * Called when a connection breaks. The callback does not need to reconnect, because the pool opens
+   * a new connection when a call needs one.
+   */
   onConnectionError?: (error: Error) => void;
 }
 
@@ -117,7 +120,9 @@ export interface Store {
   close(): Promise<void>;
 }
 
-/** The typed client, without raw queries, transactions and other methods of the whole client. */
+/**
+ * The typed client without the methods that begin with `$`, such as raw queries and transactions.
+ */
 type Models = Omit<PrismaClient, `$${string}`>;
 
 const poolConnectionsMax = 10;

@@ -31,7 +31,7 @@ const timeZones = ['Europe/Berlin', 'America/New_York', 'Asia/Kolkata'];
 const minuteMs = 60_000;
 /**
  * A time that differs from the database's time by more than this is wrong. Every deadline in the
- * test is nearer, and a wrong zone would move a time further.
+ * test differs by less, and a wrong time zone would shift a time by more.
  */
 const nearMs = 40 * minuteMs;
 

@@ -178,8 +178,8 @@ function sealedResponse(store: Store, attempt: AttemptRecord): string | null {
 }
 
 /**
- * Removes U+0000 and replaces unpaired surrogates, because Postgres accepts neither in JSON. The
- * response of an endpoint may contain U+0000.
+ * Removes U+0000 and replaces unpaired surrogates. Postgres accepts neither in JSON, and
+ * `recordAttempts` sends `error` as a part of JSON.
  */
 function storable(text: string | null): string | null {
   return text === null ? null : text.replaceAll('\0', '').toWellFormed();

@@ -28,7 +28,7 @@ export interface ClaimedAttempt {
 
 export interface EndpointAsk {
   tenantId: string;
-  /** The id of the endpoint's row. Null or omitted for the URL of the settings. */
+  /** The id of the endpoint's row. Null or omitted for the URL of the tenant's settings. */
   targetId?: string | null;
   /** The most attempts to claim at this destination; at least 1. */
   attemptsMax: number;
@@ -38,7 +38,8 @@ export interface EndpointClaim {
   tenantId: string;
   targetId: string | null;
   /**
-   * The ids of the tenant's endpoints to which deliveries are due. Empty if `targetId` is not null.
+   * The ids of the tenant's endpoints to which deliveries are due. Empty if `targetId` is not null,
+   * or if all endpoints of the tenant are retired.
    */
   dueTargetIds: string[];
   attempts: ClaimedAttempt[];

@@ -7,10 +7,10 @@ export interface EventTarget {
    * `push` the URL.
    */
   readonly targetId: string;
-  /** The id that the tenant sees. Null for a former URL of the settings. */
+  /** The id that the tenant sees. Null for a former URL of the tenant's settings. */
   readonly endpointId: string | null;
   readonly kind: EndpointKind;
-  /** Null: all types. */
+  /** Null: all event types. */
   readonly events: readonly string[] | null;
 }
 
@@ -37,14 +37,14 @@ export function destinationColumns(tenant: string): string {
 export interface NewDelivery {
   readonly id: string;
   readonly endpointId: string | null;
-  /** Null for the URL of the settings. */
+  /** Null for the URL of the tenant's settings. */
   readonly targetId: string | null;
   readonly status: 'pending' | 'queued' | 'waiting';
 }
 
 /**
- * One delivery for the URL of the settings, if that URL is active, and one for each endpoint that
- * wants the event (CONTRACT 12).
+ * One delivery for the URL of the tenant's settings, if that URL is active, and one for each
+ * endpoint that wants the event (CONTRACT 12).
  */
 export function deliveriesTo(
   { notified, endpoints }: Destinations,

@@ -21,7 +21,7 @@ export interface AttemptLine {
 export interface DeliveryRecord {
   id: string;
   tenantId: string;
-  /** Null if the URL is or was the one in the tenant's settings. */
+  /** Null if the delivery goes to the current or a former URL of the tenant's settings. */
   endpointId: string | null;
   eventId: string;
   type: EventType;

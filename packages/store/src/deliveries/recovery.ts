@@ -19,8 +19,8 @@ export interface RecoveryPlace {
   id: string;
 }
 
-// The statuses are literals, because with parameters the planner may not use the partial index
-// `deliveries_recoverable_idx`.
+// The statuses are literals, because with parameters the planner could not use the partial index
+// `deliveries_recoverable_idx` (decision 25).
 const statusCondition = {
   exhausted: Prisma.sql`d.status = 'exhausted'`,
   dropped: Prisma.sql`d.status = 'dropped'`,
@@ -28,8 +28,8 @@ const statusCondition = {
 
 function found({ since, tenantId, statuses }: Recovery): Prisma.Sql {
   const conditions = [
-    // The condition compares `created_at`, which is the database's time. The time in an id may come
-    // from a host's clock.
+    // The condition compares `created_at`, which is the database's time, and not the time in the
+    // id, because that time may come from a host's clock.
     Prisma.sql`d.created_at >= ${since}::timestamptz`,
     Prisma.sql`(${Prisma.join(
       statuses.map((status) => statusCondition[status]),

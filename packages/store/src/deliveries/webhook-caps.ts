@@ -6,8 +6,8 @@ import type { Query } from '../connection/query.ts';
  */
 
 /**
- * Stands for no cap: a number of attempts that no tenant reaches. To remove a cap is to write this
- * number, because the services' role may not delete the row.
+ * Stands for no cap: a number of attempts that no tenant reaches. `writeWebhookCap` removes a cap
+ * by writing this number, because the services' database role is not allowed to delete the row.
  */
 const noCap = 2_147_483_647;
 

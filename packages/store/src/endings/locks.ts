@@ -28,8 +28,8 @@ export interface LockedSubmission {
   outcomeKind: 'completed' | 'failed' | null;
   failureCode: FailureCode | null;
   /**
-   * The result of `statedRetriable` of the domain. Null if there is no failure, or if the failure
-   * code alone decides whether the failure is retriable.
+   * The result of `statedRetriable` of the domain. Null if there is no failure, or if the node made
+   * no statement that counts.
    */
   statedRetriable: boolean | null;
   outcomeSealed: Uint8Array | null;

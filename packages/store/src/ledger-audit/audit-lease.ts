@@ -9,8 +9,8 @@ const leaseMs = 60_000;
 const errorLengthMax = 300;
 
 /**
- * Another process has taken the lease or replaced the state. The call that throws this error writes
- * nothing.
+ * Another process has taken the lease or replaced the state of the audit. `writeStep` writes
+ * nothing if it throws this error.
  */
 export class AuditLeaseLost extends Error {
   override readonly name = 'AuditLeaseLost';

@@ -18,7 +18,7 @@ export interface RecentLimits {
   readonly entriesPerPage: number;
 }
 
-/** Throws `AuditLeaseLost` if another process has taken the lease. */
+/** Throws `AuditLeaseLost` if another process has taken the lease or replaced the state. */
 export async function auditRecent(
   store: Store,
   lease: AuditLease,

@@ -30,9 +30,12 @@ const defaultLimits: AuditLimits = {
 };
 
 export interface LedgerAuditRun {
-  /** The name of this process. It must be unique. */
+  /** A name for this process. It is stored in `ledger_audit` while the process has the lease. */
   readonly holder: string;
-  /** True: audits only if the interval since the last audit is over. Default: false. */
+  /**
+   * True: audits only if an audit is due. It is due one interval after the last audit, or at once
+   * after a failed one. Default: false.
+   */
   readonly isDueOnly?: boolean;
   /**
    * The `step` of the last `LedgerAuditStatus` that this process has read. A lower stored step

@@ -8,10 +8,14 @@ export type LedgerFaultKind =
   | 'charged_above_hold'
   | 'entry_without_submission'
   /**
-   * A checkpoint was not sealed by this service. The account is then audited from its first entry.
+   * A checkpoint cannot be unsealed: it was changed, or its key is missing. The account is then
+   * audited from its first entry.
    */
   | 'checkpoint_forged'
-  /** The state of the audit was changed, removed or replaced by an earlier one. */
+  /**
+   * The stored state of the audit was changed or removed, was replaced by an earlier state, or
+   * cannot be unsealed.
+   */
   | 'audit_state_forged';
 
 export interface LedgerFault {

@@ -19,7 +19,7 @@ app.post('/', express.raw({ type: '*/*', limit: '1mb' }), async (request, respon
   }
   database.exec('BEGIN IMMEDIATE');
   const isNew = remember.run(verified.deliveryId).changes === 1;
-  // Change your own records here, in the same transaction.
+  // If `isNew`, change your own records here, in the same transaction.
   console.log(isNew ? 'new' : 'seen before', verified.event.type);
   database.exec('COMMIT');
   response.sendStatus(204);

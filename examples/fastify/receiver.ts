@@ -9,7 +9,8 @@ const remember = database.prepare('INSERT OR IGNORE INTO deliveries VALUES (?)')
 
 const app = Fastify({ bodyLimit: 1_048_576 });
 
-// This parser keeps the bytes as they came. Register it in the plugin of this route only.
+// This parser keeps the bytes as they came. If your app has other routes, put the next two
+// statements and this route into a plugin, because the other routes need their own parsers.
 app.removeAllContentTypeParsers();
 app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
 
@@ -19,7 +20,7 @@ app.post<{ Body: Buffer }>('/', async (request, reply) => {
   if (verified === undefined) return reply.code(400).send();
   database.exec('BEGIN IMMEDIATE');
   const isNew = remember.run(verified.deliveryId).changes === 1;
-  // Change your own records here, in the same transaction.
+  // If `isNew`, change your own records here, in the same transaction.
   console.log(isNew ? 'new' : 'seen before', verified.event.type);
   database.exec('COMMIT');
   return reply.code(204).send();

@@ -23,7 +23,7 @@ def receive():
     with sqlite3.connect(DATABASE) as database:  # one transaction
         row = (webhook.delivery_id,)
         is_new = database.execute("INSERT OR IGNORE INTO deliveries VALUES (?)", row).rowcount == 1
-        # Change your own records here, in the same transaction.
+        # If is_new, change your own records here, in the same transaction.
         print("new" if is_new else "seen before", webhook.event["type"], flush=True)
     return "", 204
 

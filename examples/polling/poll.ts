@@ -20,7 +20,8 @@ const update = records.prepare(
 let changed = 0;
 for (const { key } of open) {
   const idempotencyKey = String(key);
-  // By key: a record has no id yet if your program stopped before it got the answer.
+  // Find the submission by its key, because a record has no id if your program stopped before it
+  // got the answer to its creation.
   const [found] = (await client.listSubmissions({ idempotencyKey, limit: 1 }).page()).data;
   if (found === undefined) {
     console.log(

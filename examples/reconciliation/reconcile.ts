@@ -12,16 +12,20 @@ const records = new DatabaseSync(DATABASE, { readOnly: true });
 const since = new Date(Date.now() - hours * 3_600_000).toISOString();
 
 const differences: string[] = [];
-/** Credits have six decimals. Whole millionths add up without rounding errors. */
+/**
+ * Converts credits, which have six decimals, to whole millionths. Their sums have no rounding
+ * errors.
+ */
 const micros = (credits: number) => Math.round(credits * 1_000_000);
 
-// The submissions first: the statement then has every line of those that have ended.
+// Read the submissions before the statement. Otherwise the statement would lack the charge of a
+// submission that ends in between.
 const submissions = [];
 for await (const submission of client.listSubmissions({ createdAfter: since, limit: 100 })) {
   submissions.push(submission);
 }
 
-// 1. The statement: its totals agree.
+// 1. The statement: in each line, the balance minus the held credits is the available credits.
 const paid = new Map<string, number>();
 const returned = new Map<string, number>();
 let lines = 0;
@@ -36,7 +40,8 @@ for await (const line of client.listTransactions({ limit: 100 })) {
   sums?.set(id, (sums.get(id) ?? 0) + micros(line.amount));
 }
 
-// 2. The submissions: each is in your records, with the same end and the same charge.
+// 2. The submissions: each is in your records with the same status and charge, and the statement
+// shows the charge and the release of each that has ended.
 const find = records.prepare('SELECT status, charged FROM submissions WHERE key = ?');
 const seen = new Set<string>();
 for (const submission of submissions) {

@@ -5,8 +5,8 @@ import { cacheDir } from './paths.ts';
 import { StartError } from './start-error.ts';
 
 /**
- * The browsers to look for on the PATH, the preferred one first (CONTRACT 10). This is the
- * headless shell, because it needs a third of the CPU of a full browser.
+ * The browsers to look for on the PATH, the preferred one first (CONTRACT 10). The headless shell
+ * is preferred, because it needs a third of the CPU of a full browser.
  */
 const programs = ['chromium-headless-shell', 'chromium', 'google-chrome', 'chrome'];
 const packages = ['chromium-headless-shell', 'fonts-dejavu-core'];

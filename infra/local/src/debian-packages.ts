@@ -84,7 +84,7 @@ export async function fetchFromRelease(
       `Dir::Etc::sourceparts=${sources}`,
     ];
     await runCommand([...apt, 'update']);
-    // apt-get downloads into the working directory.
+    // `apt-get download` writes into the current directory, so `sh` first changes to `archives`.
     const inArchives = ['sh', '-c', 'cd "$1" && shift && exec "$@"', 'sh', `${work}/archives`];
     await runCommand([...inArchives, ...apt, 'download', ...packages]);
   });

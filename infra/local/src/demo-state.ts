@@ -13,8 +13,8 @@ export interface DemoState {
   readonly webhookPort: number;
   readonly nodes: readonly NodeCredentials[];
   /**
-   * The node with a browser. It is created at the first start with this tenant that finds a browser
-   * and shows the demo. Undefined before that start.
+   * The node with a browser. Undefined until a start that shows the demo finds a browser. That
+   * start creates the node.
    */
   readonly browserNode?: NodeCredentials;
 }

@@ -33,10 +33,7 @@ const webhookBoundMs = 20_000;
 const dispatchBoundMs = 10_000;
 const pollMs = 100;
 const decimalsShown = 3;
-/**
- * With fewer available credits than this, the demo tenant gets `creditsGranted` more. That grant is
- * enough for the holds of some submissions.
- */
+/** If the demo tenant has fewer available credits than this, it gets `creditsGranted` more. */
 const creditsLow = 1_000;
 const creditsGranted = 10_000;
 

@@ -4,7 +4,7 @@ import { canFetchPackages, fetchFromRelease, onPath } from './debian-packages.ts
 import { cacheDir } from './paths.ts';
 import { StartError } from './start-error.ts';
 
-/** kubectl comes from Debian 13. The kustomize in the kubectl of Debian 12 is too old. */
+/** kubectl comes from Debian 13, because the kustomize in the kubectl of Debian 12 is too old. */
 const release = 'trixie';
 const fetchedDir = path.join(cacheDir, 'kubectl');
 const fetchedFile = path.join(fetchedDir, 'usr/bin/kubectl');

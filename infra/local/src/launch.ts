@@ -34,7 +34,7 @@ export interface Launch {
   readonly progress: Progress;
   readonly closer: Closer;
   readonly giveUp: (error: unknown) => void;
-  /** True if services and nodes restart when their code changes. */
+  /** True if the services and the simulated nodes restart when their code changes. */
   readonly isWatching: boolean;
 }
 

@@ -127,7 +127,7 @@ it('starts again after it was killed, without a browser, is found by the admin C
   // The demo is simulated if the browser does not start.
   expect(first.output()).toContain('The browser node did not start.');
   expect(first.output()).toContain('submission.completed');
-  // This start uses the tenant of the previous test's start.
+  // This start uses the tenant that the first test has created.
   expect(first.output()).not.toContain('created');
   const env = { PATH: process.env['PATH'], SVC_LOCAL_DIR: dir };
   expect(await svc(['status'], env)).toMatchObject({ environment: 'sandbox', redis: 'reachable' });

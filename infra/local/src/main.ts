@@ -6,8 +6,8 @@ import { readSettings } from './settings.ts';
 import { StartError } from './start-error.ts';
 
 /**
- * Signals within this time after the first signal count as the same Ctrl-C. The terminal and npm
- * each send a signal.
+ * Signals within this time after the first signal count as the same Ctrl-C, because the terminal
+ * and npm each send one.
  */
 const sameSignalMs = 1_000;
 const parentPollMs = 1_000;

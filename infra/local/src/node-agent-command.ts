@@ -11,8 +11,8 @@ export interface NodePlace {
 }
 
 /**
- * The seconds that a node may take to drain. Two are enough, because a simulated node reports its
- * unfinished submissions after its next start.
+ * The seconds that a node may take to drain. Two are enough, because a node reports its unfinished
+ * submissions after its next start.
  */
 const drainSeconds = 2;
 

@@ -11,11 +11,17 @@ import { type RunningServer, startServer, withRetries } from './server-process.t
 import { StartError } from './start-error.ts';
 
 export interface RunningPostgres extends RunningServer {
-  /** The directory of the cluster's files. It may be outside `dir` (see postgres-account.ts). */
+  /**
+   * The directory of the cluster's files. It may be outside `PostgresOptions.dir` (see
+   * postgres-account.ts).
+   */
   readonly dataDir: string;
   /** The URL of a database of this server, with the superuser `postgres` as its user. */
   databaseUrl(name: string): string;
-  /** The same URL for the services' role, which the first run of `migrate` creates. */
+  /**
+   * The URL of a database of this server, with the services' role as its user. The first run of
+   * `migrate` creates this role.
+   */
   serviceUrl(name: string): string;
 }
 

@@ -11,8 +11,8 @@ import { type RunningServer, startServer, withRetries } from './server-process.t
 export interface RedisOptions {
   readonly dir: string;
   /**
-   * True if Redis flushes its append-only file to disk every second. False in tests only: the
-   * operating system then decides when to flush.
+   * True if Redis flushes its append-only file to disk every second. If false, the operating system
+   * decides when to flush. Only tests and benchmarks use false.
    */
   readonly durable: boolean;
   /**

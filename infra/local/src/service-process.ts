@@ -94,8 +94,8 @@ interface SpawnedService {
   readonly lines: string[];
   readonly output: ReturnType<typeof createInterface>;
   /**
-   * Resolves when all lines are read, after the service and its child processes have closed the
-   * pipes.
+   * Resolves when all lines are read, after the service and its child processes have closed stdout
+   * and stderr.
    */
   readonly drained: Promise<unknown>;
 }
@@ -117,7 +117,7 @@ function spawnService({
     // started process stops for that reason.
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     // The process gets its own process group. Ctrl-C then reaches only the launcher, which stops
-    // all processes in order.
+    // the nodes before the services.
     detached: true,
     env: { ...compileCache, ...env },
   });

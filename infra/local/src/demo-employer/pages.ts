@@ -15,7 +15,10 @@ export const company = 'Example Engines';
 export const jobTitle = 'Analyst';
 export const formPath = '/jobs/analyst';
 
-/** The path that answers with the number of submitted forms since the start, as text. */
+/**
+ * The path that answers, as text, with the number of forms submitted since the demo employer
+ * started.
+ */
 export const countPath = '/count';
 const pollMs = 1_000;
 

@@ -5,7 +5,7 @@ import { cacheDir } from '../paths.ts';
 import { runCommand } from '../run-command.ts';
 import { StartError } from '../start-error.ts';
 
-/** The first version that supports prepared statements in transaction mode. */
+/** The first version of PgBouncer that supports prepared statements in transaction mode. */
 const versionMin = [1, 21] as const;
 
 /** Debian 12 has PgBouncer 1.18, so the package and its libraries come from Debian 13. */

@@ -10,7 +10,10 @@ import { pgbouncerBinary } from './binary.ts';
 
 export interface PgbouncerOptions {
   readonly dir: string;
-  /** The URL of any database of the server, with the role and the password that clients use. */
+  /**
+   * The URL of any database of the Postgres server, with the role and the password that the clients
+   * of PgBouncer use.
+   */
   readonly databaseUrl: string;
   readonly settings?: Readonly<Record<string, string>>;
   /** The port to listen on, for example that of an earlier start. The default is a free port. */

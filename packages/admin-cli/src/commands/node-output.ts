@@ -15,7 +15,7 @@ export const unknownNode = (): Refusal =>
 
 /**
  * Reads the links of these nodes. Null if `REDIS_URL` is not set or Redis cannot be reached. Throws
- * Refusal if Redis belongs to the other environment.
+ * Refusal if Redis belongs to the other environment (sandbox or production).
  */
 export async function linksOf(
   context: Context,

@@ -16,7 +16,7 @@ export async function POST(request: Request): Promise<Response> {
   if (verified === undefined) return new Response(null, { status: 400 });
   database.exec('BEGIN IMMEDIATE');
   const isNew = remember.run(verified.deliveryId).changes === 1;
-  // Change your own records here, in the same transaction.
+  // If `isNew`, change your own records here, in the same transaction.
   console.log(isNew ? 'new' : 'seen before', verified.event.type);
   database.exec('COMMIT');
   return new Response(null, { status: 204 });

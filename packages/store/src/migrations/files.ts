@@ -10,7 +10,7 @@ export const migrationsDirectory = path.resolve(
 export interface Migration {
   readonly name: string;
   readonly sql: string;
-  /** SHA-256 in hex, as Prisma computes it. */
+  /** SHA-256 of `sql` in hex, as Prisma computes it. */
   readonly checksum: string;
 }
 

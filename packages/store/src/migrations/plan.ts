@@ -21,8 +21,8 @@ export interface PlannedMigration {
    */
   readonly inTransaction: boolean;
   /**
-   * The last migration that a build must know to work with the database after this migration. Null
-   * if earlier builds work with it too.
+   * After this migration, only builds that know the migration of this name work with the database.
+   * Null if this migration excludes no build.
    */
   readonly raisesFloorTo: string | null;
 }
@@ -117,7 +117,9 @@ const unrecognized: Effect = {
   why: 'its effect is not known; read the statement',
 };
 
-/** Estimates what a migration does to running services. It reads the SQL, not the database. */
+/**
+ * Estimates from the SQL of a migration what it does to running services. Does not use a database.
+ */
 export function planMigration({ name, sql }: Migration): PlannedMigration {
   const statements = splitStatements(sql);
   const created = new Set(statements.map(createdTable));

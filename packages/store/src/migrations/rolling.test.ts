@@ -27,7 +27,7 @@ test('a service starts on a later schema that adds, and is refused once the sche
   const migrated = () => migrate(database.ownerUrl, database.databaseUrl, { directory });
   expect(await migrated()).toMatchObject({ applied: [expand], waiting: [contract] });
   expect(await assertReady(store, 'sandbox')).toMatchObject({ kind: 'ready' });
-  // The migrator of the earlier build changes nothing.
+  // The migrator of this build does not know `expand`, so it changes nothing.
   expect(await migrate(database.ownerUrl, database.databaseUrl)).toMatchObject({
     applied: [],
     newer: [expand],

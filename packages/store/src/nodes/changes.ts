@@ -32,8 +32,8 @@ export async function drainNode(
 }
 
 /**
- * Reverts a drain, a disable and a quarantine, and clears the counts of how the node's assignments
- * ended. Null for an unknown node.
+ * Ends the drain, the disabling and the quarantine of a node, and resets the counts that lead to a
+ * quarantine. Null for an unknown node.
  */
 export async function enableNode(
   store: Store,

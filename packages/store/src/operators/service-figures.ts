@@ -9,13 +9,11 @@ import { inFlightStates } from '../schema/submission-states.ts';
 export const figureRowsMax = 20_000;
 
 export interface ServiceFigures {
-  /** One entry for each state in flight. */
+  /** One entry for each state that a submission in flight can have, even if its `count` is 0. */
   readonly submissions: readonly {
     readonly state: SubmissionState;
     readonly count: number;
-    /**
-     * The longest time that one of these submissions has spent in this state; 0 if there is none.
-     */
+    /** The longest time that a counted submission has been in `state`. 0 if `count` is 0. */
     readonly oldestAgeSeconds: number;
   }[];
   readonly heldCredits: number;

@@ -4,8 +4,8 @@ import type { Query } from '../connection/query.ts';
 import type { Store } from '../connection/store.ts';
 
 /**
- * The most rate cards that are kept in memory for one store. Each version of each tenant's card
- * counts. Beyond this number, all kept cards are dropped.
+ * The most rate cards that are kept in memory for one store. Each version of a card counts. If a
+ * read would exceed this number, it first drops all kept cards.
  */
 const knownCardsMax = 1_000;
 

@@ -141,8 +141,8 @@ export interface UnreadSignature {
   readonly signature: string;
   readonly slot: number;
   /**
-   * The reference of the intent for which the watcher asked the chain and got this signature. Null
-   * if the signature was found in another way.
+   * The reference of an intent, if the watcher found the signature by a search for that reference.
+   * Null if the signature was only in a list of the token account's signatures.
    */
   readonly reference: string | null;
   readonly attempts: number;

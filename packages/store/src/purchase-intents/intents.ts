@@ -23,7 +23,10 @@ interface IntentPayment {
   readonly amountUsdcMicros: bigint;
   /** The time when the service recorded the payment. */
   readonly at: Date;
-  /** True if credits were granted for the payment, by the watcher or by an operator. */
+  /**
+   * True if a grant of the watcher or of an operator names this payment. If several payments confirm
+   * an intent together, its grant names only the last of them.
+   */
   readonly isGranted: boolean;
 }
 

@@ -178,8 +178,8 @@ export type AssignmentOutcome =
   | { readonly kind: 'intent_open' };
 
 /**
- * Grants credits for an unexplained payment, once, with a reason (CONTRACT 9). The audit log
- * records the grant.
+ * Grants credits, once and with a reason, for an unexplained payment or for one that came after its
+ * intent was confirmed (CONTRACT 9). The audit log records the grant.
  */
 export async function assignPayment(
   store: Store,

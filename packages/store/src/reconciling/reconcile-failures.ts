@@ -22,8 +22,8 @@ export const deadLetterFailures = 5;
 const backoffMsMin = 5_000;
 const backoffMsMax = 900_000;
 /**
- * The most rows in `reconcile_failures`. At this limit, a failure of a subject without a row is
- * only logged, and each pass tries that subject again.
+ * The most rows in `reconcile_failures`. If the table is full, the failure of a further subject is
+ * only logged, and each pass tries this subject again.
  */
 export const reconcileFailuresMax = 10_000;
 const errorLengthMax = 500;
@@ -134,8 +134,8 @@ export interface DeadLetter {
 
 export interface DeadLetters {
   /**
-   * The number of rows that a reconciler failed at fewer than `deadLetterFailures` times and that
-   * may still need work.
+   * The number of rows at which a reconciler failed and that may still need work, without the dead
+   * letters.
    */
   retrying: number;
   /** The number of all dead letters that may still need work, listed or not. */

@@ -33,7 +33,7 @@ export interface OpenReport {
   readonly finding: string;
 }
 
-/** Findings that leave a submission out of the database. */
+/** The findings of reported submissions that could not be inserted into the database. */
 export const openFindings = [
   'waits_for_credits',
   'unknown_tenant',

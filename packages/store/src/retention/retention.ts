@@ -29,8 +29,8 @@ export interface LockPauses {
 }
 
 /**
- * The attempts at one lock. An attempt waits at most 15 ms for the lock. If all attempts fail, the
- * step fails, and the next call tries again.
+ * The attempts at one drop or at one page of deletions. An attempt waits at most 15 ms for each
+ * lock. If all attempts fail, the drop or the page fails, and the next call tries again.
  */
 const lockPauses: LockPauses = { attemptsMax: 20, pauseMs: 500 };
 

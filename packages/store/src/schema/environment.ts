@@ -14,7 +14,10 @@ export type Readiness =
   | { kind: 'schema_behind'; pending: string[] }
   | { kind: 'schema_unknown'; reason: string }
   | { kind: 'other_environment'; found: string }
-  /** Only in production: the role has privileges that bypass the database's guards. */
+  /**
+   * Only in production: the connected role has privileges that services must not have
+   * (`excessPrivileges`).
+   */
   | { kind: 'too_privileged'; excess: string[] }
   /**
    * Only with `refusesAsyncStandby`: Postgres has a standby, but commits do not wait for it. A
@@ -99,8 +102,8 @@ export type OpenedStore =
   | { kind: 'refused'; reason: string };
 
 /**
- * Opens a store and checks that this build may use it. If not, or if the database is unavailable,
- * closes the store and returns `refused`. Throws any other error.
+ * Opens a store and checks with `assertReady` if a service may use the database. If it may not, or
+ * if the database is unavailable, closes the store and returns `refused`. Throws any other error.
  */
 export async function openReadyStore(
   options: StoreOptions & ReadinessOptions & { environment: EnvironmentName },

@@ -9,13 +9,15 @@ export interface DatabaseHealth {
   readonly version: number;
   /** The settings of `settingNames`, with their values as `pg_settings` shows them. */
   readonly settings: Readonly<Record<string, string>>;
-  /** Powers that the role has and services must not have, such as `may create roles`. */
+  /** Privileges of the connected role that services must not have, such as `may create roles`. */
   readonly excess: readonly string[];
-  /** Privileges that services need and the role lacks, such as `INSERT on ledger_entries`. */
+  /**
+   * Privileges that services need and the connected role lacks, such as `INSERT on ledger_entries`.
+   */
   readonly missing: readonly string[];
   /**
-   * The most sessions that the role may open: the lowest limit of the server, the database and the
-   * role.
+   * The most sessions that the connected role may open. It is the lowest of three limits: of the
+   * server, the database and the role.
    */
   readonly sessionsMax: number;
   readonly sessions: number;
@@ -85,7 +87,7 @@ async function filledDefaults(store: Store): Promise<string[]> {
 
 /**
  * Reads the real clock of the database server, which `svc doctor` compares with other clocks.
- * Decisions use `databaseNow`.
+ * Stored times and deadlines come from `svc_now()` instead, which tests can advance.
  */
 export async function readServerClock(store: Store): Promise<Date> {
   const [row] = await store.query<{ now: Date }>('SELECT clock_timestamp() AS now', []);

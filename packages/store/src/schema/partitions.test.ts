@@ -56,7 +56,8 @@ test('a partition whose lock another session holds for a moment is created', asy
   onTestFinished(() => client.end());
   await client.query('BEGIN; SELECT FROM usage_reports');
   const making = makePartitions(store);
-  // An idle session whose last statement made a partition has met the lock, and will try again.
+  // An idle session whose last statement is `svc_make_partition` did not get the lock. The store
+  // will run the statement again.
   await waitUntil(async () => {
     const tries = await database.query(
       `SELECT FROM pg_stat_activity WHERE state = 'idle' AND query LIKE '%svc_make_partition%'`,

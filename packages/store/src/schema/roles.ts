@@ -151,7 +151,8 @@ const scramSaltBytes = 16;
 const scramKeyBytes = 32;
 
 /**
- * The verifier that Postgres stores (RFC 5803). The password itself is in no statement and no log.
+ * Returns the verifier that Postgres stores for a password (RFC 5803). `CREATE ROLE` contains it
+ * instead of the password, so the password cannot get into the log of Postgres.
  */
 function scramVerifier(password: string): string {
   const salt = randomBytes(scramSaltBytes);

@@ -27,7 +27,7 @@ export const assignedOrSettlingStates: readonly SubmissionState[] = [
 
 /**
  * SQL for an array of the ids of all submissions in flight. Triggers keep the table
- * `submissions_in_flight`.
+ * `submissions_in_flight` up to date.
  */
 export const inFlightIds = 'ARRAY(SELECT submission_id FROM submissions_in_flight)';
 

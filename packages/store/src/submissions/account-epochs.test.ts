@@ -73,8 +73,8 @@ test('a stale hold is refused as such even if its key is taken, and costs its ba
   const kinds = outcomes.map(({ kind }) => kind);
   expect(kinds).toEqual(['stale_credentials', 'stale_credentials', 'held']);
   expect(await fixture.figures(tenantId)).toEqual({ balance: 400, held: 400 });
-  // The last two holds are repeated as after a lost answer. The epoch of the account has risen in
-  // between, but the hold that was committed is still recognised.
+  // Disabling the tenant raises the epoch. The last two holds are then repeated, as if their answer
+  // had been lost. The hold that was committed must still be recognised.
   await setTenantEnabled(store, tenantId, false, testAuthor);
   const repeated = await holdSubmissions(store, [current, stale], 'repeat');
   expect(repeated.map(({ kind }) => kind)).toEqual(['held', 'stale_credentials']);

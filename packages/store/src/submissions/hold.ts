@@ -34,7 +34,10 @@ export interface NewSubmission {
 
 export type HoldOutcome =
   | ({ kind: 'held' } & HeldFigures)
-  /** The account's credentials have changed since the request was authenticated. */
+  /**
+   * The account's epoch is no longer `accountEpoch`: the tenant's keys, limits or other credentials
+   * (`TenantCredentials`) have changed since the request was authenticated.
+   */
   | { kind: 'stale_credentials' }
   /**
    * Another submission of the tenant has the idempotency key and was not rejected, or an earlier

@@ -122,8 +122,8 @@ interface PurgedSubmission {
 }
 
 /**
- * Purges one ended submission immediately and writes the audit entry. If it was purged before, the
- * call writes nothing.
+ * Purges one ended submission immediately and writes an audit entry about the purge. If the
+ * submission was purged before, the call writes nothing.
  */
 export async function purgeSubmission(
   store: Store,

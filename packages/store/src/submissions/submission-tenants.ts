@@ -5,7 +5,10 @@ import type { Store } from '../connection/store.ts';
  * sealed for its tenant.
  */
 
-/** The most submissions whose tenant is remembered per store. The earliest is forgotten first. */
+/**
+ * The most submissions per store whose tenant is remembered. The submission that was remembered
+ * first is forgotten first.
+ */
 const rememberedMax = 20_000;
 
 const remembered = new WeakMap<Store, Map<string, string>>();

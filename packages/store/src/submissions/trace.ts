@@ -80,7 +80,8 @@ interface FactsRow {
 }
 
 /**
- * Reads the facts with SQL, because submissions have no foreign key that a typed call could follow.
+ * Reads the facts with SQL, because submissions have no foreign keys. Without them, a Prisma call
+ * cannot join the tenant and the node.
  */
 async function readFacts(store: Store, id: string) {
   const [row] = await store.query<FactsRow>(

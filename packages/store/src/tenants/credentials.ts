@@ -24,7 +24,7 @@ export interface TenantCredentials {
   addresses: string[];
   /**
    * True if one of the secrets has an expiry time. `accountEpoch` does not change when a secret
-   * expires.
+   * expires, so an unchanged epoch does not prove that all secrets are still valid.
    */
   hasExpiringSecret: boolean;
   rateLimitPerSecond: number;

@@ -43,7 +43,10 @@ export interface NewKey {
 }
 
 export type KeyCreation =
-  /** `deliveryIds`: the new deliveries of `settings.changed`, which the caller announces. */
+  /**
+   * `deliveryIds`: the new deliveries of `settings.changed`. The caller must announce them
+   * (`announceDeliveries`).
+   */
   | { kind: 'created'; key: KeyRecord; deliveryIds: string[] }
   /** The tenant has at least `tenantKeysMax` valid keys. */
   | { kind: 'key_limit' };

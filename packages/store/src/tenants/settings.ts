@@ -38,7 +38,10 @@ export interface SettingsChange {
 
 export interface ChangedSettings {
   tenant: TenantRecord;
-  /** The committed deliveries, which the caller must announce. */
+  /**
+   * The committed deliveries of the events about the change. The caller must announce them
+   * (`announceDeliveries`).
+   */
   deliveryIds: string[];
 }
 

@@ -26,7 +26,7 @@ const trials: TrialReport[] = [];
 for (const name of values.only) {
   const open = clusters[name];
   if (open === undefined)
-    throw new Error(`there is no cluster ${name}. The clusters are postgres, sentinel and cluster`);
+    throw new Error(`--only ${name} is unknown; give postgres, sentinel or cluster`);
   const cluster = open();
   say(`\n${cluster.name}, ${times} times`);
   const trial = await runTrial(cluster, { seed, perSecond: Number(values.rate), times, say });

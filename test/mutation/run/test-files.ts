@@ -24,16 +24,14 @@ export interface FileEnd {
 }
 
 export interface TestFiles {
-  /**
-   * `change` replaces one source file. With undefined, nothing is replaced. `setup.ts` explains
-   * `reachFile`.
-   */
+  /** `change` replaces one source file. With undefined, nothing is replaced. */
   run(testFile: string, change: OtherText | undefined, options: RunOptions): Promise<FileEnd>;
   close(): Promise<void>;
 }
 
 interface RunOptions {
   readonly servers: TestServers;
+  /** The `mutationReachFile` of `setup.ts`. */
   readonly reachFile: string;
 }
 

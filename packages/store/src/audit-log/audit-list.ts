@@ -70,8 +70,8 @@ function isTenant({ actorKind }: Pick<AuditEntry, 'actorKind'>): boolean {
 function conditionsOf(filter: AuditFilter): Prisma.AuditEntryWhereInput {
   const { actorId, action, subjectId, since, until, beforeId } = filter;
   return {
-    // A condition on an id also lists the kinds that have ids, because the indexes of ids begin
-    // with the kind. Only operators and tenants have an `actorId`.
+    // The indexes by `actorId` and by `subjectId` begin with the kind. So a filter by one of these
+    // ids also names all kinds that have such an id. Only operators and tenants have an `actorId`.
     ...(actorId === null ? {} : { actorKind: { in: ['operator', 'tenant'] }, actorId }),
     ...(action === null ? {} : { action }),
     ...(subjectId === null ? {} : { subjectKind: { in: subjectKinds }, subjectId }),

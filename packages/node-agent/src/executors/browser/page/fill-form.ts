@@ -95,8 +95,8 @@ function isFile({ value }: Fill): boolean {
 }
 
 /**
- * The fills that the form still lacks. Files come first, because some pages fill in fields from a
- * file.
+ * The fills to try in this round: the form does not show their value, and their field is not
+ * skipped. Files come first, because some pages fill in fields from a file.
  */
 function dueIn(
   form: ReadForm,

@@ -9,8 +9,8 @@ import { keyPrefix } from './redis.ts';
  */
 
 /**
- * The set expires this long after tenants were last added to it. If it has expired, deliverers find
- * the due deliveries in Postgres.
+ * The set of tenants expires this long after the last addition to it. Deliverers then find the due
+ * deliveries of these tenants in Postgres.
  */
 const wakeUpSetMsMax = 10_000;
 /**

@@ -107,7 +107,7 @@ function revokes(count: number, fields: Partial<typeof revoke> = {}) {
   }));
 }
 
-/** Subscribes like a dispatcher of a version without batches. */
+/** Subscribes like a dispatcher of an older version, which cannot read batches of messages. */
 async function openOldDispatcher(dispatcherId: string): Promise<readonly string[]> {
   const texts: string[] = [];
   const subscriber = connectRedis(server.redisUrl, 'subscriber');

@@ -69,8 +69,8 @@ export async function guardRedis(options: RedisGuardOptions): Promise<RedisGuard
 interface GuardState {
   hasHadMark: boolean;
   /**
-   * True if the last successful check found that Redis belongs to the other environment. While it
-   * is true, further checks do not log the error again.
+   * True if Redis belonged to the other environment at the last check that it answered. The error
+   * about this is logged only when the member becomes true.
    */
   isLost: boolean;
 }
@@ -119,8 +119,8 @@ async function isConnected(redis: Redis, environment: Environment): Promise<bool
 }
 
 /**
- * Reads the environment that a Redis belongs to. Null if it has no mark. `redis` must be connected
- * to `redisUrl`. Throws if Redis is unreachable.
+ * Reads the environment that a Redis belongs to. Null if Redis has no key `svc:environment`.
+ * `redis` must be connected to `redisUrl`. Throws if Redis is unreachable.
  */
 export async function environmentOfRedis(redis: Redis, redisUrl: string): Promise<string | null> {
   if (clusterOf(redisUrl) === undefined) return redis.get(markKey);

@@ -28,7 +28,7 @@ export interface FleetNode {
   readonly linkEpoch: number;
   readonly jobTypes: readonly string[];
   readonly slots: number;
-  /** True if the node gets no more offers. Its slots do not count then. */
+  /** True if the node gets no more offers. `capacity` then does not count its slots. */
   readonly draining: boolean;
   /** The submissions of this link, without those that are only offered. Each takes a slot. */
   readonly submissionIds: readonly string[];
@@ -74,8 +74,8 @@ export type Reservation =
 
 export interface FleetRegistry {
   /**
-   * Sends the heartbeat of a dispatcher. `unknown`: the registry has lost this dispatcher; call
-   * `join` for each of its nodes.
+   * Sends the heartbeat of a dispatcher. `unknown`: before this heartbeat, the registry did not
+   * have the dispatcher or counted it as dead. Then call `join` for each of its nodes.
    */
   refresh(dispatcherId: string): Promise<'known' | 'unknown'>;
   /** Adds a link, or updates its entry. `superseded`: the node has a newer link. */
@@ -128,7 +128,7 @@ export interface FleetRegistry {
   capacity(jobType?: string): Promise<{ readonly slots: number; readonly free: number }>;
 }
 
-/** If a dispatcher sends no heartbeat for this long, its nodes are dropped. */
+/** If a dispatcher sends no heartbeat for this long, the registry drops its nodes. */
 export const dispatcherSilentMs = 15_000;
 /**
  * After a node did not answer an offer, other nodes with a free slot are asked before it, for at
@@ -149,7 +149,7 @@ const leave = redisScript(leaveScript);
 const steps = redisScript(stepsScript);
 const others = redisScript(othersScript);
 
-/** The most steps in one call of the script. With few steps, a call blocks Redis only briefly. */
+/** The most steps in one call of `stepsScript`, so that a call blocks Redis only briefly. */
 const stepsMax = 64;
 
 type Step = readonly ['reserve' | 'confirm' | 'release', ...(string | number)[]];

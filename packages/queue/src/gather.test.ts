@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest';
 import { createGatherer } from './gather.ts';
 
-/** Returns a gatherer and its calls. A call stays in flight until the test resolves its `end`. */
+/**
+ * Returns a gatherer and its calls. A call stays in flight until the test resolves or rejects its
+ * `end`.
+ */
 function openCalls() {
   const calls: { items: readonly string[]; end: PromiseWithResolvers<void> }[] = [];
   const gather = createGatherer<string>((key, items) => {

@@ -39,7 +39,7 @@ const processField = 'process:';
  */
 const travelAllowanceMs = 1_000;
 
-/** KEYS[1]: the level of a service. ARGV: the level, its lifetime in ms. */
+/** Sets the level of a service. KEYS[1]: `levelKey`. ARGV: the level, its lifetime in ms. */
 const set = redisScript(`
 local time = redis.call('TIME')
 redis.call('DEL', KEYS[1])
@@ -49,7 +49,7 @@ return 1
 `);
 
 /**
- * KEYS[1]: the level of a service. ARGV: the process, its age in ms. Returns the level and its
+ * KEYS[1]: `levelKey` of a service. ARGV: the process, its age in ms. Returns the level and its
  * remaining ms. Returns false if no level is set, or if it was set before the process started.
  */
 const follow = redisScript(`

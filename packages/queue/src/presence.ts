@@ -12,12 +12,14 @@ export interface ServiceFacts {
   readonly poolMax: number;
   /**
    * Days from the end of a submission until its personal data is deleted. Only settlement sends
-   * this fact and the next two.
+   * this fact.
    */
   readonly retentionDays?: number;
-  /** Days after which usage reports are deleted. */
+  /** Days after which usage reports are deleted. Only settlement sends this fact. */
   readonly usageDays?: number;
-  /** Days after which deliveries, attempts and events are deleted, if the service deletes them. */
+  /**
+   * Days after which deliveries, attempts and events are deleted. Only settlement sends this fact.
+   */
   readonly deliveryDays?: number;
   /** The expiry time of the service's certificate, RFC 3339. Missing without a certificate. */
   readonly certificateExpiresAt?: string;

@@ -46,7 +46,10 @@ export interface Producer {
   close(): Promise<void>;
 }
 
-/** Each queue keeps failed jobs for an operator, up to this number and up to this age. */
+/**
+ * The most failed jobs that each queue keeps for an operator. When a job fails, those that failed
+ * longer than `failedJobAgeSecondsMax` ago are deleted too.
+ */
 const failedJobsMax = 1_000;
 const failedJobAgeSecondsMax = 7 * 24 * 3600;
 const retryBackoffMs = 1_000;
@@ -123,7 +126,7 @@ export function createProducer({
     const [first, ...others] = made;
     if (first === undefined) return;
     const { name, data, opts } = first;
-    // A single job is not sent by `addBulk`, because its transaction takes 1.5 times the CPU.
+    // A single job is sent by `add`, because the transaction of `addBulk` takes 1.5 times the CPU.
     await ask<unknown>(key, (queue) =>
       others.length === 0 ? queue.add(name, data, opts) : queue.addBulk(made),
     );

@@ -23,7 +23,10 @@ export const queueKeys: readonly QueueKey[] = ['dispatch', 'settlement', 'webhoo
 
 /** The number of priorities of dispatch jobs. Each tier has one, from 1 to this number. */
 const prioritiesMax = 3;
-/** BullMQ's score is the priority times this unit, plus the order within the priority. */
+/**
+ * BullMQ sorts jobs with a priority by a score. The score is the priority times this unit, plus a
+ * counter that orders the jobs of one priority.
+ */
 const priorityUnit = 0x1_0000_0000;
 
 /** Reads the status of each queue of the catalogue. Throws if Redis is unreachable. */

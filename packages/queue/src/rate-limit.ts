@@ -14,8 +14,8 @@ export interface RateLimiter {
 }
 
 /**
- * The longest time that `take` waits for Redis. If a call of `take` fails or Redis has not answered
- * by then, the limiter does not use Redis for up to `pauseMs`.
+ * The longest time that `take` waits for Redis. If Redis fails or has not answered by then, the
+ * limiter does not use Redis for up to `pauseMs`.
  */
 const answerTimeoutMs = 250;
 const pauseMs = 1_000;
@@ -49,8 +49,8 @@ export function createRateLimiter({
   let pausedUntilMs = -Infinity;
 
   function pause(error: unknown, sinceMs: number): void {
-    // Calls go to Redis in batches. The calls of a batch fail together, and only the first is
-    // logged.
+    // Calls go to Redis in batches. The calls of a batch fail together, so only the first failure
+    // is logged.
     if (sinceMs >= pausedUntilMs) {
       logger?.warn(
         { err: error },

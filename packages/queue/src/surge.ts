@@ -3,7 +3,7 @@ import { redisScript } from './redis-script.ts';
 import { keyPrefix } from './redis.ts';
 
 /**
- * The smoothed multiplier before it is rounded to a step, and the time at which it was computed.
+ * The smoothed multiplier before `steppedSurge` rounds it, and the time at which it was computed.
  */
 export interface SmoothedSurge {
   readonly micros: bigint;
@@ -44,8 +44,8 @@ function surgeKey(prefix: string): string {
 }
 
 /**
- * The published multiplier as decimal digits of millionths, or null if there is none. Throws if
- * Redis is unreachable.
+ * The published multiplier in millionths, as a decimal text: `1250000` means 1.25. Null if there is
+ * none. Throws if Redis is unreachable.
  */
 export async function readPublishedSurge(redis: Redis, prefix: string): Promise<string | null> {
   return await redis.get(surgeKey(prefix));

@@ -4,7 +4,10 @@ import type { Clock } from './clock.ts';
 /** The claimed sender of a request, before authentication. */
 export interface Sender {
   readonly address: string;
-  /** The identity header, cut to `identityLengthMax` characters. Empty without the header. */
+  /**
+   * The header `x-svc-tenant`, `x-svc-operator` or `x-svc-node`, cut to `identityLengthMax`
+   * characters. Empty if the request has none of them.
+   */
   readonly identity: string;
 }
 

@@ -78,22 +78,25 @@ export function changeLogLevel(logger: Logger, level: string | null): void {
   const threshold = thresholds.get(logger);
   if (threshold === undefined) throw new Error('the level of this logger cannot be changed');
   const next = level === null ? threshold.configured : levelNumber(level);
-  // The line is written if the old or the new level allows it.
+  // The line `log level changed` is written if the old or the new level allows `info`.
   threshold.current = Math.min(threshold.current, next);
   logger.info({ logLevel: level ?? 'configured' }, 'log level changed');
   threshold.current = next;
 }
 
 /**
- * True if a logger of `createLogger` writes lines of this level. False for any other logger, and
- * for every child logger.
+ * True if `createLogger` returned `logger`, and `logger` writes lines of this level. False for any
+ * other logger, for example a child.
  */
 export function writesLogLevel(logger: Logger, level: string): boolean {
   const threshold = thresholds.get(logger);
   return threshold !== undefined && levelNumber(level) >= threshold.current;
 }
 
-/** A logger that adds to every line the id of the request that caused the work (CONTRACT 2). */
+/**
+ * Returns a logger for work that a request has caused. Each of its lines contains the id of that
+ * request (CONTRACT 2).
+ */
 export function withRequestId(logger: Logger, requestId: string): Logger {
   return logger.child({ requestId });
 }

@@ -7,7 +7,7 @@ export interface SubmissionModel {
   readonly maxMicros: bigint;
   state: string;
   chargedMicros: bigint;
-  /** The highest number of actions reported. Usage never goes down. */
+  /** The highest number of actions that a node reported. A lower report changes nothing. */
   actions: number;
 }
 

@@ -89,7 +89,7 @@ function answerOf(status: number, headers: Record<string, string>, bytes: Buffer
   };
 }
 
-/** The three headers of CONTRACT 1. */
+/** The three headers of a signed request (CONTRACT 1). */
 export function signatureHeaders(
   { id, secret, header = 'X-SVC-Tenant' }: { id: string; secret: string; header?: string },
   { method, target, body }: WireRequest,

@@ -13,7 +13,7 @@ beforeAll(async () => {
   collector = await startCollector();
   env['OTEL_EXPORTER_OTLP_ENDPOINT'] = collector.endpoint;
 });
-/** The stack starts when the first test asks for it. By then, `beforeAll` has set the endpoint. */
+/** The stack starts when the first test asks for it, and `beforeAll` has then completed `env`. */
 const journey = shareStack({ env });
 afterAll(() => collector.close());
 

@@ -124,7 +124,7 @@ async function rollUpgrade(build: FormerBuild): Promise<string[]> {
     report('no roll back: the former commit accepts no later schema');
   }
   await load.stop();
-  // In `npm test`, the service that delivers webhooks does not run.
+  // In the short form of this test, the webhooks service does not run, so no webhook arrives.
   const unnotified = isLong ? await withoutWebhook(receiver, load.endedIds()) : [];
   return [
     ...load.errors,

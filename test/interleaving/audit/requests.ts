@@ -6,7 +6,7 @@ interface Asked {
   readonly key: string;
   readonly what: 'create' | 'cancel' | 'settings';
   readonly askedAtMs: number;
-  /** True until the process of the gateway that got the request has died. */
+  /** True until the gateway process that got the request has died. */
   readonly isWaited: () => boolean;
   isAnswered: boolean;
 }

@@ -43,8 +43,8 @@ function dropConjuncts(tokens: readonly SqlToken[], [from, to]: Range): SqlEdit[
 }
 
 /**
- * True for a lone constant, which gets no mutant. A lone number or text is a value of `CASE …
- * WHEN`, not a condition.
+ * True for a lone constant. It gets no mutant, because a lone number or text is a value of `CASE …
+ * WHEN`, and not a condition.
  */
 function isConstant(tokens: readonly SqlToken[], [from, to]: Range): boolean {
   return to === from + 1 && /^(?:TRUE|FALSE|'.*|\d.*)$/s.test(tokens[from]?.word ?? '');

@@ -16,7 +16,10 @@ export interface Visit {
    * joined by dots. The outermost is first.
    */
   readonly scope: string;
-  /** The innermost function around the node: 1 is the first one in the file, 0 means the module. */
+  /**
+   * The number of the innermost function around the node. The functions of a file count from 1. 0
+   * means that the node is in no function.
+   */
   readonly reach: number;
   /**
    * True if the node is inside a `try` statement of the same function. The blocks of `catch` and

@@ -33,7 +33,7 @@ export interface PayRequest {
   readonly references: readonly string[];
 }
 
-/** The mint must have six decimals. */
+/** Reads the URL of a purchase intent (`solanaPayUrl`). The mint must have six decimals. */
 export function readPayUrl(url: string): PayRequest {
   const parsed = new URL(url);
   const [whole = '0', fraction = ''] = (parsed.searchParams.get('amount') ?? '').split('.');

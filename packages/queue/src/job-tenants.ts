@@ -2,7 +2,7 @@ import { queues, type JobOf, type QueueKey } from '@svc/contracts';
 
 /**
  * The name of a dispatch job in BullMQ carries its tenants, because older dispatchers refuse
- * unknown members of the payload (docs/decisions/0040).
+ * unknown members of the payload (decision 40).
  */
 
 interface Named {

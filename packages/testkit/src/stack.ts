@@ -22,8 +22,8 @@ import { svcJson } from './svc.ts';
 import { bareEnvironment, testMasterKey } from './test-environment.ts';
 
 /**
- * A quarter of the default, because tests wait for reconcilers. At 100 ms the reconcilers of a
- * stack would take most of the CPU of a test that waits.
+ * A quarter of the default, because tests wait for reconcilers. It is not shorter: at 100 ms the
+ * reconcilers of a stack would take most of the CPU while a test waits.
  */
 const reconcileIntervalMs = 250;
 

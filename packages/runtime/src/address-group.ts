@@ -1,4 +1,14 @@
-import { isIPv6 } from 'node:net';
+import { isIPv6, SocketAddress } from 'node:net';
+
+/**
+ * Writes an IP address in its shortest form, without a zone. An IPv4 address that is mapped to IPv6
+ * becomes IPv4. Returns any other text unchanged.
+ */
+export function plainAddress(text: string): string {
+  if (!isIPv6(text)) return text;
+  const { address } = new SocketAddress({ address: text, family: 'ipv6' });
+  return /^::ffff:(\d+\.\d+\.\d+\.\d+)$/.exec(address)?.[1] ?? address;
+}
 
 /**
  * Returns the group of a client address. The addresses of a group share their limits (CONTRACT 1).
@@ -6,13 +16,11 @@ import { isIPv6 } from 'node:net';
  */
 export function addressGroup(ip: string | undefined): string {
   if (ip === undefined) return 'unknown';
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(ip)?.[1];
-  if (mapped !== undefined) return mapped;
-  if (!isIPv6(ip)) return ip;
-  const [head = '', tail] = ip.split('%', 1)[0]?.split('::') ?? [];
+  const address = plainAddress(ip);
+  if (!isIPv6(address)) return address;
+  const [head = '', tail] = address.split('::');
   const before = head === '' ? [] : head.split(':');
   const after = tail === undefined || tail === '' ? [] : tail.split(':');
   const zeros = Array.from({ length: Math.max(8 - before.length - after.length, 0) }, () => '0');
-  const groups = [...before, ...zeros, ...after].slice(0, 4);
-  return `${groups.map((group) => group.toLowerCase().replace(/^0+(?=.)/, '')).join(':')}::/64`;
+  return `${[...before, ...zeros, ...after].slice(0, 4).join(':')}::/64`;
 }

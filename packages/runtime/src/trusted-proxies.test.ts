@@ -60,6 +60,7 @@ describe('the address of a client', () => {
     ['loopback', '198.51.100.1, 192.0.2.7', '192.0.2.7'],
     ['loopback,192.0.2.0/24', '198.51.100.1, 192.0.2.7', '198.51.100.1'],
     ['loopback', '::ffff:192.0.2.7', '192.0.2.7'],
+    ['loopback', '::ffff:c000:207', '192.0.2.7'],
     ['loopback', '', '127.0.0.1'],
     ['10.0.0.0/8', '192.0.2.7', '127.0.0.1'],
   ])('trusting %s, forwarded for "%s", is %s', async (trusted, forwarded, address) => {

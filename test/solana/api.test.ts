@@ -87,6 +87,13 @@ test.each([
   });
 });
 
+test('an amount of credits above the maximum is refused with that maximum', async () => {
+  const answer = await create('{"credits":1000000000,"token":"USDC"}');
+  expect(JSON.parse(answer.text).errors).toEqual([
+    { path: '/credits', message: 'must be at most 999999999.999999', keyword: 'maximum' },
+  ]);
+});
+
 test('1,000,000 USDC is the most that an intent may cost', async () => {
   expect((await create('{"credits":100000000,"token":"USDC"}')).status).toBe(201);
 });

@@ -1,5 +1,3 @@
-import { creditsMicrosMax } from './credits.ts';
-
 /**
  * Purchase intents of the Solana rail (CONTRACT 8). An amount of USDC is a bigint of whole
  * millionths, which are also the smallest units of the mint.
@@ -18,14 +16,14 @@ export type IntentStatus = (typeof intentStatuses)[number];
 
 /**
  * The price in millionths of USDC. Undefined if it is not a whole number from 1 to
- * `intentAmountUsdcMicrosMax`, or if the credits exceed `creditsMicrosMax`.
+ * `intentAmountUsdcMicrosMax`.
  */
 export function intentAmountUsdcMicros(
   creditsMicros: bigint,
   usdPerCreditMicros: bigint,
 ): bigint | undefined {
   const product = creditsMicros * usdPerCreditMicros;
-  if (product % 1_000_000n !== 0n || creditsMicros > creditsMicrosMax) return undefined;
+  if (product % 1_000_000n !== 0n) return undefined;
   const amount = product / 1_000_000n;
   return amount > 0n && amount <= intentAmountUsdcMicrosMax ? amount : undefined;
 }

@@ -1,4 +1,4 @@
-import { compileSchema, fieldErrorAt, fieldErrorsMax } from '@svc/contracts';
+import { compileSchema, creditsMax, type FieldError, fieldErrorAt, fieldErrorsMax } from '@svc/contracts';
 import {
   type JsonDocument,
   jsonPointer,
@@ -80,18 +80,23 @@ export function compileBody<Schema extends TSchema>(
     const validation = validate(body.plain);
     if (validation.kind === 'invalid') return validationProblem(validation.errors);
     const exact = new Map<string, bigint>();
-    const inexact: string[] = [];
+    const refused: FieldError[] = [];
     for (const name of amounts) {
       const node = memberValue(body.root, name);
       if (node?.kind !== 'number') continue;
       const micros = parseCreditsExact(node.text);
-      if (micros === undefined) inexact.push(name);
+      if (micros === undefined) refused.push(amountError(name, Number(node.text)));
       else exact.set(name, micros);
     }
-    if (inexact.length === 0) return { kind: 'checked', value: validation.value, amounts: exact };
-    const message = 'must have at most six decimals';
-    return validationProblem(
-      inexact.map((name) => fieldErrorAt(jsonPointer([name]), message, 'multipleOf')),
-    );
+    return refused.length === 0
+      ? { kind: 'checked', value: validation.value, amounts: exact }
+      : validationProblem(refused);
   };
+}
+
+function amountError(name: string, amount: number): FieldError {
+  const pointer = jsonPointer([name]);
+  return amount > creditsMax
+    ? fieldErrorAt(pointer, `must be at most ${creditsMax}`, 'maximum')
+    : fieldErrorAt(pointer, 'must have at most six decimals', 'multipleOf');
 }

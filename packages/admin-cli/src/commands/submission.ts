@@ -5,6 +5,7 @@ import {
   findAnySubmission,
   listEverySubmission,
   type OperatorSubmission,
+  type Store,
 } from '@svc/store';
 import { type Command, Option } from 'commander';
 import {
@@ -100,7 +101,7 @@ async function list({ store, by }: Context, options: ListOptions): Promise<void>
     tenantId: tenant ?? null,
     states: status === undefined ? null : (statesOf[status] ?? null),
     createdAfter: since === undefined ? null : await timeOf(store, since),
-    beforeId: before ?? null,
+    before: before === undefined ? null : await existing(store, before),
     limit: limit ?? listLimitDefault,
   });
   // Only the output with `--json` shows personal data, so only its reading is audited.
@@ -112,8 +113,7 @@ async function list({ store, by }: Context, options: ListOptions): Promise<void>
 }
 
 async function show({ store, by }: Context, id: string, options: CommandOptions): Promise<void> {
-  const submission = await findAnySubmission(store, id);
-  if (submission === null) throw noSuchSubmission();
+  const submission = await existing(store, id);
   if (hasPersonalData(submission)) await auditReading(store, { submissionId: id }, by);
   printRecord(submissionRow(submission), options);
 }
@@ -162,6 +162,12 @@ async function notify(context: Context, { id, tenantId }: OperatorSubmission): P
     await queue.announceDeliveries(producer, [tenantId]);
   });
   return notified.kind !== 'away';
+}
+
+async function existing(store: Store, id: string): Promise<OperatorSubmission> {
+  const submission = await findAnySubmission(store, id);
+  if (submission === null) throw noSuchSubmission();
+  return submission;
 }
 
 function noSuchSubmission(): Refusal {

@@ -11,7 +11,7 @@ const everything: EverySubmissionFilter = {
   tenantId: null,
   states: null,
   createdAfter: null,
-  beforeId: null,
+  before: null,
   limit: 10,
 };
 
@@ -24,18 +24,41 @@ test('an operator lists the submissions of all tenants, including rejected ones,
   const [first = '', second = '', third = ''] = ids;
   await rejectPending(store, second, { onlyOverdue: false });
   await cancelSubmission(store, { submissionId: first, tenantId: one, by: 'tenant' });
+  const records = (filter: Partial<EverySubmissionFilter>) =>
+    listEverySubmission(store, { ...everything, ...filter });
   const listed = async (filter: Partial<EverySubmissionFilter>) =>
-    (await listEverySubmission(store, { ...everything, ...filter })).map(({ id }) => id);
+    (await records(filter)).map(({ id }) => id);
   const newestFirst = [first, second, third].toSorted().toReversed();
   expect(await listed({})).toEqual(newestFirst);
   expect(await listed({ limit: 1 })).toEqual(newestFirst.slice(0, 1));
-  expect(await listed({ beforeId: newestFirst[0] ?? null })).toEqual(newestFirst.slice(1));
+  const [newest = null] = await records({ limit: 1 });
+  expect(await listed({ before: newest })).toEqual(newestFirst.slice(1));
   expect(await listed({ states: ['pending'] })).toEqual([third]);
   expect(await listed({ states: ['rejected'] })).toEqual([second]);
   expect(await listed({ states: ['running', 'settling'] })).toEqual([]);
   expect(await listed({ tenantId: one })).toEqual(newestFirst.filter((id) => id !== second));
   expect(await listed({ tenantId: one, states: ['cancelled'] })).toEqual([first]);
   expect(await listed({ createdAfter: new Date(Date.now() + 60_000) })).toEqual([]);
+});
+
+test('the pages of a tenant have every submission once, even if ids are from clocks that differ', async () => {
+  const { store, tenant } = await createFixture();
+  const tenantId = await tenant();
+  const laterIds = await newSubmission(store, tenantId);
+  const held = [];
+  for (const id of [laterIds.id, store.newId(), `00${laterIds.id.slice(2)}`]) {
+    held.push(id);
+    await holdSubmission(store, { ...(await newSubmission(store, tenantId)), id });
+  }
+  const paged: string[] = [];
+  let before: EverySubmissionFilter['before'] = null;
+  for (const _ of held) {
+    const [next] = await listEverySubmission(store, { ...everything, tenantId, before, limit: 1 });
+    if (next === undefined) break;
+    paged.push(next.id);
+    before = next;
+  }
+  expect(paged).toEqual(held.toReversed());
 });
 
 test.each([-60, 60])(

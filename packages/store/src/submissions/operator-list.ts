@@ -29,8 +29,8 @@ export interface EverySubmissionFilter {
   states: readonly SubmissionState[] | null;
   /** Inclusive. */
   createdAfter: Date | null;
-  /** Only submissions with a smaller id than this one. */
-  beforeId: string | null;
+  /** The last submission of the previous page. Null for the first page. */
+  before: Pick<SubmissionRecord, 'createdAt' | 'id'> | null;
   limit: number;
 }
 
@@ -50,12 +50,17 @@ export async function findAnySubmission(
   return row === undefined ? null : ofRow(store, row);
 }
 
-/** A page of submissions, newest first. It is sorted by id, because an id begins with its time. */
+/**
+ * A page of submissions, newest first. It is sorted by id, because an id begins with its time. The
+ * list of one tenant in all states is sorted by `created_at`, because its index has that order.
+ */
 export async function listEverySubmission(
   store: Store,
   filter: EverySubmissionFilter,
 ): Promise<OperatorSubmission[]> {
-  const { tenantId, states, createdAfter, beforeId, limit } = filter;
+  const { tenantId, states, createdAfter, before, limit } = filter;
+  const isByTime = tenantId !== null && states === null;
+  const order = Prisma.raw(isByTime ? 'created_at DESC, id DESC' : 'id DESC');
   const conditions = Prisma.join(
     [
       Prisma.sql`true`,
@@ -68,31 +73,36 @@ export async function listEverySubmission(
             // the time in an id differs from `created_at` by seconds at most.
             Prisma.sql`id >= svc_uuid_floor(${createdAfter}::timestamptz - interval '1 day')`,
           ]),
-      ...(beforeId === null ? [] : [Prisma.sql`id < ${beforeId}::uuid`]),
+      ...(before === null ? [] : [isBefore(before, isByTime)]),
     ],
     ' AND ',
   );
   const { text, values } = Prisma.sql`
-    WITH page AS MATERIALIZED (${idsOf(states, conditions, tenantId, limit)})
+    WITH page AS MATERIALIZED (${idsOf(filter, conditions, order)})
     SELECT ${Prisma.raw(operatorColumns)} FROM submissions WHERE id IN (SELECT id FROM page)
-    ORDER BY id DESC LIMIT ${limit}`;
+    ORDER BY ${order} LIMIT ${limit}`;
   const rows = await store.query<Row>(text, values);
   return rows.map((row) => ofRow(store, row));
 }
 
+function isBefore(
+  { createdAt, id }: Pick<SubmissionRecord, 'createdAt' | 'id'>,
+  isByTime: boolean,
+): Prisma.Sql {
+  return isByTime
+    ? Prisma.sql`(created_at, id) < (${createdAt}::timestamptz, ${id}::uuid)`
+    : Prisma.sql`id < ${id}::uuid`;
+}
+
 function idsOf(
-  states: readonly SubmissionState[] | null,
+  { states, tenantId, limit }: EverySubmissionFilter,
   conditions: Prisma.Sql,
-  tenantId: string | null,
-  limit: number,
+  order: Prisma.Sql,
 ): Prisma.Sql {
   if (states === null) {
-    // For one tenant, an index gives the order of `created_at`, but none gives the order of `id`.
-    // The two orders differ only among submissions that were created within seconds of each other.
-    return tenantId === null
-      ? Prisma.sql`SELECT id FROM submissions WHERE ${conditions} ORDER BY id DESC LIMIT ${limit}`
-      : Prisma.sql`SELECT id FROM submissions WHERE ${conditions} AND ended_otherwise ${Prisma.raw(isNotRejected)}
-          ORDER BY created_at DESC, id DESC LIMIT ${limit}`;
+    const isListed = tenantId === null ? 'true' : `ended_otherwise ${isNotRejected}`;
+    return Prisma.sql`SELECT id FROM submissions WHERE ${conditions} AND ${Prisma.raw(isListed)}
+      ORDER BY ${order} LIMIT ${limit}`;
   }
   // The states are literals, so that the planner recognises the partial index on `ended_otherwise`.
   const parts = states.map((state) => {

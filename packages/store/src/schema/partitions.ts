@@ -8,8 +8,8 @@ import { databaseNow } from './environment.ts';
 const partitionedTables = ['usage_reports', 'deliveries', 'delivery_attempts'] as const;
 
 /**
- * The most attempts to create one partition. An attempt waits at most 15 ms for a lock, because
- * other statements queue behind the attempt.
+ * The most attempts to create the missing partitions. An attempt waits at most 15 ms for the lock of
+ * a table, because other statements queue behind the attempt.
  */
 const attemptsMax = 10;
 const retryMs = 100;
@@ -33,43 +33,39 @@ export interface PartitionRound {
 }
 
 /**
- * Creates the missing partitions, each in a separate transaction. Throws only if the list of
- * missing partitions cannot be read.
+ * Creates the missing partitions, each in a separate transaction. If a table is in use, or another
+ * session creates partitions, it tries again for about a second. Throws only if the list of missing
+ * partitions cannot be read.
  */
 export async function makePartitions(store: Store): Promise<PartitionRound> {
   const made: PartitionRound['made'][number][] = [];
-  const errors: unknown[] = [];
-  for (const range of await findMissing(store)) {
-    try {
-      const movedRows = await makeOne(store, range);
-      if (movedRows !== null) made.push({ ...range, movedRows });
-    } catch (error) {
-      errors.push(error);
+  for (let attempt = 1; ; attempt += 1) {
+    const errors: unknown[] = [];
+    for (const range of await findMissing(store)) {
+      try {
+        const movedRows = await makeOne(store, range);
+        if (movedRows !== null) made.push({ ...range, movedRows });
+      } catch (error) {
+        errors.push(error);
+      }
     }
+    const missing = await findMissing(store);
+    const isRetried = missing.length > 0 && errors.every(isLockTimeout) && attempt < attemptsMax;
+    if (!isRetried) return { made, missing, errors };
+    await pause(retryMs);
   }
-  return { made, missing: await findMissing(store), errors };
 }
 
 /**
  * Creates a partition and returns the number of rows that were moved into it from the default
  * partition. Null if another session has created it, or is creating any partition.
  */
-async function makeOne(
-  store: Store,
-  { table, from, to }: PartitionRange,
-  attempt = 1,
-): Promise<number | null> {
-  try {
-    const [row] = await store.query<{ moved: number | null }>(
-      'SELECT svc_make_partition($1, $2::timestamptz, $3::timestamptz)::float8 AS moved',
-      [table, from, to],
-    );
-    return row?.moved ?? null;
-  } catch (error) {
-    if (!isLockTimeout(error) || attempt === attemptsMax) throw error;
-  }
-  await pause(retryMs);
-  return await makeOne(store, { table, from, to }, attempt + 1);
+async function makeOne(store: Store, { table, from, to }: PartitionRange): Promise<number | null> {
+  const [row] = await store.query<{ moved: number | null }>(
+    'SELECT svc_make_partition($1, $2::timestamptz, $3::timestamptz)::float8 AS moved',
+    [table, from, to],
+  );
+  return row?.moved ?? null;
 }
 
 /** The missing partitions, from last month to three months ahead by the database's clock. */

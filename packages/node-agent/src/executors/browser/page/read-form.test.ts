@@ -126,6 +126,16 @@ describe('the kind of a field', () => {
     });
   });
 
+  test('radios and boxes that alternate in one group are two questions', async () => {
+    const reports = await fieldFor(
+      '<fieldset><legend>Start</legend><div role="radio">Now</div><label><input type="checkbox" name="1">Mornings</label><div role="radio">Later</div><label><input type="checkbox" name="2">Evenings</label></fieldset>',
+    );
+    expect(reports.map(({ field }) => [field.kind, field.options])).toEqual([
+      ['radio', ['Now', 'Later']],
+      ['checkboxes', ['Mornings', 'Evenings']],
+    ]);
+  });
+
   test('two consents without a group stay two fields', async () => {
     const reports = await fieldFor(
       '<label><input type="checkbox" name="c1">I agree</label><label><input type="checkbox" name="c2">Send me news</label>',

@@ -40,7 +40,7 @@ interface Gathered {
 
 export function gather(root: ParentNode, rules: ReadingRules): Gathered[] {
   const found: Gathered[] = [];
-  const byGroup = new Map<HTMLElement | string, Gathered>();
+  const byShape: Partial<Record<groups.Shape, Map<HTMLElement | string, Gathered>>> = {};
   const buttons = rules.buttonGroup === undefined ? '' : `, ${rules.buttonGroup.option}`;
   const selector = `input, select, textarea, [contenteditable="true"], [role="combobox"], [role="radio"], [role="checkbox"], [role="switch"], [aria-haspopup="listbox"]${buttons}`;
   for (const control of allBelow(root, selector)) {
@@ -49,16 +49,16 @@ export function gather(root: ParentNode, rules: ReadingRules): Gathered[] {
     if (shape === undefined || !isReachable(control, shape, rules)) continue;
     const isOption = shape === 'radio' || shape === 'checkbox' || shape === 'button';
     const group = isOption ? groupOf(control, shape, rules) : undefined;
-    const key = typeof group === 'string' ? `${shape} ${group}` : group;
-    const known = key === undefined ? undefined : byGroup.get(key);
-    if (known !== undefined && known.shape === shape) {
+    const byGroup = (byShape[shape] ??= new Map());
+    const known = group === undefined ? undefined : byGroup.get(group);
+    if (known !== undefined) {
       known.controls.push(control);
       continue;
     }
     const isGroup = isOption && (shape !== 'checkbox' || group instanceof HTMLElement);
     const gathered = { shape, first: control, controls: [control], isGroup };
     found.push(gathered);
-    if (key !== undefined) byGroup.set(key, gathered);
+    if (group !== undefined) byGroup.set(group, gathered);
   }
   return found;
 }

@@ -115,9 +115,7 @@ async function startServices(
       env,
     })),
   );
-  const starts = plans.map(async (plan) => slots.push(await startSlot(plan, failpoints)));
-  const failure = (await Promise.allSettled(starts)).find(({ status }) => status === 'rejected');
-  if (failure?.status === 'rejected') throw failure.reason;
+  await allEnded(plans.map(async (plan) => slots.push(await startSlot(plan, failpoints))));
   slots.sort((one, other) => one.index - other.index);
 }
 
@@ -136,5 +134,14 @@ async function startNodes(
     const link = nodeLinkUrl(dispatcher, false);
     slots.push(await startNodeSlot(index, nodeAgentCommand({ name, link, credentials, stateDir })));
   });
-  await Promise.all(starts);
+  await allEnded(starts);
+}
+
+/**
+ * Waits until all starts have ended, and throws if one has failed. A close before that would miss
+ * the processes that still start.
+ */
+async function allEnded(starts: readonly Promise<unknown>[]): Promise<void> {
+  const failure = (await Promise.allSettled(starts)).find(({ status }) => status === 'rejected');
+  if (failure?.status === 'rejected') throw failure.reason;
 }

@@ -16,7 +16,10 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-/** Runs the command of the root script `migrations:check` with any schema. */
+/**
+ * Runs the command of the root script `migrations:check`, but with the file `schema` in place of
+ * `prisma/schema.prisma`.
+ */
 async function compareMigrationsWith(schema: string): Promise<{ code: number; output: string }> {
   const { scripts } = JSON.parse(readFileSync(path.join(checkoutDir, 'package.json'), 'utf8'));
   const words: string[] = scripts['migrations:check']

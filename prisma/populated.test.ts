@@ -64,7 +64,7 @@ async function insertSubmission(client: Client, state: string): Promise<void> {
   );
 }
 
-/** The rows, without the columns that later migrations add. */
+/** Reads the submissions without the columns that the tested migration and later ones add. */
 const rowsSql = `SELECT to_jsonb(s) - 'ended_otherwise' - 'rejected_id' - 'offer_records' AS row FROM submissions s ORDER BY id`;
 const checksSql = `SELECT conname, pg_get_constraintdef(oid) AS definition FROM pg_constraint
   WHERE conrelid = 'submissions'::regclass AND contype IN ('c', 'p') ORDER BY conname`;
@@ -86,7 +86,7 @@ test('the submissions of a populated database keep their values and their guards
   expect(inFlight.rows.map(({ state }) => state)).toEqual(
     ['pending', 'dispatched', 'running', 'settling'].toSorted(),
   );
-  // A key is free after a rejection, and taken otherwise.
+  // The idempotency key of a rejected submission is free. The key of any other submission is taken.
   const again = `INSERT INTO submissions (id, tenant_id, idempotency_key, request_hash, request_id, job_type,
       tier, state, payload_sealed, quote_estimated_micros, quote_max_micros, surge_micros, rate_card_version,
       available_after_micros, dispatch_deadline_at, created_at)

@@ -11,8 +11,8 @@ export interface Board {
   ])[];
 }
 
-// Each `rate` in this file covers two minutes. In a rate over five minutes, a fault that began a
-// minute ago would hardly show.
+// Each `rate` in this file covers two minutes, because a fault that began a minute ago would hardly
+// show in a rate over five minutes.
 
 const created = 'route="/v1/submissions",method="POST"';
 

@@ -11,7 +11,7 @@ const foreignMetrics =
 const functions =
   /^(absent|avg|bool|by|clamp_max|clamp_min|count|histogram_quantile|increase|max|min|on|or|and|unless|rate|sum|time|vector|without|group_left|ignoring|label_replace|scalar)$/;
 
-/** Undefined if the services export no such series. */
+/** Undefined if the catalogue defines no such series. */
 function definitionOf(series: string): MetricDefinition | undefined {
   const own = catalogue.get(series);
   if (own !== undefined) return own.type === 'histogram' ? undefined : own;
@@ -20,8 +20,8 @@ function definitionOf(series: string): MetricDefinition | undefined {
 }
 
 /**
- * Finds metrics and labels that a query names and that do not exist. promtool checks the syntax of
- * the query.
+ * Finds metrics and labels that a query names and that do not exist, because promtool accepts such
+ * a query. `recorded` has the names of the recording rules.
  */
 export function queryFaults(query: string, recorded: ReadonlySet<string>): string[] {
   const faults: string[] = [];

@@ -7,7 +7,10 @@ type Command = Awaited<ReturnType<typeof createProgram>>;
 
 export interface CheckedCommands {
   readonly count: number;
-  /** The commands that `svc` does not have, or that lack an option which the runbook names. */
+  /**
+   * The commands of runbooks that `svc` does not have, or that have an unknown option, each as
+   * `<file>: svc <command>`.
+   */
   readonly unknown: readonly string[];
 }
 

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { parseSync } from 'oxc-parser';
 import { expect, test } from 'vitest';
 
-/** Product code uses each HTTP client only for the purposes that decision 27 lists. */
+/** Checks that product code uses each HTTP client only in its `allowed` files (decision 27). */
 
 const checkoutDir = path.resolve(import.meta.dirname, '../..');
 const isTestCode = /[.]test[.]ts$|[.-]fixture[.]ts$|^packages\/testkit\/|\/generated\//;
@@ -29,7 +29,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
 
 /**
  * The exports of `node:http` and `node:https` that servers need. A file that imports any other
- * export uses an HTTP client.
+ * export counts as a user of an HTTP client.
  */
 const forServers = new Set([
   'createServer',

@@ -109,7 +109,8 @@ it.each(rooms)(
     expect({ isPrivate, license, engines }).toStrictEqual({
       isPrivate: true,
       license: 'UNLICENSED',
-      // Tenants run the client as JavaScript, also on older Node. The rest runs as TypeScript.
+      // Tenants run the client as JavaScript, so it works on older versions of Node. The other
+      // rooms run as TypeScript, which needs Node 22.18.
       engines: { node: room === 'packages/client' ? '>=20' : '>=22.18' },
     });
   },

@@ -91,8 +91,8 @@ export interface MeasuredShape {
 }
 
 /**
- * Reads two figures of closed loops with 10 to 99 requests in flight from the rows of the lab
- * notebook: the rate, and the CPU-seconds per 1,000.
+ * Reads the rows of the lab notebook about closed loops with 10 to 99 requests in flight. Each row
+ * has a rate and the CPU-seconds per 1,000 submissions.
  */
 export function measuredShapes(notebook: string): MeasuredShape[] {
   const row = /^\| (.+, \d\d in flight.*: \w+) \| ([\d,]+) \|.*\| ([\d.]+) \(gateway/gmu;

@@ -17,8 +17,8 @@ import type { System } from './systems/system.ts';
 const postponedEveryMs = 60_000;
 
 /**
- * Postpones settlement's audit of the ledger. The first audit would read all seeded entries during
- * the measurement.
+ * Postpones settlement's audit of the ledger, because the first audit would read all seeded entries
+ * during the measurement.
  */
 async function postponeAudit(pool: Pool): Promise<void> {
   await pool.query(`UPDATE ledger_audit SET due_at = svc_now() + interval '4 minutes'`);
@@ -36,8 +36,8 @@ export async function runGrowth(report: Report): Promise<void> {
   );
   const labels = [seedRows, seedRowsFew].map((rows) => `${rows.toLocaleString('en')} before`);
   try {
-    // The large stack starts last and becomes the first of `systems`, because `growthFigures`
-    // expects this order.
+    // The system with more seeded rows starts last and becomes the first of `systems`, because
+    // `growthFigures` expects this order.
     for (const rows of [seedRowsFew, seedRows]) {
       const system = await startProduct({
         dir: path.join(dir, `${rows}`),

@@ -69,8 +69,8 @@ const cases: Readonly<Record<string, () => { id: string; unknown: string }>> = {
 };
 
 /**
- * The Solana rail is off here, so every reference gets the same answer. test/solana/api.test.ts has
- * the cases of these operations.
+ * Operations without a case here. The Solana rail is off in this stack, so these operations answer
+ * the same for every id. test/solana/api.test.ts tests them with the rail on.
  */
 const withoutResources = ['getPurchaseIntent', 'getPurchaseIntentQr', 'awaitPurchaseIntent'];
 

@@ -3,7 +3,7 @@ import { job } from '../support/job.ts';
 import { startWholeStack, type WholeStack } from '../support/whole-stack.ts';
 import { send, type WireAnswer } from '../support/wire.ts';
 
-/** CONTRACT 5, `/signup`: it needs no key, and each address has a limit per hour. */
+/** CONTRACT 5, `/signup`: it needs no key, and limits the signups of an IP address per hour. */
 
 const perHour = 3;
 let whole: WholeStack;

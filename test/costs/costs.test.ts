@@ -23,8 +23,8 @@ import {
 /** A worst case may take at most this many times the processor time of a plain request. */
 const ratioMax = 16;
 /**
- * A plain request counts as at least this many milliseconds. A smaller figure depends more on the
- * clock and the garbage collector than on the request.
+ * A plain request counts as at least this many milliseconds, because a smaller figure depends more
+ * on the clock and the garbage collector than on the request.
  */
 const plainMsMin = 2;
 const samplesMax = 5;
@@ -177,8 +177,8 @@ async function costMs(operation: Operation, worst: Partial<WorstCase>): Promise<
 }
 
 /**
- * The median cost of `plainSamples` plain requests, but at least `plainMsMin`. An earlier request
- * warms up the gateway.
+ * The median cost of `plainSamples` plain requests, but at least `plainMsMin`. One more request
+ * comes first: it only warms up the gateway, and its cost does not count.
  */
 async function plainCostMs(operation: Operation, plain: Partial<WorstCase>): Promise<number> {
   await costMs(operation, plain);

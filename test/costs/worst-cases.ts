@@ -127,8 +127,8 @@ const formRoom = 8 * 1024 - 16;
 const formType = { 'content-type': 'application/x-www-form-urlencoded' };
 
 /**
- * The worst bodies for endpoints that need no signature. The first body is larger than these
- * endpoints read. The other bodies are within that limit.
+ * The worst bodies for endpoints that need no signature. The first body is larger than
+ * `openBodyBytesMax` (8 KiB), and the other bodies are smaller.
  */
 export const worstForms: readonly WorstCase[] = [
   {

@@ -7,7 +7,10 @@ import { migrate } from '@svc/store';
 import { Client } from 'pg';
 import { openRig, type Rig } from './world/rig.ts';
 
-/** The Postgres server for the runs. Without `postgres`, the command starts its own server. */
+/**
+ * The Postgres server for the runs of `pnpm interleave`. Without `postgres`, the command starts its
+ * own server.
+ */
 export interface GivenServer {
   /** The superuser's URL. */
   readonly postgres?: string | undefined;
@@ -17,8 +20,8 @@ export interface GivenServer {
    */
   readonly service?: string | undefined;
   /**
-   * The name of a migrated database on the given server. The command copies this database. Without
-   * `template`, the command migrates an empty database.
+   * The name of a migrated database on the given server. The runs use a copy of it. Without
+   * `template`, they use a new database, which is migrated first.
    */
   readonly template?: string | undefined;
 }

@@ -6,8 +6,8 @@ import { type Fleet, type FleetNode, startFleet } from '../support/fleet.ts';
 import { application, eventOf, type Journey } from '../support/journey.ts';
 
 /**
- * Runs whose node or link fails, or whose time is over (CONTRACT 7, "Nothing hangs"). Leases and
- * limits follow the database's clock, which the tests advance.
+ * The tests cover runs whose node or link fails, or whose time is over (CONTRACT 7, "Nothing
+ * hangs"). Leases and limits follow the database's clock, which the tests advance.
  */
 let fleet: Fleet;
 
@@ -17,7 +17,10 @@ beforeAll(async () => {
 
 afterAll(() => fleet.close());
 
-/** Returns the submission's id when the node has the payload and the tenant has the answer. */
+/**
+ * Creates a submission and accepts its offer on the node. Returns its id when the node has the
+ * payload and the tenant has the answer to the creation.
+ */
 async function assigned(journey: Journey, node: FleetNode, key: string, tier: Tier = 'instant') {
   const creation = journey.client.submit(application(key, 'model', tier));
   const offer = await node.next('offer');

@@ -86,8 +86,8 @@ async function newestOf(database: Database): Promise<{ id: string; tenantId: str
 }
 
 /**
- * The number of rows and index entries that were read from all tables so far. Postgres has counted
- * all reads of an `svc` command when the command has ended.
+ * The number of rows and index entries that were read from all tables so far. It includes all reads
+ * of each `svc` command that has ended.
  */
 async function rowsRead(database: Database): Promise<number> {
   const [row] = await database.query<{ read: number }>(`

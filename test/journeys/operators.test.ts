@@ -26,7 +26,7 @@ afterAll(async () => {
   await receiver.close();
 });
 
-/** A change is in force everywhere within this time. */
+/** The time within which a change made with `svc` is in force at every gateway. */
 const inForceMs = 5_000;
 /** Extra time for a loaded machine. */
 const graceMs = 3_000;

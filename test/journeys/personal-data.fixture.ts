@@ -5,7 +5,7 @@ import { type ServiceName, serviceNames } from '@svc/local';
 import { closeRedis, connectRedis, waitForRedis } from '@svc/queue';
 import type { TestStack } from '@svc/testkit';
 
-/** A unique text. A search for the text shows where data has gone. */
+/** A unique text that a test puts into its data. A search for the text shows where the data went. */
 export function newMarker(place: string): string {
   return `mark${place}${randomBytes(12).toString('hex')}`;
 }
@@ -18,7 +18,7 @@ function forms(marker: string): string[] {
   const bytes = Buffer.from(marker);
   const inBase64 = [0, 1, 2].map((offset) => {
     const shifted = Buffer.concat([Buffer.alloc(offset), bytes]);
-    // Leaves out a character at either end if it also encodes bits of a byte outside the marker.
+    // Keeps only the base64 characters whose bits all come from the marker.
     const first = Math.ceil((offset * 8) / 6);
     const last = Math.floor((shifted.length * 8) / 6);
     return shifted.toString('base64').slice(first, last);
@@ -46,7 +46,7 @@ const contentsOf = (files: readonly string[]) =>
 
 /**
  * The bytes of all files of a stack's Redis. The append-only files contain the writes of the whole
- * run.
+ * run, so they also show data that Redis has deleted.
  */
 export async function redisFiles({ redisUrl }: TestStack): Promise<Buffer> {
   const redis = connectRedis(redisUrl, 'producer');

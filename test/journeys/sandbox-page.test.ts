@@ -147,7 +147,8 @@ test('low balance, test event, and redelivery of a refused event', async () => {
 });
 
 /**
- * Sends `accepted` requests, which must succeed, and one more. Returns the answer to the last one.
+ * Sends requests of a new tenant: first `accepted` requests that must succeed, then one more.
+ * Returns the answer to the last request.
  */
 async function refusedAfter(accepted: number, target: string, body: object): Promise<WireAnswer> {
   const fresh = await signUp();

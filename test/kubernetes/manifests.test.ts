@@ -221,8 +221,8 @@ test('links are handed over before the next dispatcher may leave', () => {
     .behavior;
   const { terminationGracePeriodSeconds: graceSeconds } =
     deployment('dispatcher').spec.template.spec;
-  // The first 30 s: after refusals a node waits this long at most before it tries again. The second
-  // 30 s: a dispatcher registers its links this often.
+  // A refused node waits at most 30 s before it connects again. A dispatcher enters its links into
+  // the fleet registry again every 30 s.
   const handOverSeconds = graceSeconds + 30 + 30;
   expect(scaleDown.policies).toHaveLength(1);
   const [policy] = scaleDown.policies;

@@ -8,7 +8,7 @@ import { checkout } from './run/test-files.ts';
 import { sample } from './sample.ts';
 
 const seed = 1;
-/** The limit for a busy machine. A quiet one needs about 30 s. */
+/** The time limit allows for a busy machine. On a quiet machine the test takes about 30 s. */
 const timeoutMs = 600_000;
 const struck = new Set(equivalents.map(({ id }) => id));
 
@@ -18,7 +18,7 @@ function roomNamed(name: string): Room {
   return room;
 }
 
-/** A part of the store whose tests take a few seconds. */
+/** The room `store` with only one of its files. The tests of this file take a few seconds. */
 const outcomes: Room = {
   ...roomNamed('store'),
   files: ['packages/store/src/assignments/outcomes.ts'],

@@ -5,12 +5,12 @@ import type { Judged } from './run/run.ts';
 export interface RoomScore {
   readonly room: Room;
   readonly killed: number;
-  /** The number of killed mutants for which a test timed out. `killed` includes them. */
+  /** The number of mutants with the verdict `timeout`. `killed` includes them. */
   readonly timeouts: number;
   readonly survived: number;
   /**
-   * The number of mutants without a verdict, because the machine may have made their run fail. They
-   * count as not killed.
+   * The number of mutants with the verdict `unclear`: the machine may have caused the failure
+   * instead of the mutant. They count as not killed.
    */
   readonly unclear: number;
   readonly equivalent: number;

@@ -14,7 +14,10 @@ export function sample(mutants: readonly Mutant[], seed: number, n: number): Mut
     .map(({ mutant }) => mutant);
 }
 
-/** Distributes `n` as evenly as possible. No room gets more than its number in `counts`. */
+/**
+ * Distributes `n` mutants over the rooms as evenly as possible. `counts` has the number of mutants
+ * of each room, and a room gets at most this number.
+ */
 export function shares(counts: readonly number[], n: number): number[] {
   const given = counts.map(() => 0);
   for (

@@ -7,7 +7,7 @@ import { Client } from 'pg';
 
 /**
  * The most connections from PgBouncer to Postgres. One service opens more connections than this to
- * PgBouncer, so they must share those to Postgres.
+ * PgBouncer, so its transactions must share the connections to Postgres.
  */
 export const sessionsMax = 4;
 

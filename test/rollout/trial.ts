@@ -125,8 +125,8 @@ export async function runRollout(
 }
 
 /**
- * The answers that are errors for a tenant, except `503 dispatch_unavailable`, which `refusalsOf`
- * judges.
+ * The counts of the requests that failed: those without an answer, and those with 408, 429 or 5xx.
+ * Leaves out `503 dispatch_unavailable`, because `refusalsOf` judges it.
  */
 export function failedAnswers(answers: Readonly<Record<string, number>>): Record<string, number> {
   return Object.fromEntries(Object.entries(answers).filter(([name]) => failure.test(name)));

@@ -60,7 +60,7 @@ export async function simulate(options: SimulationOptions): Promise<SimulationRe
   const { databaseUrl, ownerUrl } = options;
   const masterKey = `simulation:${randomBytes(32).toString('base64')}`;
   const pool = new Pool({ connectionString: ownerUrl, max: 4 });
-  // Ignore errors of idle connections. The server may stop while the last connections are closing.
+  // Ignore errors of idle connections, because the server may stop while the last of them close.
   pool.on('error', () => {});
   const store = openStore({
     databaseUrl,

@@ -5,8 +5,8 @@ import type { Reply, Request } from './operations.ts';
 import { perform } from './perform.ts';
 
 /**
- * This worker process performs the operations that it receives. The simulation kills the worker at
- * a random time.
+ * This worker process performs the operations that it receives. The simulation may kill the worker
+ * during an operation.
  */
 const store = openStore({
   databaseUrl: process.env['DATABASE_URL'] ?? '',

@@ -47,7 +47,10 @@ const fileName = 'history.jsonl';
 const privateFile = 0o600;
 const historyMsMax = 7 * 24 * 3_600_000;
 const entriesMax = 10_000;
-/** The most lines of the file. Instead of one more, the file is rewritten without old entries. */
+/**
+ * The most lines of the file. If the file has this many lines, the next change does not add a line,
+ * but rewrites the file without old entries.
+ */
 const linesMax = 3 * entriesMax;
 
 type Line = Omit<HistoryEntry, 'receipt'> & { readonly receipt?: string };

@@ -1,6 +1,9 @@
 export interface LinkRefusal {
   readonly status: number;
-  /** The start of the body of the answer. The service sends a problem document. */
+  /**
+   * The start of the body of the HTTP answer. If the service sent the answer, the body is a
+   * problem document.
+   */
   readonly body: string;
 }
 

@@ -94,8 +94,8 @@ export class NodeRuns {
   }
 
   /**
-   * Writes an assignment to the journal, then asks the service to begin it. Does nothing if the
-   * node already has the submission.
+   * Writes an assignment to the journal, then asks the service for permission to begin it. Does
+   * nothing if the node already has the submission.
    */
   assign(assignment: Assignment, receipt?: string): void {
     const { submissionId } = assignment;

@@ -16,8 +16,8 @@ import type { Log } from './log.ts';
 
 export interface NodeIdentity {
   /**
-   * The URL of the service (`ws://` or `wss://`). The agent replaces the path and the query of this
-   * URL with those of the link.
+   * The URL of the service (`ws://` or `wss://`). The agent replaces the path of this URL with
+   * `/node/v1`, and the query with a nonce.
    */
   readonly link: string;
   readonly nodeId: string;
@@ -49,8 +49,8 @@ function textOf(data: RawData): string {
 
 function connect({ link, nodeId, secret }: NodeIdentity): WebSocket {
   const url = new URL(nodeLinkPath, link);
-  // The service accepts a signature once. Without the nonce, two attempts in the same second would
-  // have the same signature.
+  // The service accepts a signature once. Without the nonce, two connections that the agent tries
+  // in the same second would have the same signature.
   url.searchParams.set('nonce', randomUUID());
   const timestamp = Math.floor(Date.now() / 1000);
   const target = url.pathname + url.search;
@@ -75,8 +75,8 @@ async function startOf(response: IncomingMessage): Promise<string> {
       if (body.length > refusalBytesMax) break;
     }
   } catch {
-    // The connection broke, or no data came for `connectTimeoutMs`. The part that arrived may be
-    // enough to explain the refusal.
+    // The connection broke, or no data came for `connectTimeoutMs`. The part of the body that
+    // arrived may be enough to explain why the service refused the link.
   }
   return body;
 }

@@ -1,7 +1,8 @@
 import { open } from 'node:fs/promises';
 
 /**
- * Writes a directory to disk. After a rename, a power loss can otherwise bring the old file back.
+ * Writes a directory to disk. Call this after a rename or a removal of a file in the directory.
+ * Otherwise a power loss can bring the old file back.
  */
 export async function syncDirectory(directory: string): Promise<void> {
   const handle = await open(directory, 'r');

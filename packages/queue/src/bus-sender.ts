@@ -14,12 +14,18 @@ const batchCharactersMax = 262_144;
  */
 const targetsMax = 256;
 
-/** The channel for single messages. Dispatchers of every version subscribe to it. */
+/**
+ * The channel for single messages to one dispatcher. Dispatchers of every version subscribe to
+ * their own channel of this kind.
+ */
 function channelOf(prefix: string, dispatcherId: string): string {
   return `${keyPrefix(prefix)}:dispatcher.v1:${dispatcherId}`;
 }
 
-/** The channel for batches. Only dispatchers that understand batches subscribe to it. */
+/**
+ * The channel for batches to one dispatcher. The dispatcher subscribes to it only if its version
+ * can read batches.
+ */
 function batchChannelOf(prefix: string, dispatcherId: string): string {
   return `${keyPrefix(prefix)}:dispatcher.v2:${dispatcherId}`;
 }

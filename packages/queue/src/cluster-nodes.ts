@@ -88,7 +88,10 @@ export function ownerOfSlot(
 
 const slotCount = 16_384;
 
-/** The slot of a key: CRC16 (XMODEM) of its hash tag, or of the whole key if it has no tag. */
+/**
+ * The hash slot of a key: the CRC16 (XMODEM) of its hash tag, or of the whole key if it has no tag,
+ * modulo 16,384.
+ */
 export function slotOf(key: string): number {
   const [, tag = key] = /^[^{]*\{([^}]+)\}/.exec(key) ?? [];
   let crc = 0;

@@ -1,7 +1,10 @@
 import { startTestRedis, type TestRedis, waitUntil } from '@svc/testkit';
 import { Redis } from 'ioredis';
 
-/** A cluster of one server. A command for a slot that the server does not own fails. */
+/**
+ * A Redis cluster of one server. A command fails if its key belongs to a hash slot that the server
+ * does not own.
+ */
 export interface TestCluster {
   readonly serverUrl: string;
   readonly clusterUrl: string;

@@ -30,7 +30,7 @@ async function withClient(
   databaseUrl: string,
   work: (client: Client) => Promise<void>,
 ): Promise<void> {
-  // Connects as the owner, because only the owner may replace the function.
+  // Connects as the owner of the database, because only the owner may replace `svc_now`.
   const url = new URL(testServers().adminUrl);
   url.pathname = new URL(databaseUrl).pathname;
   const client = new Client({ connectionString: url.href, application_name: 'testkit' });

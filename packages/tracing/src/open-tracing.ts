@@ -18,21 +18,21 @@ interface TracingOptions {
   readonly environment: string;
   /**
    * The share of submissions that are traced, from 0 to 1. The same share applies to requests that
-   * create no submission, and to events of no submission.
+   * do not create a submission, and to events that do not belong to a submission.
    */
   readonly ratio: number;
   readonly clock: { nowMs(): number; monotonicMs(): number };
   /**
-   * Returns a random number from 0 to 1. It decides whether a request that creates no submission is
-   * traced.
+   * Returns a random number, at least 0 and less than 1, as `Math.random` does. The number decides
+   * whether a request that does not create a submission is traced.
    */
   readonly random: () => number;
   readonly storeContext: (submissionId: string, context: TraceContext) => Promise<void>;
   readonly loadContexts: (submissionIds: readonly string[]) => Promise<TenantContexts>;
   readonly countSpans: (result: SpanResult, spans: number) => void;
   /**
-   * Called with the error if spans are lost, or if a context is not stored or loaded. Called at
-   * most once a minute.
+   * Called with the error if an export of spans fails, or if a trace context cannot be stored or
+   * loaded. Called at most once a minute.
    */
   readonly onFailure: (error: unknown) => void;
 }

@@ -42,8 +42,8 @@ export interface RequestEnd {
   readonly status: number | undefined;
   readonly tenantId: string | undefined;
   /**
-   * The wire id of the submission that a successful answer is about. Undefined for a refusal, and
-   * for any other request.
+   * The wire id of the submission that a successful answer is about. Undefined if the request was
+   * refused, or if the answer is not about one submission.
    */
   readonly submissionId: string | undefined;
 }

@@ -110,7 +110,7 @@ function methodNotAllowed(endpoints: readonly Endpoint[]): Answer {
   );
 }
 
-/** Undefined if the body does not arrive whole, because the client disconnects or breaks HTTP. */
+/** Undefined if the connection closed before the end of the request's body. */
 async function answerOf(
   endpoint: Endpoint,
   request: Request,

@@ -18,8 +18,8 @@ export interface GatewayDeps {
   /** If true, webhook URLs may use `http` and may have a private host. */
   readonly allowPrivateNetworks: boolean;
   /**
-   * The limit of sign-ups for each group of client addresses: so many are allowed at once, and an
-   * hour adds the same number.
+   * The most sign-ups that one group of client addresses can make at once. After them, the same
+   * number becomes available again over an hour.
    */
   readonly signupsPerHour: number;
   /** The limit of webhook attempts per hour that a tenant gets when it signs up. */

@@ -42,8 +42,8 @@ test('a submission that cannot be purged blocks no other and is retried with bac
   }
   await fixture.advance(leaseMs);
   await reconcile(fixture.deps);
-  // The purge cannot unseal this damaged event to remove the failure message from it. So it cannot
-  // purge the event's submission.
+  // The purge must unseal an event to remove its failure message. It cannot unseal this damaged
+  // event, so it cannot purge the event's submission.
   await database.query(`UPDATE events SET body_sealed = '\\x00' WHERE submission_id = $1`, [
     ids[0],
   ]);

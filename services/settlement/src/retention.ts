@@ -24,8 +24,8 @@ export interface RetentionDeps extends Retention {
   /** The most events that one transaction reads. */
   readonly batchMax?: number;
   /**
-   * How often a pass tries to get a lock that another session holds, and how long it pauses between
-   * the tries.
+   * The most tries to drop a partition while another session has a lock on it, and the pause
+   * between two tries.
    */
   readonly lockPauses?: LockPauses;
 }

@@ -19,8 +19,8 @@ import { createSolanaMetrics } from './solana/metrics.ts';
 import { startSolana } from './solana/start.ts';
 
 /**
- * Starts settlement. `close` of the result waits for the jobs in progress, then closes the
- * resources in the reverse order of opening.
+ * Starts the service. Its `close` closes the resources in reverse order of opening, and waits for
+ * running work. `close` resolves after 10 s at the latest.
  */
 export function run(
   config: SettlementConfig,

@@ -38,7 +38,10 @@ export async function settleEach(
   });
 }
 
-/** Throws if a submission of the job could not be settled. The queue then retries the whole job. */
+/**
+ * Settles the submissions of a `settlement.v1` job. Throws if one of them could not be settled. The
+ * queue then retries the whole job.
+ */
 export async function settleSubmissions(
   deps: SettleDeps,
   submissionIds: readonly string[],
@@ -88,8 +91,8 @@ function logSettled(deps: SettleDeps, ended: Ended): void {
 }
 
 /**
- * A failure is only logged, because the reconciler of deliveries also finds the due deliveries in
- * Postgres.
+ * Enqueues the wake-up job for deliveries. An error is only logged, because the reconciler of
+ * deliveries also finds the due deliveries in Postgres.
  */
 async function announceAfterCommit(
   { producer, logger }: SettleDeps,

@@ -6,7 +6,7 @@ import type { StepRef, Tracing } from '@svc/tracing';
 interface DeliverStep {
   readonly ref: StepRef;
   /**
-   * False if the event is about no submission or cannot be decrypted. The span then belongs to a
+   * False if the event cannot be decrypted or is not about a submission. The span then belongs to a
    * trace of the event.
    */
   readonly isSubmission: boolean;

@@ -43,7 +43,10 @@ function resultOf(outcome: OutboundOutcome): 'responded' | 'timeout' | 'failed' 
   return outcome.kind === 'failed' && outcome.timedOut ? 'timeout' : outcome.kind;
 }
 
-/** The time in a UUIDv7. It comes from the database's clock. */
+/**
+ * The time in a UUIDv7, such as the id of a delivery. The store takes the time of new ids from the
+ * database's clock.
+ */
 function createdAtMs(uuid: string): number {
   return Number.parseInt(uuid.slice(0, 8) + uuid.slice(9, 13), 16);
 }

@@ -97,8 +97,8 @@ test('an endpoint that is woken during its claim is claimed for again', () => {
 test('endpoints take turns', () => {
   open({ requestsMax: 16 });
   for (const tenantId of ['a', 'b', 'c']) schedule.wake(tenantId);
-  // Four of the 16 request slots are reserved, and `a` and `b` take the other twelve. `c` has
-  // nothing in flight, so it may take one of the reserved slots.
+  // Four of the 16 request slots are reserved for endpoints with nothing in flight. `a` and `b`
+  // take the other twelve slots, and `c` gets one of the reserved ones.
   expect(taken(schedule.take())).toEqual([
     ['a', 8],
     ['b', 4],

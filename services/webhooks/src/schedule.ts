@@ -30,8 +30,8 @@ export interface Asked {
 export interface ScheduleOptions {
   readonly endpointRequestsMax: number;
   /**
-   * The most requests in flight at all endpoints together. The use of connections and memory
-   * depends on this limit and not on the backlog.
+   * The most requests in flight at all endpoints together. This number also limits the use of
+   * connections and memory, even if many more deliveries are due.
    */
   readonly requestsMax: number;
   readonly monotonicMs: () => number;
@@ -65,8 +65,8 @@ export class Schedule {
   readonly #reserved: number;
   readonly #endpoints = new Map<string, Endpoint>();
   /**
-   * The endpoints that the next claims may ask for. They may have due deliveries and are not
-   * postponed. The order of this set is the order of the claims.
+   * The endpoints that the next claims may ask for, in the order of this set. They may have due
+   * deliveries, and neither the hourly limit nor the breaker postpones them.
    */
   readonly #ready = new Set<Endpoint>();
   readonly #timers = new Set<NodeJS.Timeout>();

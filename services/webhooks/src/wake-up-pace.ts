@@ -3,24 +3,27 @@
  * claim (decision 13). Below it, a pause only delays webhooks.
  */
 const tenantsPerSecond = 150;
-/** The level of the leaky bucket, in tenants, above which the deliverer pauses after a job. */
+/**
+ * A leaky bucket counts the woken tenants. If it has more than `burst` tenants, the deliverer
+ * pauses after a job.
+ */
 const burst = 10;
 /**
- * The highest level of the leaky bucket. Without new tenants the bucket drains to `burst` in about
- * 70 ms, so pauses end soon after a busy time.
+ * The highest level of the leaky bucket. If no tenant is woken, the bucket drains from this level
+ * to `burst` in about 70 ms, so pauses end soon after a busy time.
  */
 const levelMax = 2 * burst;
 const busyPauseMs = 20;
 
 export interface WakeUpPace {
   /**
-   * Adds `tenantCount` woken tenants. Returns the pause in milliseconds before the deliverer takes
-   * its next job, or 0 for no pause.
+   * Counts `tenantCount` more woken tenants. Returns the pause in milliseconds before the deliverer
+   * takes its next job, or 0 for no pause.
    */
   pauseMs(tenantCount: number): number;
 }
 
-/** Adds the woken tenants to a leaky bucket. The bucket drains at the rate `tenantsPerSecond`. */
+/** Counts the woken tenants in a leaky bucket that drains at the rate `tenantsPerSecond`. */
 export function createWakeUpPace(monotonicMs: () => number): WakeUpPace {
   let level = 0;
   let atMs = monotonicMs();

@@ -1,6 +1,6 @@
 /**
- * The ways in which a page can make its browser contact another machine. Each function returns
- * JavaScript that the page runs.
+ * Ways in which a page can try to contact `target`, or to open a local file or a page of the
+ * browser itself. Each function returns JavaScript that the page runs.
  */
 const probes: Readonly<Record<string, (target: string) => string>> = {
   fetch: (target) => `fetch('http://${target}/fetch', { mode: 'no-cors' })`,

@@ -17,8 +17,8 @@ function textOf(file: string): string {
 }
 
 /**
- * Searches the names and the contents of all files below the directories. Also finds a canary in
- * UTF-16.
+ * Searches the names and the contents of all files below `dirs` for the canaries of the applicant,
+ * also in UTF-16. Returns a line for each canary that it finds in a file.
  */
 export function canariesIn(dirs: readonly string[], { canaries }: Applicant): string[] {
   return dirs.flatMap(filesBelow).flatMap((file) => {

@@ -2,8 +2,8 @@ import { createRandom, type Random } from '../../simulation/random.ts';
 import type { Ats, Behaviour } from '../employers/behaviours.ts';
 
 /**
- * The targets of a strike. `none` leaves the run undisturbed. `both` is the agent and the browser.
- * `link` cuts the link without a close frame.
+ * A strike disturbs a run: it kills the target. `both` is the agent and the browser. The target
+ * `link` is cut without a close frame. With `none` there is no strike.
  */
 export const targets = ['none', 'agent', 'browser', 'both', 'link'] as const;
 type Target = (typeof targets)[number];
@@ -14,8 +14,8 @@ type Moment =
   /** After the journal has recorded `submitting`. */
   | { readonly kind: 'submitting'; readonly delayMs: number }
   /**
-   * After the employer has received the application. With a delay of 0, the strike begins before
-   * the employer answers.
+   * After one of the agent's employers has received an application. With a delay of 0, the strike
+   * begins before this employer answers.
    */
   | { readonly kind: 'receipt'; readonly delayMs: number };
 

@@ -8,11 +8,11 @@ interface Host {
 export interface Hosts {
   /** The host of a service or a node, by the name of its process, such as `gateway 0`. */
   of(processName: string): Host;
-  /** The address at which this process receives the webhooks of the services. */
+  /** The address at which the test process receives the webhooks of the services. */
   readonly tenantsAddress: string;
   /**
-   * Present if tenants connect to gateways, and nodes to dispatchers, without a TCP proxy in this
-   * process. Undefined if everything runs on one host.
+   * Present if tenants connect to gateways, and nodes to dispatchers, without a TCP proxy in the
+   * test process. Undefined if everything runs on one host.
    */
   readonly direct?: {
     /** Starts a load balancer on the node's host. Resolves with its port on 127.0.0.1. */

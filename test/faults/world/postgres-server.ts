@@ -4,18 +4,18 @@ export interface PostgresUnderTest {
   readonly port: () => number;
   readonly pid: () => number;
   isUp(): boolean;
-  /** The URL for the role of the owner, without a proxy. */
+  /** The URL with the role that owns the tables. It leads to Postgres without a proxy. */
   url(): string;
-  /** The URL for the role of the services, without a proxy. */
+  /** The URL with the role of the services. It leads to Postgres without a proxy. */
   serviceUrl(): string;
   /**
-   * Only a cluster has this method. It returns the URL for the role of the services, with all hosts
-   * of the cluster, without a proxy.
+   * Present if services connect to Postgres without a proxy, because it has several servers or runs
+   * on another host. Returns the URL for the services, which names all servers.
    */
   clusterUrl?(): string;
   /**
-   * Stops Postgres in the mode `immediate`, without a checkpoint. Postgres replays its log at the
-   * next start.
+   * Stops Postgres without a checkpoint, in its mode `immediate` or with `kill -9`. Postgres
+   * replays its log at the next start.
    */
   stopImmediately(): Promise<void>;
   start(): Promise<void>;

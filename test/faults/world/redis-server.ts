@@ -12,8 +12,8 @@ export interface RedisUnderTest {
   readonly pid: () => number;
   isUp(): boolean;
   /**
-   * The URL that services get if Redis has several servers: a cluster, or sentinels. There is no
-   * proxy (`TcpProxy`) between services and these servers.
+   * Present if services connect to Redis without a proxy (`TcpProxy`), because it is a cluster, has
+   * sentinels or runs on another host. Returns the URL for the services.
    */
   clusterUrl?(): string;
   /** Ends Redis with `kill -9`. Writes that are not in its file yet are lost. */

@@ -41,8 +41,8 @@ const loopback = '127.0.0.1';
 const heldBytesMax = 1024 * 1024;
 
 /**
- * Listens on a free port of `host`. Calls `target` for each new connection. Resets the connection
- * if `target` returns none, or after `sever`.
+ * Listens on a free port of `host`, and connects each new connection to the address that `target`
+ * returns. Resets the new connection if `target` returns undefined, or between `sever` and `heal`.
  */
 export async function startTcpProxy(
   name: string,
@@ -101,7 +101,7 @@ interface Connection {
   cut(): void;
   /**
    * Passes on the waiting bytes whose delay has passed, or all of them if the delay is 0. Passes on
-   * nothing after `stall`. Called after each change of the fault.
+   * nothing between `stall` and `heal`. Called after each change of the proxy's `Fault`.
    */
   look(): void;
 }
@@ -114,8 +114,8 @@ function createConnection(near: Socket, far: Socket, fault: Fault): Connection {
     far.resetAndDestroy();
   };
   for (const end of [near, far]) {
-    // If one end breaks, break the other end too. The other side must notice the break, as
-    // without a proxy.
+    // If one end breaks, break the other end too, because each side must notice the break of the
+    // other side, as it would without a proxy.
     end.on('error', cut);
     end.once('close', (hadError) => {
       if (hadError || !near.writableEnded || !far.writableEnded) cut();

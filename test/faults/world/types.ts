@@ -50,7 +50,7 @@ export interface World {
   readonly disks: { readonly postgres: Disk; readonly redis: Disk };
   readonly services: readonly ServiceUnderTest[];
   readonly nodes: readonly NodeUnderTest[];
-  /** Every proxy, by the names of its two ends, such as `gateway 0 - Postgres`. */
+  /** The proxies from `openProxy`, by the names of their ends, such as `gateway 0 - Postgres`. */
   readonly proxies: Map<string, TcpProxy>;
   readonly gatewayUrls: string[];
   readonly http: Http;

@@ -17,7 +17,10 @@ import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
 import type { World, WorldOptions } from './types.ts';
 
 const reconcileIntervalMs = 250;
-/** The delays before the seven retries. They take about a minute, so a run sees all of them. */
+/**
+ * The delays before the seven retries of a webhook. Together they take about a minute, so a run
+ * sees all of them.
+ */
 const backoffSeconds = '1,1,2,4,8,15,30';
 
 export async function startWorld(options: WorldOptions): Promise<World> {

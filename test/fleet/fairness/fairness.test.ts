@@ -24,7 +24,7 @@ const runMs = 2_000;
 const warmUpMs = 15_000;
 /**
  * An answer that takes longer than this counts as unmeasured, because it shows that the machine is
- * too slow: even a refusal comes at once if no slot is free.
+ * too slow. If no slot is free, the service refuses at once and does not wait for a slot.
  */
 const lateMs = 3_000;
 const unmeasuredPartMax = 0.02;

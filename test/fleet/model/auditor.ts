@@ -18,8 +18,8 @@ export interface Sighting {
 }
 
 /**
- * Records the frames on the links of the watched nodes, and the acts of nodes. A frame or an act
- * that CONTRACT 7 forbids is added to `violations` at once.
+ * Records offers, assignments, begins and outcomes of the watched nodes, and each execution of a
+ * submission. Each breach of "At most once" in CONTRACT 7 is added to `violations` immediately.
  */
 export class Auditor {
   readonly #openForMs: number;

@@ -15,7 +15,10 @@ const rig = await useRig();
 const faults = ['dispatcher killed', 'agent killed', 'link cut', 'both killed'] as const;
 type Fault = (typeof faults)[number];
 
-/** `sent`: the frame that follows the commit has been sent and has arrived. */
+/**
+ * When a fault strikes in a step: `before` or `after` the dispatcher's commit, or `sent`: after the
+ * dispatcher's next frame has arrived at the node.
+ */
 type At = Moment | 'sent';
 
 type Step = 'accept' | 'start' | 'complete';

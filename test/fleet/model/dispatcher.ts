@@ -135,8 +135,8 @@ export class ModelDispatcher {
   }
 
   /**
-   * Accepts the upgrade of a node with one statement. If the dispatcher is still alive after the
-   * statement, the node sends `hello`.
+   * Accepts the WebSocket upgrade of a node, which takes one statement. If the dispatcher is still
+   * alive after this statement, the node sends `hello`.
    */
   connect(node: ModelNode): void {
     const { activity, rig } = this.#ground;

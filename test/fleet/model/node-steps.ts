@@ -64,7 +64,8 @@ export function reportUsage(fleet: Fleet, n: number): void {
   if (chosen === undefined) return;
   const { node, run } = chosen;
   const { submissionId } = run;
-  // The usage is mostly higher than before. A lower usage must not count.
+  // The usage is usually higher than before. Sometimes it is lower, and the service must not count
+  // the lower value.
   run.actions = Math.max(0, run.actions + (n % 50) - 5);
   const { actions } = run;
   fleet.auditor.of(submissionId).actionsReported.add(actions);
@@ -81,8 +82,8 @@ function outcomeOf(fleet: Fleet, run: JournalRun, type: OutcomeFrame['type']): O
 }
 
 export function endRun(fleet: Fleet, n: number, type: OutcomeFrame['type']): void {
-  // A node may fail an assignment before it begins. It completes only submissions that it has
-  // begun.
+  // A node may report `failed` for a submission that it has not begun, but `completed` only for one
+  // that it has begun.
   const early = type === 'failed' ? runsIn(fleet, 'assigned') : [];
   const chosen = pick([...runsIn(fleet, 'begun'), ...early], n);
   chosen?.node.end(chosen.run, outcomeOf(fleet, chosen.run, type));

@@ -25,8 +25,8 @@ export interface AgentPlace {
   readonly nodeId: string;
   readonly stateDir: string;
   /**
-   * The temporary directory of the process. Processes that run at the same time never share one, as
-   * under a service manager or in containers.
+   * The temporary directory of the process. Processes that run at the same time have different
+   * ones, as they do under a service manager or in containers.
    */
   readonly tmpDir: string;
   readonly slots: number;

@@ -16,7 +16,7 @@ import { redisOf, redisPrefix, start, storeOf, type Ground } from './ground.ts';
 export interface Ask {
   readonly tenant: TenantCredentials;
   readonly what: 'create' | 'cancel' | 'settings';
-  /** The wire id. Empty if there is none. */
+  /** The wire id of the submission to cancel. Empty for `create` and `settings`. */
   readonly submissionId: string;
   readonly body: object;
 }

@@ -141,8 +141,7 @@ export class Network implements Dialer {
     isLost: boolean,
   ): void {
     const listeners = this.#listeners();
-    // A load balancer routes only to processes that answer. If all listeners are stalled, one of
-    // them gets the link.
+    // As behind a load balancer, a stalled process gets a link only if all listeners are stalled.
     const able = listeners.filter(({ process }) => !this.#scheduler.isStalled(process));
     const listener = this.#scheduler.random.pick(able.length > 0 ? able : listeners);
     if (listener === undefined || isLost) {

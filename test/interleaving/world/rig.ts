@@ -76,7 +76,10 @@ export async function openRig({
 }: {
   /** The URL for the services' role. */
   readonly databaseUrl: string;
-  /** The URL for the owner of the database. The owner advances the time and reads the rows. */
+  /**
+   * The URL for the owner of the database. The owner sets the database's simulated clock and reads
+   * rows for the auditor.
+   */
   readonly ownerUrl: string;
   readonly redisUrl: string;
   readonly masterKey: string;

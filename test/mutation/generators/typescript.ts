@@ -203,7 +203,8 @@ export function typescriptEdits(file: string, text: string, embedded: Embedded):
 
 /**
  * The bodies of all functions. The body at index `n` belongs to the function whose number in
- * `Edit.reach` is `n + 1`. Code can be inserted at `at` and at `end`.
+ * `Edit.reach` is `n + 1`. If the body is a block, `at` is the offset after its `{`, and `end` is
+ * the offset after its `}`.
  */
 export function functionBodies(
   file: string,

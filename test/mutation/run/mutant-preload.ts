@@ -2,7 +2,10 @@ import { readFileSync } from 'node:fs';
 import { changeSources } from '../../support/changed-sources.ts';
 import { mutatedFile, mutatedText } from './child-environment.ts';
 
-/** Each process that a test starts loads this file, and so runs the same mutant as the test. */
+/**
+ * A process with the variables of `childEnvironment` loads this file first. The process then runs
+ * with the replaced source file.
+ */
 const file = process.env[mutatedFile];
 const textFile = process.env[mutatedText];
 if (file === undefined || textFile === undefined)

@@ -8,7 +8,7 @@ export interface EndpointRecord {
   kind: EndpointKind;
   /** Null for an endpoint of kind `poll`, whose events the tenant fetches. */
   url: string | null;
-  /** Null: all types. */
+  /** Null if the endpoint wants events of all types. */
   events: EventType[] | null;
   description: string | null;
   disabled: { at: Date; reason: string } | null;
@@ -27,7 +27,10 @@ const endpointsSql = `
   WHERE tenant_id = $1::uuid AND ($2::uuid IS NULL OR id = $2::uuid) AND retired_at IS NULL
   ORDER BY id`;
 
-/** The endpoints of a tenant, oldest first, without deleted ones and without former URLs. */
+/**
+ * The endpoints of a tenant, oldest first. Leaves out deleted endpoints, and the retired endpoints
+ * that only hold a former URL.
+ */
 export async function listEndpoints(store: Store, tenantId: string): Promise<EndpointRecord[]> {
   return (await store.query<EndpointRow>(endpointsSql, [tenantId, null])).map(recordOf);
 }

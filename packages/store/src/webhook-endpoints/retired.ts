@@ -10,7 +10,7 @@ import { endpointSecretPlace, tenantSecretPlace, unsealText } from '../sealing/s
 
 interface FormerUrl {
   readonly tenantId: string;
-  /** The id that the tenant sees. Null for the URL of the settings. */
+  /** The endpoint that had this URL. Null if it was the URL of the tenant's settings. */
   readonly endpointId: string | null;
   readonly url: string;
   /** The valid secrets, newest first. */

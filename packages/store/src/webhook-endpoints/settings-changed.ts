@@ -17,7 +17,10 @@ export async function readDestinations(query: Query, tenantId: string): Promise<
 
 export interface SettingsChanged {
   readonly tenantId: string;
-  /** The name of the change, such as `key.created`. The event contains no secrets and no URLs. */
+  /**
+   * The name of the change, such as `key.created`. The event contains this name instead of the
+   * changed values, so it contains no secrets and no URLs.
+   */
   readonly what: string;
   readonly by: Author;
   /**

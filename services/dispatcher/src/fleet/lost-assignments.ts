@@ -30,8 +30,9 @@ export async function giveUpUnnamed(
 }
 
 /**
- * Ends a submission whose `dispatched` is committed, but whose payload was not sent because the
- * link has ended.
+ * Stores `node_lost` for a submission whose `dispatched` is committed, but whose payload was not
+ * sent because the link has ended. Does nothing if the submission is no longer `dispatched` to the
+ * node.
  */
 export async function giveUpUnsent(
   dispatcher: Dispatcher,

@@ -17,8 +17,8 @@ export function takeSlot(dispatcher: Dispatcher, link: NodeLink, submissionId: s
 }
 
 /**
- * A reserved slot is confirmed in the registry at most this long after a run has taken it. No slot
- * is confirmed if its run or its link has ended by then.
+ * The longest time from the commit of `dispatched` to the confirmation of the reserved slot in the
+ * fleet registry. The slot is not confirmed if its run or its link has ended by then.
  */
 export const confirmAfterMs = 500;
 
@@ -37,8 +37,8 @@ export function confirmSlotLater(dispatcher: Dispatcher, link: NodeLink, run: Li
 function confirmSlots(dispatcher: Dispatcher): void {
   const { unconfirmed } = dispatcher.links;
   for (const [{ submissionId }, link] of unconfirmed) {
-    // The slots of an ended link are not confirmed. The dispatcher of the node's next link enters
-    // the node's submissions in the registry.
+    // The slots of an ended link are not confirmed, because the dispatcher of the node's next link
+    // enters the node's submissions in the registry.
     if (hasEnded(link)) continue;
     const confirmed = dispatcher.fleet.confirm(link.nodeId, submissionId);
     inBackground(dispatcher, 'confirm the reservation of a slot', confirmed);

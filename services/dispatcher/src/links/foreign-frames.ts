@@ -1,7 +1,9 @@
 import { foreignFramesMax, foreignFramesWindowMs } from '@svc/domain';
 import type { Clock } from '@svc/runtime';
 
-/** Counts a link's frames that name submissions which its node does not have (CONTRACT 7). */
+/**
+ * Counts a link's frames that name submissions which were never assigned to its node (CONTRACT 7).
+ */
 export interface ForeignFrames {
   /**
    * Counts one more frame. Returns true if there were more than `foreignFramesMax` in the last

@@ -94,8 +94,8 @@ export interface NodeLink {
   /** The version of the secret that signed the upgrade. */
   readonly secretVersion: number;
   /**
-   * The database time at which this secret expires. Null while the secret is the node's newest one.
-   * A time in the past means that the secret is not valid.
+   * The database time at which the secret of `secretVersion` expires. Null while this secret is the
+   * node's newest one. A time in the past means that the secret is not valid.
    */
   secretExpiresAt: Date | null;
   readonly offers: Map<string, UnansweredOffer>;

@@ -30,8 +30,8 @@ import {
 import type { Offerable } from './offerable.ts';
 
 /**
- * A reservation expires this long after the expiry of its offer. This leaves time for the commit
- * and the confirmation of the slot.
+ * A reservation expires this long after the expiry of its offer. This leaves time to commit an
+ * accept and to confirm the slot in the fleet registry.
  */
 const reservationGraceMs = confirmAfterMs + 1_000;
 
@@ -44,7 +44,7 @@ export async function coordinate(
   submission: Offerable,
 ): Promise<ReplyNews> {
   // If an offering of this submission is in progress, the queue has delivered its job twice. A
-  // second offering would be useless: Postgres would refuse its dispatch.
+  // second offering would be useless, because Postgres accepts only one dispatch of a submission.
   if (dispatcher.offerings.has(submission.id)) return 'look';
   const inbox = createInbox<OfferingEvent>(dispatcher.timers);
   dispatcher.offerings.set(submission.id, inbox);
@@ -134,8 +134,8 @@ async function offer(
       }
     } else if (step.kind === 'give_up') {
       revokeAll(dispatcher, offering);
-      // Each offer expires at the deadline at the latest, so the offers that are still open have
-      // expired too.
+      // Offers can be open here only if the deadline has passed. Each offer expires at the deadline
+      // at the latest, so these offers have expired.
       const end = { answer: 'expired', atMs: dispatcher.clock.monotonicMs() } as const;
       return { kind: 'nobody', offers: withoutOffers(offering, end).records };
     } else if (step.kind === 'search') {
@@ -209,8 +209,8 @@ async function askNext(
   });
   if (sent === 'received') return asked;
   if (sent === 'missed') {
-    // The dispatcher of the link is not subscribed, so it may be gone. `suspect` makes the registry
-    // drop the nodes of this dispatcher and their reservations.
+    // The dispatcher of the link is not subscribed to the bus, so it may be gone. `suspect` makes
+    // the registry drop the nodes of this dispatcher and their reservations.
     const suspected = dispatcher.fleet.suspect(dispatcherId);
     inBackground(dispatcher, 'mark a dispatcher as missing in the fleet registry', suspected);
   }
@@ -219,8 +219,8 @@ async function askNext(
 }
 
 /**
- * `missed`: the dispatcher `to` is not subscribed. `unknown`: Redis failed, so it is not known
- * whether the dispatcher is subscribed.
+ * `missed`: the dispatcher `to` is not subscribed to the bus. `unknown`: `bus.send` failed, so it
+ * is not known whether this dispatcher got the message.
  */
 async function send(
   dispatcher: Dispatcher,

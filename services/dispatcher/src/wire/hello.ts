@@ -12,7 +12,10 @@ export interface HelloComparison {
   /** The node's submissions that its `hello` does not name and that have no outcome. */
   readonly lost: readonly string[];
   readonly live: readonly string[];
-  /** The wire ids in `running` whose submissions have ended or were never assigned to this node. */
+  /**
+   * The wire ids that the `hello` names in `running`, but whose submissions have ended or were
+   * never assigned to this node.
+   */
   readonly stop: readonly string[];
 }
 

@@ -102,8 +102,8 @@ describe('a node that does not read', () => {
     client.pause();
     const frame = 'x'.repeat(256 * 1024);
     let highest = 0;
-    // Many frames may be needed, because the kernel buffers the first megabytes, and these do not
-    // count as unread.
+    // It may take many frames to reach the limit, because the kernel buffers the first megabytes,
+    // and these do not count as unread.
     for (let sent = 0; sent < 200 && socket.readyState === socket.OPEN; sent += 1) {
       transport.send(frame);
       highest = Math.max(highest, socket.bufferedAmount);

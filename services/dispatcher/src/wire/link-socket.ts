@@ -12,7 +12,7 @@ import type { OpenLink } from './node-link.ts';
 export const unreadBytesMax = 2 * frameToNodeBytesMax;
 /**
  * The interval of heartbeat checks. A check drops a link if no frame arrived for `linkSilentMs`
- * minus this interval, because the next check may be too late.
+ * minus this interval, because at the next check the silence may be longer than `linkSilentMs`.
  */
 export const heartbeatCheckMs = 500;
 

@@ -22,8 +22,8 @@ export type Principal =
       /** The UUID of the key that signed the request. */
       readonly keyId: string;
       /**
-       * True if the credentials were loaded less than `keysTtlMs` ago. If false, no answer is sent
-       * until a hold or recent credentials confirm their epoch.
+       * True if the credentials were loaded less than `keysTtlMs` ago. If false, their epoch
+       * must be confirmed by a hold or by recent credentials before an answer is sent.
        */
       readonly isRecent: boolean;
     }

@@ -44,7 +44,10 @@ export function createSubmissionEndpoint(deps: GatewayDeps): HoldEndpoint {
   });
 }
 
-/** A creation and its idempotency key. Bodies of equal meaning have the same `hash`. */
+/**
+ * A request to create a submission, with its idempotency key. Bodies with the same
+ * `canonicalRequest` have the same `hash`.
+ */
 interface KeyedRequest {
   readonly request: TenantRequest;
   readonly body: JsonBody;

@@ -16,7 +16,10 @@ export const outcomeUnknown = unavailable(
   'The outcome of this creation is unknown. Repeat the request with the same idempotency key.',
 );
 
-/** A submission whose hold is committed, with the facts for its offers and for the answer. */
+/**
+ * A submission whose hold is committed, with the data for its offers to nodes and for the answer to
+ * its creation.
+ */
 export interface HeldSubmission {
   readonly kind: 'held';
   readonly submission: NewSubmission;
@@ -28,7 +31,8 @@ export interface HeldSubmission {
 
 export async function dispatchHeld(deps: GatewayDeps, held: HeldSubmission): Promise<Answer> {
   const { id, tenantId, tier, requestId } = held.submission;
-  // A reply that nobody waits for is dropped. The wait therefore begins before the job is enqueued.
+  // The wait begins before the job is enqueued, because a dispatcher's reply that nobody waits for
+  // is dropped.
   let reply: Promise<ReplyNews | 'timeout'> | undefined = deps.replies.wait(id, lookEveryMs);
   try {
     const { heldAtMs, facts } = held;

@@ -29,7 +29,10 @@ import { problem, type ProblemAnswer } from '../http/answer.ts';
 import { validationProblem } from '../http/read-json.ts';
 import { duplicatesProblem, type JsonBody } from '../http/read-object.ts';
 
-/** Checks the body of a submission or a quote, in the order of CONTRACT 3. No I/O. */
+/**
+ * This module checks the body of a submission or a quote, in the order of CONTRACT 3. It does no
+ * I/O.
+ */
 
 const validateKey = compileSchema(Type.Object({ idempotencyKey: IdempotencyKey }));
 

@@ -59,7 +59,7 @@ const badCursor = queryProblem([
   },
 ]);
 
-/** Returns the position in a cursor. Undefined if the text is not a cursor of this endpoint. */
+/** Returns the position that `cursor` contains. Undefined if it is not a cursor of the endpoint. */
 function positionOf(endpointId: string, cursor: string): bigint | undefined {
   const position = decodeCursor('events', cursor);
   return position?.id === endpointId ? BigInt(position.atMs) : undefined;

@@ -7,7 +7,9 @@ import type { GatewayDeps } from '../deps.ts';
 import { type Answer, json, notFound, problem, rateLimited } from '../http/answer.ts';
 import { tenantEndpoint, type TenantEndpoint, type TenantRequest } from '../http/endpoint.ts';
 
-/** Endpoints that send a webhook on request (CONTRACT 5). Any body is ignored. */
+/**
+ * The routes that send a webhook on request (CONTRACT 5). They ignore the body of the request.
+ */
 
 /**
  * `POST /v1/webhooks/test`: queues a test event for the URL in the tenant's settings, at most one a

@@ -19,18 +19,18 @@ export const genesisCheckMs = 600_000;
 export const backoffMsMin = 1_000;
 export const backoffMsMax = 5_000;
 /**
- * The most signatures on the first page of a list. Further pages have at most
- * `signaturesPerPageMax`.
+ * The most signatures on the first page when the signatures of a token account are listed. Further
+ * pages have at most `signaturesPerPageMax`.
  */
 export const firstPageMax = 100;
 /**
- * The most pages of a list while an intent is open: about a million signatures. While no intent is
- * open, a list has one page.
+ * The most pages that `listAccount` reads while an intent is open: about a million signatures.
+ * While no intent is open, it reads one page.
  */
 export const pagesMax = 1_000;
 /**
- * A list also covers this many Solana slots before the cursor, because the server may list a
- * signature late. These slots last about two minutes.
+ * `listAccount` also returns signatures from up to this many Solana slots before the cursor,
+ * because the RPC server may list a signature late. These slots last about two minutes.
  */
 export const overlapSlots = 300;
 /**

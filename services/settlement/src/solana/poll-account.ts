@@ -13,8 +13,8 @@ import { listAccount } from './list-account.ts';
 import { readSignature } from './read-signature.ts';
 
 /**
- * The state of a token account that this process keeps between two polls. A process that loses this
- * state only repeats calls.
+ * The state that this process keeps between two polls of a token account. A process that loses this
+ * state only repeats calls to the RPC server.
  */
 export interface AccountMemory {
   /**

@@ -15,7 +15,8 @@ export interface SignatureToRead {
   readonly signature: string;
   readonly slot: number;
   /**
-   * The reference whose question found the signature. Null if a list of the token account found it.
+   * The reference for which `askForReference` found the signature. Null if a list of the token
+   * account found it.
    */
   readonly reference: string | null;
 }

@@ -51,7 +51,10 @@ interface State {
    * the start, the last failed call or the last refused term.
    */
   checkedMs: number | null;
-  /** True after all terms have passed once. Later checks then compare only the genesis hash. */
+  /**
+   * True after a check of all terms of the rail has passed. Later checks compare only the genesis
+   * hash.
+   */
   hasPassedAll: boolean;
   problem: string | null;
   nextCallMs: number;

@@ -28,7 +28,7 @@ export const ashbyFields: readonly Field[] = [
   }),
   optional(uuid(1), 'phone', 'Phone Number', 'text'),
   optional(uuid(2), 'linkedin', 'LinkedIn Profile', 'text'),
-  /** Two buttons, Yes and No. */
+  /** Ashby shows this question as two buttons, Yes and No. */
   required(uuid(3), 'authorised', 'Are you legally authorized to work in Ireland?', 'select', {
     options: labelled('Yes', 'No'),
   }),

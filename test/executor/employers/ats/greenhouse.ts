@@ -180,8 +180,8 @@ export const greenhouse: AtsFixture = {
 };
 
 /**
- * The employer's own page. Its script adds the frame of the board, as the public embedding script
- * does.
+ * The employer's own page. Its script adds the frame of the board, as Greenhouse's public script
+ * for embedding does.
  */
 function careersPage(): FixtureAnswer {
   const source = `http://${boardHost}${framePath}?for=acme&token=4000100`;

@@ -14,8 +14,8 @@ export interface FormPage {
   readonly after: string;
   readonly wrapper: string;
   /**
-   * True if the page sends its state, and writes the state back into the text inputs
-   * (`baseScript`). False if it sends the contents of the inputs.
+   * True if the page sends the answers in `app.values` (`baseScript`), and writes them back into
+   * the text inputs. False if it sends the contents of the inputs.
    */
   readonly isControlled: boolean;
   readonly data: Readonly<Record<string, unknown>>;

@@ -42,7 +42,7 @@ export function redirect(location: string, headers: Record<string, string> = {})
   return { status: 302, headers: { location, ...headers } };
 }
 
-/** `<` is escaped in the data, so a `</script>` in a value does not end the element. */
+/** Escapes `<` in `data`, so a `</script>` in a value does not end the script element. */
 export function scripts(data: unknown, ...sources: readonly string[]): string {
   const json = JSON.stringify(data).replaceAll('<', '\\u003c');
   return `<script type="application/json" id="form-data">${json}</script>${sources

@@ -47,7 +47,7 @@ function partsOf(body: Buffer, boundary: string): { head: string; content: Buffe
   return parts;
 }
 
-/** Browsers write a quote in a name as `%22`. */
+/** Browsers write a double quote in a name as `%22`. */
 function parameterOf(head: string, name: string): string | undefined {
   return new RegExp(`[; ]${name}="([^"]*)"`, 'iu').exec(head)?.[1]?.replaceAll('%22', '"');
 }

@@ -65,7 +65,8 @@ export async function waitForQuiet(frame: Frame, quietMs: number, limitMs: numbe
   try {
     await frame.evaluate(waitForQuietInPage, { quietMs, limitMs });
   } catch (error) {
-    // A navigation replaces the watched document. The next read sees the new document.
+    // An error of a navigation is ignored. The navigation has replaced the watched document, and the
+    // next read sees the new one.
     if (frame.isDetached() || !isGone(error)) throw error;
   }
 }

@@ -7,8 +7,8 @@ import { type FormTarget, isGone, readForm, type ReadForm } from './read-form.ts
 
 const pollMs = 100;
 /**
- * A field that is invalid or has a message counts as refused only after this time. Before it, the
- * page may still show the next step.
+ * The time after the press until a field that is invalid or has a message counts as refused. Before
+ * that, the page may still show the next step.
  */
 const messageMs = 1_500;
 const nextMsMax = 30_000;
@@ -63,7 +63,8 @@ export async function pressNext(
       if (!isGone(error)) throw error;
       return undefined;
     });
-    // If there is no form, the page has left the step. The next step may appear on another page.
+    // If there is no form, the page has left the step, for example because the next step is on
+    // another page.
     if (form === undefined || identityOf(form) !== previous) return { kind: 'moved' };
     const refused = form.fields.filter(isRefused);
     const waitedMs = performance.now() - startedMs;

@@ -23,14 +23,17 @@ export interface FileBytes {
 
 export interface FillContext {
   readonly files: ReadonlyMap<'resume' | 'coverLetter', FileBytes>;
-  /** Counts one click. An upload counts only as a filled field (`FillOptions.onFilled`). */
+  /**
+   * Called once for each option that is clicked, each option that is searched in a combobox, and
+   * each checkbox that is unchecked. A filled field counts separately (`FillOptions.onFilled`).
+   */
   readonly onAction: () => void;
   readonly inFlight: InFlight;
 }
 
 /**
- * `no_option`: the widget does not offer the answer. `part`: the widget offers, and now has, a part
- * of the answer. `not_operable`: the widget cannot be filled in.
+ * `no_option`: the widget does not offer the answer. `part`: the widget now has a part of the
+ * answer, but does not offer all of it. `not_operable`: the widget cannot be filled in.
  */
 export type Filled = 'filled' | 'part' | 'no_option' | 'not_operable';
 

@@ -8,8 +8,8 @@ const bracketedMark = new RegExp(`[([{] ?\\*? ?${mark} ?\\*? ?[)\\]}]`, 'gu');
 const trailingMark = new RegExp(`(?:\\* ?| [-\\u2013\\u2014] ?)${mark}[ *.]*$`, 'u');
 
 /**
- * Runs of characters other than letters, digits and combining marks. Variation selectors and other
- * invisible characters belong to these runs.
+ * Runs of characters other than letters, digits and combining marks. Invisible characters belong to
+ * the runs even if they are letters or marks. For example, a variation selector is a mark.
  */
 const others = /(?:[^\p{L}\p{M}\p{N}]|\p{Default_Ignorable_Code_Point})+/gu;
 

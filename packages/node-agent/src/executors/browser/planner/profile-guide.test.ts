@@ -91,7 +91,7 @@ describe('the examples do what the guide says', () => {
 
 const file = { name: 'cv.pdf', contentType: 'application/pdf' };
 
-/** The messages for the mistakes that the guide lists, in the order of the guide. */
+/** The messages that a node sends for the mistakes in `profileMistakes`, in the same order. */
 const causes: readonly string[] = [
   missingMessage([fieldOf('Phone', { role: 'phone' }), fieldOf('Do you need a visa?')]),
   refusedMessage(['Phone']),

@@ -68,8 +68,8 @@ const rules: Readonly<Record<string, string>> = {
 };
 
 function violationMessage(errors: readonly FieldError[]): string {
-  // Prefers an error of `oneOf` to all others. The errors of its alternatives come before it in
-  // the list.
+  // Prefers an error of `oneOf`, because the errors of its alternatives come before it in the list.
+  // Each of these errors describes only one alternative.
   const error = errors.find(({ keyword }) => keyword === 'oneOf') ?? errors[0];
   if (error === undefined) return 'applicantProfile is not valid.';
   const { keyword, path, message } = error;

@@ -15,8 +15,8 @@ export type Resolution =
   | { readonly kind: 'invalid'; readonly message: string };
 
 /**
- * Converts a profile that matches the schema into the form that the planner reads. Refuses a
- * profile with faults that a schema cannot describe.
+ * Converts a profile that matches the schema into the `ApplicantProfile` that the planner reads.
+ * Refuses a profile with a fault that the schema does not describe.
  */
 export function resolveProfile(document: ProfileDocument): Resolution {
   const control = controlCharacterIn(ProfileSchema, document);

@@ -76,8 +76,8 @@ function present(text: string | undefined): string | undefined {
 }
 
 /**
- * The forms in which a location may be written. The first one is typed into a text field. A list
- * may offer any of them as an option. Empty without a city.
+ * The spellings of a location. The first one is typed into a text field. A list may offer any of
+ * them as an option. The result is empty if the location has no city.
  */
 function locationForms({ city, region, countryCode }: Location): Texts {
   const [town, area, country] = [city, region, countryCode].map(present);

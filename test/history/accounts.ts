@@ -92,7 +92,10 @@ function brokenChain(lines: readonly LineRecord[]): string[] {
   return found;
 }
 
-/** A submission is held, charged and released at most once. A reference grants at most once. */
+/**
+ * Finds rows that repeat an earlier row. A submission is held, charged and released at most once,
+ * and a reference grants at most once.
+ */
 function repeated(lines: readonly LineRecord[]): string[] {
   const known = new Map<string, LineRecord>();
   return lines.flatMap((line) => {

@@ -49,7 +49,10 @@ function figures(balance: bigint, held: bigint): string {
   return `${balance}/${held}`;
 }
 
-/** Maps the figures of a balance to the positions where a read may see them, lowest first. */
+/**
+ * Maps the figures of a balance to the positions between the rows of the ledger at which a read may
+ * see these figures. The lowest position comes first.
+ */
 function positionsByFigures(lines: readonly LineRecord[]): Map<string, number[]> {
   const positions = new Map([[figures(0n, 0n), [0]]]);
   for (const [index, line] of lines.entries()) {
@@ -73,8 +76,8 @@ function isInTheMiddle(line: LineRecord, next: LineRecord | undefined): boolean 
 }
 
 /**
- * Returns, for each position, the earliest moment at which all rows before the position can have
- * been written.
+ * Returns, for each position between the rows of the ledger, the earliest moment at which all rows
+ * before the position can have been written.
  */
 function earliestOf(times: readonly LineTimes[]): number[] {
   const earliest = [0];
@@ -83,8 +86,8 @@ function earliestOf(times: readonly LineTimes[]): number[] {
 }
 
 /**
- * Returns, for each position, the latest moment at which all rows after the position can still be
- * missing.
+ * Returns, for each position between the rows of the ledger, the latest moment at which all rows
+ * after the position can still be missing.
  */
 function latestOf(times: readonly LineTimes[]): number[] {
   const latest = [Number.POSITIVE_INFINITY];

@@ -83,8 +83,8 @@ interface CancelRecord extends Timed {
 }
 
 /**
- * A tenant never reads `settling` or `rejected`. If a tenant gets `404` for a submission, the
- * record says `rejected`.
+ * A tenant never reads `settling` or `rejected`. If a read of a submission gets `404`, the
+ * `StatusRecord` of this read has the status `rejected`.
  */
 export type Status =
   | 'pending'

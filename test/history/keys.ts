@@ -102,7 +102,7 @@ function holdersTogether(holders: readonly Holder[]): string[] {
   return found;
 }
 
-/** True if this submission has the key during the whole request, in every serial order. */
+/** True if the holder has the key during the whole request, in every serial order. */
 function hasThroughout(holder: Holder, request: CreateRecord): boolean {
   return holder.latestBirthMs < request.beginMs && holder.earliestDeathMs > latest(request);
 }

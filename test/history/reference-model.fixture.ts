@@ -16,8 +16,8 @@ export function generateHistory(random: Random, steps: number): HistoryRecord[] 
 
 const tenant = 't';
 /**
- * The model applies each request at one moment. The request begins less than this many milliseconds
- * before that moment, and ends less than this many after it.
+ * A request begins less than this many milliseconds before the model applies it. It ends less than
+ * this many milliseconds after the model answers it.
  */
 const overlapMs = 12;
 

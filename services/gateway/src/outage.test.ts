@@ -49,7 +49,7 @@ test('without Redis a creation is 503 and holds nothing; reads and cancels still
   expect(cancelled.status).toBe(200);
   const balance = await tenant.send({ target: '/v1/credits/balance' });
   expect(balance.json()).toMatchObject({ held: 0, available: 10_000 });
-  // The rate limit still works: each gateway counts by itself.
+  // The rate limit works without Redis, because each gateway then counts by itself.
   expect(balance.headers['ratelimit']).toMatch(/^"tenant";r=1\d\d;t=\d$/);
   const settings = { webhookUrl: 'https://hooks.example.com/' };
   const changed = await tenant.send({ method: 'PATCH', target: '/v1/settings', body: settings });
@@ -114,13 +114,13 @@ test('while Postgres does not answer, every creation is 503 within the dispatch 
       tenant.send({ ...creation, body: { ...body, idempotencyKey: `key-${index}` } }),
     ),
   );
-  // The limit is twice the deadline, because other tests may keep the machine busy. A hanging
-  // statement takes 15 s.
+  // The limit is twice the deadline, because other tests may keep the machine busy. A gateway that
+  // waits for a hanging statement still exceeds the limit, because such a statement takes 15 s.
   expect(performance.now() - startedMs).toBeLessThan(2 * dispatchDeadlineMs);
   for (const answer of answers) {
     expect(expectation(answer)).toMatchObject({ status: 503, body: { code: 'unavailable' } });
   }
-  // Closing the gate ends the hanging statements. Otherwise the gateways would wait for them when
-  // they close.
+  // Closing the gate ends the hanging statements. Otherwise the close of the gateways would wait for
+  // these statements.
   await gateways.gate.close();
 });

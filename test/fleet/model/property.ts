@@ -9,8 +9,8 @@ export interface PropertyOptions {
   readonly runs: number;
   readonly seed: number;
   /**
-   * fast-check's path to one run, as `fault` shows it. The check begins with that run. If the run
-   * passes, further runs may follow.
+   * fast-check's path to one run, as `PropertyReport.fault` shows it. The check begins with that
+   * run. If the run passes, further runs may follow.
    */
   readonly path?: string;
   /** True to shrink a counterexample, which takes time. By default, it is reported unchanged. */

@@ -42,7 +42,7 @@ export async function openRig({
 }: {
   /** The URL for the services' role. */
   readonly databaseUrl: string;
-  /** The URL for the owner, who moves the clock. */
+  /** The URL for the owner of the database, who moves the clock. */
   readonly ownerUrl: string;
   readonly redisUrl: string;
   readonly masterKey: string;

@@ -44,8 +44,8 @@ export class World implements Fleet {
   readonly #ground: Ground;
   readonly #settleDeps: SettleDeps;
   /**
-   * The ids of the tenants. If there are too few slots for all submissions, the dispatchers divide
-   * the slots between the tenants.
+   * The ids of two tenants. Two are needed to test how the dispatchers divide the slots between
+   * tenants if there are too few slots for all submissions.
    */
   readonly tenantIds: readonly string[];
   readonly prefix = 'model';

@@ -21,7 +21,7 @@ export interface ScriptedCredentials {
  * sockets arrive in any order.
  */
 const openForMs = 1_000;
-/** The pause after a command with `isAwaited`. It gives the processes time to react. */
+/** The pause in `settled`. It gives the processes time to react to a command. */
 const awaitedMs = 25;
 const slotsOf = [1, 2, 3, 1];
 
@@ -61,8 +61,9 @@ export class ProcessWorld implements Fleet, Playground {
   }
 
   /**
-   * The wire ids that were seen on the links of the nodes. The run can cancel only these
-   * submissions, because it knows no other ids.
+   * The wire ids of the submissions that the auditor knows. It knows those that appeared on the
+   * links of `nodes` and, after the verdict, those that an agent began. The run knows no other ids,
+   * so it can cancel only these submissions.
    */
   get submissions(): string[] {
     return [...this.auditor.sightings.keys()];
@@ -107,7 +108,7 @@ export class ProcessWorld implements Fleet, Playground {
 
   async killDispatcher(index: number): Promise<void> {
     this.#isUp[index] = false;
-    // The links are cut before the kill. Their last frames may be lost, as in a real crash.
+    // The links are cut before the kill, so their last frames may be lost, as in a real crash.
     for (const link of this.#links) if (link.dispatcher === index) link.cut();
     await this.stack.kill('dispatcher', index);
   }

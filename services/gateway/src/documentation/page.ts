@@ -4,8 +4,8 @@ import { Html, html } from './html.ts';
 import { style } from './style.ts';
 
 /**
- * The style element has no whitespace around the style, because the hash in the policy covers every
- * character between the tags.
+ * The style element has no whitespace around the style, because the hash in the header
+ * `content-security-policy` covers every character between the tags.
  */
 const styleElement = new Html(`<style>${style}</style>`);
 const styleHash = sha256(style);

@@ -8,7 +8,7 @@ const languages = [
 ] as const;
 
 export interface RenderedMarkdown {
-  /** The first paragraph without markup. Empty if there is none. */
+  /** The text of the first paragraph, without its markup. Empty if there is no paragraph. */
   readonly summary: string;
   readonly content: Html;
   readonly sections: readonly { readonly id: string; readonly title: string }[];
@@ -154,7 +154,10 @@ function code({ language, file, text }: CodeBlock, isChosen: boolean): Html {
 }
 
 const inlinePattern = /`([^`]+)`|\*\*([^*]+)\*\*|\[([^\]]+)\]\(([^)\s]+)\)/g;
-/** Matches the target of a link if this service or another public site serves it. */
+/**
+ * Matches a link target that readers can open: a path of this service, a fragment or an `https`
+ * URL.
+ */
 const servedTarget = /^(?:\/(?!\/)|#|https:\/\/)/;
 
 /**

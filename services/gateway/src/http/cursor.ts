@@ -35,7 +35,10 @@ export function encodeCursor(kind: CursorKind, { id, atMs }: CursorPosition): st
   return bytes.toString('base64url');
 }
 
-/** Decodes a cursor. Undefined for any text that `encodeCursor` cannot return for this kind. */
+/**
+ * Decodes a cursor. Undefined if `text` is not exactly what `encodeCursor` returns for a cursor of
+ * this kind, or if the cursor's `atMs` is above `cursorAtMsMax`.
+ */
 export function decodeCursor(kind: CursorKind, text: string): CursorPosition | undefined {
   const bytes = Buffer.from(text, 'base64url');
   if (bytes.length !== cursorBytes || bytes.toString('base64url') !== text) return undefined;

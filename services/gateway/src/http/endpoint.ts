@@ -67,7 +67,7 @@ export interface TenantEndpoint extends Route {
  */
 export type HoldReply =
   | { readonly kind: 'answered'; readonly answer: Answer; readonly decidedByHold: boolean }
-  /** The hold found that the credentials have changed. Nothing was held. */
+  /** The credentials have changed since the gateway read them. Nothing was held. */
   | { readonly kind: 'stale_credentials' };
 
 /**

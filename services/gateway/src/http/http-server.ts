@@ -104,8 +104,8 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
         server.closeAllConnections();
       }, drainTimeoutMs);
       await Promise.race([closed, sleep(idleCloseDelayMs)]);
-      // Closes the idle connections at once. Each of the other connections closes after an answer
-      // with `connection: close`.
+      // Closes the idle connections at once. Each other connection closes after its answer with
+      // `connection: close`, or at the latest after `drainTimeoutMs`.
       server.close();
       await closed;
       clearTimeout(timer);
@@ -124,8 +124,8 @@ function createServerOf(
     requestTimeout: timeouts.requestMs,
     connectionsCheckingInterval: timeouts.checkEveryMs,
     keepAliveTimeout: keepAliveTimeoutMs,
-    // The gateway answers a request without a Host header with a problem document. Node's own
-    // answer has no body.
+    // With this option, the gateway itself can answer a request without a Host header, by a problem
+    // document. Otherwise Node would answer it, without a body.
     requireHostHeader: false,
   };
   if (tls === null) return createServer(http, listener);

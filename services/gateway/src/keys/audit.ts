@@ -50,8 +50,8 @@ function cursorIdOf(id: bigint): string {
 }
 
 /**
- * The number of an audit entry in a cursor. A number beyond the range of Postgres becomes
- * `bigintMax`, so the page begins at the newest entry.
+ * The number of an audit entry in a cursor. A number that is too large for a `bigint` of Postgres
+ * becomes `bigintMax`, so the page begins at the newest entry.
  */
 function entryIdOf(cursorId: string): bigint {
   const id = BigInt(`0x${cursorId.replaceAll('-', '')}`);

@@ -9,8 +9,8 @@ import { solanaPayUrl } from './intent-record.ts';
 import { qrCodeSvg } from './qr-code.ts';
 
 /**
- * The rate limit of the pay pages for one group of addresses. A page that is shown reloads
- * every `refreshSeconds`.
+ * The rate limit of the pay pages for one group of addresses. It suffices for ten open pages,
+ * because the browser loads each of them again every `refreshSeconds`.
  */
 const pagePolicy: RatePolicy = { perSecond: 2, burst: 20 };
 const refreshSeconds = 5;

@@ -1,6 +1,9 @@
 import { dispatchDeadlineMs, dispatchGraceMs } from '@svc/domain';
 
-/** The longest interval between two reads of Postgres. It limits the delay if a reply was lost. */
+/**
+ * The longest interval between two reads of Postgres. It limits the delay if the dispatcher's reply
+ * was lost.
+ */
 export const lookEveryMs = 1_000;
 /** If a creation is still pending after this time, its outcome counts as unknown. */
 const waitMsMax = dispatchDeadlineMs + dispatchGraceMs + 2_000;

@@ -1,3 +1,4 @@
+import { deletionBatchMaxDefault } from '@svc/domain';
 import { createLogger } from '@svc/runtime';
 import {
   auditLedger,
@@ -113,7 +114,8 @@ async function keepHouse(
   countEventsDeleted: (count: number) => void,
 ): Promise<void> {
   await ensurePartitions({ store, logger, setPartitionsMissing: ignore });
-  await purge({ store, logger, retentionDays, countPurged: ignore });
+  const pageMax = deletionBatchMaxDefault;
+  await purge({ store, logger, retentionDays, countPurged: ignore, pageMax });
   await dropUnreadableEvents(store, 1_000);
   await deleteRetiredEndpoints(store, 1_000);
   await retain({

@@ -88,7 +88,6 @@ export {
   findExpired,
   purgeExpired,
   type PurgeOutcome,
-  purgePageMax,
   purgeSubmission,
 } from './submissions/purge.ts';
 export * from './pricing/rate-card-history.ts';

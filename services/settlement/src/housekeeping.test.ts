@@ -21,6 +21,7 @@ async function createHousekeeping(timeZone?: string) {
     store: fixture.store,
     logger: silent,
     retentionDays: 30,
+    pageMax: 500,
     countPurged: () => {},
     setLedgerFaults: (count: number) => void (gauges['faults'] = count),
     setLedgerAuditedAt: (seconds: number) => void (gauges['auditedAt'] = seconds),

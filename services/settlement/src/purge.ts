@@ -3,7 +3,6 @@ import type { Logger } from '@svc/runtime';
 import {
   findExpired,
   purgeExpired,
-  purgePageMax,
   reconcileTogether,
   type CandidateCursor,
   type Store,
@@ -14,8 +13,8 @@ export interface PurgeDeps {
   readonly logger: Logger;
   readonly retentionDays: number;
   readonly countPurged: (count: number) => void;
-  /** The most submissions in one transaction. Default: `purgePageMax`. */
-  readonly pageMax?: number;
+  /** The most submissions in one transaction. */
+  readonly pageMax: number;
 }
 
 /** The most pages in one pass. Later passes purge the rest of a backlog. */
@@ -32,7 +31,7 @@ export async function purge({
   logger,
   retentionDays,
   countPurged,
-  pageMax = purgePageMax,
+  pageMax,
 }: PurgeDeps): Promise<void> {
   let purged = 0;
   const errors: unknown[] = [];

@@ -1,3 +1,4 @@
+import { deletionBatchMaxDefault } from '@svc/domain';
 import { expect, test } from 'vitest';
 import { commitRunning } from '../assignments/begin.ts';
 import { commitDispatched } from '../assignments/dispatch.ts';
@@ -12,7 +13,7 @@ import {
   type Fixture,
   newSubmission,
 } from '../store.fixture.ts';
-import { findExpired, purgeExpired, purgePageMax, purgeSubmission } from './purge.ts';
+import { findExpired, purgeExpired, purgeSubmission } from './purge.ts';
 import { findByIdempotencyKey, findSubmission } from './submissions.ts';
 
 const dayMs = 24 * 3_600_000;
@@ -49,7 +50,7 @@ const kept = async ({ database }: Fixture): Promise<string[]> => {
 
 async function purgeDue(
   store: Store,
-  { limit = purgePageMax, ...page }: { retentionDays: number; limit?: number },
+  { limit = deletionBatchMaxDefault, ...page }: { retentionDays: number; limit?: number },
 ): Promise<number> {
   const { candidates } = await findExpired(store, { ...page, after: null, limit });
   return purgeExpired(

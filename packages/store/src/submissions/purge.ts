@@ -19,9 +19,6 @@ import { eventPlace, unsealText } from '../sealing/sealed.ts';
  * stays, so a request that repeats the idempotency key still gets the same answer.
  */
 
-/** The most submissions that one transaction purges. */
-export const purgePageMax = 500;
-
 /**
  * A page of submissions that ended at least `retentionDays` ago and are not purged. The page is in
  * the order of creation, the oldest first.

@@ -40,17 +40,11 @@ function declare(declared: Declared, { name, direction, schema }: NamedType): vo
     return;
   }
   declared.names.push(name);
-  const lines = [`${name} = ${runtimeText(declared, shape, name)}`];
+  // `text` declares the classes of anonymous objects first, because Python evaluates the alias at
+  // import.
+  const lines = [`${name} = ${text(declared, shape, name)}`];
   if (doc !== '') lines.push(docString(doc, ''));
   declared.lines.push(`${lines.join('\n')}\n`);
-}
-
-/**
- * Returns the Python type of the alias `name`, and declares a class for each anonymous object in
- * it. The caller adds the alias after these classes, because Python evaluates an alias at import.
- */
-function runtimeText(declared: Declared, shape: Shape, name: string): string {
-  return shape.kind === 'record' ? 'dict[str, Any]' : text(declared, shape, name);
 }
 
 function declareObject(

@@ -30,8 +30,8 @@ test.each(Object.entries(namedTrials))('the fence holds in the trial %s', async 
 });
 
 /**
- * The positions in the answer at which it is cut, in bytes: at the start, in the head and in the
- * body. `fence/main.ts` cuts at every byte.
+ * The numbers of bytes after which the answer is cut. Without TLS the cuts are in its head and its
+ * body, except the last number, which exceeds the whole answer. `fence/main.ts` cuts at every byte.
  */
 const answerCuts = [1, 40, 120, 160, 1_000];
 /**

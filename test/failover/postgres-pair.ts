@@ -69,8 +69,8 @@ export async function openPostgresPair(dir: string): Promise<PostgresPair> {
 }
 
 /**
- * Lets a promoted standby commit alone. With the old primary's settings, every commit would wait
- * for a standby (docs/OPERATIONS.md, Failover).
+ * Lets a promoted standby commit alone. It may have a copy of the settings of the old primary, and
+ * with them every commit would wait for a standby (docs/OPERATIONS.md, Failover).
  */
 async function requireNoStandby(primary: PostgresNode): Promise<void> {
   await primary.query('ALTER SYSTEM RESET synchronous_standby_names');

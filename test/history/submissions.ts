@@ -147,7 +147,8 @@ function time(ms: number): string {
 }
 
 /**
- * The moments between which a submission ended. Without an observation, they are 0 and Infinity.
+ * The moments between which a submission can have ended. If no observation limits them,
+ * `earliestMs` is 0 and `latestMs` is Infinity.
  */
 export interface EndingTimes {
   readonly earliestMs: number;

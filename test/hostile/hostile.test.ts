@@ -4,7 +4,7 @@ import { runTrial } from './trial.ts';
 
 const submissions = Number(process.env['HOSTILE_SUBMISSIONS'] ?? 200);
 const timeoutMs = 60_000 + submissions * 400;
-/** The most payloads before the quarantine of a node that does not finish its jobs. */
+/** The most payloads that the hostile node may get before its first quarantine. */
 const payloadsMax = 16;
 /**
  * Two steps of the surge multiplier. On a slow machine, some submissions are offered to a second

@@ -25,8 +25,8 @@ export interface TrialReport {
   readonly payloadsBeforeQuarantine: number;
   readonly payloads: number;
   /**
-   * The highest published surge multiplier: first with honest nodes only, then with the hostile
-   * node too.
+   * The highest published surge multiplier with only honest nodes. `surgeMicros` is the highest one
+   * with the hostile node too.
    */
   readonly surgeBeforeMicros: bigint;
   readonly surgeMicros: bigint;
@@ -41,7 +41,9 @@ export interface TrialReport {
 
 const honestNodes = 3;
 const slotsPerNode = 4;
-/** Creations that wait for an answer at once: half as many as the honest nodes have slots. */
+/**
+ * The number of creations in flight at the same time: half as many as the honest nodes have slots.
+ */
 const demand = (honestNodes * slotsPerNode) / 2;
 /**
  * The hostile node completes this many jobs with inflated usage. After them it finishes nothing.
@@ -176,7 +178,8 @@ async function postAll(
 }
 
 /**
- * Advances the clock. Then ends the submissions that did not start in time, as the reconciler does.
+ * Advances the clock. Then stores the failure of each submission that did not start in time, as the
+ * reconciler does.
  */
 async function passTime(service: Dispatching, ms: number): Promise<void> {
   const { store } = service;

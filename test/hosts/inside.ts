@@ -5,8 +5,8 @@ import { readOptions } from './options.ts';
 import { bounds, runHosts } from './trial.ts';
 
 /**
- * The trial itself: `node inside.ts PID ARGUMENTS`, in the namespace of the tenants. `PID` is the
- * process id of `pnpm hosts`, which made the namespaces.
+ * `node inside.ts PID ARGUMENTS`: the trial, which `pnpm hosts` starts in the network namespace of
+ * the tenants. `PID` is the process id of `pnpm hosts`. The names of the namespaces contain it.
  */
 endEarlyInOrder();
 

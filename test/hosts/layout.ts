@@ -28,8 +28,8 @@ export const networkBits = 24;
 const firstHost = 10;
 
 /**
- * The prefix of a run's namespace names. With the process id in it, a later run finds the
- * namespaces that a killed run left.
+ * The prefix of a run's namespace names. It contains the process id of the run, so a later run can
+ * find the namespaces that a killed run left.
  */
 export function runName(pid: number): string {
   return `svch${pid}`;

@@ -17,7 +17,8 @@ export function namespacedHosts(layout: Layout): Hosts {
     },
     tenantsAddress: hostOf(layout, 'tenants').address,
     direct: {
-      // The load balancer ends with this process, or when the namespace is removed.
+      // Each load balancer ends with this process, or when `closeNetwork` removes the namespace of
+      // its node.
       async balance(nodeName, dispatchers) {
         const { ready } = await startServiceProcess({
           name: `load balancer of ${nodeName}`,

@@ -42,7 +42,10 @@ export interface Plan {
 
 const cutsMin = 2;
 const cutsMax = 3;
-/** The most draws for one set, because a draw may repeat a pair of hosts that the set has. */
+/**
+ * The most draws for one set of cuts. Some draws add no cut, because the set already has one
+ * between the same two hosts.
+ */
 const drawsMax = 100;
 
 /**

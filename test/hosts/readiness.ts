@@ -11,8 +11,8 @@ export interface Statement {
 }
 
 /**
- * A change of the network. From `atMs` until its next change, the service cannot reach the stores
- * in `unreachable`, and can reach all other stores.
+ * A change of the network for one service. From `atMs` until the next change for this service, it
+ * cannot reach the stores in `unreachable`, and can reach all other stores.
  */
 export interface Change {
   readonly service: string;
@@ -28,9 +28,15 @@ export interface Bounds {
 export interface Judgement {
   readonly statements: number;
   readonly wrong: readonly string[];
-  /** The milliseconds from each cut to the first true "not ready". */
+  /**
+   * The milliseconds from each cut to the first true "not ready". A cut without such an answer is
+   * left out.
+   */
   readonly notReadyMs: readonly number[];
-  /** The milliseconds from each heal to the first true "ready". A heal without one is left out. */
+  /**
+   * The milliseconds from each heal to the first true "ready". A heal without such an answer is
+   * left out.
+   */
   readonly readyMs: readonly number[];
 }
 

@@ -15,7 +15,8 @@ export interface Watch {
 
 const everyMs = 300;
 /**
- * The longest wait for an answer. A service whose checks time out answers after about 2 s.
+ * The longest wait for an answer of `/ready`. It is long enough, because a service whose checks
+ * time out answers after about 2 s.
  */
 const answerMsMax = 6_000;
 

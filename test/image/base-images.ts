@@ -57,7 +57,8 @@ const debian = 'localhost/debian';
 
 async function importDebian(engine: Engine, dir: string): Promise<void> {
   const archive = path.join(dir, 'debian.tar');
-  // postgresql-client: for pg_isready, which the npm package of Postgres does not contain.
+  // The health check of Postgres needs pg_isready. The npm package of Postgres does not contain
+  // this program, so it comes from postgresql-client.
   const include = '--include=redis-server,postgresql-client';
   await runCommand(['mmdebstrap', '--quiet', '--variant=minbase', include, 'bookworm', archive]);
   await engine.podman('import', '--quiet', archive, debian);
@@ -110,7 +111,8 @@ const fills: Readonly<Record<string, Fill>> = {
       `exec postgres -c listen_addresses='*'`,
     ]);
     const entry = ['--entrypoint', '["docker-entrypoint.sh"]', '--cmd', ''];
-    // Debian's pg_isready looks for the socket in another directory. PGHOST names the right one.
+    // Postgres from npm makes its socket in /tmp. Without PGHOST, Debian's pg_isready looks for the
+    // socket in another directory.
     return [
       '--env',
       'PGHOST=/tmp',

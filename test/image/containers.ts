@@ -33,8 +33,8 @@ export const ownAddress = `${subnet}.1`;
 const services = readCompose().services;
 
 /**
- * Creates a network without a name server. `onNetwork` gives each container the addresses of the
- * services.
+ * Creates a network without a name server. The network needs none, because `onNetwork` gives each
+ * container the addresses of the services.
  */
 export async function createNetwork(engine: Engine): Promise<void> {
   const addresses = ['--subnet', `${subnet}.0/24`, '--gateway', ownAddress];

@@ -12,7 +12,10 @@ export const OfferFacts = Type.Object(
     tier: Type.Enum(tiers),
     targetHost: Type.String({ minLength: 1 }),
     requestId: Type.String({ minLength: 1, maxLength: requestIdLengthMax }),
-    /** For simulated nodes: `atsType` if it begins with `sandbox.`. Only in the sandbox. */
+    /**
+     * The `atsType` of the payload, which selects the behaviour of a simulated node. Present only
+     * in the sandbox, and only if `atsType` begins with `sandbox.`.
+     */
     sandboxBehaviour: Type.Optional(Type.String()),
   },
   { additionalProperties: false },

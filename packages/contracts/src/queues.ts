@@ -18,7 +18,10 @@ export const DispatchJob = Type.Object(
     submissionIds: Uuids,
     /** The Redis channel of the gateway that waits for the result, or null if no gateway waits. */
     replyTo: Type.Union([Type.String({ minLength: 1, maxLength: 128 }), Type.Null()]),
-    /** Saves the dispatcher a read of Postgres while `sentAtMs` is recent (decision 17). */
+    /**
+     * Facts about the submissions. If `sentAtMs` is recent, the dispatcher uses these facts and
+     * does not read them from Postgres (decision 17).
+     */
     held: Type.Optional(
       Type.Object(
         {

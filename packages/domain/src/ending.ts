@@ -46,8 +46,8 @@ export type Ending =
 
 /**
  * Decides how a request ends a submission (CONTRACT 3 to 5). Null if the state does not allow the
- * request, or if `onlyOverdue` makes a rejection too early. In the state `settling`, a cancel
- * settles the stored outcome.
+ * request, or if it is too early for a rejection with `onlyOverdue`. In the state `settling`, a
+ * cancel settles the stored outcome.
  */
 export function decideEnding(facts: EndingFacts, request: EndingRequest): Ending | null {
   switch (request.kind) {

@@ -12,9 +12,9 @@ export const backlogMemoryMs = 300_000;
 /** A contention (a time while slots are short) ends this long after the last ask without a slot. */
 export const contentionMs = 60_000;
 /**
- * While slots are short, an ask causes a turn if the last turn is this long ago, or if the tenant
- * of the ask did not count as asking. At a turn, the counts of asks and grants decay, and `level`
- * is computed again.
+ * At a turn, the counts of asks and grants decay, and `level` is computed again. While slots are
+ * short, an ask causes a turn if the last turn is at least this long ago, or if the tenant of the
+ * ask did not count as asking.
  */
 export const shareTurnMs = 100;
 /** The shortest time for which a tenant counts as asking after its last ask. */

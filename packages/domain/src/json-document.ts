@@ -16,8 +16,8 @@ import type {
  */
 
 /**
- * The deepest nesting of arrays and objects, so that no text exhausts the stack. The outermost
- * array or object is level 1.
+ * The deepest nesting of arrays and objects that the parser accepts. Without this limit, a deeply
+ * nested text could exhaust the stack. The outermost array or object is level 1.
  */
 export const jsonDepthMax = 256;
 

@@ -59,8 +59,8 @@ const accountsOf: Record<MovementType, { debit: LedgerAccount; credit: LedgerAcc
 };
 
 /**
- * For each ledger account: 1 for each figure of the tenant that contains the account's credits,
- * otherwise 0. Held credits are part of `balance` too.
+ * For each ledger account, the figures of the tenant that include its credits: 1 if a figure
+ * includes them, otherwise 0. For example, both `balance` and `held` include the held credits.
  */
 const figuresOf: Record<LedgerAccount, { balance: bigint; held: bigint; rebate: bigint }> = {
   tenant_available: { balance: 1n, held: 0n, rebate: 0n },

@@ -72,7 +72,7 @@ export const retryAfterSecondsDefault = 1;
 export const startDeadlineMs = 60_000;
 /**
  * The length of a run's lease. The lease starts at `begin`, or at the node's report in a recovery.
- * Each readable `usage` frame and each repeated `start` renews it.
+ * A readable `usage` frame renews it, and so does a repeated `start` from the same instance.
  */
 export const leaseMs = 60_000;
 /**

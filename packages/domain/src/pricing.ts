@@ -54,8 +54,8 @@ export function charge(rate: Rate, surgeMicros: bigint, usage: Usage): bigint {
 }
 
 /**
- * The price in micro-credits of a run cancelled `nodeMs` after `begin` (CONTRACT 4). It is for
- * node-seconds only, without base and minimum, up to `maxCharge`.
+ * The price in micro-credits of a run cancelled `nodeMs` after `begin` (CONTRACT 4). Only
+ * node-seconds count, without the base and the minimum. The price is never above `maxCharge`.
  */
 export function cancelCharge(rate: Rate, surgeMicros: bigint, nodeMs: bigint): bigint {
   assertInvariant(nodeMs >= 0n, 'the time of a run is never negative');
@@ -80,8 +80,8 @@ export type QuoteOutcome =
   | { readonly kind: 'quote_failed'; readonly reason: string };
 
 /**
- * Quotes a submission (CONTRACT 4). `quote_failed`: there is no rate, or the worst case is above
- * `creditsMicrosMax`.
+ * Quotes a submission (CONTRACT 4). Returns `quote_failed` if the card has no rate for the job type
+ * and tier, or if `maxCharge` is above `creditsMicrosMax`.
  */
 export function quote(
   card: RateCard,

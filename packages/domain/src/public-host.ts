@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js';
 
 /**
- * Decides if the service or a node may contact a host for a tenant (CONTRACT 3, 6 and 10). The rule
+ * The rule for hosts that the service or a node may contact for a tenant (CONTRACT 3, 6 and 10). It
  * protects the private networks of the service and of nodes.
  */
 

@@ -12,7 +12,7 @@ const backoffPattern = /^[0-9]{1,7}(\.[0-9]{1,3})?$/;
 
 /**
  * Parses `WEBHOOK_BACKOFF_SECONDS`: the seconds between attempts, separated by commas. Undefined if
- * malformed, or for more than `webhookAttemptsMax` attempts.
+ * the text is malformed, or has more than `webhookAttemptsMax - 1` intervals.
  */
 export function parseBackoffSeconds(text: string): number[] | undefined {
   const parts = text.split(',').map((part) => part.trim());
@@ -34,7 +34,7 @@ export function nextAttemptDelayMs(input: {
   readonly backoffSeconds: readonly number[];
   readonly attemptNumber: number;
   readonly jitter: number;
-  /** From a 429 or 503 of the endpoint (CONTRACT 6). It never shortens the delay. */
+  /** The `Retry-After` of a 429 or 503 answer (CONTRACT 6). It never shortens the delay. */
   readonly retryAfterSeconds?: number | undefined;
 }): number | undefined {
   assertInvariant(input.attemptNumber >= 1, 'attempts are numbered from 1');

@@ -1,6 +1,6 @@
 /**
- * The channel of `node:diagnostics_channel` on which the store reports a statement that several
- * submissions shared.
+ * The channel of `node:diagnostics_channel` on which the store reports an SQL statement or a
+ * transaction that several submissions shared.
  */
 export const sharedStatements = 'svc.shared-statements';
 

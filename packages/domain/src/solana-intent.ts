@@ -59,9 +59,9 @@ export interface IntentTimes {
 }
 
 /**
- * The share of the last tenth of an intent's life over which the `askAtMs` of many intents are
- * spread. For `askAgainAtMs`, it is the last tenth of the grace. The rest is left for the RPC
- * server's answer.
+ * The `askAtMs` of many intents are spread over this share of the last tenth of their life, and
+ * `askAgainAtMs` over this share of the last tenth of the grace. The rest of the tenth is left for
+ * the RPC server's answer.
  */
 const askSpread = 0.8;
 

@@ -1,6 +1,6 @@
 /**
- * The changes that a tenant can list (CONTRACT 12). The key is the action in the audit log. The
- * value is its name on the wire.
+ * The changes that a tenant can list (CONTRACT 12). The action of a change in the audit log is
+ * mapped to its name on the wire.
  */
 export const tenantChangeNames = {
   'tenant.update': 'settings.updated',

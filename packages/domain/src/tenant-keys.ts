@@ -24,7 +24,7 @@ export function canonicalCidr(text: string): string | undefined {
 }
 
 /**
- * Compiles blocks into a check of client addresses (CONTRACT 12). Without blocks every address
+ * Compiles CIDR blocks into a check of client addresses (CONTRACT 12). Without blocks every address
  * passes. With blocks, a missing or invalid address does not pass.
  */
 export function compileAddresses(

@@ -23,7 +23,7 @@ import {
 import { findTenantCredentials } from './tenants/credentials.ts';
 
 /**
- * On a ledger with many entries (`pnpm cost`: a million), each step of a submission reads few rows,
+ * On a ledger with many entries (`pnpm cost`: 900,000), each step of a submission reads few rows,
  * and all of them by an index. Postgres counts the reads.
  */
 

@@ -15,7 +15,7 @@ const { values, positionals } = parseArgs({
   options: { every: { type: 'string', default: '1' } },
 });
 const every = Number(values.every);
-/** The most bytes of a request, including the TLS handshake. */
+/** Requests are cut only below this number of bytes, which includes the TLS handshake. */
 const requestBytesMax = 3_000;
 /** The number of bytes between two cuts of a request is this step times `--every`. */
 const requestStepBytes = 37;

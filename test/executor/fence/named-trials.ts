@@ -2,7 +2,7 @@ import type { Trial } from './trials.ts';
 
 const none = { kind: 'none' } as const;
 const atOnce = { kind: 'answer', bytes: 0 } as const;
-/** A cut inside the body. The head of the answer has about 120 bytes. */
+/** This cut is inside the body of the answer, because the head has about 120 bytes. */
 const inBody = { kind: 'answer', bytes: 140 } as const;
 
 export const namedTrials = {

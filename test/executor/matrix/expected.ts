@@ -12,7 +12,7 @@ export type Expected =
        * was submitted. If true, the failure must not say so.
        */
       readonly isReceived: boolean;
-      /** A label that the message must contain. */
+      /** The label of a form field, which the failure's message must contain. */
       readonly label?: string;
     };
 

@@ -8,8 +8,8 @@ import { payloadTextOf, runJobInAgent, withStateDir } from '../run-job.ts';
 import { type Cell, cells, notShown, runCell } from './cell.ts';
 
 /**
- * The cells of `pnpm executor:matrix` that this test runs (CONTRACT 10). Together they contain each
- * system and each behaviour.
+ * The cells of `pnpm executor:matrix` that this test runs (docs/RELIABILITY.md). Together they
+ * contain each applicant tracking system and each behaviour of an employer.
  */
 const chosen: readonly string[] = [
   'greenhouse success',

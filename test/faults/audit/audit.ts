@@ -12,8 +12,8 @@ import { auditRuns } from './runs.ts';
 export async function audit(world: World, tenants: readonly LoadTenant[]): Promise<Findings> {
   const findings = new Findings();
   const { seen } = world;
-  // Read the logs before the records, because the records must contain everything that the logs
-  // contain.
+  // Read the nodes' logs before the submissions' records, because the records must contain
+  // everything that the logs contain.
   const lines = readNodes(world);
   const records: FinalRecord[] = [];
   // The tenants are read one after the other, because the account statement of a long run is large.

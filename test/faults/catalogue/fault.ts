@@ -36,7 +36,10 @@ export interface FaultKind {
 
 interface Lasting {
   readonly name: string;
-  /** The time that the fault needs to have an effect. It is added to the drawn `lastsMs`. */
+  /**
+   * The time that the fault needs to have an effect. It is added to the time that is drawn from
+   * `Pace.lastsMs`.
+   */
   readonly atLeastMs?: number;
   readonly strike: Fault['strike'];
   readonly heal: Fault['heal'];

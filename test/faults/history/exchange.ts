@@ -9,8 +9,8 @@ import type { Answer, Question } from '../load/http.ts';
 import { canonical, type Json, listOf, microsOf, objectOf, textOf } from '../load/json.ts';
 
 /**
- * The time of an exchange, in milliseconds of the recorder's clock. It begins before the request is
- * sent, and ends when the answer has arrived.
+ * The time of a request and its answer, in milliseconds of the recorder's clock. It begins before
+ * the request is sent, and ends when the answer has arrived or the request has failed.
  */
 export interface Interval {
   readonly beginMs: number;
@@ -70,8 +70,8 @@ function parsed({ body = '{}' }: Question): Json {
 }
 
 /**
- * The statuses of refusals that are decided before the look-up of the key. They prove nothing about
- * the key (CONTRACT 3).
+ * The statuses of refusals that are decided before the look-up of the idempotency key. They prove
+ * nothing about the key (CONTRACT 3).
  */
 const beforeTheKey: ReadonlySet<number> = new Set([400, 401, 404, 405, 408, 413, 415, 429, 431]);
 

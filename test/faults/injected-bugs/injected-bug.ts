@@ -3,7 +3,7 @@ export interface InjectedBug {
   readonly name: string;
   readonly what: string;
   readonly edits: readonly SourceEdit[];
-  /** The test file or command that catches the bug. Undefined if a run with faults catches it. */
+  /** The test file or command that catches the bug. Undefined if `pnpm faults:bugs` catches it. */
   readonly caughtBy?: string;
   /** SQL that removes the constraints and indexes that would refuse the bug's writes. */
   readonly sql?: readonly string[];

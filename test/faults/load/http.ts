@@ -37,8 +37,8 @@ export function isDecisive(answer: Answer | undefined): answer is Answer {
 }
 
 /**
- * The timeout of a request without `timeoutMs`. It exceeds `dispatchDeadlineMs` plus
- * `dispatchGraceMs` (6 s).
+ * The timeout of a request without `timeoutMs`. It is longer than a gateway waits before it answers
+ * a creation: `dispatchDeadlineMs` plus `dispatchGraceMs` (6 s).
  */
 const timeoutMsDefault = 12_000;
 

@@ -28,8 +28,8 @@ export interface LoadOptions {
 const inFlightSecondsMax = 10;
 const triesMax = 12;
 /**
- * The patience of a tenant that does not retry a failed creation. If such a creation gets no
- * answer, the service must end the submission without a retry.
+ * The patience of a tenant that sends each creation only once. If the creation gets no answer, the
+ * service must end the submission without a second request from the tenant.
  */
 const onlyOnce = { triesMax: 1, givesUp: true } as const;
 const poorGrantCredits = 150;
@@ -107,8 +107,8 @@ function newApplication(
 }
 
 /**
- * Builds the request for an application. The employer recognises the application by
- * `jobContext.key`.
+ * Builds an application and the body of its request. The node logs `jobContext.key` when it runs
+ * the job, so the audit recognises the application.
  */
 export function application(
   tenant: LoadTenant,

@@ -9,7 +9,10 @@ import type { Account, Row } from './rows.ts';
  */
 export type IsWorkedOn = (nodeId: string, key: string) => boolean;
 
-/** Checks the rows after each step that committed something (CONTRACT 4, 6 and 7). */
+/**
+ * Checks the rows of submissions and accounts after each step that committed something (CONTRACT 4,
+ * 6 and 7).
+ */
 export class Auditor {
   readonly violations: string[] = [];
   rows = new Map<string, Row>();

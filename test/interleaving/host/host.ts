@@ -21,7 +21,7 @@ export function immediatesWaiting(): number {
 }
 
 /**
- * A `setImmediate` that counts its waiting callbacks. The scheduler continues when no callback
+ * A `setImmediate` that counts its waiting callbacks. The scheduler continues only when no callback
  * waits.
  */
 export function countedImmediate(run: () => void): NodeJS.Immediate {

@@ -11,7 +11,7 @@ export interface Dialer {
   dial(socket: SimulatedSocket, upgrade: Upgrade): void;
 }
 
-/** For the `Host` of each simulated process, the network through which the process dials. */
+/** Maps the `Host` of each simulated process to the network through which the process dials. */
 export const dialers = new WeakMap<object, Dialer>();
 
 const connecting = 0;
@@ -27,7 +27,7 @@ export class SimulatedSocket extends EventEmitter {
   readonly bufferedAmount = 0;
   readyState = connecting;
   isPaused = false;
-  /** Receives each frame that this end sends. The network sets this callback. */
+  /** Receives each frame that this socket sends. The network sets this callback. */
   onSend: (text: string) => void = () => {};
   onClose: (code: number) => void = () => {};
 
@@ -60,7 +60,7 @@ export class SimulatedSocket extends EventEmitter {
     this.isPaused = false;
   }
 
-  /** Marks this end as closed. Emits `close` once, after the current code, as `ws` does. */
+  /** Marks this socket as closed. Emits `close` once, after the current code, as `ws` does. */
   ended(code: number): void {
     if (this.readyState === closed) return;
     this.readyState = closed;

@@ -33,8 +33,8 @@ export class GatedStore {
   readonly #process: SimulatedProcess;
   readonly #scheduler: Scheduler;
   /**
-   * Called after each transaction that commits. Also called after each write outside a transaction
-   * to a table that the auditor reads.
+   * Called after each transaction that commits. Also called after a write without a transaction, if
+   * the auditor reads the written table.
    */
   readonly #onCommit: () => void;
 

@@ -16,7 +16,10 @@ export function gatedOutsider<T extends object>(
     readonly scheduler: Scheduler;
     readonly process: SimulatedProcess;
     readonly name: string;
-    /** Creates the error of a call that the scheduler fails. Undefined: no call is failed. */
+    /**
+     * Creates the error of a call that the scheduler fails. If undefined, the scheduler fails no
+     * call.
+     */
     readonly failure?: () => Error;
   },
 ): T {

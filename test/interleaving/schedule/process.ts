@@ -53,7 +53,7 @@ export class SimulatedProcess implements Host {
     this.#scheduler.forget(this);
   }
 
-  /** Resolves with the answer, or never if the process was killed in the meantime. */
+  /** Resolves with `answer`, or never if the process was killed before this call. */
   async alive<T>(answer: T): Promise<T> {
     return this.#isDead ? await never : answer;
   }

@@ -138,8 +138,8 @@ export class Scheduler {
   }
 
   /**
-   * Keeps back an event. Resolves with the event's fate when the seed releases the event. Never
-   * resolves if the process is killed first.
+   * Keeps back an event. Resolves with the event's fate when the scheduler releases the event.
+   * Never resolves if the process is killed first.
    */
   hold(
     process: SimulatedProcess,

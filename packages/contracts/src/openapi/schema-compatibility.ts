@@ -182,7 +182,8 @@ function variantsOf(schema: unknown): readonly unknown[] {
 
 /**
  * Each old variant (of `anyOf` or `oneOf`) must have a compatible new variant. In answers, the
- * number of variants must not grow, unless each old variant fixes a member of `growingMembers`.
+ * number of variants must not grow, unless each old variant has a `const` for a name in
+ * `growingMembers`.
  */
 function compareVariants(
   context: Comparison,
@@ -202,8 +203,8 @@ function compareVariants(
     for (const variant of before) compareSchemas(context, direction, at, variant, now);
     return;
   }
-  // An answer may lose all its variants if each one fixes a member of `growingMembers`. If this
-  // member is `code`, `compareConditions` still compares the members that each code requires.
+  // An answer may lose all its variants if each one has a `const` for a name in `growingMembers`.
+  // If this name is `code`, `compareConditions` still compares the members that each code requires.
   if (direction === 'response' && after.length === 0 && before.every(isGrowing)) return;
   for (const variant of before) findLike(context, direction, at, variant, after);
   if (direction === 'request' || before.every(isGrowing)) return;

@@ -8,8 +8,8 @@ export function webhookObject(type: keyof typeof webhookEvents): object {
     post: {
       operationId: `on.${type}`,
       tags: ['Webhooks'],
-      // The list is empty, because the security schemes are for requests to the API. `parameters`
-      // has the headers of a webhook, including its signature.
+      // The list is empty, because the security schemes are for requests to the API. A webhook is
+      // authenticated by its signature instead. The signature is a header in `parameters`.
       security: [],
       summary: webhookSummaries[type],
       description:

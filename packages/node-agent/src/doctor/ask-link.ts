@@ -46,8 +46,8 @@ function codeOf(error: unknown): string {
 }
 
 /**
- * Sends a signed request without an upgrade, because a new link would end that of a running agent.
- * The service answers 400 if it accepts the signature.
+ * Sends a request that does not ask for a WebSocket, because a new link would end the link of a
+ * running agent. The service answers 400 if it accepts the signature.
  */
 export async function askLink(question: LinkQuestion): Promise<LinkAnswer> {
   const url = new URL(nodeLinkPath, question.link.replace(/^ws/i, 'http'));

@@ -192,9 +192,9 @@ const findAssigned = statement(
 );
 
 /**
- * Finds the dispatches in `asked` that the first run committed, although its answer was lost. The
- * node and the accepted offer must be those of the dispatch, because another call may have assigned
- * the submission.
+ * Finds the dispatches in `asked` that the first attempt of the batch committed, although its
+ * answer was lost. The stored node and accepted offer must match the dispatch, because another call
+ * may have assigned the submission.
  */
 async function findCommitted(
   store: Store,

@@ -8,7 +8,7 @@ import { nodeEndingsSql } from './node-endings.ts';
 import { sealServiceFailure } from './service-failures.ts';
 
 /**
- * These functions store `node_lost` for findings of decision 18, such as a `hello` that does not
+ * Functions that store `node_lost` for findings of decision 18, such as a `hello` that does not
  * name an assignment. They lock submissions before nodes (decision 19), and check the finding only
  * on locked rows.
  */
@@ -20,7 +20,7 @@ export type HelloFinding =
 
 /**
  * Stores `node_lost` for the assignments in `submissionIds`, which the hello of the link
- * `linkEpoch` did not name (CONTRACT 7, "Instances").
+ * `linkEpoch` did not name (CONTRACT 7, "Instances"). Stores nothing during a recovery.
  */
 export async function endUnnamed(
   store: Store,

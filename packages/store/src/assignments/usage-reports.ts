@@ -89,8 +89,8 @@ function cut(amount: string, cap: string): string {
 
 /**
  * SQL for the new values of `raisedColumnNames` in the row `s`, from the report at position `i`.
- * Amounts never decrease. They are cut to the time since `begin` or to the caps in `usageCaps`
- * (CONTRACT 7).
+ * Amounts never decrease. Node-seconds are cut to the time since `begin`, and other amounts to the
+ * caps in `usageCaps` (CONTRACT 7).
  */
 export const raisedUsageSql = raisedUsage();
 

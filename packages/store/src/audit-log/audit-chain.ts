@@ -5,7 +5,7 @@ import { appendAudit, type AuditedChange, type Author } from './audit.ts';
 
 /**
  * The audit log is a hash chain. Its newest verified entry, the head, is sealed.
- * docs/OPERATIONS.md, "The audit log", says which changes this reveals.
+ * docs/OPERATIONS.md, "The audit log", says which changes the chain and the head reveal.
  */
 
 /** The position and the hash of an entry. The hash also covers all entries before it. */
@@ -102,7 +102,7 @@ export async function sealAuditHead(
     await writeHead(store, head, walked.head);
     return { ...walked, faults };
   }
-  // The new head also covers the record that the head was missing.
+  // This entry records that the sealed head was missing. The new head also covers the entry.
   await appendAudit(store.query, sealingAuthor, headMissing);
   const again = await walkChain(store, null, known);
   if (again.faults.length === 0) await writeHead(store, null, again.head);
@@ -174,7 +174,7 @@ async function walkChain(
   return { entries, head, faults };
 }
 
-/** `previous` is the hash of the entry before. If it is null, the hash of this entry is trusted. */
+/** `previous` is the hash of the previous entry. If it is null, the hash of `entry` is trusted. */
 function faultOf(entry: ChainEntry, previous: Uint8Array | null): AuditFault | null {
   const { position, entryId, text } = entry;
   if (text === null) return { kind: 'removed', position, entryId };

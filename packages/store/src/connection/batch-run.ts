@@ -9,7 +9,7 @@ export type Attempt = 'first' | 'repeat';
 
 /**
  * Returns one output for each input, in their order. In a `repeat`, an input that was already
- * processed must get the output that was lost.
+ * processed must change nothing more. It gets the lost output, or one that says so, such as `null`.
  */
 export type Run<Input, Output> = (
   inputs: readonly Input[],

@@ -2,7 +2,10 @@
  * If the last reading of the database's clock is older than this, the next id begins a new reading.
  */
 const readingMsMax = 60_000;
-/** If a reading is not answered within this time, the next id begins another reading. */
+/**
+ * If a reading of the database's clock is not answered within this time, the next id begins another
+ * reading.
+ */
 const retryMs = 1_000;
 
 export interface IdClock {

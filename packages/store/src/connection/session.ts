@@ -28,9 +28,9 @@ export const roleSettings: Readonly<Record<string, string>> = {
 };
 
 /**
- * The settings of a migration's session. They are set explicitly, because the owner may be the
- * services' role, which has `roleSettings`. A migration must not end at the time limits in
- * `roleSettings`.
+ * The settings of a migration's session. They are set explicitly, because the owner of the database
+ * may be the services' role. That role has `roleSettings`, and their time limits must not end a
+ * migration.
  */
 const ownersSettings = [
   'TimeZone=UTC',

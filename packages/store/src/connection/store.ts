@@ -30,8 +30,8 @@ export interface Place {
 }
 
 /**
- * The progress of a database from values that are sealed for their row only to values that are
- * sealed for their complete place. `sealing-phase.ts` explains the phases.
+ * A phase of the change from values that are sealed only for their row to values that are sealed
+ * for their complete place. `sealing-phase.ts` explains the phases.
  */
 export type SealingPhase = 'previous' | 'resealing' | 'bound';
 

@@ -53,9 +53,9 @@ export interface ReadingRules {
 }
 
 /**
- * Selectors of the signs that the page shows for an upload. They apply to the container of the
- * question. Without it, they apply to the part of the form that has only this upload, or else to
- * the whole form.
+ * Selectors of the signs that the page shows for an upload. The agent looks for them in the
+ * container of the upload's question, or else in the part of the form that has only this upload,
+ * or else in the whole form.
  */
 export interface UploadRules {
   readonly working?: string;

@@ -9,7 +9,7 @@ export type * from './adapter.ts';
 export { ashby, generic, greenhouse, lever, workable };
 
 /**
- * The adapters of the systems that are known by their markup. In each frame, the adapter that the
- * tenant names is tried first, then the others in this order.
+ * The adapters of the applicant tracking systems that are known by their markup. In each frame, the
+ * adapter that the tenant names is tried first, then the others in this order.
  */
 export const namedAdapters: readonly Adapter[] = [greenhouse, lever, ashby, workable];

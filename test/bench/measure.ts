@@ -122,7 +122,8 @@ interface Ends {
 }
 
 /**
- * Waits until all deliveries since `sinceMs` have arrived. Returns the ends of their submissions.
+ * Waits until all deliveries created since `sinceMs` have arrived. Returns the times at which they
+ * were acknowledged.
  */
 async function endsOf(system: System, sinceMs: number): Promise<Ends> {
   const made = await system.deliveriesSince(sinceMs);

@@ -74,8 +74,8 @@ export interface Backlog {
  */
 export const refusedShareMax = 0.02;
 /**
- * The largest backlog that may be left at the end: the requests that are due in this time. With a
- * larger backlog, the system did not keep up with the rate.
+ * If the backlog at the end of the schedule is larger than the number of requests that are due in
+ * this many seconds, the system did not keep up with the rate.
  */
 const heldBacklogSeconds = 1;
 

@@ -13,7 +13,10 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { type Running, runCommand, startReceiver } from './listening.ts';
 import { type ProxyAction, startProxy } from './proxy.ts';
 
-/** Tests `listen`, run from its source. A proxy before the gateway makes some requests fail. */
+/**
+ * Tests the client's command `listen` from its source and not from the packed client. A proxy
+ * before the gateway makes some requests fail.
+ */
 
 const program = path.resolve(import.meta.dirname, '../../packages/client/src/cli/main.ts');
 let stack: TestStack;

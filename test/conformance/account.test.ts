@@ -12,8 +12,8 @@ import { startWholeStack, type WholeStack } from '../support/whole-stack.ts';
 import type { WireAnswer } from '../support/wire.ts';
 
 /**
- * The tenant endpoints of CONTRACT 5 and 12: lists, the statement, settings, deliveries, purchases,
- * keys, the audit list, webhook endpoints and the rate limit.
+ * The endpoints of CONTRACT 5 and 12: lists, the account statement, settings, deliveries, purchases
+ * by operators, keys, the audit list, webhook endpoints and the rate limit.
  */
 
 let whole: WholeStack;

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { errorCodes } from '@svc/domain';
 import { expect, test } from 'vitest';
 
-/** The codes that no test of this directory gets, each with another test that covers it. */
+/** The error codes that no test of this directory gets, each with another test that covers it. */
 const elsewhere: Readonly<Record<string, string>> = {
   internal_error: 'the fuzz run, which proves that no request produces it',
   unavailable: 'services/gateway/src/outage.test.ts, which takes Postgres and Redis away',

@@ -5,7 +5,7 @@ import { plainText } from './table.ts';
 
 /**
  * Runs one command of `svc` and sets the exit code of this process: 0 for success, 2 for wrong
- * usage, and 1 for a refusal, found faults or another error.
+ * usage, and 1 for a refusal, for faults that a check found, or for another error.
  */
 export async function runSvc(words: readonly string[]): Promise<void> {
   try {

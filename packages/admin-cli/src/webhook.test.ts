@@ -37,7 +37,10 @@ function svc(...words: readonly string[]): Promise<Ran> {
 
 const svcWebhook = (...words: readonly string[]): Promise<Ran> => svc('webhook', ...words);
 
-/** Runs `svc`, and returns how many wake-up jobs of the webhooks service wait afterwards. */
+/**
+ * Empties Redis, then runs `svc`. Returns how many wake-up jobs of the webhooks service wait
+ * afterwards.
+ */
 async function wakeUpsAfter(...words: readonly string[]): Promise<number> {
   await redis.flushall();
   expect((await svc(...words)).code).toBe(0);

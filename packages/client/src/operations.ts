@@ -13,8 +13,8 @@ import type {
 } from './types.ts';
 
 /**
- * Makes the methods of the client. `methodsOf` makes them from `table`. `listsOf` makes the methods
- * that return lists with pages.
+ * Makes all methods of the client except `waitFor`. `listsOf` makes those that return `Pages`, and
+ * `methodsOf` makes the others from `table`.
  */
 
 interface Shape extends Partial<Call<unknown>> {

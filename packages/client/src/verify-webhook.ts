@@ -68,8 +68,8 @@ async function isSignedWith(
 }
 
 /**
- * Verifies a webhook (Standard Webhooks v1). Rejects with `WebhookVerificationError` if it cannot
- * be trusted, `secret` is malformed or the body is not JSON.
+ * Verifies a webhook (Standard Webhooks v1). Rejects with `WebhookVerificationError` if the webhook
+ * cannot be trusted, if `secret` is malformed, or if the body is not JSON.
  */
 export async function verifyWebhook(webhook: {
   /**

@@ -174,7 +174,7 @@ const report = Type.Object({
 });
 /**
  * The node sends this frame when the service has recorded each submission of the node's history,
- * and has acknowledged each outcome that is only in the history.
+ * and has acknowledged each outcome that is in the history but not in the node's journal.
  */
 const reported = Type.Object({ type: Type.Literal('reported') });
 

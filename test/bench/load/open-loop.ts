@@ -6,9 +6,9 @@ import { Connections } from './connections.ts';
 import type { Load, LoadResult } from './messages.ts';
 import { arrivalsMs, type Schedule } from './schedule.ts';
 
-/** The most connections to each gateway. A request waits in the driver for a free connection. */
+/** The most connections to each gateway. If all are in use, a request waits until one is free. */
 const connectionsMax = 256;
-/** The driver stops if this many requests are unanswered, because each one takes memory. */
+/** The driver stops sending when this many requests are unanswered, because each takes memory. */
 const unansweredMax = 1_000;
 
 /**

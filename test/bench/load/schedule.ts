@@ -4,7 +4,7 @@ import { createRandom } from '../../simulation/random.ts';
 export interface Schedule {
   readonly perSecond: number;
   readonly seconds: number;
-  /** With the same rate and duration, the same seed gives the same instants. */
+  /** Schedules with the same rate, duration and seed have their requests at the same instants. */
   readonly seed: number;
 }
 

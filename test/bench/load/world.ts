@@ -8,8 +8,8 @@ import { submissionIdIn } from './request.ts';
 import { textOf } from './text-of.ts';
 
 /**
- * A process for everything outside the system: the nodes, which accept at once, and the tenants'
- * webhook endpoint, which acknowledges at once.
+ * The process that runs the nodes and the tenants' webhook endpoint. The nodes accept each offer at
+ * once, and the endpoint acknowledges each webhook at once.
  */
 
 const slots = 200;

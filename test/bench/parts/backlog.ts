@@ -12,13 +12,13 @@ export interface BacklogSample {
   readonly count: number;
   readonly perSecond: number;
   /**
-   * The time from the start of the service's process to the first processed submission. It includes
-   * the start of Node.
+   * The time from the restart of the stopped service to the first submission that it processed. It
+   * includes the start of Node.
    */
   readonly firstAfterMs: number;
   /**
-   * The CPU time per submission in microseconds, counted from the time at which the service was
-   * ready.
+   * The CPU time of the whole system per submission, in microseconds. It is counted from the moment
+   * when the restarted service was ready.
    */
   readonly totalCpuMicros: number;
 }

@@ -6,8 +6,8 @@ import type { LinkTo, LoadTenant } from '../load/messages.ts';
 import { textOf } from '../load/text-of.ts';
 
 /**
- * Milliseconds from a tenant's cancel until the node gets the `cancel` frame. One process takes
- * both times.
+ * Milliseconds from a tenant's cancel until the node gets the `cancel` frame. The tenants and the
+ * nodes run in one process, so one clock measures both moments.
  */
 export interface CancelLatencies {
   /** Measured from the moment before the tenant's request is sent. */

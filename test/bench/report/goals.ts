@@ -1,7 +1,7 @@
 import { median } from '../quantile.ts';
 import { spread, table } from './markdown.ts';
 
-/** The limit that a run should keep for one figure. The figure is the median of its rounds. */
+/** A limit for one figure of a run. It applies to the median of the figure over all rounds. */
 interface Goal {
   readonly name: string;
   readonly unit: string;

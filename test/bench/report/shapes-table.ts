@@ -79,10 +79,7 @@ function ratioCells(samples: ShapeResult['samples'], other: number): string[] {
   ];
 }
 
-/**
- * The share of refused requests of each system. It shows how far the baseline's rate can be
- * trusted.
- */
+/** The share of refused requests of each system, as a line of the report. */
 export function refusedLine(results: readonly ShapeResult[], names: readonly string[]): string {
   const shares = names.map((name, index) => {
     const samples = results.flatMap((result) => result.samples[index] ?? []);

@@ -12,8 +12,8 @@ const chargeMicros = 30_500_000;
 /** The first submission was created about this many days ago, and the last one a minute ago. */
 const days = 90;
 /**
- * The seed has the events and deliveries of the last 27 days. Only the second half of the tenants
- * have webhooks.
+ * The seed has events and deliveries only for submissions that ended in the last `notifiedDays`
+ * days, and only for the second half of the tenants, because only these have webhooks.
  */
 const notifiedDays = 27;
 

@@ -7,8 +7,8 @@ export interface Servers {
   readonly postgres: RunningServer;
   readonly redis: RunningServer;
   /**
-   * The URL of the database, with the services' role as its user. The first migration creates that
-   * role.
+   * The URL of the database, with the services' role as its user. The role exists only after the
+   * first call of `migrate`, which creates it.
    */
   readonly databaseUrl: string;
   readonly ownerUrl: string;

@@ -5,8 +5,8 @@ import { Redis } from 'ioredis';
 import { plainQueue, type PlainJob } from './plain-queue.ts';
 
 /**
- * The baseline for deliveries: a BullMQ worker that posts the body in its job and stores no record
- * of the attempt.
+ * The baseline for deliveries: a BullMQ worker that posts the body that its job contains, and
+ * stores no record of the attempt.
  */
 const concurrency = 64;
 const agent = new http.Agent({ keepAlive: true, maxFreeSockets: concurrency });

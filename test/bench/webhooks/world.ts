@@ -27,8 +27,8 @@ export interface World {
 }
 
 /**
- * The interval of the reconciler. At this interval, the deliverer also reads whether the queue is
- * paused.
+ * The interval of the reconciler, which also reads whether the webhook queue is paused. It is short
+ * so that the deliverer stops soon after a pause.
  */
 const reconcileIntervalMs = 100;
 

@@ -153,8 +153,8 @@ async function cancel(context: Context, id: string, options: CommandOptions): Pr
 }
 
 /**
- * Notifies the dispatchers and the webhooks service of a committed cancel. Returns false if Redis
- * is unreachable. The node then stops later, and the webhook is sent later.
+ * Notifies the dispatchers and the webhooks service that this submission has ended. Returns false
+ * if there is no connection to Redis. The node then stops later, and the webhook is sent later.
  */
 async function notify(context: Context, { id, tenantId }: OperatorSubmission): Promise<boolean> {
   const notified = await tryRedis(context, async ({ redis, prefix, producer, queue }) => {

@@ -36,8 +36,8 @@ export function explain(error: unknown): string {
 }
 
 /**
- * The message of the innermost cause of the error, because the error of `fetch` itself says only
- * that the request failed.
+ * Returns the message of the innermost cause of the error, because the error of `fetch` itself says
+ * only that the request failed.
  */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);

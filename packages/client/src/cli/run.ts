@@ -8,7 +8,7 @@ import { CommandError, explain } from './failure.ts';
 import { listen } from './listen.ts';
 import { listTriggers, trigger } from './trigger.ts';
 
-/** Runs the commands `listen` and `trigger`, for `svc` and for the program of this package. */
+/** Runs the commands `listen` and `trigger` of the programs `svc` and `svc-client`. */
 
 export type { CommandSpec } from './commands.ts';
 export { environmentHelp, listenCommand, triggerCommand } from './commands.ts';

@@ -17,8 +17,9 @@ export const ChangeAuthor = Type.Object({
 });
 
 /**
- * The values before or after the change: the settings that the change names, or all members of a
- * webhook endpoint or key. For a creation `before` is null, and for a deletion `after` is null.
+ * The values before or after the change: the changed settings, all members of a webhook endpoint or
+ * key, or facts about a secret's rotation. For a creation `before` is null, and for a deletion
+ * `after` is null.
  */
 const ChangedMembers = Nullable(Type.Object({}));
 

@@ -5,7 +5,10 @@ import { AtsApplicationPayload } from './ats-application.ts';
 /** The members that the payload of every job type has. */
 export interface OfferedPayload {
   readonly applicationUrl: string;
-  /** A hint for the node. In the sandbox it selects the behaviour of simulated nodes. */
+  /**
+   * The kind of applicant tracking system (ATS), only a hint for the node. In the sandbox, a value
+   * `sandbox.…` selects the behaviour of simulated nodes.
+   */
   readonly atsType: string;
 }
 

@@ -3,8 +3,8 @@ import type { Store } from '../connection/store.ts';
 import { inFlightStates } from '../schema/submission-states.ts';
 
 /**
- * The most rows that one reading visits in each of three lists, oldest first: submissions in
- * flight, `pending` deliveries and `queued` deliveries.
+ * The most rows that `readServiceFigures` visits in each of three lists, oldest first: submissions
+ * in flight, `pending` deliveries and `queued` deliveries.
  */
 export const figureRowsMax = 20_000;
 

@@ -3,8 +3,8 @@ import type { Store } from '../connection/store.ts';
 import { holdFence } from './lease.ts';
 
 /**
- * A position in a token account's signatures. A cursor passes a signature only after it was read,
- * noted as unread, or found to have failed (decision 32).
+ * A position in a token account's signatures. A cursor passes a signature only after the watcher
+ * has read its transaction, noted it as unread, or found that it failed (decision 32).
  */
 export interface CursorPosition {
   readonly tokenAccount: string;

@@ -68,8 +68,9 @@ export async function noteAnswered(
 const stepsMax = 1_000;
 
 /**
- * Expires due intents and closes those whose grace has ended, up to `stepsMax` each (CONTRACT 8,
- * decision 32). Throws `LeaseLost` if the lease has another epoch.
+ * Expires due intents, and closes expired ones after their grace, up to `stepsMax` each (CONTRACT
+ * 8). An intent waits until its payments have been read (decision 32). Throws `LeaseLost` if the
+ * lease has another epoch.
  */
 export async function endDueIntents(
   store: Store,

@@ -33,8 +33,8 @@ export interface PartitionRound {
 }
 
 /**
- * Creates the missing partitions, each in a separate transaction. If a table is in use, or another
- * session creates partitions, it tries again for about a second. Throws only if the list of missing
+ * Creates the missing partitions, each in a separate transaction. Tries again for about a second if
+ * a table is in use, or if another session creates partitions. Throws only if the list of missing
  * partitions cannot be read.
  */
 export async function makePartitions(store: Store): Promise<PartitionRound> {

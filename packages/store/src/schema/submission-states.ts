@@ -8,8 +8,8 @@ import {
 } from '@svc/domain';
 
 /**
- * The states of submissions for SQL (decision 25). Indexes contain `ended_otherwise` instead of
- * `state`, which changes more often (decision 29).
+ * The states of submissions for SQL (decision 25). Indexes contain the column `ended_otherwise`
+ * instead of `state`, because `state` changes more often (decision 29).
  */
 
 /** The states in which the hold exists: the submission has not ended. */

@@ -4,7 +4,7 @@ import { environmentPlace } from './sealed.ts';
 /**
  * The phases of a database. `previous`: values are sealed for their row only (table, column, row).
  * `resealing`: new values are sealed for their complete place, with tenant and kind. `bound`:
- * values sealed for their row only are refused.
+ * values that are sealed for their row only are refused.
  */
 
 /** The first byte of a value that is sealed for its row only. */
@@ -32,7 +32,7 @@ export async function readEnvironment({ query }: Store): Promise<SealedEnvironme
  */
 export function phaseOf({ sealed, resealStartedAt }: SealedEnvironment): SealingPhase {
   if (sealed[0] !== previousVersion) return 'bound';
-  // In the phase `previous`, services of the previous version may still run.
+  // In the phase `previous`, services of an earlier build may still run.
   return resealStartedAt === null ? 'previous' : 'resealing';
 }
 
@@ -85,8 +85,9 @@ export async function beginReseal(store: Store): Promise<number> {
 }
 
 /**
- * Begins the phase `bound`, in which services refuse values that are sealed for their row only.
- * Call this only after a pass over all sealed values has found no such value.
+ * Reseals the key of request hashes. This begins the phase `bound`, in which services refuse values
+ * that are sealed for their row only. Call this only after a pass over all other sealed values has
+ * found nothing to reseal.
  */
 export async function endReseal(store: Store): Promise<void> {
   const row = await readEnvironment(store);

@@ -66,8 +66,8 @@ export function holdSubmission(store: Store, submission: NewSubmission): Promise
 
 /**
  * Places the holds as if one by one (decision 9), but a second hold with the same key and epoch
- * gets `key_taken` even if the first is refused. Throws and places none if there are several and
- * another statement takes one of the keys meanwhile.
+ * gets `key_taken` even if the first is refused. If another statement takes the key of one of
+ * several holds meanwhile, throws and places none.
  */
 export async function holdSubmissions(
   store: Store,

@@ -51,8 +51,9 @@ export async function findAnySubmission(
 }
 
 /**
- * A page of submissions, newest first. It is sorted by id, because an id begins with its time. The
- * list of one tenant in all states is sorted by `created_at`, because its index has that order.
+ * A page of submissions, newest first. It is sorted by id, because an id begins with its time. If
+ * `tenantId` is given and `states` is null, it is sorted by `created_at`, because the tenant's
+ * index has that order.
  */
 export async function listEverySubmission(
   store: Store,

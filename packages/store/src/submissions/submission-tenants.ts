@@ -1,8 +1,8 @@
 import type { Store } from '../connection/store.ts';
 
 /**
- * Remembers the tenants of submissions, which never change. This saves a read before an outcome is
- * sealed for its tenant.
+ * Remembers which tenant a submission belongs to, because its tenant never changes. This saves a
+ * read before an outcome is sealed for that tenant.
  */
 
 /**

@@ -30,8 +30,8 @@ export class InFlight {
   }
 
   /**
-   * Notes that the request waits at the request gate. Until `resume`, `isEmpty` does not count the
-   * request.
+   * Notes that the fence holds a request back before it leaves the browser. `isEmpty` does not
+   * count the request until `resume` is called for it.
    */
   pause(networkId: string | undefined): void {
     if (networkId !== undefined) this.#paused.add(networkId);

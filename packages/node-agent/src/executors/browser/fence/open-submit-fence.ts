@@ -45,7 +45,8 @@ const answerWaitMs = 60_000;
 /** The longest wait for the end of the requests that `proxy.shut` has cut. */
 const cutWaitMs = 500;
 /**
- * The longest wait for the page to report the end of the answer. A closed page never reports it.
+ * The longest wait for the page to report the end of the answer. The wait needs a limit, because a
+ * closed page never reports the end.
  */
 const endWaitMs = 2_000;
 const answerTextLengthMax = 1024 * 1024;

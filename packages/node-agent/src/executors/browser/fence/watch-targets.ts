@@ -5,7 +5,8 @@ import { fieldsOf, textOf } from './paused-request.ts';
 export type TargetListener = (session: CdpSession, method: string, params: unknown) => void;
 
 /**
- * Parts of a page whose events come from other sessions: frames in other processes, and workers.
+ * Selects the parts of a page that have a separate CDP session: workers, and frames that run in
+ * another process than the page.
  */
 const insiders = [{ type: 'iframe' }, { type: 'worker' }, { exclude: true }];
 /**
@@ -22,8 +23,9 @@ function listenerOf(session: CdpSession, listener: TargetListener): CdpListener 
     const sessionId = textOf(fieldsOf(params)['sessionId']);
     if (sessionId === undefined) return;
     const child = nested.open(sessionId, (opened) => listenerOf(opened, listener));
-    // A failure is ignored. A worker has no Fetch domain, but the session of its page or frame
-    // pauses its requests. A target that has gone makes no requests.
+    // `gate` fails for a worker, because a worker has no Fetch domain. That is harmless, because
+    // the session of the worker's page or frame pauses its requests. `gate` also fails for a target
+    // that has gone, but such a target makes no requests.
     gate(child).catch(() => {});
   };
 }

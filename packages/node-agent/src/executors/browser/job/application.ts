@@ -9,8 +9,8 @@ import type { JobMeter } from './metering.ts';
 import type { Screenshot } from './screenshots.ts';
 
 /**
- * Logs a step of a job. `details` may have field keys, counts, durations and codes, but no values
- * of the form.
+ * Logs a step of a job. `details` has, for example, a field key, a count, a code or the reason why
+ * the browser did not start. It must have no values of the form.
  */
 export type JobLog = (step: string, details: Readonly<Record<string, string | number>>) => void;
 
@@ -32,8 +32,8 @@ export interface Application {
 const challengeMsMax = 3_000;
 
 /**
- * Throws `JobFailed` if the page shows a captcha. Throws at once for a puzzle. Waits up to
- * `challengeMsMax` for a checkbox, because a checkbox may solve itself.
+ * Throws `JobFailed` if the page shows a captcha. If the captcha is a puzzle, throws at once. If it
+ * is only a checkbox, first waits up to `challengeMsMax`, because a checkbox may solve itself.
  */
 export async function refuseChallenge({ page, signal }: Application): Promise<void> {
   const startedMs = performance.now();

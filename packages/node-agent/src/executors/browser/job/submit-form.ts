@@ -99,8 +99,9 @@ interface SubmitControl {
 }
 
 /**
- * Tries several times, because the page may replace the control. Throws `JobFailed` if no control
- * is found or if the control stays disabled.
+ * Finds the submit control and checks that it can be pressed. Tries several times, because the page
+ * may replace the control. Throws `JobFailed` if no control is found or if the control stays
+ * disabled.
  */
 async function submitControl(target: FormTarget): Promise<SubmitControl> {
   for (let attempt = 0; attempt < attemptsMax; attempt += 1) {

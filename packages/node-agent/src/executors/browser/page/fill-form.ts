@@ -43,8 +43,9 @@ interface Progress {
 }
 
 /**
- * Fills in the form of one step until all planned values are read back. Reads and plans the form
- * again in each round, because a page may change it.
+ * Fills in the form of one step until the page shows all planned values, except those of optional
+ * fields that cannot be filled in. Reads the form and makes the plan again in each round, because
+ * the page may change the form.
  */
 export async function fillForm(target: FormTarget, options: FillOptions): Promise<FillResult> {
   const progress: Progress = { attempts: new Map(), skipped: new Set() };

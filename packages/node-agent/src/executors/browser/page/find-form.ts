@@ -117,8 +117,8 @@ async function namedTarget(page: Page, hint: string): Promise<FormTarget | undef
 }
 
 /**
- * The frame that has a form, if there is exactly one. Undefined if the page embeds a known system,
- * because the form of that system may still appear.
+ * The frame that has a form, if there is exactly one. Undefined if the page embeds a known ATS
+ * (applicant tracking system), because the form of that ATS may still appear.
  */
 async function genericTarget(page: Page): Promise<FormTarget | undefined> {
   const main = page.mainFrame();

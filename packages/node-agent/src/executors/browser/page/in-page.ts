@@ -33,7 +33,7 @@ function runsInPage(): never {
 
 /**
  * Makes a stub of `run` for Playwright, which sends the text of a function to the page. The text of
- * the stub has all modules and a call of `run`.
+ * the stub has all functions of `modules`, and a call of `run`.
  */
 function inFrame<Argument, Result>(
   run: (argument: Argument) => Result,

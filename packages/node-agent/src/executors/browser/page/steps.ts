@@ -7,8 +7,8 @@ import { type FormTarget, isGone, readForm, type ReadForm } from './read-form.ts
 
 const pollMs = 100;
 /**
- * The time after the press until a field that is invalid or has a message counts as refused. Before
- * that, the page may still show the next step.
+ * After the "next" control is pressed, a field that is invalid or has a message counts as refused
+ * only when this time has passed. Before that, the page may still show the next step.
  */
 const messageMs = 1_500;
 const nextMsMax = 30_000;

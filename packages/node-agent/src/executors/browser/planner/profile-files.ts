@@ -7,7 +7,7 @@ type FileReading =
 
 /**
  * Checks a file of the profile, or returns undefined if there is none. Does not check that the host
- * of a URL is public, because the egress does that.
+ * of a URL is public, because the egress proxy checks that before it fetches the file.
  */
 export function fileOf(
   member: ProfileFileName,

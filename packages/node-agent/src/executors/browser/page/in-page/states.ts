@@ -31,7 +31,10 @@ export function selectedOf(select: HTMLSelectElement): FieldState {
   return { kind: 'chosen', labels };
 }
 
-/** A placeholder such as "Select" is not a choice. */
+/**
+ * Reads the options that the combobox shows as chosen. A placeholder such as "Select" does not
+ * count as an option.
+ */
 export function comboboxStateOf(control: HTMLElement): FieldState {
   const values = '[class*="single-value"], [class*="singleValue"], [class*="multi-value__label"]';
   let at: Element | null = control;

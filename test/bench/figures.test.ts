@@ -83,6 +83,17 @@ test('an open loop sends requests without waiting for answers, and counts from t
     expect(answeredAtMs).toBeGreaterThanOrEqual(dueMs.at(-1) ?? Number.NaN);
 });
 
+test('requests of an open loop whose connection fails are counted', async () => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${Object(server.address()).port}`;
+  await new Promise((resolve) => server.close(resolve));
+  const schedule = { perSecond: 300, seconds: 1, seed: 3 };
+  const pace = { kind: 'open', ...schedule } as const;
+  const { posts, refused } = await driveOpen({ gatewayUrls: [url], tenants: [], pace }, schedule);
+  expect({ posts, refused }).toEqual({ posts: [], refused: { 0: 300 } });
+});
+
 test('a percentile is the smallest value that this share of the values does not exceed', () => {
   const values = Array.from({ length: 200 }, (_, index) => 200 - index);
   expect(percentilesOf(values)).toEqual({ p50Ms: 100, p95Ms: 190, p99Ms: 198 });

@@ -33,7 +33,13 @@ export class Connections {
       if (given !== undefined) return given;
     }
     this.#left -= 1;
-    return connectTo(this.#gatewayUrl);
+    try {
+      return await connectTo(this.#gatewayUrl);
+    } catch (error) {
+      this.#left += 1;
+      this.#waiting.shift()?.(undefined);
+      throw error;
+    }
   }
 
   give(connection: Connection): void {

@@ -41,7 +41,7 @@ export interface LoadResult {
   readonly posts: readonly Post[];
   /**
    * The number of answers with each status except 201. In an open loop, the key 0 counts the
-   * requests that lost their connection.
+   * requests whose connection failed.
    */
   readonly refused: Readonly<Record<string, number>>;
   readonly open?: OpenResult;

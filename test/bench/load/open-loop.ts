@@ -23,14 +23,15 @@ export async function driveOpen(load: Load, schedule: Schedule): Promise<LoadRes
   const post = async (index: number, dueAtMs: number): Promise<void> => {
     const connections = gateways[index % gateways.length];
     if (connections === undefined) throw new Error('the load has no gateways');
-    const connection = await connections.take();
-    lateMs.push(monotonicMs() - dueAtMs);
+    let connection;
     try {
+      connection = await connections.take();
+      lateMs.push(monotonicMs() - dueAtMs);
       await answers.post(connection, index, dueAtMs);
     } catch {
       answers.refuse(0);
     }
-    connections.give(connection);
+    if (connection !== undefined) connections.give(connection);
   };
   const startedAtMs = Math.ceil(monotonicMs());
   let isAbandoned = false;

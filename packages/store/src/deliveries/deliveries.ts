@@ -19,8 +19,8 @@ import {
 export const attemptClaimMs = 2 * webhookTimeoutMs;
 
 /**
- * `pending`: to send to the URL of the settings. `queued`: to send to an endpoint's URL. `waiting`:
- * the tenant reads it (decision 35).
+ * `pending`: the delivery must be sent to the URL of the tenant's settings. `queued`: it must be
+ * sent to an endpoint's URL. `waiting`: the tenant polls for it (decision 35).
  */
 export type StoredDeliveryStatus = DeliveryStatus | 'queued' | 'waiting';
 
@@ -107,7 +107,7 @@ const dueTargetsSql = `
 
 /**
  * A page of deliveries that are due and whose round began at least 72 hours ago (CONTRACT 6), the
- * oldest first.
+ * oldest round first.
  */
 export async function findAgedRounds(
   store: Store,

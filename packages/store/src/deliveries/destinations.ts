@@ -23,7 +23,7 @@ export interface Destinations {
 
 /**
  * SQL for the columns of `Destinations`. `tenant` is the alias of the table `tenants` in the
- * statement.
+ * statement that contains this SQL.
  */
 export function destinationColumns(tenant: string): string {
   return `${tenant}.webhook_url IS NOT NULL AND ${tenant}.webhook_disabled_at IS NULL AS notified,

@@ -46,8 +46,8 @@ export async function rejectPending(
   store: Store,
   submissionId: string,
   /**
-   * With `onlyOverdue`, the submission stays `pending` until `dispatchGraceMs` after its dispatch
-   * deadline.
+   * With `onlyOverdue`, a call earlier than `dispatchGraceMs` after the dispatch deadline rejects
+   * nothing. The result is then `not_pending`, although `state` may be `pending`.
    */
   options: { onlyOverdue: boolean; offers?: readonly OfferRecord[] },
 ): Promise<{ kind: 'rejected' } | { kind: 'not_pending'; state: SubmissionState | null }> {
@@ -80,8 +80,8 @@ export type CancelOutcome =
   | { kind: 'not_found' };
 
 /**
- * Cancels a tenant's submission, or settles its stored outcome (CONTRACT 5). Returns `not_found`
- * also for a rejected submission and for one of another tenant.
+ * Cancels a tenant's submission. A stored outcome is settled instead (CONTRACT 5). Returns
+ * `not_found` also for a rejected submission and for one of another tenant.
  */
 export async function cancelSubmission(
   store: Store,

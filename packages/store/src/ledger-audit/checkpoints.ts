@@ -5,8 +5,9 @@ import { ledgerCheckpointPlace, unsealText } from '../sealing/sealed.ts';
 import { revived, shown } from './audit-state.ts';
 
 /**
- * The sequence number of the last entry of an account that the audit has verified, and the sums up
- * to this entry. If somebody restores an older checkpoint, the next pass only reads more entries.
+ * A checkpoint: the sequence number of an account's last verified entry, and the sums of the
+ * account's entries up to it. If somebody restores an older checkpoint, the next `recent` pass only
+ * reads more entries.
  */
 export interface SealedCheckpoint {
   readonly tenantId: string;

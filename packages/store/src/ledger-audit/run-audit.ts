@@ -33,8 +33,8 @@ export interface LedgerAuditRun {
   /** A name for this process. It is stored in `ledger_audit` while the process has the lease. */
   readonly holder: string;
   /**
-   * True: audits only if an audit is due. It is due one interval after the last audit, or at once
-   * after a failed one. Default: false.
+   * True: audits only if an audit is due. It is due `ledgerAuditIntervalMs` after the end of the
+   * last audit, or at once after a failed one. Default: false.
    */
   readonly isDueOnly?: boolean;
   /**

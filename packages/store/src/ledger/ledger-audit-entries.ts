@@ -4,8 +4,9 @@ import { Prisma } from '../generated/client.ts';
 import { faultsMax, type LedgerFault } from './ledger-fault.ts';
 
 /**
- * Audits ledger entries in pages, by tenant and sequence. A new entry always has the highest
- * sequence of its tenant, because it is written while the tenant's account is locked.
+ * Audits ledger entries in pages, by tenant and sequence. A tenant's new entry always follows the
+ * entries already read: it gets the tenant's highest sequence, because it is written while the
+ * tenant's account is locked.
  */
 
 export interface LedgerPlace {

@@ -28,8 +28,8 @@ const pageTimeoutMs = 60_000;
 export const ofOnePage = { isSnapshot: true, timeoutMs: pageTimeoutMs } as const;
 
 /**
- * Audits the whole ledger and changes nothing. Reads it in pages, each in one snapshot of bounded
- * size, so that the service can work meanwhile. Stops at `faultsMax` faults.
+ * Audits the whole ledger and changes nothing. Reads it in pages of limited size, each in its own
+ * snapshot, so that the service can work meanwhile. Stops at `faultsMax` faults.
  */
 export async function auditLedger(
   store: Store,

@@ -9,8 +9,8 @@ export interface LedgerVerdict {
 
 /**
  * Saves the summary of a ledger audit for services of the previous version, which show it. This
- * version does not read the summary. It is not sealed, so the services' database role could forge
- * it.
+ * version does not read the summary, because the services' database role could forge it: it is not
+ * sealed.
  */
 export async function saveLedgerVerdict(
   store: Store,

@@ -1,7 +1,7 @@
 import type { Migration } from './files.ts';
 import { floorOf, isOutsideTransaction, splitStatements } from './statements.ts';
 
-/** How long a statement or a migration keeps requests that use the same table waiting. */
+/** How long a statement or a migration blocks requests that use the same table. */
 type Blocks =
   | 'nothing'
   /** Requests wait for a lock, but only while the catalogue changes. */
@@ -21,8 +21,8 @@ export interface PlannedMigration {
    */
   readonly inTransaction: boolean;
   /**
-   * After this migration, only builds that know the migration of this name work with the database.
-   * Null if this migration excludes no build.
+   * The name of the migration that a build must know to work with the database after this one. Null
+   * if this migration excludes no build.
    */
   readonly raisesFloorTo: string | null;
 }

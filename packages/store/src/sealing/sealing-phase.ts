@@ -2,7 +2,7 @@ import type { SealingPhase, Store } from '../connection/store.ts';
 import { environmentPlace } from './sealed.ts';
 
 /**
- * The phases of a database. `previous`: values are sealed for their row only (table, column, row).
+ * A database's phases. `previous`: values are sealed for their row only (table, column, row).
  * `resealing`: new values are sealed for their complete place, with tenant and kind. `bound`:
  * values that are sealed for their row only are refused.
  */

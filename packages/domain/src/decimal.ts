@@ -15,8 +15,9 @@ export interface Decimal {
  */
 export const decimalDigitsMax = 400;
 /**
- * The largest exponent of a number that `parseDecimal` accepts. The exponent is that of the form
- * `<whole number without trailing zeros>e<exponent>`. The smallest one is `-decimalExponentMax`.
+ * The largest exponent of a number that `parseDecimal` accepts. The smallest is its negative. The
+ * number is first written as a whole number without trailing zeros: `1.50e3` is `15e2`, so its
+ * exponent is 2.
  */
 export const decimalExponentMax = 400;
 /**

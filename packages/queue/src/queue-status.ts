@@ -12,8 +12,8 @@ export interface QueueStatus {
   /** The number of jobs that are parked as failed, for an operator to inspect. */
   readonly failed: number;
   /**
-   * The age of the oldest waiting job since it was added. Only the first waiting job of each
-   * priority is looked at. Null if no job waits.
+   * The time since the oldest waiting job was added. It may be too low, because only the first
+   * waiting job of each priority is looked at. Null if no job waits.
    */
   readonly oldestWaitingMs: number | null;
   readonly paused: boolean;

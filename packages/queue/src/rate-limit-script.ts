@@ -6,8 +6,8 @@ import { redisScript } from './redis-script.ts';
  */
 const aheadMs = 20;
 /**
- * The length of a gateway's lease of a bucket. A gateway may give tokens before Redis takes them
- * only while it has the lease. Each of its requests to Redis for this bucket extends the lease.
+ * The length of a gateway's lease of a bucket. Only the gateway with the lease may give tokens
+ * before Redis takes them from the bucket. Each token that it asks Redis to take extends the lease.
  */
 export const aheadLeaseMs = 10_000;
 
@@ -56,8 +56,8 @@ return answers
 `);
 
 /**
- * Puts one token back into a bucket. KEYS[1]: the prefix of all buckets. ARGV: bucket, burst. A bucket
- * without a key is full.
+ * Puts one token back into a bucket. Does nothing if the bucket has no key in Redis, because such a
+ * bucket is full. KEYS[1]: the prefix of all buckets. ARGV: bucket, burst.
  */
 export const giveBackScript = redisScript(`
 local key = KEYS[1] .. ARGV[1]

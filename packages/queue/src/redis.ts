@@ -11,7 +11,7 @@ export interface QueueLogger {
 
 /**
  * - `producer`: fails fast, because a caller waits.
- * - `worker`: polls, so it waits until Redis is back.
+ * - `worker`: takes jobs in a loop, so its commands wait until Redis is back.
  * - `subscriber`: subscribes again after a reconnect.
  */
 export type RedisRole = 'producer' | 'worker' | 'subscriber';
@@ -20,8 +20,8 @@ export const producerCommandTimeoutMs = 2_000;
 const connectTimeoutMs = 5_000;
 const reconnectDelayMsMax = 1_000;
 /**
- * The socket of a producer or subscriber is replaced if it answers no command for this long.
- * Otherwise a dead socket would stay open for a quarter of an hour.
+ * The socket of a producer or subscriber is replaced if a command waits and no data arrives for
+ * this long. Otherwise a dead socket would stay open for a quarter of an hour.
  */
 const socketTimeoutMs = 3_000;
 /** A subscriber sends a command at this interval. Otherwise it would not notice a dead socket. */
@@ -79,7 +79,8 @@ function optionsOf(role: RedisRole, connectionName: string | undefined) {
   return role === 'producer'
     ? {
         ...common,
-        // A command is not kept for later, because reconcilers find its work in Postgres.
+        // While Redis is unreachable, a command fails at once. A job is not kept for later, because
+        // a reconciler finds its work in Postgres.
         enableOfflineQueue: false,
         maxRetriesPerRequest: 1,
         commandTimeout: producerCommandTimeoutMs,

@@ -13,7 +13,7 @@ export interface Sender {
 
 /**
  * Makes an address wait after too many failed authentications (decision 10). An identity that has
- * signed correctly from an address has a separate count there.
+ * signed correctly from this address has its own count of failures, so others cannot block it.
  */
 export interface FailureLimit {
   /** Milliseconds that this sender must wait before it may send again. 0 if it is not limited. */

@@ -18,8 +18,8 @@ interface LogOutput {
 let opened: LogOutput | undefined;
 
 /**
- * The buffered standard output of all loggers. A system call for each line would take 2.5 % of the
- * gateway's time. A killed process loses its last lines.
+ * The standard output of all loggers. It is buffered, because a system call for each line would
+ * take 2.5 % of the gateway's time. A killed process may lose its last lines below `warn`.
  */
 export function standardOutput(): LogOutput {
   opened ??= openOutput();

@@ -14,8 +14,9 @@ interface Threshold {
 const thresholds = new WeakMap<Logger, Threshold>();
 
 /**
- * Creates a JSON logger. Log errors under `err` and submissions under `submissionId`. If the
- * message is not fixed, pass the member `event` (decision 44).
+ * Creates a JSON logger. Log errors under `err` and submission ids under `submissionId`. If the
+ * message is not constant, pass `event` too, because the logger derives it only from a constant
+ * message (decision 44).
  */
 export function createLogger({
   service,
@@ -30,8 +31,8 @@ export function createLogger({
   const configured = levelNumber(level);
   const threshold: Threshold = { configured, current: configured };
   const options = {
-    // Pino passes all levels, and the hook below drops lines under the threshold. A change of
-    // pino's level would not reach child loggers (decision 44).
+    // Pino passes all levels, and the hook below drops lines under the threshold, because a change
+    // of pino's level would not reach child loggers (decision 44).
     level: 'trace',
     base: { service, pid: process.pid },
     timestamp: stdTimeFunctions.isoTime,

@@ -6,8 +6,8 @@ import { createSecretKey, type KeyObject } from 'node:crypto';
  */
 
 /**
- * The most keys in a cache: two secrets for each of the 10,000 entries that a gateway caches
- * (services/gateway/src/access/keys.ts).
+ * The most keys in a cache: two for each of the 10,000 tenants or named keys whose credentials a
+ * gateway caches (services/gateway/src/access/keys.ts).
  */
 const keysMax = 20_000;
 

@@ -16,8 +16,9 @@ const pollShare = 0.1;
 const timeoutMsDefault = 10_000;
 
 /**
- * Returns the first value of `check` other than false, null or undefined. Throws after `timeoutMs`
- * (default 10 s). If the last call threw, its error is the cause.
+ * Calls `check` until it returns a value other than false, null or undefined, and returns this
+ * value. Calls it again if it throws. Throws after `timeoutMs` (default 10 s). If the last call of
+ * `check` threw, its error is the cause.
  */
 export async function waitUntil<T>(
   check: () => T | Promise<T>,

@@ -36,7 +36,7 @@ const kinds: Readonly<Record<SpanKindName, SpanKind>> = {
 };
 
 /**
- * Exports over OTLP/HTTP as JSON. Import this module dynamically, because it loads OpenTelemetry,
+ * Creates an export of spans over OTLP/HTTP as JSON. Import this module dynamically, because it loads OpenTelemetry,
  * which services without tracing do not need.
  */
 export function createExport({

@@ -33,8 +33,8 @@ const decidingDigits = 12;
 const decidingRange = 16 ** decidingDigits;
 
 /**
- * True if the trace of the submission or event is recorded. Only `ratio` and the id decide, so all
- * services take the same decision (decision 42).
+ * True if the trace of the submission or event is recorded. Only `ratio` and the id decide, so
+ * services with the same `ratio` take the same decision (decision 42).
  */
 export function isTracedIn(ratio: number, subjectId: string): boolean {
   return Number.parseInt(subjectId.slice(-decidingDigits), 16) < ratio * decidingRange;

@@ -20,7 +20,7 @@ export type OfferingEvent =
 
 /**
  * The state and resources of one dispatcher process. The ids of submissions, nodes, links and
- * dispatchers are UUIDs, and the ids of offers are wire ids.
+ * dispatchers are UUIDs, and the ids of offers are wire ids (`ofr_…`).
  */
 export interface Dispatcher extends DispatcherObserver {
   /**

@@ -15,7 +15,7 @@ interface Entry<Value> {
 
 /**
  * Caches loaded values. The age of a value counts from the start of its load. Callers share a load
- * in flight if it is recent enough for their `ageMsMax`.
+ * in flight if it began less than their `ageMsMax`, and less than `ttlMs`, ago.
  */
 export function createExpiringCache<Value>({
   load,

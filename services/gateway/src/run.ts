@@ -179,9 +179,9 @@ function pricingOf(store: Store, loadSurgeMicros: () => Promise<bigint>, clock: 
 }
 
 /**
- * Waits until this gateway has subscribed to its reply channel, at most `redisWaitMsMax`. An
- * earlier reply of a dispatcher would be lost, and its creation would be answered up to a second
- * later.
+ * Waits until this gateway has subscribed to its reply channel, at most `redisWaitMsMax`. A reply
+ * that a dispatcher sends before then would be lost, and the creation that waits for it would be
+ * answered up to a second late.
  */
 async function waitForReplies(replies: ReplyListener, clock: Clock): Promise<void> {
   const giveUpAtMs = clock.monotonicMs() + redisWaitMsMax;

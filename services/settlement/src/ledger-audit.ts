@@ -6,7 +6,7 @@ export interface Auditing {
   readonly logger: Logger;
   /**
    * The number of known faults of the ledger. NaN if the status of the audit is missing or
-   * unreadable. If no fault is known, also NaN if the last audit failed or no audit has ended.
+   * unreadable. Also NaN if the last audit failed or no audit has ended, unless a fault is known.
    */
   readonly setLedgerFaults: (count: number) => void;
   /**
@@ -28,7 +28,7 @@ export interface Auditing {
 export interface Auditor {
   /**
    * Audits the ledger unless another process is doing so. With `isDueOnly`, only if an audit is
-   * due. Calls `show` in each case. Throws if either fails.
+   * due. Calls `show` in each case. Throws if the audit or `show` fails.
    */
   readonly audit: (options: { readonly isDueOnly: boolean }) => Promise<void>;
   /**

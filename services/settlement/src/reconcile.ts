@@ -155,8 +155,9 @@ function logReconciled(
 }
 
 /**
- * Notifies the dispatchers over the bus, so that they send `cancel` to the node. The message may be
- * lost, because the node's next `start` or `usage` is also answered with `cancel` (CONTRACT 7).
+ * Notifies the dispatchers over the bus that the submission failed, so that they send `cancel` to
+ * its node. A lost message does no harm, because the node's next `start` or `usage` is also
+ * answered with `cancel` (CONTRACT 7).
  */
 async function cancelOnNode(deps: ReconcileDeps, submissionId: string): Promise<void> {
   try {

@@ -57,8 +57,8 @@ const rememberedMax = 4_096;
 const timerMarginMs = 25;
 
 /**
- * Decides which endpoints the next claim asks for (decision 13). The state is in memory and may be
- * lost, because Postgres has the due deliveries.
+ * Decides which endpoints the next claim asks for (decision 13). The state is only in memory. If it
+ * is lost, the deliveries are still sent, because Postgres has the due ones.
  */
 export class Schedule {
   readonly #options: ScheduleOptions;

@@ -1,6 +1,7 @@
 /**
  * Above this rate of woken tenants, the deliverer pauses after a job, so that more tenants share a
- * claim (decision 13). Below it, a pause only delays webhooks.
+ * claim (decision 13). Below this rate, it does not pause, because a pause would only delay
+ * webhooks.
  */
 const tenantsPerSecond = 150;
 /**

@@ -107,8 +107,9 @@ interface Dispatch {
   readonly submissionId: string;
   readonly nodeId: string;
   /**
-   * The offers to record, with the accepted one. If that offer is missing, the result may be
-   * `not_pending` after a commit whose answer was lost.
+   * The offers to record, including the accepted one. If the answer of a commit is lost, the commit
+   * is tried again. Without the accepted offer, the second try does not recognise the first, and
+   * returns `not_pending`.
    */
   readonly offers?: readonly OfferRecord[];
 }

@@ -158,8 +158,8 @@ async function readEvents(
 }
 
 /**
- * Deliveries get their ids right after their event. So this reads only ids from 1 s before the
- * event to 10 s after it, and searches few partitions (decision 5).
+ * An id begins with its time, and a delivery gets its id right after its event. So this reads only
+ * ids from 1 s before the event to 10 s after it, and searches few partitions (decision 5).
  */
 async function readDeliveries(
   { db, query }: Store,

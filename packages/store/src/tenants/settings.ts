@@ -96,8 +96,9 @@ async function changeInTransaction(
 }
 
 /**
- * Call this before the settings are written, because `settings.changed` also goes to the former URL
- * (CONTRACT 12). Call the returned function afterwards. It writes the event.
+ * Call this before the settings are written, because `settings.changed` goes to the former URL and
+ * not to the new one (CONTRACT 12). Call the returned function afterwards. It writes the event,
+ * unless `change` changes nothing.
  */
 async function preparedNotice(
   store: Store,

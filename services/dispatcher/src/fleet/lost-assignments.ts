@@ -5,8 +5,9 @@ import { inBackground, type Dispatcher } from '../dispatcher.ts';
 import type { NodeLink } from '../links/links.ts';
 
 /**
- * Ends assignments that a node does not have (`node_lost`, CONTRACT 7). Each transaction first
- * checks the state of the assignment, which may have changed.
+ * Stores `node_lost` for assigned submissions that their node does not have, or whose node is
+ * disabled (CONTRACT 7). Each transaction first checks the state of the submission, because it may
+ * have changed.
  */
 
 type LostBy = Pick<NodeLink, 'nodeId' | 'logger'>;

@@ -3,8 +3,8 @@ import { removeFromIndex, type NodeLink } from './links.ts';
 import { reportOfferResult } from './report-offer-result.ts';
 
 /**
- * Ends a link, unless it has already ended. Reports its open offers as `lost`, so that their
- * coordinators ask other nodes. The node keeps its assignments.
+ * Ends a link, unless it has already ended. Reports its open offers as `lost`, so that the
+ * dispatchers that offer these submissions ask other nodes. The node keeps its assignments.
  */
 export function endLink(dispatcher: Dispatcher, link: NodeLink): void {
   if (link.state === 'ended') return;

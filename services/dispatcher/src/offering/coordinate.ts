@@ -210,7 +210,7 @@ async function askNext(
   if (sent === 'received') return asked;
   if (sent === 'missed') {
     // The dispatcher of the link is not subscribed to the bus, so it may be gone. `suspect` makes
-    // the registry drop the nodes of this dispatcher and their reservations.
+    // the registry drop the nodes of that dispatcher and their reservations.
     const suspected = dispatcher.fleet.suspect(dispatcherId);
     inBackground(dispatcher, 'mark a dispatcher as missing in the fleet registry', suspected);
   }
@@ -219,8 +219,8 @@ async function askNext(
 }
 
 /**
- * `missed`: the dispatcher `to` is not subscribed to the bus. `unknown`: `bus.send` failed, so it
- * is not known whether this dispatcher got the message.
+ * `missed`: the dispatcher `to` is not subscribed to the bus. `unknown`: `bus.send` failed, so the
+ * dispatcher `to` may or may not have got the message.
  */
 async function send(
   dispatcher: Dispatcher,

@@ -173,8 +173,8 @@ export async function onAccept(
   confirmSlotLater(dispatcher, link, run);
   assign(dispatcher, link, { message, run, ...commit });
   reportOfferResult(dispatcher, message, 'dispatched');
-  // If the link ended before the payload was sent, the submission must end here. The node's next
-  // `hello` does not end it if that `hello` was handled before the commit.
+  // If the link ended before the payload was sent, the submission must end here, because the node's
+  // next `hello` may have been handled before the commit. Then that `hello` did not end it.
   if (!hasEnded(link) || run.isAssigned) return;
   freeSlot(dispatcher, link, submissionId);
   await giveUpUnsent(dispatcher, link, submissionId);

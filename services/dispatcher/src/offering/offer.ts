@@ -52,8 +52,9 @@ export type OfferingStep =
   | { readonly kind: 'give_up' };
 
 /**
- * How much longer than `offerTimeoutMs` the coordinator waits for the result of an offer, which the
- * dispatcher of the node's link reports. Without a result, the coordinator ends the offer itself.
+ * How much longer than `offerTimeoutMs` the dispatcher that offers a submission waits for the
+ * result of an offer. The dispatcher of the node's link reports this result. If it does not, the
+ * first dispatcher ends the offer itself.
  */
 const silentDispatcherAfterMs = 250;
 /**

@@ -13,8 +13,8 @@ export interface KeyUses {
 }
 
 /**
- * The longest time from a use to the statement that stores it. Although this is less than a minute,
- * a key is updated at most once a minute, because the store keeps uses to the minute.
+ * The longest time from the use of a key to the statement that stores the time of this use. The row
+ * of a key still changes at most once a minute, because the store keeps this time to the minute.
  */
 const flushAfterMs = 20_000;
 /** If uses of this many keys wait to be stored, the next write does not wait for `flushAfterMs`. */

@@ -3,11 +3,11 @@ export type CursorKind = 'submissions' | 'transactions' | 'deliveries' | 'audit'
 
 /** The position after which the next page begins. */
 export interface CursorPosition {
-  /** The last item of the page, or for `events` the webhook endpoint. A UUID, lower case. */
+  /** The item at this position, or for `events` the webhook endpoint. A UUID, lower case. */
   readonly id: string;
   /**
-   * For `submissions`, the creation time of the last item. For `transactions`, the hidden number of
-   * its ledger entry (`statement-cursor.ts`). For `events`, a position among the events of the
+   * For `submissions`, the creation time of the item. For `transactions`, the hidden number of the
+   * ledger entry (`statement-cursor.ts`). For `events`, a position among the events of the
    * endpoint. Otherwise 0.
    */
   readonly atMs: number;

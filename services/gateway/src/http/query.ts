@@ -38,9 +38,9 @@ export function queryProblem(errors: readonly ProblemError[]): ProblemAnswer {
 }
 
 /**
- * Decodes at most the first `countMax` parameters. The caller passes one more than the endpoint
- * knows, because among that many parameters one is unknown or repeated. The query is then refused
- * anyway.
+ * Decodes at most the first `countMax` parameters. The caller passes one more than the number of
+ * known parameters, because a query with that many is refused: one of them must be unknown or
+ * repeated.
  */
 function firstParameters(query: string, countMax: number): URLSearchParams {
   let end = 0;

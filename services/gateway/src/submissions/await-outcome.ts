@@ -1,8 +1,8 @@
 import { dispatchDeadlineMs, dispatchGraceMs } from '@svc/domain';
 
 /**
- * The longest interval between two reads of Postgres. It limits the delay if the dispatcher's reply
- * was lost.
+ * The longest interval between two reads of Postgres while a creation is pending. If a dispatcher's
+ * reply is lost, the answer to the creation is late by at most this time.
  */
 export const lookEveryMs = 1_000;
 /** If a creation is still pending after this time, its outcome counts as unknown. */

@@ -46,7 +46,7 @@ export function readIdempotencyKey(
 
 /**
  * The canonical text of the body. Bodies of equal meaning have the same text (CONTRACT 3), except
- * in the case that `canonicalText` names.
+ * for numbers with exponents over 1,000 characters (`canonicalText`).
  */
 export function canonicalRequest(body: JsonBody): string {
   return canonicalText(withDefaultString(body.root, 'tier', tierDefault));

@@ -29,8 +29,8 @@ function floorOf({ slot, floorSlot }: Cursor): number {
 }
 
 /**
- * Lists the signatures of a token account page by page, from the newest one back to that of the
- * cursor. An incomplete list does not move the cursor (decision 32).
+ * Lists the signatures of a token account page by page, from the newest one back to the signature
+ * of the cursor. If the list is incomplete, the caller must not move the cursor (decision 32).
  */
 export async function listAccount(
   { solana, rpc }: WatcherDeps,

@@ -135,8 +135,8 @@ export class ModelDispatcher {
   }
 
   /**
-   * Accepts the WebSocket upgrade of a node, which takes one statement. If the dispatcher is still
-   * alive after this statement, the node sends `hello`.
+   * Accepts the WebSocket upgrade of a node, for which it runs one SQL statement. If the dispatcher
+   * is still alive after this statement, the node sends `hello`.
    */
   connect(node: ModelNode): void {
     const { activity, rig } = this.#ground;
@@ -156,6 +156,7 @@ export class ModelDispatcher {
       nodeId,
       draining: isDraining,
       secretVersion: 1,
+      secretExpiresAt: null,
       linkEpoch,
       slotsMax: slotsMaxMax,
     };

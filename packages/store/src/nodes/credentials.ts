@@ -8,6 +8,8 @@ interface NodeSecret {
    */
   readonly version: number;
   readonly secret: string;
+  /** The end of the secret's validity, by the database's clock. Null for the current secret. */
+  readonly expiresAt: Date | null;
 }
 
 /** The secrets that authenticate a node's link (CONTRACT 7), and settings of the node. */
@@ -32,8 +34,10 @@ export async function findNodeCredentials(
     secret_version: number;
     secret_sealed: Uint8Array;
     previous_secret_sealed: Uint8Array | null;
+    previous_secret_expires_at: Date | null;
   }>(
     `SELECT disabled_at IS NOT NULL AS disabled, draining, slots_max, secret_version, secret_sealed,
+       previous_secret_expires_at,
        CASE WHEN previous_secret_expires_at > svc_now() THEN previous_secret_sealed END
          AS previous_secret_sealed
      FROM nodes WHERE id = $1::uuid`,
@@ -41,12 +45,15 @@ export async function findNodeCredentials(
   );
   if (row === undefined) return null;
   const { secret_version: version, previous_secret_sealed: previous } = row;
-  const unseal = (of: number, sealed: Uint8Array) => ({
-    version: of,
-    secret: unsealText(store.sealer, nodeSecretPlace({ id: nodeId, version: of }), sealed),
-  });
-  const secrets = [unseal(version, row.secret_sealed)];
-  if (previous !== null) secrets.push(unseal(version - 1, previous));
+  const unseal = (of: number, sealed: Uint8Array) =>
+    unsealText(store.sealer, nodeSecretPlace({ id: nodeId, version: of }), sealed);
+  const secrets: NodeSecret[] = [
+    { version, secret: unseal(version, row.secret_sealed), expiresAt: null },
+  ];
+  if (previous !== null) {
+    const expiresAt = row.previous_secret_expires_at;
+    secrets.push({ version: version - 1, secret: unseal(version - 1, previous), expiresAt });
+  }
   const { disabled, draining, slots_max: slotsMax } = row;
   return { nodeId, disabled, draining, slotsMax, secrets };
 }

@@ -85,19 +85,26 @@ test('two secrets are valid while a rotation overlaps, and a third only by force
   const fixture = await createFixture();
   const { store, node, advance } = fixture;
   const nodeId = await node();
-  const secrets = async () => (await findNodeCredentials(store, nodeId))?.secrets;
+  const secrets = async () =>
+    (await findNodeCredentials(store, nodeId))?.secrets.map(({ version, secret, expiresAt }) => ({
+      version,
+      secret,
+      expires: expiresAt !== null,
+    }));
   const rotate = (secret: string, force = false) =>
     rotateNodeSecret(store, { nodeId, secret, overlapMs: 60_000, force }, testAuthor);
-  const first = { version: 1, secret: 'nsk_1' };
+  const [first, second, third] = [1, 2, 3].map((version) => ({
+    version,
+    secret: `nsk_${version}`,
+    expires: false,
+  }));
   expect(await secrets()).toEqual([first]);
   expect((await rotate('nsk_2')).kind).toBe('rotated');
-  const second = { version: 2, secret: 'nsk_2' };
-  expect(await secrets()).toEqual([second, first]);
+  expect(await secrets()).toEqual([second, { ...first, expires: true }]);
   expect(await rotate('nsk_3')).toEqual({ kind: 'two_valid' });
-  expect(await secrets()).toEqual([second, first]);
+  expect(await secrets()).toEqual([second, { ...first, expires: true }]);
   expect((await rotate('nsk_3', true)).kind).toBe('rotated');
-  const third = { version: 3, secret: 'nsk_3' };
-  expect(await secrets()).toEqual([third, second]);
+  expect(await secrets()).toEqual([third, { ...second, expires: true }]);
   expect((await findNode(store, nodeId))?.previousSecretExpiresAt).toBeInstanceOf(Date);
   await advance(60_000);
   expect(await secrets()).toEqual([third]);

@@ -126,6 +126,15 @@ describe('a secret that is rotated', () => {
     expect([await statusOf(own), await statusOf(second)]).toEqual([401, 101]);
   });
 
+  test('ends a link at its expiry, even if the link was opened long after the rotation', async () => {
+    const own = await service.newNode();
+    await rotate(own, 'nsk_second', 120_000);
+    await service.advance(60_000);
+    const node = await service.connect({ ...own, dispatcher: 1 });
+    await service.advance(60_000);
+    expect((await node.closed).code).toBe(1008);
+  });
+
   test('without an overlap ends its links within 5 s, and a link of the newer secret stays', async () => {
     const own = await service.newNode();
     const node = await service.connect({ ...own, dispatcher: 1 });

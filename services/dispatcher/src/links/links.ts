@@ -94,8 +94,8 @@ export interface NodeLink {
   /** The version of the secret that signed the upgrade. */
   readonly secretVersion: number;
   /**
-   * The database time at which the secret of `secretVersion` expires. Null until the dispatcher
-   * reads that the node has a newer secret. A time in the past means that the secret is not valid.
+   * The database time at which the secret of `secretVersion` expires. Null as long as the dispatcher
+   * has not read that the node has a newer secret.
    */
   secretExpiresAt: Date | null;
   readonly offers: Map<string, UnansweredOffer>;

@@ -73,7 +73,7 @@ export function openLink(
     quarantinedUntil: null,
     isDrainOrdered: node.draining,
     secretVersion: node.secretVersion,
-    secretExpiresAt: null,
+    secretExpiresAt: node.secretExpiresAt,
     offers: new Map(),
     runs: new Map(),
   };

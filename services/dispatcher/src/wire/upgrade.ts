@@ -10,7 +10,10 @@ export type UpgradeDecision = ({ readonly kind: 'accepted' } & AcceptedNode) | U
 interface AuthenticatedNode {
   readonly nodeId: string;
   readonly draining: boolean;
+  /** The version of the secret that signed the upgrade. */
   readonly secretVersion: number;
+  /** The end of that secret's validity, by the database's clock. Null for the current secret. */
+  readonly secretExpiresAt: Date | null;
   readonly slotsMax: number;
 }
 
@@ -126,8 +129,15 @@ async function authenticate(
     const timestamp = headerOf(request, 'x-svc-timestamp');
     const identity = [node.nodeId, secretVersion, timestamp, request.url].join('\n');
     const signatureHash = Buffer.from(sha256Hex(identity), 'hex');
-    const { nodeId: id, draining, slotsMax } = node;
-    return { kind: 'signed', nodeId: id, draining, slotsMax, secretVersion, signatureHash };
+    return {
+      kind: 'signed',
+      nodeId: node.nodeId,
+      draining: node.draining,
+      slotsMax: node.slotsMax,
+      secretVersion,
+      secretExpiresAt: signed?.expiresAt ?? null,
+      signatureHash,
+    };
   }
   return refused('unauthenticated', describeRefusal(verification));
 }
@@ -190,10 +200,10 @@ async function checkUpgrade(
       `The request does not offer the subprotocol ${nodeLinkSubprotocol}. Send it in the header Sec-WebSocket-Protocol.`,
     );
   }
-  const { nodeId, draining, slotsMax, secretVersion, signatureHash } = decision;
+  const { kind: _, signatureHash, ...node } = decision;
   if (!(await acceptLinkSignature(context.store, signatureHash))) {
     return refused('unauthenticated', 'This signature was used before. Sign a later timestamp.');
   }
-  const linkEpoch = await takeLinkEpoch(context.store, nodeId);
-  return { kind: 'accepted', nodeId, draining, slotsMax, secretVersion, linkEpoch };
+  const linkEpoch = await takeLinkEpoch(context.store, node.nodeId);
+  return { kind: 'accepted', ...node, linkEpoch };
 }

@@ -28,13 +28,15 @@ function bound(): { readonly signal: AbortSignal } {
 }
 
 /**
- * Starts a local Solana chain in a separate process. Throws StartError if this process does not
- * become ready. Throws another error if it does not send its terms (`rpcUrl`, `recipient` and
- * `mint`) within `answerBoundMs`.
+ * Starts a local Solana chain in a separate process. Throws StartError if the chain does not become
+ * ready, and another error if it does not send its terms (`rpcUrl`, `recipient` and `mint`) within
+ * `answerBoundMs`.
  */
 export async function startSolanaChain(closer: Closer): Promise<SolanaChain> {
   const messages = new EventEmitter<ChainMessages>();
   const announced = once(messages, 'terms', bound());
+  // If the chain does not become ready, the StartError is the failure, and not this one.
+  announced.catch(() => {});
   const chain = await startServiceProcess({
     name: 'solana chain',
     entry,

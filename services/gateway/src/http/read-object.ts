@@ -1,4 +1,10 @@
-import { compileSchema, creditsMax, type FieldError, fieldErrorAt, fieldErrorsMax } from '@svc/contracts';
+import {
+  compileSchema,
+  creditsMax,
+  type FieldError,
+  fieldErrorAt,
+  fieldErrorsMax,
+} from '@svc/contracts';
 import {
   type JsonDocument,
   jsonPointer,

@@ -4,7 +4,7 @@ import { defineConfig } from 'prisma/config';
 const here = (file: string) => fileURLToPath(new URL(file, import.meta.url));
 
 // Prisma downloads its native schema engine from a host that is not a package registry.
-// tools/schema-engine.mjs replaces it, so that the commands work wherever npm works.
+// tools/schema-engine.mjs replaces the engine, so that Prisma works wherever npm works.
 process.env['PRISMA_SCHEMA_ENGINE_BINARY'] ??= here('./tools/schema-engine.mjs');
 
 const databaseUrl = process.env['DATABASE_URL'];

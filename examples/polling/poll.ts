@@ -20,8 +20,8 @@ const update = records.prepare(
 let changed = 0;
 for (const { key } of open) {
   const idempotencyKey = String(key);
-  // Find the submission by its key, because a record has no id if your program stopped before it
-  // got the answer to its creation.
+  // Find the submission by its idempotency key. Your record has no submission id if your program
+  // stopped before it got the answer to its `POST /v1/submissions`.
   const [found] = (await client.listSubmissions({ idempotencyKey, limit: 1 }).page()).data;
   if (found === undefined) {
     console.log(

@@ -13,8 +13,8 @@ const since = new Date(Date.now() - hours * 3_600_000).toISOString();
 
 const differences: string[] = [];
 /**
- * Converts credits, which have six decimals, to whole millionths. Their sums have no rounding
- * errors.
+ * Converts credits, which have six decimals, to whole millionths, because sums of whole numbers have
+ * no rounding errors.
  */
 const micros = (credits: number) => Math.round(credits * 1_000_000);
 

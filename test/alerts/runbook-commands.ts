@@ -8,8 +8,8 @@ type Command = Awaited<ReturnType<typeof createProgram>>;
 export interface CheckedCommands {
   readonly count: number;
   /**
-   * The commands of runbooks that `svc` does not have, or that have an unknown option, each as
-   * `<file>: svc <command>`.
+   * Commands that runbooks contain although `svc` does not have them or one of their options. Each
+   * is written as `<file>: svc <command>`.
    */
   readonly unknown: readonly string[];
 }

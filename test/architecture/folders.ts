@@ -24,8 +24,8 @@ export function importsIn(srcDir: string): Import[] {
 const folderOf = (file: string): string => path.dirname(file);
 
 /**
- * Returns the circular imports between folders: from the target folder, further imports lead back.
- * Imports by files at the top of a room are left out, because these files are in no folder.
+ * Returns the imports that are part of a circle of folders. Imports by files at the top of a room
+ * are left out, because these files are in no folder.
  */
 export function circularImports(imports: readonly Import[]): Import[] {
   const between = imports.filter(

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { linkRequest, openLinkSocket, type NodeIdentity } from '@svc/testkit';
 
 /**
- * A process of `fleet-idle.ts` that opens the nodes' links. It sends `{ linked }`, the number of
- * links so far, and `{ closed }`, the close code of a lost link.
+ * A child process of `fleet-idle.ts` that opens the nodes' links. It sends its parent `{ linked }`,
+ * the number of links so far, and `{ closed }`, the close code of a lost link.
  */
 
 /** The most links that are opened at the same time. */

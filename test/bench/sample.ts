@@ -69,8 +69,8 @@ export interface Backlog {
 }
 
 /**
- * The largest share of requests that may be refused. Not 0, because the baseline answers 503 if its
- * `waitUntilFinished` misses a job that finishes too soon.
+ * The largest share of requests that may be refused. It is not 0, because the baseline answers 503
+ * if its `waitUntilFinished` misses a job that finishes too soon.
  */
 export const refusedShareMax = 0.02;
 /**

@@ -210,8 +210,8 @@ async function fleet(report: Report, driver: Driver, dir: string): Promise<void>
 }
 
 /**
- * Compares the model of capacity with this run. Both figures are the CPU cost with `each` processes
- * of every service, divided by the cost with one of each.
+ * Compares the model of capacity with this run. `model` and `measured` are both the CPU cost with
+ * `each` processes of every service, divided by the cost with one process of every service.
  */
 function comparedWithModel(results: readonly ShapeResult[], each: number): Compared[] {
   const modelled = [

@@ -51,8 +51,8 @@ let actions = 0;
 let reporting: NodeJS.Timeout;
 
 /**
- * The node completes all jobs except those with `sandbox.slow`, whose usage it reports. Without the
- * reports, their leases would end in a long run, and the service would quarantine the node.
+ * The node completes all jobs except those with `sandbox.slow`. It reports usage for these, because
+ * their leases would otherwise end during long tests, and the service would quarantine the node.
  */
 function completeAllButSlow(): void {
   const slow = new Set<string>();

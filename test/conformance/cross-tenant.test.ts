@@ -52,7 +52,7 @@ const endpointCase = () => ({ id: endpointId, unknown: 'whe_00000000000000000000
 
 /**
  * For each operation with an id in its path, except `withoutResources`: the id of a resource of the
- * owner, and an unknown id.
+ * tenant `owner`, and an id that does not exist.
  */
 const cases: Readonly<Record<string, () => { id: string; unknown: string }>> = {
   getSubmission: () => ({ id: submissionId, unknown: unknownSubmission }),

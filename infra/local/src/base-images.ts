@@ -13,7 +13,7 @@ const withoutDigest = new Set(['submission-service', 'scratch']);
 
 export interface ImageReference {
   readonly image: string;
-  /** `sha256:…`; null if the reference has no digest, so that its image may change. */
+  /** `sha256:…`. Null if the text has only a tag, which may name another image later. */
   readonly digest: string | null;
 }
 

@@ -1,7 +1,7 @@
 export interface Closer {
   /**
-   * Adds the close function of a resource that was just opened. If `close` was called already,
-   * closes the resource at once and throws.
+   * Adds the close function of a resource that was just opened. If this closer is closing or closed
+   * already, closes the resource at once and throws.
    */
   add(close: () => Promise<void>): Promise<void>;
   /** Closes everything, then throws the first error, if any. Later calls get the same promise. */

@@ -13,8 +13,8 @@ export interface DemoState {
   readonly webhookPort: number;
   readonly nodes: readonly NodeCredentials[];
   /**
-   * The node with a browser. Undefined until a start that shows the demo finds a browser. That
-   * start creates the node.
+   * The node with a browser. Undefined until the launcher has created it. The launcher does so at
+   * the first start at which the demo is wanted and a browser is found.
    */
   readonly browserNode?: NodeCredentials;
 }

@@ -11,8 +11,8 @@ export interface LogFile {
 const logBytesMax = 20 * 1024 * 1024;
 
 /**
- * Opens an empty log file. A file that reaches `logBytesMax` is renamed to `….1.log` and replaces
- * the earlier one, and the log continues in a new file.
+ * Opens `<name>.log` and empties it. When it reaches `logBytesMax`, it is renamed to `<name>.1.log`
+ * and replaces an earlier file of that name. The log then continues in a new `<name>.log`.
  */
 export function openLogFile(dir: string, name: string): LogFile {
   mkdirSync(dir, { recursive: true });

@@ -43,8 +43,9 @@ export async function prometheusPrograms(
 }
 
 /**
- * Replaces the broken symbolic links of the web interface. They point into packages that apt did
- * not fetch, because these are installed on this machine.
+ * Replaces each broken symbolic link of the web interface with a link into /usr/share/javascript. A
+ * link is broken if apt did not fetch its package, because that package is installed on this
+ * machine.
  */
 function completeAssets(dir: string): void {
   for (const entry of readdirSync(dir, { withFileTypes: true })) {

@@ -113,8 +113,8 @@ function spawnService({
   const [file = '', ...words] = [...prefix, ...dieWithParent('KILL'), ...node];
   const child = spawn(file, words, {
     cwd: checkoutDir,
-    // The IPC channel closes when this process ends. If the machine has no `setpriv` (macOS), the
-    // started process stops for that reason.
+    // The IPC channel closes when this process ends, and the started process then stops. This is
+    // needed on a machine without `setpriv` (macOS).
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     // The process gets its own process group. Ctrl-C then reaches only the launcher, which stops
     // the nodes before the services.

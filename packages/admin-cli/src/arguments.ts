@@ -94,8 +94,8 @@ function parseDuration(text: string): number | undefined {
 export type AskedTime = Date | { readonly agoMs: number };
 
 /**
- * Parses a time that begins with its date (RFC 3339, or a date alone for 00:00 UTC), or a duration
- * before now (30m, 24h, 7d). Throws `InvalidArgumentError` for a text that is neither.
+ * Parses an RFC 3339 time, whose seconds may be left out, a date (which means 00:00 UTC), or a
+ * duration before now (30m, 24h, 7d). Throws `InvalidArgumentError` for any other text.
  */
 export function timeArgument(text: string): AskedTime {
   const agoMs = parseDuration(text);

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 
 /**
- * A file of `commands/` adds its commands to a group of `catalogue.ts`. The audit entry of a
- * command's change is written by a store function that takes `context.by`, or by `withAudit`.
+ * A file of `commands/` adds its commands to a group of `catalogue.ts`. To audit a change, a command
+ * passes `context.by` to the store function that makes the change, or calls `withAudit`.
  */
 
 export interface CommandText {

@@ -36,8 +36,8 @@ const kinds: Readonly<Record<SpanKindName, SpanKind>> = {
 };
 
 /**
- * Creates an export of spans over OTLP/HTTP as JSON. Import this module dynamically, because it loads OpenTelemetry,
- * which services without tracing do not need.
+ * Creates an export of spans over OTLP/HTTP as JSON. Import this module dynamically, because it
+ * loads OpenTelemetry, which services without tracing do not need.
  */
 export function createExport({
   endpoint,

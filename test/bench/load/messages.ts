@@ -69,8 +69,8 @@ interface OpenResult {
 export type NodeMode = 'accept' | 'complete' | 'run';
 
 /**
- * The requests to the world process (world.ts). After `release`, the nodes report a failure of each
- * submission that they accepted and did not start.
+ * The requests to world.ts, the process that runs the nodes and the webhook endpoint. After
+ * `release`, the nodes report a failure of each submission that they accepted and did not start.
  */
 export type WorldMessage =
   | { readonly kind: 'connect'; readonly nodes: readonly LinkTo[] }

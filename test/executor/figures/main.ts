@@ -3,8 +3,9 @@ import { chromiumBinary } from '@svc/local';
 import { type Figures, measureJob } from './measure.ts';
 
 /**
- * `pnpm executor:figures [--jobs N]`: measures the cost of one job, on a form of ten questions with
- * an upload of 200 KB.
+ * `pnpm executor:figures [--jobs N]`: fills in a form of ten questions, with an upload of 200 KB, in
+ * N jobs and in one more job for the memory. Checks the duration, CPU, memory and byte count of a
+ * job against limits.
  */
 const { values } = parseArgs({ options: { jobs: { type: 'string', default: '10' } } });
 const say = (line: string): void => void process.stdout.write(`${line}\n`);

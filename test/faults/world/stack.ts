@@ -38,8 +38,8 @@ function placeOf(world: World, name: string) {
 }
 
 /**
- * Starts a service process with its own proxies to Postgres and Redis. If one of these servers is a
- * cluster, the process connects to it directly.
+ * Starts a service process, and opens its own proxies to Postgres and Redis. If Postgres or Redis
+ * has a `clusterUrl`, the process connects to that URL without the proxy.
  */
 export async function startService(
   world: World,

@@ -23,8 +23,8 @@ const runMs = 2_000;
 /** Submissions in this time at the start of a trial are not counted. */
 const warmUpMs = 15_000;
 /**
- * An answer that takes longer than this counts as unmeasured, because it shows that the machine is
- * too slow. If no slot is free, the service refuses at once and does not wait for a slot.
+ * An answer that takes longer than this counts as unmeasured, because only a machine that is too
+ * slow causes it. A lack of free slots does not, because the service then refuses at once.
  */
 const lateMs = 3_000;
 const unmeasuredPartMax = 0.02;

@@ -194,8 +194,9 @@ export async function rotateEndpointSecret(
 }
 
 /**
- * Locks the account, then the tenant, as each transaction that locks both does. Other transactions
- * write no event of the tenant until the commit. Returns the number of the tenant's endpoints.
+ * Locks the account, then the tenant, as each transaction that locks both does. Until the commit,
+ * other transactions cannot write an event of the tenant. Returns the number of the tenant's
+ * endpoints.
  */
 async function lockTenant(query: Query, tenantId: string): Promise<{ count: number }> {
   await query('SELECT 1 FROM credit_accounts WHERE tenant_id = $1::uuid FOR UPDATE', [tenantId]);

@@ -40,8 +40,8 @@ for await (const line of client.listTransactions({ limit: 100 })) {
   sums?.set(id, (sums.get(id) ?? 0) + micros(line.amount));
 }
 
-// 2. The submissions: each is in your records with the same status and charge, and the statement
-// shows the charge and the release of each that has ended.
+// 2. The submissions: each is in your records, with the same status and charge. For each ended
+// submission, the statement shows the same charge and release.
 const find = records.prepare('SELECT status, charged FROM submissions WHERE key = ?');
 const seen = new Set<string>();
 for (const submission of submissions) {

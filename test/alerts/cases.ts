@@ -36,8 +36,8 @@ const lateDelivery: AlertCase = {
 };
 
 /**
- * A case of an alert that fires if settlement has made no audit of the ledger since it started. In
- * the quiet values, the first audit comes four steps after the start.
+ * A case for an alert that fires if settlement has not audited the ledger since its own start. In
+ * the values of a quiet service, the first audit comes four steps after the start.
  */
 function newDeployment(series: string, stepSeconds: number, hours?: number): AlertCase {
   const audited = `_x15 0+0x3 ${19 * stepSeconds}+${stepSeconds}`;

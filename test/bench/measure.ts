@@ -7,8 +7,8 @@ import type { System } from './systems/system.ts';
 import { untilNoneLeft } from './wait.ts';
 
 /**
- * The most submissions per node in a closed loop of creations only. They keep their slots until the
- * loop ends, so the limit is below 180, the number of a node's slots that `standard` may use.
+ * The most submissions per node in a closed loop that only creates. Each of them keeps its slot
+ * until the loop ends. `standard` may use 180 slots of a node, so this limit is lower.
  */
 const acceptedPerNodeMax = 175;
 

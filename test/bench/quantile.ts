@@ -1,6 +1,6 @@
 /**
- * The quantile by nearest rank: the smallest value for which at least the fraction `share` of all
- * values is less than or equal to it. NaN without values.
+ * The quantile by nearest rank. For example, the quantile 0.5 of four values is the second smallest
+ * value. NaN if there are no values.
  */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((one, other) => one - other);

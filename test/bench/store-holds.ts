@@ -17,8 +17,8 @@ import {
 import { Client, Pool } from 'pg';
 
 /**
- * Compares the holds per second of the store with those of one plain statement per hold. Both write
- * the same rows.
+ * Compares the store with one plain SQL statement per hold, in holds per second. Both write the
+ * same rows.
  *
  * pnpm bench:store [--seconds 2] [--rounds 5]
  */

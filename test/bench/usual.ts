@@ -185,8 +185,8 @@ class Usual {
 }
 
 /**
- * Returns `figures`. With `--against`, returns a function that gives no figures, because most goals
- * of `figures` are ratios to the baseline, which is then not measured.
+ * Returns `figures`. With `--against`, the baseline is not measured, and most goals of `figures`
+ * are ratios to it. Then the returned function gives no figures.
  */
 function ifBaseline<T>(figures: (result: T) => GoalFigures): (result: T) => GoalFigures {
   return againstDir === undefined ? figures : () => new Map();
@@ -210,8 +210,8 @@ async function fleet(report: Report, driver: Driver, dir: string): Promise<void>
 }
 
 /**
- * Compares the model of capacity with this run. `model` and `measured` are both the CPU cost with
- * `each` processes of every service, divided by the cost with one process of every service.
+ * Compares the model of capacity with this run. `model` and `measured` are CPU costs with `each`
+ * processes per service, divided by the cost with one process per service.
  */
 function comparedWithModel(results: readonly ShapeResult[], each: number): Compared[] {
   const modelled = [

@@ -30,8 +30,9 @@ test.each(Object.entries(namedTrials))('the fence holds in the trial %s', async 
 });
 
 /**
- * The numbers of bytes after which the answer is cut. Without TLS the cuts are in its head and its
- * body, except the last number, which exceeds the whole answer. `fence/main.ts` cuts at every byte.
+ * The answer is cut after these numbers of bytes. Without TLS, the first four cuts are in the head
+ * or the body of the answer. The last number exceeds the whole answer. `fence/main.ts` cuts at
+ * every byte.
  */
 const answerCuts = [1, 40, 120, 160, 1_000];
 /**

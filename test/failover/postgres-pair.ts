@@ -69,8 +69,9 @@ export async function openPostgresPair(dir: string): Promise<PostgresPair> {
 }
 
 /**
- * Lets a promoted standby commit alone. It may have a copy of the settings of the old primary, and
- * with them every commit would wait for a standby (docs/OPERATIONS.md, Failover).
+ * Lets a promoted standby commit although it has no standby. It may have copied the settings of the
+ * old primary. With these settings, every commit would wait for a standby (docs/OPERATIONS.md,
+ * Failover).
  */
 async function requireNoStandby(primary: PostgresNode): Promise<void> {
   await primary.query('ALTER SYSTEM RESET synchronous_standby_names');

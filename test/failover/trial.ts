@@ -74,8 +74,8 @@ export async function runTrial(cluster: Cluster, options: TrialOptions): Promise
 
 /**
  * The milliseconds from the promotion of a server to the first answer that reports a new
- * submission. Only requests after the promotion count. Undefined if the promotion or such an answer
- * is missing.
+ * submission. Only requests after the promotion count. Undefined if no server was promoted, or no
+ * such answer came.
  */
 export function nextCreationMs(
   history: History,

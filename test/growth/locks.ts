@@ -33,8 +33,8 @@ const stopKey = 20_261_123;
 const turnMs = 5;
 
 /**
- * Samples the locks about every millisecond. The loop runs in Postgres, because this process may be
- * too busy to see short locks.
+ * Samples the locks about every millisecond. The loop runs in Postgres, because the process of the
+ * test may be too busy to see short locks.
  */
 const sampleSql = `
   CREATE FUNCTION growth_sample_locks(OUT samples int, OUT holds int, OUT wait_ms float8, OUT hold_ms float8, OUT gap_ms float8, OUT net_wait_ms float8, OUT net_hold_ms float8)

@@ -48,8 +48,9 @@ function locate(npm: string): string | undefined {
 }
 
 /**
- * Copies an example into `dir`, with a link to its package `npm` if that is installed. Returns the
- * folder of the copy. `@svc/client` must be installed in `dir`.
+ * Copies an example into `dir` and returns the folder of the copy. `npm` is the name of a package
+ * that the example needs. If this package is installed, the copy gets a link to it. `@svc/client`
+ * must be installed in `dir`.
  */
 export function installExample(name: string, dir: string, npm?: string): string {
   const target = path.join(dir, name);

@@ -2,8 +2,9 @@ import type { BalanceRecord, LineRecord } from './history.ts';
 import type { LineTimes } from './line-times.ts';
 
 /**
- * Finds a position between the rows of the ledger for each read of a balance. Returns a text for
- * each read without one. Returns no text if and only if all reads together can have positions.
+ * Gives each read of a balance a position between the rows of the ledger. Returns a violation for
+ * each read for which no position is possible. Returns no violation if and only if one set of
+ * positions fits all reads.
  */
 export function explainReads(
   lines: readonly LineRecord[],
@@ -19,8 +20,8 @@ export function explainReads(
   const byEnd = reads.toSorted((one, other) => one.endMs - other.endMs);
   const chosen = new Map<BalanceRecord, number>();
   let next = 0;
-  // A read that began after another read had ended must not get an earlier position than that read.
-  // Each read gets the first possible position, because this leaves the most room for later reads.
+  // If read A ended before read B began, B must not get an earlier position than A. Each read gets
+  // the first possible position, because this leaves the most room for later reads.
   for (const read of reads.toSorted((one, other) => one.beginMs - other.beginMs)) {
     for (let before = byEnd[next]; before !== undefined; before = byEnd[next]) {
       if (before.endMs >= read.beginMs) break;

@@ -37,8 +37,9 @@ function statusesOf(history: History): StatusRecord[] {
     const { endMs } = record;
     if (record.kind === 'create') {
       const { outcome } = record;
-      // Only an answer text shows that a node has accepted. A creation in the store itself, without
-      // a gateway, has no text.
+      // A gateway answers a creation with success only after a node has accepted the submission. A
+      // creation directly in the store has no such answer, so it does not show that a node has
+      // accepted.
       if (outcome.kind === 'created' && outcome.answer !== null)
         return [seenAs(outcome.submissionId, 'dispatched', null, 'reached', record, endMs)];
       if (outcome.kind === 'ended')
@@ -157,7 +158,10 @@ export interface EndingTimes {
   readonly status: Status | undefined;
 }
 
-/** Maps the id of each submission to the moments between which it can have ended. */
+/**
+ * Maps the id of a submission to the moments between which the submission can have ended. If no
+ * observation limits these moments, the submission is not in the map.
+ */
 export function endingTimes(history: History): Map<string, EndingTimes> {
   const times = new Map<string, EndingTimes>();
   const narrow = (id: string, seen: Partial<EndingTimes>): void => {

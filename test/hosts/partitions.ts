@@ -49,8 +49,8 @@ const cutsMax = 3;
 const drawsMax = 100;
 
 /**
- * Plans one cut of each pair in each way, and `combinations` sets of two or three cuts at once. A
- * set has fewer cuts if `drawsMax` draws do not find enough pairs of hosts.
+ * Plans one cut for each pair and each of `ways`. Also plans `combinations` sets of two or three
+ * cuts at once. A set is smaller if `drawsMax` draws do not find enough pairs of hosts.
  */
 export function planCuts(random: Random, hostNames: readonly string[], plan: Plan): Cut[][] {
   const single = plan.pairs.flatMap((pair) =>

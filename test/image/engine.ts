@@ -2,7 +2,10 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { runCommand } from '@svc/local';
 
-/** buildah and podman with their storage, networks and state below `dir`. */
+/**
+ * Runs commands of buildah and podman. Both programs keep their storage and their state below the
+ * `dir` of `openEngine`. Each command resolves with its output.
+ */
 export interface Engine {
   buildah(...words: string[]): Promise<string>;
   podman(...words: string[]): Promise<string>;

@@ -6,8 +6,9 @@ import { openServers } from './servers.ts';
 const traceLinesMax = 400;
 
 /**
- * `pnpm interleave`: makes up to `runs` runs with successive seeds, and stops after a run with a
- * violation. Prints the end of that run's trace, and then the verdict. Resolves with the exit code.
+ * `pnpm interleave`: makes up to `runs` runs with successive seeds. Prints the end of the trace of
+ * a run with a violation, and stops after that run unless `keep-going` is set. Then prints the
+ * verdict. Resolves with the exit code.
  */
 export async function interleave(args: readonly string[]): Promise<number> {
   const { values } = parseArgs({

@@ -171,8 +171,8 @@ async function comeToRest(world: World, stepsMax: number): Promise<void> {
 }
 
 /**
- * Advances the time by the span of `turn`. Returns false if it did not advance so far, because a
- * waiting tenant or a held event could not wait that long.
+ * Advances the time by the span of `turn`, or by less if a tenant waits or an event is held.
+ * Returns true only if the time advanced by the whole span.
  */
 async function passRest(world: World, turn: number): Promise<boolean> {
   const { scheduler, requests } = world;

@@ -11,8 +11,8 @@ export function newMarker(place: string): string {
 }
 
 /**
- * The marker in plain text, in hex and in three base64 forms. There are three, because the base64
- * text depends on the marker's offset modulo 3 in the encoded bytes.
+ * The marker in plain text, in hex and in base64. Base64 needs three forms, because the text
+ * depends on the marker's offset modulo 3 in the encoded bytes.
  */
 function forms(marker: string): string[] {
   const bytes = Buffer.from(marker);

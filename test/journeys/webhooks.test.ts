@@ -17,8 +17,8 @@ import { rawEndpoint, notifiedTenants } from '../support/notified-tenants.ts';
 import { startWholeStack, type WholeStack } from '../support/whole-stack.ts';
 
 /**
- * Webhooks as a tenant sees them, by the production schedule (CONTRACT 5 and 6). The tests advance
- * the database's clock, which decides when an attempt is due.
+ * Webhooks as a tenant sees them, with the default retry schedule (CONTRACT 5 and 6). The tests
+ * advance the database's clock, because it decides when an attempt is due.
  */
 
 let whole: WholeStack;

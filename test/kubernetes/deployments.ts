@@ -87,9 +87,9 @@ const secrets: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns the environment that the manifests give to a container, without the variables of a
- * `secretRef`. Secret values come from `secrets`. The caller removes `dir`, which contains the file
- * of the master key.
+ * Returns the environment variables that the manifests give to a container. Values of a
+ * `secretKeyRef` come from `secrets`. The variables of a `secretRef` are left out. The caller must
+ * remove `dir`, which contains the file of the master key.
  */
 export function environmentOf(
   manifests: readonly Manifest[],

@@ -19,8 +19,8 @@ const passedOn = [
 ];
 
 /**
- * The events that a log call can write. Undefined means a fault: the catalogue has no such event,
- * or the call names an event whose message already identifies it.
+ * Returns the events that a log call can write. An undefined event is a fault: the catalogue has no
+ * such event, or the call names an event that has a fixed message in the catalogue.
  */
 function eventsOf({ isAgent, messages, event }: LogCall): (string | undefined)[] {
   const catalogue = isAgent ? catalogues.nodes : catalogues.services;

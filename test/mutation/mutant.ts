@@ -36,8 +36,9 @@ export interface Edit {
    */
   readonly reach: number;
   /**
-   * Set only for SQL in TypeScript: the text of the changed string. In a template, it is only the
-   * literal part around the change, up to the next `${…}` on each side.
+   * Set only for SQL in TypeScript: the whole unchanged text of the string that contains the
+   * change. In a template, only the literal part around the change, up to the next `${…}` on each
+   * side.
    */
   readonly sql?: string;
 }

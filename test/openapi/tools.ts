@@ -26,8 +26,8 @@ function step(name: string, command: string, args: readonly string[], env: NodeJ
   if (status !== 0) failed.push(name);
 }
 
-// The tools are not in package.json, because they are large and only this command needs them. npx,
-// npm and pip fetch them instead.
+// npx, npm and pip fetch the tools that only this command needs. These tools are large, so they are
+// not in package.json.
 const npx = (name: string, args: readonly string[]) => step(name, 'npx', ['--yes', ...args]);
 const bin = (name: string) => path.join(checkoutDir, 'node_modules/.bin', name);
 
@@ -98,8 +98,8 @@ step(
   { PATH: `${path.dirname(inPython('python'))}:${process.env['PATH']}` },
 );
 cpSync(path.join(dir, 'python_client.py'), path.join(dir, 'python-client/use.py'));
-// mypy leaves out `sign_up`, because its code lacks an import. The generator omits an import if a
-// body has two media types, as the body of the sign-up has.
+// mypy skips the generated module `sign_up`, which lacks an import. The generator omits an import
+// if a request body has two media types, and the body of the sign-up has two.
 step('mypy', inPython('mypy'), [
   '--exclude=sign_up',
   '--follow-imports=silent',

@@ -13,7 +13,10 @@ beforeAll(async () => {
   collector = await startCollector();
   env['OTEL_EXPORTER_OTLP_ENDPOINT'] = collector.endpoint;
 });
-/** The stack starts when the first test asks for it, and `beforeAll` has then completed `env`. */
+/**
+ * The stack starts when a test calls `journey` for the first time. `beforeAll` has run by then, so
+ * `env` has the address of the collector.
+ */
 const journey = shareStack({ env });
 afterAll(() => collector.close());
 

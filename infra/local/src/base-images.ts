@@ -24,8 +24,8 @@ export function imagesIn(text: string): ImageReference[] {
 }
 
 /**
- * Returns the text with the digest of each image after its tag. The keys of `digests` are images
- * with their tags. An image that is not a key stays unchanged.
+ * `digests` maps an image with its tag, such as `redis:8`, to the digest. Returns the text with
+ * this digest after the tag. Images that are not in `digests` stay unchanged.
  */
 export function pinned(text: string, digests: ReadonlyMap<string, string>): string {
   return text.replaceAll(reference, (line, before, image, _, after) => {

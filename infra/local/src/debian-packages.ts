@@ -20,9 +20,9 @@ export function canFetchPackages(): boolean {
 }
 
 /**
- * Downloads the packages and their dependencies, except those installed on this machine, and
- * unpacks them into `dir`. `finish` may change the files before they are renamed to `dir`. Throws
- * CommandError if a command fails.
+ * Downloads the packages and their dependencies, except those installed on this machine. Unpacks
+ * them into a temporary directory, calls `finish` with this directory, and renames it to `dir`.
+ * Throws CommandError if a command fails.
  */
 export async function fetchPackages(
   dir: string,
@@ -58,9 +58,9 @@ async function unpack(
 }
 
 /**
- * Like `fetchPackages`, but downloads exactly `packages`, from the Debian release `release`. Throws
- * if a command fails, or if this machine has no package source for Debian 12, because the source
- * for `release` is derived from it.
+ * Like `fetchPackages`, but downloads exactly `packages`, and from the Debian release `release`.
+ * Derives its package source from this machine's source for Debian 12. Throws if that source is
+ * missing or a command fails.
  */
 export async function fetchFromRelease(
   dir: string,

@@ -13,8 +13,8 @@ export interface DemoState {
   readonly webhookPort: number;
   readonly nodes: readonly NodeCredentials[];
   /**
-   * The node with a browser. Undefined until the launcher has created it. The launcher does so at
-   * the first start at which the demo is wanted and a browser is found.
+   * The node with a browser. The launcher creates it at the first start that has the demo switched
+   * on and finds a browser. Undefined before that start.
    */
   readonly browserNode?: NodeCredentials;
 }

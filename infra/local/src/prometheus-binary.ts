@@ -43,9 +43,9 @@ export async function prometheusPrograms(
 }
 
 /**
- * Replaces each broken symbolic link of the web interface with a link into /usr/share/javascript. A
- * link is broken if apt did not fetch its package, because that package is installed on this
- * machine.
+ * The web interface has links to files of other packages. If such a package is installed on this
+ * machine, apt does not download it, and the link is broken. Replaces each broken link with a link
+ * into /usr/share/javascript.
  */
 function completeAssets(dir: string): void {
   for (const entry of readdirSync(dir, { withFileTypes: true })) {

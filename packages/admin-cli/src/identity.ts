@@ -6,9 +6,9 @@ import type { Configuration } from './configuration.ts';
 import { Refusal } from './refusal.ts';
 
 /**
- * Returns the operator whose key is in the environment (CONTRACT 9). Without a key, returns the
- * local account in a sandbox, or with `mayBeFirst` while no operator is enabled. Otherwise, and for
- * a wrong or incomplete key, throws Refusal.
+ * Returns the operator of the key in the environment (CONTRACT 9). Without a key, returns the local
+ * account in a sandbox, or if `mayBeFirst` is set and no operator is enabled. Throws Refusal in all
+ * other cases, such as a wrong key.
  */
 export async function identify(
   store: Store,

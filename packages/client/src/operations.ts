@@ -34,7 +34,7 @@ type Operation = readonly [
   path: string,
   /**
    * The name of a member that each successful answer has. An answer without this member counts as
-   * an error. For a deletion, the member of the method's result that has the id. Empty if `shape`
+   * an error. For a deletion, the method returns the id in a member of this name. Empty if `shape`
    * has `read`.
    */
   member: string,

@@ -173,8 +173,9 @@ const report = Type.Object({
   begun: Type.Boolean(),
 });
 /**
- * The node sends this frame when the service has recorded each submission of the node's history,
- * and has acknowledged each outcome that is in the history but not in the node's journal.
+ * The node sends this frame when the service has recorded every submission of the node's history.
+ * Some outcomes are only in the history, not in the node's journal. The service must have
+ * acknowledged these outcomes too.
  */
 const reported = Type.Object({ type: Type.Literal('reported') });
 

@@ -65,8 +65,9 @@ interface QueueDefinition {
   readonly name: string;
   readonly schema: typeof DispatchJob | typeof SettlementJob | typeof WebhookJob;
   /**
-   * The most attempts of a job that end with an error. After the last one, or after the error
-   * `InvalidJob`, the job is given up, and the reconciler of the queue finds the work in Postgres.
+   * The most times that a worker tries a failing job. After the last failure, or at once after the
+   * error `InvalidJob`, the job is given up. The reconciler of the queue then finds the work in
+   * Postgres.
    */
   readonly attemptsMax: number;
   /** If a worker has not renewed its lock of a job for this long, the job counts as stalled. */

@@ -45,9 +45,9 @@ export type Ending =
     };
 
 /**
- * Decides how a request ends a submission (CONTRACT 3 to 5). Null if the state does not allow the
- * request, or if it is too early for a rejection with `onlyOverdue`. In the state `settling`, a
- * cancel settles the stored outcome.
+ * Decides how a request ends a submission (CONTRACT 3 to 5). In the state `settling`, a cancel
+ * settles the stored outcome. Null if the state does not allow the request, or if a rejection with
+ * `onlyOverdue` is too early (`dispatchGraceMs`).
  */
 export function decideEnding(facts: EndingFacts, request: EndingRequest): Ending | null {
   switch (request.kind) {

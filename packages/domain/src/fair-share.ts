@@ -12,9 +12,9 @@ export const backlogMemoryMs = 300_000;
 /** A contention (a time while slots are short) ends this long after the last ask without a slot. */
 export const contentionMs = 60_000;
 /**
- * At a turn, the counts of asks and grants decay, and `level` is computed again. While slots are
- * short, an ask causes a turn if the last turn is at least this long ago, or if the tenant of the
- * ask did not count as asking.
+ * A turn decays the counts of asks and grants, and computes `level` again. While slots are short,
+ * an ask causes a turn if the last turn is at least this long ago. An ask of a tenant that did not
+ * count as asking causes a turn at once.
  */
 export const shareTurnMs = 100;
 /** The shortest time for which a tenant counts as asking after its last ask. */
@@ -42,8 +42,9 @@ export const guaranteedPart = 0.9;
  */
 export const yieldMs = 2_000;
 /**
- * `keptFree` adds one spare slot to `backlogMax` in a tier with at least this many usable slots. In
- * a smaller tier, it adds a proportional part of a slot.
+ * `keptFree` adds a spare part to `backlogMax`, and rounds up. The spare part is 1 slot if the tier
+ * has at least this many usable slots. With fewer it is smaller, for example 0.5 with 16 usable
+ * slots.
  */
 export const slotsPerSpare = 32;
 /** The most tenants that one `Contention` remembers. */
@@ -81,8 +82,9 @@ export interface Contention {
    */
   readonly below: number;
   /**
-   * The length of an imagined queue at the time `backlogAtMs`. While at least two tenants count as
-   * asking, asks of tenants that are not above their share join this queue. It drains at `rate`.
+   * The length of an imagined queue at the time `backlogAtMs`. The queue drains at `rate`. An ask
+   * joins it if at least two tenants count as asking and the tenant of the ask is not above its
+   * share.
    */
   readonly backlog: number;
   readonly backlogAtMs: number;
@@ -200,8 +202,9 @@ function afterTurn(before: Contention, { nowMs }: SlotAsk): Contention {
   const asking = decayed.filter((one) => isAsking(one, nowMs));
   const demands = asking.map(({ asks }) => asks);
   const level = waterLevel(demands, grants * guaranteedPart);
-  // At a constant rate, the decaying count of grants approaches `rate * shareMemoryMs`. In a young
-  // contention, the count has reached only the part `counted` of this value.
+  // At a constant rate, the decaying count of grants approaches `rate * shareMemoryMs`. Shortly
+  // after the contention began, the count is only the part `counted` of this value. The division by
+  // `counted` corrects this.
   const counted = 1 - Math.exp(-Math.max(shareTurnMs, nowMs - before.beganAtMs) / shareMemoryMs);
   return {
     ...before,
@@ -231,8 +234,8 @@ export function waterLevel(demands: readonly number[], capacity: number): number
 }
 
 /**
- * Adds an ask to the imagined queue (`backlog`). An ask of a tenant that asked for more than its
- * share counts in part, because only the share is guaranteed.
+ * Adds an ask to the imagined queue (`backlog`). If a tenant has asked for twice its share, each
+ * new ask of the tenant counts as half, because only the share is guaranteed.
  */
 function withBacklog(before: Contention, { tenantId, usable, nowMs }: SlotAsk): Contention {
   const asks = before.tenants[tenantId]?.asks ?? 1;

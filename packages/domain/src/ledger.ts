@@ -59,8 +59,8 @@ const accountsOf: Record<MovementType, { debit: LedgerAccount; credit: LedgerAcc
 };
 
 /**
- * For each ledger account, the figures of the tenant that include its credits: 1 if a figure
- * includes them, otherwise 0. For example, both `balance` and `held` include the held credits.
+ * The figures of the tenant in which the credits of a ledger account count: 1 if they count,
+ * otherwise 0. For example, held credits count in `balance` and in `held`.
  */
 const figuresOf: Record<LedgerAccount, { balance: bigint; held: bigint; rebate: bigint }> = {
   tenant_available: { balance: 1n, held: 0n, rebate: 0n },

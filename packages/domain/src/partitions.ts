@@ -54,8 +54,8 @@ export function expiredPartitions(
 }
 
 /**
- * Events before this Unix time (ms) may be deleted. Events after the start of the oldest partition
- * of `deliveries` are kept, because its rows may need them.
+ * Events before this Unix time (ms) may be deleted. A row of `deliveries` may need its event.
+ * Therefore all events since the start of the oldest partition of `deliveries` are kept.
  */
 export function eventsExpireBefore(
   nowMs: number,

@@ -59,9 +59,9 @@ export interface IntentTimes {
 }
 
 /**
- * The `askAtMs` of many intents are spread over this share of the last tenth of their life, and
- * `askAgainAtMs` over this share of the last tenth of the grace. The rest of the tenth is left for
- * the RPC server's answer.
+ * `askAtMs` is in the last tenth of an intent's life, and `askAgainAtMs` in the last tenth of its
+ * grace. Many intents are spread over this first part of the tenth. The rest is left for the RPC
+ * server's answer.
  */
 const askSpread = 0.8;
 

@@ -10,8 +10,8 @@ function refuse(reason: string): WebhookUrlCheck {
 }
 
 /**
- * Decides from the text of a URL, without a look-up of the host, whether a tenant may use it for
- * webhooks (CONTRACT 6). `allowPrivateNetworks` also allows `http` and any host.
+ * Decides whether a tenant may use a URL for webhooks (CONTRACT 6). Checks only the text of the URL
+ * and does not look up the host. `allowPrivateNetworks` also allows `http` and any host.
  */
 export function checkWebhookUrl(
   text: string,

@@ -264,8 +264,9 @@ function onAssign(state: State, frame: FrameToNodeOf<'assign'>, text: string): v
   if (!isJournalable(submissionId)) return;
   const accepted = state.accepted.get(offerId);
   if (accepted === undefined) {
-    // The node has dropped this offer, so another submission may have its slot. Without this
-    // refusal, the submission in `frame` would end only later, as `not_started`.
+    // The node has dropped this offer, and may have given the slot to another submission. The
+    // refusal reports a failure at once. Otherwise the submission in `frame` would end only later,
+    // as `not_started`.
     state.runs.refuse(submissionId, expiredOffer);
     return;
   }

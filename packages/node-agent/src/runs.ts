@@ -47,8 +47,8 @@ interface Run {
 }
 
 /**
- * A `start` frame or an outcome without an answer is sent again if it was last sent at least this
- * long ago. The node looks for such frames at this interval.
+ * At this interval, the node looks for `start` frames and outcomes that the service has not
+ * answered. It sends a frame again if it last sent the frame at least this long ago.
  */
 const sendAgainAfterMs = 5_000;
 
@@ -130,8 +130,8 @@ export class NodeRuns {
   }
 
   /**
-   * Stops the submission and sends `stopped`, also for an unknown submission. If it has an outcome
-   * or completes first, the outcome is sent instead.
+   * Stops the submission and sends `stopped`, also for an unknown submission. If the submission has
+   * an outcome, or completes before it stops, its outcome is sent instead.
    */
   stop(submissionId: string): void {
     this.#inOrder(() => this.#stop(submissionId));
@@ -148,7 +148,7 @@ export class NodeRuns {
 
   /**
    * Stops the executors. Waits without a time limit until the current write to the journal is done,
-   * then at most `stopMsMax` for the executors. Stopped submissions stay in the journal.
+   * then at most `stopMsMax` for the executors. Unfinished submissions stay in the journal.
    */
   async close(): Promise<void> {
     clearInterval(this.#sendAgain);

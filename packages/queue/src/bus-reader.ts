@@ -15,7 +15,10 @@ const validateBatch = (): ValidateFunction<{ from: string; messages: unknown[] }
   ajv.compile<{ from: string; messages: unknown[] }>(DispatcherBatch);
 
 export interface BusMessages {
-  /** The id of the sender. Empty if the sender is not a dispatcher or the text is unreadable. */
+  /**
+   * The id of the sender. Empty if the sender is not a dispatcher, or if the text from the bus is
+   * unreadable.
+   */
   readonly from: string;
   readonly messages: readonly DispatcherMessage[];
   /** The number of messages that were dropped. A text that cannot be read counts as one. */

@@ -10,8 +10,9 @@ const askedMax = 16;
 const disconnectMsMax = 2_000;
 
 /**
- * Asks these servers which servers the cluster has, until more than half have answered. If too many
- * fail, returns the answers of the others (decision 46).
+ * Asks all `servers` at once which servers the cluster has. Returns when more than half of
+ * `servers` have answered. If too many fail for that, returns the answers of the others (decision
+ * 46).
  */
 export async function askCluster(
   cluster: ClusterAddress,
@@ -76,8 +77,8 @@ interface Discovery {
 }
 
 /**
- * All connections of this process to a cluster share one discovery of its servers, because a
- * discovery for each connection would flood them with questions during an outage.
+ * All connections of this process to a cluster share one discovery of its servers. Otherwise,
+ * during an outage, the discoveries of all connections would flood the servers with requests.
  */
 const discoveries = new Map<string, Discovery>();
 
@@ -94,8 +95,8 @@ async function discover(cluster: ClusterAddress): Promise<ClusterNode[]> {
 }
 
 /**
- * Makes an ioredis connector that connects to the present owner of the slot of `key` (decision 46).
- * If no owner is found, the attempt fails.
+ * Makes a connector class for ioredis. It connects to the present owner of the hash slot of `key`
+ * (decision 46). If no owner is found, the attempt to connect fails.
  */
 export function clusterConnector(cluster: ClusterAddress, key: string) {
   const slot = slotOf(key);
@@ -106,8 +107,8 @@ export function clusterConnector(cluster: ClusterAddress, key: string) {
     }
 
     /**
-     * Returns a destroyed socket if no owner is found, or if the connection is closed meanwhile.
-     * Must not reject, because ioredis would then not try again.
+     * Returns a destroyed socket if no owner of the hash slot is found, or if the connection is
+     * closed meanwhile. Must not reject, because ioredis would then not try again.
      */
     override async connect() {
       this.connecting = true;

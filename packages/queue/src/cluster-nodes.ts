@@ -70,8 +70,8 @@ function rangeIn(text: string): [number, number][] {
 }
 
 /**
- * The address of the slot's owner: the master with the highest epoch that claims it. Undefined if
- * no master claims the slot, or if the owner counts as failed.
+ * The address of the owner of a hash slot. The owner is the master with the highest epoch among
+ * those that claim the slot. Undefined if no master claims it, or if the owner counts as failed.
  */
 export function ownerOfSlot(
   nodes: readonly ClusterNode[],

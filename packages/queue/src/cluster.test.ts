@@ -150,8 +150,8 @@ const refuse = (reason: string): never => {
 };
 
 /**
- * Deletes the mark while a production guard is connected. A sandbox guard then runs both scripts of
- * `guardRedis`: one sets the mark, and the other deletes it again.
+ * Deletes the mark `svc:environment` while a production guard is connected. A sandbox guard then
+ * runs both scripts of `guardRedis`: one sets the mark, and the other deletes it again.
  */
 async function refuseOtherEnvironment(): Promise<void> {
   const options = { redisUrl: clusterUrl, logger: quiet, intervalMs: 60_000 };

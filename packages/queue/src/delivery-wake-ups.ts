@@ -25,8 +25,9 @@ const pausedKey = `${queues.webhook.name}:paused`;
 const wakeUpSetKey = 'webhook-alarms';
 
 /**
- * KEYS[1]: the common prefix of all keys. ARGV: lifetime of the set in ms, its size limit, tenants.
- * Returns 1 if no job waits, otherwise 0.
+ * Does the work of `joinWaitingWakeUp`. KEYS[1]: the common prefix of all keys. ARGV: the lifetime
+ * of the set of tenants in ms, the size limit of the set, the tenants. Returns 1 if no wake-up job
+ * waits, otherwise 0.
  */
 const joinScript = redisScript(`
 local waiting = redis.call('LLEN', KEYS[1] .. '${waitingKey}') + redis.call('LLEN', KEYS[1] .. '${pausedKey}')
@@ -53,8 +54,9 @@ export async function joinWaitingWakeUp(
 }
 
 /**
- * Takes up to 1,024 tenants from the set; the rest stay for the next wake-up job. A wake-up job
- * must call this before it queries due deliveries, otherwise it can miss a delivery.
+ * Takes up to 1,024 tenants from the set that `joinWaitingWakeUp` fills. The rest stay for the next
+ * wake-up job. A wake-up job must call this before it queries due deliveries, otherwise it can miss
+ * a delivery.
  */
 export function takeWakeUpTenants(redis: Redis, prefix: string): Promise<string[]> {
   return redis.spop(`${keyPrefix(prefix)}:${wakeUpSetKey}`, takenMax);

@@ -28,14 +28,15 @@ export interface RedisGuard {
 
 const intervalMsDefault = 1_000;
 /**
- * The longest wait for Redis. If Redis has not answered when a service starts, the service runs
- * anyway and checks the mark later.
+ * The longest wait for Redis. If Redis has not answered by then, a starting service runs anyway,
+ * and `guardRedis` checks the environment of Redis later.
  */
 const startWaitMsMax = 1_000;
 
 /**
- * Checks at the start and at every interval that Redis belongs to this environment. If it does not,
- * calls `refuse`. But once a check has succeeded, it only logs an error.
+ * Checks at the start and at every interval that Redis belongs to `environment`. If Redis belongs
+ * to the other environment, the guard calls `refuse`. But once a check has succeeded, the guard
+ * only logs an error.
  */
 export async function guardRedis(options: RedisGuardOptions): Promise<RedisGuard> {
   const { redisUrl, environment, logger } = options;
@@ -99,8 +100,8 @@ async function check(
 }
 
 /**
- * Returns the environment that this Redis belongs to. Sets a missing mark, unless a guard of the
- * other environment is connected.
+ * Returns the environment that this Redis belongs to. If Redis has no mark (`markKey`), marks it
+ * with `environment`, unless a guard of the other environment is connected.
  */
 async function claimRedis(redis: Redis, environment: Environment): Promise<string> {
   const reply = await claimScript(redis, markKey, [environment]);

@@ -22,15 +22,15 @@
 /*
  * Keys of free slots:
  *
- * - `free:<job type>`, sorted set: nodes that are not draining, by free slots. A silent node has
- *   the score free slots / 1024, so that it comes last.
+ * - `free:<job type>`, sorted set: nodes that are not draining, by free slots. The score of a
+ *   silent node is the number of its free slots divided by 1024, so that it comes last.
  */
 
 /*
  * Keys of the fleet:
  *
- * - `totals`, hash: "<job type>:slots" and "<job type>:free", without draining nodes;
- *   job type "*": each node once
+ * - `totals`, hash: "<job type>:slots" and "<job type>:free", without draining nodes. Type "*"
+ *   counts each node once.
  * - `dispatchers`, sorted set: dispatcher → its last heartbeat
  * - `born`: when the registry was created
  */

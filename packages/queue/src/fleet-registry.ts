@@ -41,9 +41,9 @@ export interface ReserveInput {
   readonly excludeNodeIds: readonly string[];
   readonly submissionId: string;
   /**
-   * A tenant that got more than its share of the recent slots may be refused (CONTRACT 7).
-   * Undefined if the tenant is not known, or if a slot was granted to the submission before: the
-   * share then does not matter.
+   * The tenant whose share of the recent slots is checked. A tenant above its share may be refused
+   * (CONTRACT 7). Undefined skips the check: the tenant is unknown, or the submission was offered
+   * before.
    */
   readonly tenantId?: string | undefined;
   /** The time until the reservation expires if it is neither confirmed nor released. */

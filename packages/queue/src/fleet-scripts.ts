@@ -32,8 +32,8 @@ return known and 1 or 0
 
 /**
  * Adds or updates a link. ARGV: time, node as JSON (epoch 0: a new link), submissions that take a
- * slot. Returns the link's `epoch`, or -1 if the node has a newer link. If a link of an older
- * dispatcher lacks `linkEpoch`, `epoch` is compared.
+ * slot. Returns the link's `epoch`, or -1 if the node has a newer link. Without `linkEpoch` (older
+ * versions), `epoch` decides which link is newer.
  */
 export const joinScript = `${fleetLibrary}
 local node = cjson.decode(ARGV[2])

@@ -1,7 +1,7 @@
 /**
- * Returns a function that gathers items by key (decision 31). `pass` gets in one call the items of
- * a key that arrive in one turn of the event loop, or while the previous call for this key is in
- * flight.
+ * Returns a function that gathers items by key (decision 31). One call of `pass` gets all items of
+ * a key from one turn of the event loop. While this call is in flight, further items of the key
+ * wait for the next call and share it.
  */
 export function createGatherer<Item>(
   pass: (key: string, items: readonly Item[]) => Promise<void>,

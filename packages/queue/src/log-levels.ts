@@ -33,9 +33,9 @@ function levelKey(prefix: string, service: string): string {
 const processField = 'process:';
 
 /**
- * The time that a call to Redis may take. A process adds this time to the age that it reports.
- * Otherwise, after a slow call, Redis would compute a start of the process that is too late, and
- * ignore a level set just after the real start.
+ * The time that a call to Redis may take. A process adds it to its age. Otherwise, after a slow
+ * call, Redis would think that the process started later, and ignore a level that was set just
+ * after the real start.
  */
 const travelAllowanceMs = 1_000;
 

@@ -23,8 +23,9 @@ interface Taking {
 }
 
 /**
- * Takes tokens from buckets that all gateways share in Redis. `take` waits for Redis, unless
- * `TokensAhead` gives the token: Redis then takes it in the background.
+ * Takes tokens from buckets that all gateways share in Redis. If `TokensAhead` gives the token,
+ * `take` returns at once, and Redis takes the token in the background. Otherwise `take` waits for
+ * Redis.
  */
 export function createSharedBuckets({
   redis,

@@ -22,8 +22,9 @@ export interface SurgeBoard {
    */
   read(): Promise<{ readonly smoothed: SmoothedSurge | null; readonly nowMs: number }>;
   /**
-   * Publishes `smoothed`, which was computed from `after`, and its multiplier. If the stored
-   * smoothed value is not `after`, changes nothing and returns false.
+   * Publishes the smoothed value `smoothed` and `multiplierMicros`. `smoothed` was computed from
+   * the stored value `after`. If the stored value is no longer `after`, changes nothing and returns
+   * false.
    */
   publish(next: {
     readonly after: SmoothedSurge | null;

@@ -155,8 +155,9 @@ function explain(schema: TObject, errors: readonly ErrorObject[], present: objec
 }
 
 /**
- * If a variable `NAME_FILE` of `names` is set, reads the value of `NAME` from the file that it
- * names. Throws `ConfigError` if both variables are set, or if the file cannot be read.
+ * If `names` contains `NAME` and `NAME_FILE`, and `NAME_FILE` is set to a path, sets `NAME` in
+ * `present` to the content of this file. Throws `ConfigError` if both variables are set, or if the
+ * file cannot be read.
  */
 function readFiles(names: readonly string[], present: Record<string, unknown>): void {
   for (const name of names) {

@@ -56,8 +56,8 @@ export function createLifecycle(logger: Logger): Lifecycle {
 }
 
 /**
- * Runs `open`, and returns its result with a `close` for all resources that it registered. If
- * `open` throws, closes these resources and throws the same error.
+ * Runs `open`, and adds a method `close` to its result. The method closes all resources that `open`
+ * registered. If `open` throws, closes these resources and throws the same error.
  */
 export async function openResources<T extends object>(
   logger: Logger,

@@ -31,8 +31,8 @@ export function createLogger({
   const configured = levelNumber(level);
   const threshold: Threshold = { configured, current: configured };
   const options = {
-    // Pino passes all levels, and the hook below drops lines under the threshold, because a change
-    // of pino's level would not reach child loggers (decision 44).
+    // Pino's level stays at `trace`, because a change of it would not reach child loggers (decision
+    // 44). The hook below drops the lines under the threshold instead.
     level: 'trace',
     base: { service, pid: process.pid },
     timestamp: stdTimeFunctions.isoTime,
@@ -73,7 +73,7 @@ function writeWithEvent(logger: Logger, args: Parameters<LogFn>, method: LogFn):
 
 /**
  * Changes the level of a logger and its children. Null restores the original level. Throws if
- * `createLogger` did not return `logger`, for example for a child.
+ * `logger` was not returned by `createLogger`, for example if it is a child logger.
  */
 export function changeLogLevel(logger: Logger, level: string | null): void {
   const threshold = thresholds.get(logger);

@@ -14,8 +14,9 @@ const queryTimeoutMs = 2_000;
 const queryTriesMax = 2;
 
 /**
- * Creates a resolver without `dns.lookup`, because unresponsive name servers could block the few
- * threads of that function (decision 13). `servers` defaults to the name servers of the system.
+ * Creates a resolver that sends DNS queries itself. `dns.lookup` is not used: it runs on few
+ * threads, and unresponsive name servers could block all of them (decision 13). `servers` defaults
+ * to the name servers of the system.
  */
 export function createResolver(servers?: readonly string[]): ResolveAll {
   const resolver = new Resolver({ timeout: queryTimeoutMs, tries: queryTriesMax });

@@ -7,8 +7,8 @@ import { plainAddress } from './address-group.ts';
 export interface TrustedProxies {
   /**
    * If a trusted proxy sends `X-Forwarded-For`, returns the last address in it that is not a
-   * trusted proxy, or the first if all are. Otherwise returns the peer's address. Undefined if the
-   * peer is unknown.
+   * trusted proxy, or its first address if all are trusted. For any other request, returns the
+   * peer's address, or undefined if it is unknown.
    */
   clientAddress(request: IncomingMessage): string | undefined;
   /**

@@ -26,8 +26,8 @@ const sources = ['{packages,services}/*/src/**/*.ts', '{packages,services}/*/pac
 const external = /^(?:msgpackr-extract|pg-native|playwright-core)$|\/in-page\//;
 
 /**
- * Returns the directory of the bundles, which later runs use until the sources change. A start from
- * a bundle takes half of the CPU of one from the sources.
+ * Returns the directory of the bundles. Later runs use the same bundles until the sources change. A
+ * start from a bundle takes half of the CPU that a start from the sources takes.
  */
 export async function bundleProcesses(): Promise<string> {
   const directory = inCheckout('.local/cache/bundles', sourcesHash());

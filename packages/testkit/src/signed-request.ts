@@ -30,8 +30,8 @@ export interface RawResponse {
 }
 
 /**
- * Sends one request over a new connection, exactly as given, including requests that a correct
- * client never sends. Signs it as in CONTRACT 1 if a secret is given.
+ * Sends one request over a new connection, exactly as given. So a test can send a request that a
+ * correct client never sends. Signs the request as in CONTRACT 1 if a secret is given.
  */
 export async function sendSigned(signed: SignedRequest): Promise<RawResponse> {
   const body = bodyBytes(signed.body);

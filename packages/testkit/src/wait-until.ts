@@ -8,9 +8,9 @@ export interface WaitOptions {
 const pollMinMs = 10;
 const pollMaxMs = 50;
 /**
- * The pause before a poll, as a share of the time waited so far, between `pollMinMs` and
- * `pollMaxMs`. A longer wait polls less often, because polls take CPU from the processes under
- * test.
+ * The pause before a poll is this share of the time waited so far, from `pollMinMs` to `pollMaxMs`.
+ * After 300 ms of waiting, the pause is 30 ms. Pauses grow, because polls take CPU from the
+ * processes under test.
  */
 const pollShare = 0.1;
 const timeoutMsDefault = 10_000;

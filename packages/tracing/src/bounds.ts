@@ -6,7 +6,7 @@ const driftMsMax = 50;
 
 /**
  * Makes a clock of Unix time in milliseconds, with the resolution of the monotonic clock. The wall
- * clock alone is too coarse: it has whole milliseconds, and some spans are shorter than one.
+ * clock has only whole milliseconds, and some spans are shorter than a millisecond.
  */
 export function wallClock(clock: { nowMs(): number; monotonicMs(): number }): () => number {
   let offsetMs = clock.nowMs() - clock.monotonicMs();

@@ -9,8 +9,9 @@ export function newRoot(): { traceId: string; spanId: string } {
 }
 
 /**
- * Traces one request. If it creates a submission, its span is the submission's first step, and is
- * recorded if the submission is traced. For any other request, `isRequestTraced` decides.
+ * Traces one request. The span of a request that creates a submission is the submission's first
+ * step. It is recorded if the submission is traced. The span of any other request is recorded if
+ * `isRequestTraced` returns true.
  */
 export function traceRequest(
   headers: OfferedHeaders,

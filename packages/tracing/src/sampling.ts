@@ -26,8 +26,8 @@ export function ratioOf(sampler: SamplerName, argument: string): number {
 }
 
 /**
- * How many hexadecimal digits at the end of the id of a submission or event decide whether its
- * trace is recorded. The id is a UUIDv7, in which these digits are random.
+ * The last 12 hexadecimal digits of the id of a submission or event decide if its trace is
+ * recorded. They are random, because the id is a UUIDv7.
  */
 const decidingDigits = 12;
 const decidingRange = 16 ** decidingDigits;

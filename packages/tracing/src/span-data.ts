@@ -13,8 +13,8 @@ type Belongs =
    */
   | { readonly kind: 'step'; readonly ref: StepRef; readonly isSubmission: boolean }
   /**
-   * A span that is not a step. Its `spanId` is random. If it is the span of a request with a trace
-   * context, `parent` is that context, and `traceId` is the parent's.
+   * A span that is not a step. Its `spanId` is random. If a request came with a trace context, the
+   * span of the request has this context as `parent`, and has the same `traceId`.
    */
   | {
       readonly kind: 'own';

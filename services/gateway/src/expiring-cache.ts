@@ -14,8 +14,8 @@ interface Entry<Value> {
 }
 
 /**
- * Caches loaded values. The age of a value counts from the start of its load. Callers share a load
- * in flight if it began less than their `ageMsMax`, and less than `ttlMs`, ago.
+ * Caches loaded values. The age of a value counts from the start of its load. A caller shares a
+ * load in flight if this load is younger than the caller's `ageMsMax` and younger than `ttlMs`.
  */
 export function createExpiringCache<Value>({
   load,

@@ -6,7 +6,7 @@ export interface Auditing {
   readonly logger: Logger;
   /**
    * The number of known faults of the ledger. NaN if the status of the audit is missing or
-   * unreadable. Also NaN if the last audit failed or no audit has ended, unless a fault is known.
+   * unreadable. NaN instead of 0 if the last audit failed or no audit has ended.
    */
   readonly setLedgerFaults: (count: number) => void;
   /**
@@ -27,8 +27,8 @@ export interface Auditing {
 
 export interface Auditor {
   /**
-   * Audits the ledger unless another process is doing so. With `isDueOnly`, only if an audit is
-   * due. Calls `show` in each case. Throws if the audit or `show` fails.
+   * Audits the ledger unless another process is doing so. With `isDueOnly`, audits only if an audit
+   * is due. Always calls `show` at the end. Throws if the audit or `show` fails.
    */
   readonly audit: (options: { readonly isDueOnly: boolean }) => Promise<void>;
   /**

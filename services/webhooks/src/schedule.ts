@@ -116,8 +116,9 @@ export class Schedule {
   }
 
   /**
-   * Returns the endpoints to claim for, each with the most attempts to claim. All these attempts
-   * count as in flight until `claimed` gives the unused ones back.
+   * Returns the endpoints of the next claim. `attemptsMax` is the most attempts to claim for an
+   * endpoint, and all of them count as in flight. `claimed` later gives back those that were not
+   * claimed.
    */
   take(): Asked[] {
     const asked: Asked[] = [];

@@ -1,7 +1,6 @@
 /**
- * Above this rate of woken tenants, the deliverer pauses after a job, so that more tenants share a
- * claim (decision 13). Below this rate, it does not pause, because a pause would only delay
- * webhooks.
+ * If more tenants than this are woken per second, the deliverer pauses after a job. More tenants
+ * then share a claim (decision 13). At a lower rate, a pause would only delay webhooks.
  */
 const tenantsPerSecond = 150;
 /**

@@ -33,8 +33,8 @@ export function statFields(pid: number): string[] | undefined {
 }
 
 /**
- * The number after `name` in a file with lines like `VmRSS: 17 kB`. 0 if the file cannot be read,
- * because its process has ended, or if it has no such line.
+ * The number after `name` in a file with lines like `VmRSS: 17 kB`. 0 if the file has no such line.
+ * Also 0 if the file cannot be read, for example after its process has ended.
  */
 export function fieldOf(file: string, name: string): number {
   const found = new RegExp(`^${name}:\\s+([0-9]+)`, 'm').exec(textOf(file) ?? '');

@@ -85,8 +85,8 @@ export function halfLoadFigures(results: readonly ShapeResult[]): GoalFigures {
 }
 
 /**
- * In each result, the first system has many rows, and the second has few. Each figure is a ratio of
- * the two, from the shape in which this ratio is greatest.
+ * Compares the first system, which has many rows, with the second, which has few. Each figure has
+ * the ratios of one shape only: the shape with the greatest median ratio.
  */
 export function growthFigures(results: readonly ShapeResult[]): GoalFigures {
   return new Map([
@@ -96,8 +96,8 @@ export function growthFigures(results: readonly ShapeResult[]): GoalFigures {
 }
 
 /**
- * The ratios of the shape with the greatest median ratio. The greatest ratio of each round is not
- * used, because chance would raise it above 1 even for equal systems.
+ * Returns the ratios of the shape whose median ratio is the greatest. It does not take the greatest
+ * ratio of each round. Chance would raise such a ratio above 1 even for equal systems.
  */
 function ofWorstShape(
   results: readonly ShapeResult[],

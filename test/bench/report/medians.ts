@@ -2,8 +2,9 @@ import { median } from '../quantile.ts';
 import { isHeld, type Percentiles, type Sample } from '../sample.ts';
 
 /**
- * The median of each figure by itself. But the memory is that of the last sample, and `isAbandoned`
- * is true if the driver abandoned more than half of the schedules.
+ * The median of each figure, computed separately. There are two exceptions. The memory is taken
+ * from the last sample. `isAbandoned` is true if the driver abandoned more than half of the
+ * schedules.
  */
 export function medianOf(samples: readonly Sample[]): Sample {
   const of = (figure: (sample: Sample) => number): number => median(samples.map(figure));

@@ -1,9 +1,10 @@
 /**
- * SQL for the rows that months of operation leave. In each `INSERT`:
+ * SQL for rows of past months. In each `INSERT`:
  *
  * - `$1`: the tenants' ids, `$6`: their number.
- * - `$4`: the number of submissions, `$2` to `$3`: those to write.
- * - `$5`: each tenant's first balance in micros.
+ * - `$2`, `$3`: the first and last submission to write.
+ * - `$4`: the number of submissions.
+ * - `$5`: a tenant's first balance in micros.
  * - `$7`: now.
  */
 
@@ -12,8 +13,8 @@ const chargeMicros = 30_500_000;
 /** The first submission was created about this many days ago, and the last one a minute ago. */
 const days = 90;
 /**
- * The seed has events and deliveries only for submissions that ended in the last `notifiedDays`
- * days, and only for the second half of the tenants, because only these have webhooks.
+ * Only the second half of the tenants have webhooks. The seed has events and deliveries only for
+ * these tenants, and only for submissions that ended in the last `notifiedDays` days.
  */
 const notifiedDays = 27;
 

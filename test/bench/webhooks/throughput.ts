@@ -15,8 +15,8 @@ const roundMsMax = 60_000;
 type Say = (line: string) => void;
 
 /**
- * Measures how fast a plain BullMQ worker works off a backlog of deliveries, and how fast this
- * service does. Returns the service's median rate with 100 tenants, per second.
+ * Measures how fast a plain BullMQ worker delivers a backlog, and how fast this service delivers
+ * it. Returns the service's median rate with 100 tenants, in deliveries per second.
  */
 export async function measureThroughput(world: World, rounds: number, say: Say): Promise<number> {
   const receiver = await world.program('receiver');

@@ -25,8 +25,8 @@ export interface RunPlan {
   readonly moment: Moment;
   /**
    * After the strike, the agent is killed once more for each of these numbers. The kill comes when
-   * the restarted agent has a link, but at the latest that number of milliseconds after the
-   * restart.
+   * the restarted agent has a link. If it has no link yet, the kill comes this many milliseconds
+   * after the restart.
    */
   readonly againAfterMs: readonly number[];
   /**

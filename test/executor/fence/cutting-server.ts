@@ -51,8 +51,8 @@ const page = `<!doctype html><title>Apply</title>
 const credentials = selfSigned('p256');
 
 /**
- * The SHA-256 of the public key of the cutting server's certificate, in base64. A browser accepts
- * the certificate if it has the flag `acceptCertificate(hash)`.
+ * The SHA-256 of the public key of the cutting server's certificate, in base64. A browser that is
+ * started with the flag `acceptCertificate(hash)` accepts the certificate.
  */
 export function certificateHash(): string {
   const key = createPublicKey(credentials.cert).export({ type: 'spki', format: 'der' });

@@ -30,8 +30,8 @@ export const senders = {
 export type Sender = keyof typeof senders;
 
 /**
- * The longest time that a broken journal waits before it throws. A request in this time is a fault,
- * because nothing may be sent before the journal has written.
+ * With `isJournalBroken`, the journal waits up to this time for a request, then throws. A request
+ * in this time is a fault, because nothing may be sent before the journal has written.
  */
 const earlyRequestMs = 700;
 

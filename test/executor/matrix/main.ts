@@ -3,8 +3,9 @@ import { chromiumBinary } from '@svc/local';
 import { type Cell, cells, notShown, runCell } from './cell.ts';
 
 /**
- * `pnpm executor:matrix [--at-once N] [--only TEXT]`: runs one job for each pair of ATS and
- * behaviour that exists. `--only` runs those whose names contain TEXT.
+ * `pnpm executor:matrix [--at-once N] [--only TEXT]`: runs one job for each possible pair of an ATS
+ * and a behaviour, such as `greenhouse success`. With `--only`, runs only the pairs whose names
+ * contain TEXT.
  */
 const { values } = parseArgs({
   options: {

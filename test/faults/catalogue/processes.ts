@@ -57,8 +57,8 @@ const pause: FaultKind = {
 };
 
 /**
- * Finds code that trusts the clock of its process. Signed requests stay valid, because the clock is
- * wrong by only 4 min and the signature window is 300 s.
+ * Sets a wrong clock in one service process, to find code that trusts this clock. Signed requests
+ * stay valid, because the clock is wrong by only 4 min and the signature window is 300 s.
  */
 const wrongClock = lastingKind('a wrong clock', 6, (random, { services }) => {
   const name = random.pick(services)?.name;

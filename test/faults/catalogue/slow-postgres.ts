@@ -11,8 +11,9 @@ import { proxyOf } from './proxies.ts';
  */
 const delaysMs = [80, 160, 250] as const;
 /**
- * Postgres stays slow for at least this many times the delay. A fault with a second part begins
- * that part only afterwards, because submissions are then at every step.
+ * Postgres stays slow for at least this many times the delay. Submissions are then at every step.
+ * If the fault has a second part, such as a stop of Postgres, the second part begins only after
+ * this time.
  */
 const waysBefore = 8;
 

@@ -37,8 +37,8 @@ export function isDecisive(answer: Answer | undefined): answer is Answer {
 }
 
 /**
- * The timeout of a request without `timeoutMs`. It is longer than a gateway waits before it answers
- * a creation: `dispatchDeadlineMs` plus `dispatchGraceMs` (6 s).
+ * The timeout of a request without `timeoutMs`. It must exceed the 6 s for which a gateway waits
+ * before it answers a creation (`dispatchDeadlineMs` plus `dispatchGraceMs`).
  */
 const timeoutMsDefault = 12_000;
 

@@ -24,8 +24,8 @@ function overheard(journal: Journal): Journal {
   const ended = new Map<string, { outcome: 'completed' | 'failed'; code: string | null }>();
   for (const entry of journal.found) {
     if (entry.phase === 'ended') ended.set(entry.submissionId, outcomeOf(entry));
-    // An earlier process began this submission. The agent reports it as failed without a write of
-    // the outcome to the journal, so `write` cannot note the outcome.
+    // An earlier process began this submission. The agent reports it as failed, but does not write
+    // this outcome to the journal. `write` therefore never gets the outcome.
     if (entry.phase === 'begun' || entry.phase === 'submitting') {
       ended.set(entry.submissionId, { outcome: 'failed', code: 'node_error' });
     }

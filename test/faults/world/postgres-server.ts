@@ -9,8 +9,8 @@ export interface PostgresUnderTest {
   /** The URL with the role of the services. It leads to Postgres without a proxy. */
   serviceUrl(): string;
   /**
-   * Present if services connect to Postgres without a proxy, because it has several servers or runs
-   * on another host. Returns the URL for the services, which names all servers.
+   * Present if Postgres has several servers or runs on another host. Services then connect without
+   * a proxy, to the URL that this function returns. The URL names all servers.
    */
   clusterUrl?(): string;
   /**

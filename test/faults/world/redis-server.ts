@@ -12,8 +12,8 @@ export interface RedisUnderTest {
   readonly pid: () => number;
   isUp(): boolean;
   /**
-   * Present if services connect to Redis without a proxy (`TcpProxy`), because it is a cluster, has
-   * sentinels or runs on another host. Returns the URL for the services.
+   * Present if Redis is a cluster, has sentinels or runs on another host. Services then connect
+   * without a `TcpProxy`, to the URL that this function returns.
    */
   clusterUrl?(): string;
   /** Ends Redis with `kill -9`. Writes that are not in its file yet are lost. */

@@ -24,7 +24,7 @@ const runMs = 2_000;
 const warmUpMs = 15_000;
 /**
  * An answer that takes longer than this counts as unmeasured, because only a machine that is too
- * slow causes it. A lack of free slots does not, because the service then refuses at once.
+ * slow causes it. If no slot is free, the service refuses at once, so its answer is not late.
  */
 const lateMs = 3_000;
 const unmeasuredPartMax = 0.02;

@@ -7,8 +7,8 @@ const stuckAfterMs = 30_000;
 export class Activity {
   #inFlight = 0;
   /**
-   * The number of messages to each dispatcher that are sent and not handled yet. The number is
-   * negative while a handled message is not counted as sent yet.
+   * For each dispatcher, the number of messages that were sent to it and that it has not handled
+   * yet. The number is negative if a message is counted as handled before it is counted as sent.
    */
   readonly #mail = new Map<string, number>();
 

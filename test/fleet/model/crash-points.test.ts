@@ -6,8 +6,8 @@ import { passVerdict } from './verdict.ts';
 import { World } from './world.ts';
 
 /**
- * The first tests let each fault happen at each point of the table in decision 16. In three cells
- * of that table they expect the ends of decision 18, which replaces these cells.
+ * The first tests let each fault happen at each point of the table in decision 16. Decision 18
+ * replaces three cells of that table. For these cells, the tests expect what decision 18 says.
  */
 
 const rig = await useRig();

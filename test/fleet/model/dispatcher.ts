@@ -135,8 +135,8 @@ export class ModelDispatcher {
   }
 
   /**
-   * Accepts the WebSocket upgrade of a node, for which it runs one SQL statement. If the dispatcher
-   * is still alive after this statement, the node sends `hello`.
+   * Accepts the WebSocket upgrade of a node. One SQL statement gives the link its epoch. If the
+   * dispatcher is still alive after this statement, the node sends `hello`.
    */
   connect(node: ModelNode): void {
     const { activity, rig } = this.#ground;
@@ -172,8 +172,8 @@ export class ModelDispatcher {
   }
 
   /**
-   * Stops the dispatcher as SIGTERM does. `passTime` advances the clock by the dispatch deadline.
-   * Throws if a dispatch job is left after the first `passTime`.
+   * Stops the dispatcher as SIGTERM does. Each call of `passTime` advances the clock by the
+   * dispatch deadline. After the first call, every dispatch job must have ended. Otherwise throws.
    */
   async drain(passTime: () => Promise<void>): Promise<void> {
     await passTime();

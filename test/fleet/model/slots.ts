@@ -9,8 +9,8 @@ import type { World } from './world.ts';
 const slotsBackMs = 31_000;
 
 /**
- * Checks the confirmed slots of each linked node in the registry. If the submission of such a slot
- * was offered on the current link, this link must have the submission as a run.
+ * Checks the slots that the registry lists as confirmed for each linked node. If the submission of
+ * such a slot was offered on the node's current link, this link must have the submission as a run.
  */
 export async function compareTaken(world: World): Promise<void> {
   await world.settled();

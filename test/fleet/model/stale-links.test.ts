@@ -7,9 +7,9 @@ import { passVerdict } from './verdict.ts';
 import { World } from './world.ts';
 
 /**
- * In these tests, a node works at one dispatcher. Another dispatcher waits for Postgres, and its own
- * link to the node is stale or ends meanwhile. It must neither end nor take over the node's work
- * (CONTRACT 7, "Instances").
+ * In these tests, a node works at one dispatcher. Another dispatcher waits for Postgres, and its
+ * link to the node is stale or ends. The waiting dispatcher must neither end nor take over the
+ * node's work (CONTRACT 7, "Instances").
  */
 const rig = await useRig();
 

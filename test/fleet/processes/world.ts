@@ -16,9 +16,9 @@ export interface ScriptedCredentials {
 }
 
 /**
- * The auditor counts an offer as open for at most this time, half of `offerTimeoutMs`. With the
- * full time, it could count an ended offer together with the next one, because frames of two
- * sockets arrive in any order.
+ * The auditor counts an offer as open for at most this time, half of `offerTimeoutMs`. The end of
+ * an offer and the next offer arrive on two sockets, in any order. With the full time, the auditor
+ * could count both offers as open.
  */
 const openForMs = 1_000;
 /** The pause in `settled`. It gives the processes time to react to a command. */
@@ -61,9 +61,9 @@ export class ProcessWorld implements Fleet, Playground {
   }
 
   /**
-   * The wire ids of the submissions that the auditor knows. It knows those that appeared on the
-   * links of `nodes` and, after the verdict, those that an agent began. The run knows no other ids,
-   * so it can cancel only these submissions.
+   * The wire ids of the submissions that the auditor has seen on the links of `nodes`. After the
+   * verdict, those that an agent began are included. A run can cancel only these submissions,
+   * because it knows no other ids.
    */
   get submissions(): string[] {
     return [...this.auditor.sightings.keys()];

@@ -97,8 +97,9 @@ const cut: Action = (world) => {
 };
 
 /**
- * Stalls the dispatcher that gets the next `hello`, and cuts the link of this `hello` so that only
- * the node notices. Creates a submission, so that the node may get work through another dispatcher.
+ * At the next `hello`, stalls the dispatcher that gets it, and cuts the link. The node notices the
+ * cut at once, the service only after `linkSilentMs`. Creates a submission, which the node may get
+ * through another dispatcher.
  */
 const stallGreeting: Action = (world) => {
   const { network, scheduler, random } = world;

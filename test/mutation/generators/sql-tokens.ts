@@ -50,9 +50,9 @@ export function conditionEnd(tokens: readonly SqlToken[], from: number): number 
 }
 
 /**
- * The index of the first token after the clause that begins at `from`: one of `stops`, a dollar
- * quote, or the bracket or END that closes the level around the clause. If there is no such token,
- * the number of tokens.
+ * Returns the index of the token that ends the clause at `from`. This is a dollar quote, one of
+ * `stops` that is not nested, or the closing parenthesis, bracket or END around the clause. Without
+ * such a token, the number of tokens.
  */
 export function clauseEnd(
   tokens: readonly SqlToken[],

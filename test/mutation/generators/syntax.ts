@@ -17,8 +17,8 @@ export interface Visit {
    */
   readonly scope: string;
   /**
-   * The number of the innermost function around the node. The functions of a file count from 1. 0
-   * means that the node is in no function.
+   * The number of the innermost function around the node. The functions of a file are numbered from
+   * 1. The number is 0 if the node is in no function.
    */
   readonly reach: number;
   /**

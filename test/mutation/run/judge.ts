@@ -29,8 +29,9 @@ const slowFactorMax = 5;
 const spareMs = 30_000;
 
 /**
- * Runs the tests in order until one fails. A failure that the machine may have caused counts only
- * if the test passes without the mutant and fails with it again.
+ * Runs the tests in order until one fails. If the machine may have caused the failure, repeats the
+ * failed test without and then with the mutant. The failure counts only if the test passes without
+ * it and fails with it.
  */
 export async function judge(
   worker: Worker,

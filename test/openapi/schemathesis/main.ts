@@ -7,7 +7,8 @@ import { runAtLiveGateway } from '../live-gateway.ts';
 
 /**
  * `pnpm openapi:schemathesis [--cases N] [--seed S]`: sends at least N generated requests to a live
- * gateway. The OpenAPI document must describe each answer.
+ * gateway, in rounds. It ends early after a round with a failure. The OpenAPI document must
+ * describe each answer.
  */
 const { values } = parseArgs({
   options: { cases: { type: 'string', default: '20000' }, seed: { type: 'string', default: '1' } },

@@ -40,8 +40,8 @@ function collect(figures: Map<string, string>, path: string, value: unknown): vo
 
 /**
  * Copies the typical usage in `from` to each job type of `card` that has none. `svc rate-card show`
- * prints a card without its typical usage, so a card that was printed, edited and applied would
- * otherwise lose its estimates.
+ * omits the typical usage. Without this copy, a card that was printed, edited and applied would
+ * lose it.
  */
 export function inheritTypicalUsage(card: RateCard, from: RateCard): RateCard {
   return {

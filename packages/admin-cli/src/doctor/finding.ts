@@ -34,8 +34,8 @@ export interface Deployment {
    */
   readonly isPurgeLate: boolean | null;
   /**
-   * Partitions that are more than a day older than the retention, such as `deliveries 2026-01`.
-   * Null if the retention of usage or of deliveries is unknown.
+   * The partitions whose retention ended more than a day ago, such as `deliveries 2026-01`. Null if
+   * no running service reports `usageDays`, or none reports `deliveryDays`.
    */
   readonly partitionsOverdue: readonly string[] | null;
   /** Null if `REDIS_URL` is not set or Redis cannot be reached. */

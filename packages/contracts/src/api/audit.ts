@@ -17,9 +17,9 @@ export const ChangeAuthor = Type.Object({
 });
 
 /**
- * The values before or after the change: the changed settings, all members of a webhook endpoint or
- * key, or facts about a secret's rotation. For a creation `before` is null, and for a deletion
- * `after` is null.
+ * The values before or after the change. For settings: the changed ones. For a webhook endpoint or
+ * a key: all its members. For a secret's rotation: facts about the rotation. `before` of a creation
+ * and `after` of a deletion are null.
  */
 const ChangedMembers = Nullable(Type.Object({}));
 

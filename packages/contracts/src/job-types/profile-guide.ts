@@ -1,6 +1,7 @@
 /**
- * The page for tenants about `applicantProfile` (CONTRACT 10). Tests check that a node fills forms
- * from the examples as the page says, and reports each mistake with the message on the page.
+ * The page for tenants about `applicantProfile` (CONTRACT 10). Tests check that the node fills in
+ * forms from the page's examples as the page says. They also check that the node's error messages
+ * are those on the page.
  */
 
 export const profileGuidePath = '/docs/applicant-profile';

@@ -181,9 +181,8 @@ function variantsOf(schema: unknown): readonly unknown[] {
 }
 
 /**
- * Each old variant (of `anyOf` or `oneOf`) must have a compatible new variant. In answers, the
- * number of variants must not grow, unless each old variant has a `const` for a name in
- * `growingMembers`.
+ * Each old variant (of `anyOf` or `oneOf`) must have a compatible new variant. An answer may get
+ * more variants only if each old variant has a `code` or `type` with a `const` (`growingMembers`).
  */
 function compareVariants(
   context: Comparison,
@@ -203,8 +202,8 @@ function compareVariants(
     for (const variant of before) compareSchemas(context, direction, at, variant, now);
     return;
   }
-  // An answer may lose all its variants if each one has a `const` for a name in `growingMembers`.
-  // If this name is `code`, `compareConditions` still compares the members that each code requires.
+  // An answer may lose all its variants if each one has a `code` or `type` with a `const`. For
+  // `code`, `compareConditions` still compares the members that each code requires.
   if (direction === 'response' && after.length === 0 && before.every(isGrowing)) return;
   for (const variant of before) findLike(context, direction, at, variant, after);
   if (direction === 'request' || before.every(isGrowing)) return;

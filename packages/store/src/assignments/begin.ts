@@ -45,8 +45,8 @@ const beginRuns = statement(
 
 async function commitAllRunning(store: Store, begins: readonly Begin[]): Promise<RunCommit[]> {
   const outcomes = new Map<Begin, RunCommit>();
-  // A submission may occur only once in a statement. If a batch has it twice, the statement runs
-  // again for the rest, so that each call gets its own answer.
+  // A statement may contain a submission only once. If two calls of a batch begin the same
+  // submission, each call is sent in its own statement and gets its own answer.
   for (let left = begins; left.length > 0;) {
     const byId = new Map(left.map((begin) => [begin.submissionId, begin]));
     const asked = [...byId.values()];

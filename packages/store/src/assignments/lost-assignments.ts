@@ -8,9 +8,9 @@ import { nodeEndingsSql } from './node-endings.ts';
 import { sealServiceFailure } from './service-failures.ts';
 
 /**
- * Functions that store `node_lost` for findings of decision 18, such as a `hello` that does not
- * name an assignment. They lock submissions before nodes (decision 19), and check the finding only
- * on locked rows.
+ * Functions that end assignments as `node_lost` in cases of decision 18, for example if a `hello`
+ * does not name an assignment. They lock submissions before nodes (decision 19). They check the
+ * case only after they have locked the rows.
  */
 
 export type HelloFinding =

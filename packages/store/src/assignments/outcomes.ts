@@ -172,8 +172,8 @@ function sealedTexts(
   return reports.map(({ submissionId, outcome }) => {
     const text =
       outcome.kind === 'failed' ? { message: outcome.message } : { result: outcome.result };
-    // The tenant is missing only if the submission is unknown. The empty id is then harmless,
-    // because the statement finds no row and does not store the sealed value.
+    // `tenants` lacks a tenant only if the submission is unknown. The empty id does no harm then:
+    // the statement finds no row, so it does not store the sealed value.
     const tenantId = tenants.get(submissionId) ?? '';
     return sealOutcome(store, { id: submissionId, tenantId, kind: outcome.kind }, text);
   });

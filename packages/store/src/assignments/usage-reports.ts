@@ -112,9 +112,9 @@ function raisedUsage(): string {
 }
 
 /**
- * SQL for `i`, a row's position in the parameter arrays. With `OFFSET 0`, Postgres looks it up once
- * per row. A join with the arrays is not used, because it might not use the primary key
- * (`dispatch.ts`).
+ * SQL for `i`, the position of the row's id in the array `$id`. `OFFSET 0` makes Postgres compute
+ * `i` once per row. A join with the arrays is not used, because its plan might not use the primary
+ * key.
  */
 export const placeOfRow = '(SELECT array_position($id, s.id) AS i OFFSET 0) place';
 

@@ -70,8 +70,9 @@ function isTenant({ actorKind }: Pick<AuditEntry, 'actorKind'>): boolean {
 function conditionsOf(filter: AuditFilter): Prisma.AuditEntryWhereInput {
   const { actorId, action, subjectId, since, until, beforeId } = filter;
   return {
-    // The indexes by `actorId` and by `subjectId` begin with the kind. So a filter by one of these
-    // ids also names all kinds that have such an id. Only operators and tenants have an `actorId`.
+    // The kind is the first column of the indexes by `actorId` and by `subjectId`. So a filter by
+    // one of these ids also names every possible kind. An `actorId` is the id of an operator or a
+    // tenant.
     ...(actorId === null ? {} : { actorKind: { in: ['operator', 'tenant'] }, actorId }),
     ...(action === null ? {} : { action }),
     ...(subjectId === null ? {} : { subjectKind: { in: subjectKinds }, subjectId }),

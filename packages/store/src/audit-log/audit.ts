@@ -20,8 +20,9 @@ export interface Author {
 }
 
 /**
- * A change, or a reading of personal data. A member of `before` or `after` that exists on the wire
- * has the same name here. Neither contains a secret or personal data of applicants.
+ * A change, or a reading of personal data. Members of `before` and `after` that exist on the wire
+ * have the same names here. `before` and `after` contain no secrets and no personal data of
+ * applicants.
  */
 export interface AuditedChange {
   /** A noun, a dot, and the act or finding, such as `tenant.disable` or `audit.head_missing`. */

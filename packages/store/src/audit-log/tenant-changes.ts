@@ -11,9 +11,9 @@ import type { Store } from '../connection/store.ts';
 import { type Actor, appendAudit, type Author } from './audit.ts';
 
 /**
- * `before` is null for a creation, and `after` for a deletion. A member that exists on the wire has
- * the same name here. The tenant can read both objects, so they contain no secret and no query of a
- * URL (`withoutQuery`).
+ * `before` is null for a creation. `after` is null for a deletion. Members that exist on the wire
+ * have the same names here. The tenant can read both objects, so they contain no secrets and no
+ * query strings of URLs (`withoutQuery`).
  */
 export interface TenantChange {
   readonly tenantId: string;
@@ -23,8 +23,8 @@ export interface TenantChange {
 }
 
 /**
- * Records a change of settings, webhook endpoints or keys. `query` must be that of the transaction
- * of the change. Each such change needs this call, because `GET /v1/audit` lists only recorded
+ * Records a change of settings, webhook endpoints or keys. Pass the `query` of the transaction that
+ * makes the change. Each such change needs this call, because `GET /v1/audit` lists only recorded
  * changes (CONTRACT 12).
  */
 export async function recordTenantChange(

@@ -8,8 +8,9 @@ import { isAnswerLost } from './errors.ts';
 export type Attempt = 'first' | 'repeat';
 
 /**
- * Returns one output for each input, in their order. In a `repeat`, an input that was already
- * processed must change nothing more. It gets the lost output, or one that says so, such as `null`.
+ * Returns one output for each input, in the order of the inputs. In a `repeat`, an input that was
+ * already processed must change nothing more. Its output is that of the first attempt, or a value
+ * such as `null` that shows that nothing changed.
  */
 export type Run<Input, Output> = (
   inputs: readonly Input[],

@@ -18,9 +18,9 @@ const answerMsDefault = 10_000;
 
 interface BatchOptions {
   /**
-   * The most batches in flight at once; default 1. Waiting inputs are split among them. Otherwise
-   * one batch would get all inputs, because callers that are answered together call again together
-   * (decision 9).
+   * The most batches in flight at once; default 1. Waiting inputs are split among these batches
+   * (decision 9). Without the split, one batch would get all inputs, because callers that get their
+   * answers together also call again together.
    */
   readonly inFlightMax?: number;
   /**

@@ -19,9 +19,9 @@ export interface IdClock {
 }
 
 /**
- * A clock for new ids. The time in an id decides the monthly partition of the id's row. This time
- * is the database's (decision 6), or the host's until a reading of the database's clock has
- * succeeded.
+ * A clock for new ids. The time in an id decides the monthly partition of the id's row. The clock
+ * returns the database's time (decision 6). Until it has read the database's clock, it returns the
+ * host's time.
  */
 export function createIdClock(
   readDatabaseMs: () => Promise<number>,

@@ -30,8 +30,9 @@ export interface Place {
 }
 
 /**
- * A phase of the change from values that are sealed only for their row to values that are sealed
- * for their complete place. `sealing-phase.ts` explains the phases.
+ * A phase of a change of all sealed values. Before the change, a value is bound only to its table,
+ * column and row. Afterwards it is bound to its complete place (`Place`). `sealing-phase.ts`
+ * explains the phases.
  */
 export type SealingPhase = 'previous' | 'resealing' | 'bound';
 
@@ -97,8 +98,8 @@ export interface Store {
   readonly readClock: () => Promise<void>;
   /**
    * Rows have the types of `pg`, but a `bigint` column is a bigint. Pass a list as one array or
-   * JSON parameter. Otherwise each length of the list is another text, and each connection keeps a
-   * prepared statement for every text.
+   * JSON parameter. With a parameter per item, each length would be another SQL text, and each
+   * connection keeps a prepared statement for each text.
    */
   readonly query: Query;
   /**

@@ -53,8 +53,9 @@ interface ClaimedAt {
 }
 
 /**
- * A claim moves `next_attempt_at` and not `due_at`, because no index contains `next_attempt_at`
- * (decision 29). Lateral joins prevent plans that read a whole table (decision 23).
+ * A claim changes `next_attempt_at` and not `due_at`. No index contains `next_attempt_at`, so this
+ * change needs no new index entry (decision 29). Lateral joins prevent plans that read a whole
+ * table (decision 23).
  */
 const claimSql = (at: ClaimedAt): string => `
   WITH endpoint AS MATERIALIZED (

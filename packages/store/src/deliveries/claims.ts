@@ -53,8 +53,8 @@ export interface EndpointClaim {
 }
 
 /**
- * Claims due deliveries of the destinations in `asks`, those that have been due the longest first.
- * Marks deliveries that must not be sent as `dropped` or `exhausted` (CONTRACT 6).
+ * Claims due deliveries. For each destination in `asks`, the deliveries that became due first are
+ * claimed first. Marks deliveries that must not be sent as `dropped` or `exhausted` (CONTRACT 6).
  */
 export async function claimDue(
   store: Store,

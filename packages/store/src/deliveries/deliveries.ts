@@ -162,8 +162,8 @@ export async function exhaustAgedRounds(
 
 /** Marks the pending deliveries to the URL of a tenant's settings as `dropped`. */
 export async function dropPendingDeliveries(query: Query, tenantId: string): Promise<void> {
-  // This statement and that of `recordAttempt` both lock deliveries in the order of their ids. The
-  // two statements therefore do not deadlock with each other.
+  // This statement locks deliveries in the order of their ids, and so does the statement of
+  // `recordAttempt`. Therefore the two statements do not deadlock with each other.
   await query(
     `WITH pending AS MATERIALIZED (
        SELECT id FROM deliveries WHERE tenant_id = $1::uuid AND status = 'pending'

@@ -46,8 +46,8 @@ export async function rejectPending(
   store: Store,
   submissionId: string,
   /**
-   * With `onlyOverdue`, a call earlier than `dispatchGraceMs` after the dispatch deadline rejects
-   * nothing. The result is then `not_pending`, although `state` may be `pending`.
+   * With `onlyOverdue`, the submission is rejected only if `dispatchGraceMs` have passed since its
+   * dispatch deadline. An earlier call returns `not_pending`, although `state` may be `pending`.
    */
   options: { onlyOverdue: boolean; offers?: readonly OfferRecord[] },
 ): Promise<{ kind: 'rejected' } | { kind: 'not_pending'; state: SubmissionState | null }> {

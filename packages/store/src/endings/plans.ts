@@ -48,8 +48,9 @@ export interface EndingPlan {
 }
 
 /**
- * Returns null if `request` does not end the submission. Otherwise also writes the account's new
- * figures into `accounts`, because the tenant's next ending in the batch starts from them.
+ * Returns null if `request` does not end the submission. Otherwise returns the plan and writes the
+ * account's new figures into `accounts`. The tenant's next ending in the batch starts from these
+ * figures.
  */
 export function planOne(
   store: Store,

@@ -19,8 +19,9 @@ export interface EndingWrites {
 }
 
 /**
- * In the updates, the value for a row is at the position of the row's id in the array of ids. The
- * rows are found by ids, so that the planner can only use the primary keys (decision 23).
+ * In the updates, each array has the value for a row at position `i`, the position of the row's id
+ * in the array of ids. The updates find rows by `= ANY` of the ids, so that the planner can only
+ * use the primary keys (decision 23).
  */
 const writeRows = statement(
   {

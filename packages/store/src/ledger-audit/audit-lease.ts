@@ -143,8 +143,8 @@ export async function readState(
 }
 
 /**
- * Replaces the state with the one that `next` returns. A process that audits now loses its lease.
- * Returns the database's time. Throws if the row of `ledger_audit` is missing.
+ * Replaces the state with the one that `next` returns. If a process is auditing at this moment, it
+ * loses its lease. Returns the database's time. Throws if the row of `ledger_audit` is missing.
  */
 export function replaceState(
   store: Store,

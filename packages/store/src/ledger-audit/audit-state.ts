@@ -38,8 +38,9 @@ export interface FullPass {
 export interface AuditState {
   readonly step: bigint;
   /**
-   * The last `recent` pass or whole audit (`saveWholeAudit`). `at` is its end, or null before the
-   * first one. `pass` counts only `recent` passes that have ended.
+   * Figures of the last `recent` pass or whole audit (`saveWholeAudit`). `at` is the time at which
+   * it ended, or null if none has ended yet. `pass` is the number of `recent` passes that have
+   * ended.
    */
   readonly recent: { readonly pass: number; readonly at: Date | null; readonly tenants: number };
   readonly full: FullPass;
@@ -49,9 +50,9 @@ export interface AuditState {
     readonly submissions: number;
   } | null;
   /**
-   * At most `faultsMax` faults. A fault stays until a later pass of the kind `by` has ended and has
-   * not found it. `saveWholeAudit` replaces all faults at once, except those of the audit's own
-   * records.
+   * At most `faultsMax` faults. A fault is removed when a later pass of the kind `by` ends and has
+   * not found it again. `saveWholeAudit` replaces all faults at once, except those of the audit's
+   * own records.
    */
   readonly faults: readonly FoundFault[];
 }

@@ -8,8 +8,9 @@ import { withFaults, withoutEarlier } from './audit-state.ts';
 import { readStarts, sealCheckpoint } from './checkpoints.ts';
 
 /**
- * The pass over the entries after each account's checkpoint. One checkpoint for all accounts would
- * miss an entry that commits after entries of other accounts with higher sequence numbers.
+ * The pass over the entries after each account's checkpoint. Entry 5 of one account may commit
+ * after entry 6 of another account. One checkpoint for all accounts could already be at 6, and the
+ * pass would miss entry 5.
  */
 
 export interface RecentLimits {

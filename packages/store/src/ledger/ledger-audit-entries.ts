@@ -4,9 +4,9 @@ import { Prisma } from '../generated/client.ts';
 import { faultsMax, type LedgerFault } from './ledger-fault.ts';
 
 /**
- * Audits ledger entries in pages, by tenant and sequence. A tenant's new entry always follows the
- * entries already read: it gets the tenant's highest sequence, because it is written while the
- * tenant's account is locked.
+ * Audits ledger entries in pages, by tenant and sequence. A new entry is written while its tenant's
+ * account is locked, so it gets the tenant's highest sequence. It therefore follows all entries of
+ * the tenant that were already read.
  */
 
 export interface LedgerPlace {
@@ -55,8 +55,9 @@ export interface EntryPageLimits {
 }
 
 /**
- * Audits a page that begins after `from` and ends at one of `limits`. Checks its entries, and the
- * accounts from the tenant of `from` up to, but not including, the tenant of `next`.
+ * Audits the entries after `from` until one of `limits` is reached. Also checks the accounts from
+ * the tenant of `from` on. The account of the returned `next` is excluded, because a later page
+ * checks it.
  */
 export async function auditEntryPage(
   query: Query,

@@ -37,8 +37,9 @@ interface StateRow {
 }
 
 /**
- * The age of a submission counts from the time at which its state began. This is the time of its
- * outcome, or else of its start, its dispatch or its creation.
+ * The age of a submission is the time that it has been in its state. It counts from the last of
+ * these events: creation, dispatch, start and outcome. A `running` submission, for example, counts
+ * from its start.
  */
 const submissionsSql = `SELECT state, count(*)::int AS count,
   COALESCE(max(GREATEST(extract(epoch FROM svc_now()

@@ -4,8 +4,8 @@ import type { Query } from '../connection/query.ts';
 import type { Store } from '../connection/store.ts';
 
 /**
- * The most rate cards that are kept in memory for one store. Each version of a card counts. If a
- * read would exceed this number, it first drops all kept cards.
+ * The most rate cards that are kept in memory for one store. Two versions of a card count as two.
+ * If newly read cards would exceed this number, all kept cards are dropped first.
  */
 const knownCardsMax = 1_000;
 
@@ -26,7 +26,8 @@ export async function rateCardOfVersion(store: Store, version: number): Promise<
 
 /**
  * Reads the rate cards of `versions` and keeps them in memory, because the card of a version never
- * changes. The returned function throws for a version that does not exist or is not in `versions`.
+ * changes. Returns a function that gives the card of a version. It throws if the version does not
+ * exist or is not in `versions`.
  */
 export async function pinnedCards(
   store: Store,

@@ -63,7 +63,7 @@ export const typicalUsageSettledMin = 20;
 
 /**
  * The average usage of completed submissions whose usage did not exceed the cap, rounded to 3
- * decimals. Null for fewer than `typicalUsageSettledMin` of them.
+ * decimals. Null if there are fewer than `typicalUsageSettledMin` such submissions.
  */
 export async function typicalUsage(store: Store, jobType: string): Promise<Usage | null> {
   const asked = store.query<Record<string, string>>(

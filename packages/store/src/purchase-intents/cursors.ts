@@ -3,8 +3,9 @@ import type { Store } from '../connection/store.ts';
 import { holdFence } from './lease.ts';
 
 /**
- * A position in a token account's signatures. A cursor passes a signature only after the watcher
- * has read its transaction, noted it as unread, or found that it failed (decision 32).
+ * A position in the list of a token account's signatures. A cursor moves past a signature only if
+ * its transaction was read, if the transaction failed, or if the signature was recorded as unread
+ * (decision 32).
  */
 export interface CursorPosition {
   readonly tokenAccount: string;
@@ -77,8 +78,9 @@ export async function findWatchedAccounts(store: Store): Promise<WatchedAccount[
 }
 
 /**
- * Creates a token account's cursor at `start`, unless it has one. Signatures of earlier slots are
- * not read. Throws `LeaseLost` if the lease has another epoch.
+ * Creates the cursor of a token account at `start`. Does nothing if the account has a cursor. The
+ * watcher ignores signatures from earlier slots. Throws `LeaseLost` if the lease's epoch is no
+ * longer `epoch`.
  */
 export async function openCursor(
   store: Store,

@@ -24,8 +24,8 @@ interface IntentPayment {
   /** The time when the service recorded the payment. */
   readonly at: Date;
   /**
-   * True if a grant of the watcher or of an operator names this payment. If several payments confirm
-   * an intent together, its grant names only the last of them.
+   * True if a grant of the watcher or of an operator names this payment. If two payments together
+   * confirm an intent, the watcher's grant names only the second. The first then has false here.
    */
   readonly isGranted: boolean;
 }

@@ -178,8 +178,9 @@ export type AssignmentOutcome =
   | { readonly kind: 'intent_open' };
 
 /**
- * Grants credits, once and with a reason, for an unexplained payment or for one that came after its
- * intent was confirmed (CONTRACT 9). The audit log records the grant.
+ * Grants credits for an unexplained payment, or for a payment that came after its intent was
+ * confirmed (CONTRACT 9). A payment gets at most one grant. The audit log records the grant and its
+ * reason.
  */
 export async function assignPayment(
   store: Store,

@@ -45,9 +45,9 @@ export async function findDueQuestions(store: Store, limit: number): Promise<Due
 }
 
 /**
- * Records that a question was answered and all transactions of the answer were read. Does nothing
- * while a signature of the reference is unread, or after the intent is closed. Throws `LeaseLost`
- * if the lease has another epoch.
+ * Records that a question was answered. Does nothing if the intent is closed, or if a signature
+ * that names the reference is still recorded as unread. Throws `LeaseLost` if the lease's epoch is
+ * no longer `epoch`.
  */
 export async function noteAnswered(
   store: Store,
@@ -68,9 +68,9 @@ export async function noteAnswered(
 const stepsMax = 1_000;
 
 /**
- * Expires due intents, and closes expired ones after their grace, up to `stepsMax` each (CONTRACT
- * 8). An intent waits until its payments have been read (decision 32). Throws `LeaseLost` if the
- * lease has another epoch.
+ * Expires due intents, and closes expired intents after their grace, at most `stepsMax` of each
+ * (CONTRACT 8). An intent waits until its payments have been read (decision 32). Throws `LeaseLost`
+ * if the lease's epoch is no longer `epoch`.
  */
 export async function endDueIntents(
   store: Store,

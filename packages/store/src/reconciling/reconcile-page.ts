@@ -48,9 +48,9 @@ export function pageValues({ after, limit }: PageOptions): ValuesOf<typeof pageP
 }
 
 /**
- * SQL for a page of candidates. `rows` is a `SELECT` of `id`, `at` and the columns that `columns`
- * uses, sorted by `at` and `id`. `columns` adds results, such as `c.node_id`, and ends with a
- * comma.
+ * SQL for a page of candidates. `rows` is a `SELECT` of `id` and `at`, sorted by both. It may
+ * select more columns, such as `node_id`. `columns` adds these to the results, for example as
+ * `c.node_id,` with the comma.
  */
 export function candidatesSql(
   reconciler: ReconcilerName,

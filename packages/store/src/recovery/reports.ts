@@ -17,8 +17,8 @@ export interface JournalReport {
 }
 
 /**
- * The result of a node's report of a submission. A finding of `openFindings` means that the
- * database did not have the submission, and that it could not be inserted.
+ * The result of applying a node's report about a submission. If it is one of `openFindings`, the
+ * database did not have the submission, and the submission could not be inserted.
  */
 export type ReportFinding =
   /** The submission was assigned to this node, in the reported state or a later one. */

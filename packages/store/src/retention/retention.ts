@@ -29,8 +29,9 @@ export interface LockPauses {
 }
 
 /**
- * The attempts at one drop or at one page of deletions. An attempt waits at most 15 ms for each
- * lock. If all attempts fail, the drop or the page fails, and the next call tries again.
+ * The number of attempts to drop one partition or to delete one page, and the pause between
+ * attempts. An attempt waits at most 15 ms for each lock. If all attempts fail, the next call tries
+ * again.
  */
 const lockPauses: LockPauses = { attemptsMax: 20, pauseMs: 500 };
 

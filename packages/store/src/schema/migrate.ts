@@ -64,8 +64,8 @@ const advisoryLock = 7_261_948_305;
 const advisoryPauseMs = 100;
 
 /**
- * Applies the pending migrations except those in `waiting` (decision 33), and grants the role of
- * `serviceUrl` its privileges. If a run is stopped, the next run continues it.
+ * Applies the pending migrations, but not those that the result lists in `waiting` (decision 33).
+ * Grants the role of `serviceUrl` its privileges. If a run is stopped, the next run continues it.
  */
 export async function migrate(
   ownerUrl: string,

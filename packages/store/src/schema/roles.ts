@@ -164,8 +164,9 @@ function scramVerifier(password: string): string {
 }
 
 /**
- * The names of the existing tables and sequences, and of columns as `<table>.<column>`. Privileges
- * are granted only on these, because a migration that adds others may still wait (`migrate.ts`).
+ * The names of all existing tables and sequences, and of all columns, such as `nodes.id`.
+ * Privileges are granted only on these. A table or column is missing while the migration that adds
+ * it waits (`migrate.ts`).
  */
 async function existingNames(owner: Client): Promise<ReadonlySet<string>> {
   const { rows } = await owner.query<{ name: string }>(

@@ -8,8 +8,9 @@ import {
 } from '@svc/domain';
 
 /**
- * The states of submissions for SQL (decision 25). Indexes contain the column `ended_otherwise`
- * instead of `state`, because `state` changes more often (decision 29).
+ * The states of submissions for SQL (decision 25). Indexes do not contain the column `state`,
+ * because it changes often. They contain `ended_otherwise`: the state of a submission that ended
+ * without success, or else null (decision 29).
  */
 
 /** The states in which the hold exists: the submission has not ended. */

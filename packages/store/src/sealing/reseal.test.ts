@@ -26,8 +26,8 @@ test('a page is sealed under the first key, opens with it alone, and is skipped 
   const next = `next:${randomBytes(32).toString('base64')}`;
   const opened = store.sealer;
   const alone = createSealer(openKeyring(next));
-  // This sealer does the same as a sealer whose keyring has both keys. It seals under the next key,
-  // and opens values that are sealed under the next or the old key.
+  // This sealer seals under the next key. It opens values that are sealed under the next or the old
+  // key. A sealer whose keyring has both keys does the same.
   const sealer = {
     ...alone,
     unseal: (place: Place, sealed: Uint8Array) => {

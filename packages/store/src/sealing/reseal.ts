@@ -74,8 +74,8 @@ export const sealedColumns: readonly SealedColumn[] = [
 ];
 
 /**
- * The result of one page. `next` is the `after` of the following page, or null if this page is the
- * last one because it has fewer than `rowsPerPage` rows.
+ * The result of one page. `next` is the value of `after` for the following page. It is null if this
+ * page has fewer than `rowsPerPage` rows, because then it is the last page.
  */
 export interface ResealedPage {
   looked: number;

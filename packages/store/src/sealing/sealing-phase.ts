@@ -2,9 +2,9 @@ import type { SealingPhase, Store } from '../connection/store.ts';
 import { environmentPlace } from './sealed.ts';
 
 /**
- * A database's phases. `previous`: values are sealed for their row only (table, column, row).
- * `resealing`: new values are sealed for their complete place, with tenant and kind. `bound`:
- * values that are sealed for their row only are refused.
+ * The sealing phases of a database. `previous`: a value is sealed for its row only (table, column,
+ * row). `resealing`: a new value is sealed for its complete place, also tenant and kind. `bound`:
+ * values sealed for their row only are refused.
  */
 
 /** The first byte of a value that is sealed for its row only. */
@@ -68,8 +68,9 @@ export function followPhase(store: Store): () => void {
 const previousWritesMsMax = 30_000;
 
 /**
- * Makes services seal new values for their complete place (`Place`). Returns for how many
- * milliseconds some may still seal values for their row only. Returns 0 in the phase `bound`.
+ * Makes services seal new values for their complete place (`Place`). Services that do not know this
+ * yet still seal for the row only. Returns the milliseconds until no service does so, and 0 in the
+ * phase `bound`.
  */
 export async function beginReseal(store: Store): Promise<number> {
   const [row] = await store.query<{ remainingMs: number }>(

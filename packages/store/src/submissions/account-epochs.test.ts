@@ -73,8 +73,9 @@ test('a stale hold is refused as such even if its key is taken, and costs its ba
   const kinds = outcomes.map(({ kind }) => kind);
   expect(kinds).toEqual(['stale_credentials', 'stale_credentials', 'held']);
   expect(await fixture.figures(tenantId)).toEqual({ balance: 400, held: 400 });
-  // Disabling the tenant raises the epoch. The last two holds are then repeated, as if their answer
-  // had been lost. The hold that was committed must still be recognised.
+  // Disabling the tenant raises the epoch. Then the holds `current` and `stale` are repeated, as if
+  // their first answers had been lost. `current` was committed, so its outcome must still be
+  // `held`.
   await setTenantEnabled(store, tenantId, false, testAuthor);
   const repeated = await holdSubmissions(store, [current, stale], 'repeat');
   expect(repeated.map(({ kind }) => kind)).toEqual(['held', 'stale_credentials']);

@@ -65,9 +65,9 @@ export function holdSubmission(store: Store, submission: NewSubmission): Promise
 }
 
 /**
- * Places the holds as if one by one (decision 9), but a second hold with the same key and epoch
- * gets `key_taken` even if the first is refused. If another statement takes the key of one of
- * several holds meanwhile, throws and places none.
+ * Places the holds as if one by one (decision 9). But the second of two with the same key and epoch
+ * gets `key_taken`, even if the first is refused. If another statement takes a key meanwhile, a
+ * batch of several holds throws and places none.
  */
 export async function holdSubmissions(
   store: Store,

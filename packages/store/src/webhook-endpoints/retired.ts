@@ -4,8 +4,8 @@ import type { Destinations, EventTarget } from '../deliveries/destinations.ts';
 import { endpointSecretPlace, tenantSecretPlace, unsealText } from '../sealing/sealed.ts';
 
 /**
- * An active URL that a change replaces or clears becomes a retired endpoint with a copy of its
- * secrets. It gets only the event about this change (decision 35).
+ * If a change replaces or clears an active URL, the former URL becomes a retired endpoint with a
+ * copy of the secrets. This endpoint gets only the event about the change (decision 35).
  */
 
 interface FormerUrl {

@@ -173,8 +173,9 @@ export async function onAccept(
   confirmSlotLater(dispatcher, link, run);
   assign(dispatcher, link, { message, run, ...commit });
   reportOfferResult(dispatcher, message, 'dispatched');
-  // If the link ended before the payload was sent, the submission must end here, because the node's
-  // next `hello` may have been handled before the commit. Then that `hello` did not end it.
+  // The link may have ended before the payload was sent. Usually the node's next `hello` ends such
+  // a submission. But that `hello` may have been handled before the commit, so the submission is
+  // also ended here.
   if (!hasEnded(link) || run.isAssigned) return;
   freeSlot(dispatcher, link, submissionId);
   await giveUpUnsent(dispatcher, link, submissionId);

@@ -52,9 +52,9 @@ export type OfferingStep =
   | { readonly kind: 'give_up' };
 
 /**
- * How much longer than `offerTimeoutMs` the dispatcher that offers a submission waits for the
- * result of an offer. The dispatcher of the node's link reports this result. If it does not, the
- * first dispatcher ends the offer itself.
+ * The dispatcher that offers a submission waits for the result of an offer for `offerTimeoutMs`
+ * plus this time. The dispatcher of the node's link reports the result. If no report has come by
+ * then, the waiting dispatcher ends the offer.
  */
 const silentDispatcherAfterMs = 250;
 /**

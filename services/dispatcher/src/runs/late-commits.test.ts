@@ -12,8 +12,8 @@ describe('an accept whose link is gone before it is committed', () => {
     const { offerId } = await node.next('offer');
     const unlock = await service.lockRow(id);
     node.send({ type: 'accept', offerId });
-    // The `cancel` for this frame shows that the accept already waits in Postgres, because the
-    // dispatcher starts to handle frames in the order of their arrival.
+    // The dispatcher starts to handle frames in the order of their arrival. So after the `cancel`
+    // that answers this frame, the accept already waits in Postgres.
     node.send({ type: 'usage', submissionId: 'sub_x', usage: {} });
     await node.next('cancel');
     await node.cut();

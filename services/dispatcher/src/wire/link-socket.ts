@@ -11,8 +11,8 @@ import type { OpenLink } from './node-link.ts';
  */
 export const unreadBytesMax = 2 * frameToNodeBytesMax;
 /**
- * The interval of heartbeat checks. A check drops a link if no frame arrived for `linkSilentMs`
- * minus this interval, because at the next check the silence may be longer than `linkSilentMs`.
+ * The interval of heartbeat checks. A check drops a link that was silent for more than 14.5 s. If
+ * it left the link to the next check, the silence could exceed the allowed 15 s (`linkSilentMs`).
  */
 export const heartbeatCheckMs = 500;
 

@@ -22,8 +22,9 @@ export type Principal =
       /** The UUID of the key that signed the request. */
       readonly keyId: string;
       /**
-       * True if the credentials were loaded less than `keysTtlMs` ago. If false, their epoch
-       * must be confirmed by a hold or by recent credentials before an answer is sent.
+       * True if the credentials were loaded less than `keysTtlMs` ago. Otherwise their epoch may be
+       * out of date. Then a hold or recent credentials must confirm the epoch before an answer is
+       * sent.
        */
       readonly isRecent: boolean;
     }
@@ -34,8 +35,8 @@ export type Authentication =
   | ProblemAnswer;
 
 /**
- * How old the credentials may be. `any`: of any age, so the caller must compare their epoch.
- * `recent`: less than `keysTtlMs` old (CONTRACT 1). `new`: loaded for this call.
+ * How old the credentials may be. `any`: of any age, so the caller must check that their epoch is
+ * still current. `recent`: less than `keysTtlMs` old (CONTRACT 1). `new`: loaded for this call.
  */
 export type KeyAge = 'any' | 'recent' | 'new';
 

@@ -28,8 +28,8 @@ const answerOf = (epoch: bigint) => json(422, { epoch: Number(epoch) });
 const held = json(201, {});
 
 /**
- * For each age: the epoch of the keys, and whether these keys are recent. If an age is null or
- * missing, the authentication with keys of this age is refused.
+ * For each `KeyAge`: the epoch of the keys that `identify` finds, and whether these keys are
+ * recent. If an age is null or missing, `identify` refuses the request.
  */
 type Known = Partial<Record<KeyAge, readonly [number, boolean] | null>>;
 

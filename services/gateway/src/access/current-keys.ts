@@ -14,8 +14,9 @@ const keysChange = unavailable(
 );
 
 /**
- * Answers a request with cached keys. An answer from old keys is sent only if a hold decided it
- * (decision 17) or recent keys of the same epoch verify the request.
+ * Answers a request with cached keys. If the keys are old, the answer needs a confirmation. Either
+ * a hold has checked their epoch (decision 17), or recent keys of the same epoch verify the
+ * request.
  */
 export async function answerWithCurrentKeys({
   firstAge,
@@ -25,8 +26,8 @@ export async function answerWithCurrentKeys({
   readonly firstAge: KeyAge;
   readonly identify: (age: KeyAge) => Promise<Authentication>;
   /**
-   * If `firstAge` is `any`, this may run several times, and with old keys. It must then change
-   * nothing in Postgres, except by a hold that checks the credentials.
+   * If `firstAge` is `any`, this may run several times, also with old keys. Then the only change
+   * that it may make in Postgres is a hold that checks the credentials.
    */
   readonly attempt: (principal: Principal) => Promise<HoldReply>;
 }): Promise<{

@@ -13,8 +13,8 @@ export interface KeyUses {
 }
 
 /**
- * The longest time from the use of a key to the statement that stores the time of this use. The row
- * of a key still changes at most once a minute, because the store keeps this time to the minute.
+ * The collected uses are stored at most this long after the first of them. The store rounds the
+ * time of a use down to the minute. So the row of a key changes at most once a minute.
  */
 const flushAfterMs = 20_000;
 /** If uses of this many keys wait to be stored, the next write does not wait for `flushAfterMs`. */

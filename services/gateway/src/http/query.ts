@@ -38,9 +38,8 @@ export function queryProblem(errors: readonly ProblemError[]): ProblemAnswer {
 }
 
 /**
- * Decodes at most the first `countMax` parameters. The caller passes one more than the number of
- * known parameters, because a query with that many is refused: one of them must be unknown or
- * repeated.
+ * Decodes at most the first `countMax` parameters. The caller passes the number of known parameters
+ * plus one. In a query with this many, one must be unknown or repeated, so the query is refused.
  */
 function firstParameters(query: string, countMax: number): URLSearchParams {
   let end = 0;

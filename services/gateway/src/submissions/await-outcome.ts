@@ -16,8 +16,8 @@ export interface PendingCreation {
 }
 
 /**
- * Waits until a creation leaves `pending`. Rejects it a second after its deadline (CONTRACT 3).
- * Returns undefined if it does not exist or stays `pending`.
+ * Waits until a creation leaves `pending`. If it is pending a second after its deadline, rejects it
+ * (CONTRACT 3). Returns undefined if it does not exist, or is still pending after `waitMsMax`.
  */
 export async function awaitDispatchOutcome<Creation extends PendingCreation, Reported>(steps: {
   readonly read: () => Promise<Creation | null>;

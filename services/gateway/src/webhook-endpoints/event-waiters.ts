@@ -50,8 +50,8 @@ export function createEventWaiters(deps: {
 
   async function look(): Promise<void> {
     try {
-      // Looks once for the events of each endpoint, after the lowest `after` of its waiting
-      // requests. An event after this position also ends the waits with a higher `after`.
+      // For each endpoint, looks for events after the lowest `after` of the requests that wait for
+      // it. If there is one, all these requests end, even those with a higher `after`.
       const earliest = new Map<string, AwaitedEvents>();
       for (const one of waiting) {
         const known = earliest.get(one.endpointId);

@@ -49,8 +49,9 @@ export function newAccountMemory(): AccountMemory {
 }
 
 /**
- * Creates the cursor of a token account at the newest signature. If an intent is open, it starts up
- * to a page earlier, because that page may contain the payment.
+ * Creates the cursor of a token account. The cursor normally begins at the newest signature. If an
+ * intent is open, the cursor begins up to one page earlier, because this page may contain the
+ * payment.
  */
 export async function startCursor(
   deps: WatcherDeps,
@@ -72,9 +73,8 @@ export async function startCursor(
 }
 
 /**
- * Reads the signatures that are left of the last list or, if none is left, those of a new list.
- * When all signatures of a complete and uncut list are read, stores the time at which the listing
- * began.
+ * Reads the signatures that are left of the last list. If none is left, makes a new list first.
+ * When nothing is left of a complete and uncut list, stores the time at which the listing began.
  */
 export async function pollAccount(
   deps: WatcherDeps,

@@ -5,8 +5,9 @@ import { questionPagesMax } from './limits.ts';
 import { readSignature } from './read-signature.ts';
 
 /**
- * Asks the RPC server for the payments to a reference, because a list of the token account can miss
- * one (decision 32). If a payment cannot be read, the question stays unanswered.
+ * Asks the RPC server for the payments to a reference. This is necessary because the list of the
+ * token account can miss a payment (decision 32). If a payment cannot be read, the question stays
+ * unanswered.
  */
 export async function askForReference(
   deps: WatcherDeps,

@@ -23,8 +23,9 @@ const figuresIntervalMs = 15_000;
 const monotonicMs = (): number => systemClock.monotonicMs();
 
 /**
- * Starts the watcher if the rail is on. Throws `CannotStart` for a wrong setting (CONTRACT 8).
- * The returned function reports why no payment is credited, or null.
+ * Starts the watcher if the rail is on. Throws `CannotStart` for a wrong setting (CONTRACT 8). The
+ * returned function returns the reason why no payment is credited, or null if it knows no such
+ * reason.
  */
 export async function startSolana(
   config: SettlementConfig,

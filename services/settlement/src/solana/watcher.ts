@@ -47,8 +47,8 @@ interface State {
   epoch: bigint | null;
   readonly accounts: Map<string, AccountMemory>;
   /**
-   * Monotonic time at which a check of the rail's terms last passed. Null if none has passed since
-   * the start, the last failed call or the last refused term.
+   * The monotonic time of the last successful check of the rail's terms. Null before the first
+   * success. A failed call to the RPC server or a refused term sets it to null again.
    */
   checkedMs: number | null;
   /**
@@ -181,9 +181,9 @@ function withConfigured(
 }
 
 /**
- * Checks the terms of the rail (CONTRACT 8): genesis hash, mint and recipient; after a first
- * success only the genesis hash. Returns false if one is refused. Throws `RpcUnavailable` if the
- * server does not answer.
+ * Checks the terms of the rail (CONTRACT 8): genesis hash, mint and recipient. After the first
+ * success, checks only the genesis hash. Returns false if a term is refused. Throws
+ * `RpcUnavailable` if the server does not answer.
  */
 async function checkTerms(deps: WatcherDeps, state: State): Promise<boolean> {
   const { solana, rpc, rail, environment, clock, logger } = deps;

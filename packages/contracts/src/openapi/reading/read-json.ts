@@ -25,8 +25,9 @@ export function textOf(value: unknown): string {
 const pointerStart = '#/';
 
 /**
- * The value at the place in `document` that the `$ref` of `value` names (`#/…`). Undefined if the
- * document does not have this place. Returns `value` itself if it has no such `$ref`.
+ * Follows the `$ref` of `value`, such as `#/components/schemas/Quote`, within `document`. Undefined
+ * if `document` has nothing there. Returns `value` itself if it has no `$ref` that begins with
+ * `#/`.
  */
 export function resolveRef(document: unknown, value: unknown): unknown {
   const ref = textOf(memberOf(value, '$ref'));

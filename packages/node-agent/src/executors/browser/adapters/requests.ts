@@ -18,8 +18,9 @@ export function postTo(path: RegExp): (form: FormToSend) => SubmissionMatcher {
 }
 
 /**
- * Matches requests that may submit the form (CONTRACT 10, "At most once"). A filled-in value in the
- * request is a sign, unless it is shorter than `textLengthMin`.
+ * Matches requests that may submit the form (CONTRACT 10, "At most once"). Such a request sends the
+ * form to its action, or contains a filled-in value. Values shorter than `textLengthMin` do not
+ * count.
  */
 export function actionOrFilledValue(form: FormToSend): SubmissionMatcher {
   const needles = form.values.filter(({ length }) => length >= textLengthMin).flatMap(spellings);

@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Browser } from 'playwright-core';
 
 /**
- * Settles as `work` does. Rejects if `work` is still pending `graceMs` after the end of the
- * browser, because some calls of Playwright, such as `newPage`, would then never settle.
+ * Settles as `work` does. After the browser has ended, waits for `work` for at most `graceMs`, then
+ * rejects. Otherwise some calls of Playwright, such as `newPage`, would never settle.
  */
 export async function whileConnected<T>(
   browser: Browser,

@@ -5,9 +5,9 @@
 export type Seal =
   | { readonly kind: 'open' }
   /**
-   * The first connection that matches `to` takes the slot. The others wait, and are refused once
-   * the slot is `ended`. Only a CORS preflight to the same host and port passes, while the slot is
-   * `free`.
+   * The first connection that matches `to` takes the slot. A plain HTTP `OPTIONS` request (CORS
+   * preflight) to the same host and port passes while the slot is `free`. All others wait. Once the
+   * slot is `ended`, all are refused.
    */
   | { readonly kind: 'sealed'; readonly to: SealedTo; readonly slot: 'free' | 'used' | 'ended' }
   | { readonly kind: 'shut' };

@@ -20,8 +20,8 @@ const errorPageMsMax = 2_000;
 const quietMs = 300;
 const quietMsMax = 2_000;
 /**
- * If no form has appeared after this time, the link or button that leads to the form is followed,
- * but only once. On a page with an error status, none is followed.
+ * If no form has appeared after this time, the search follows the link or button that leads to the
+ * form. It does this only once, and not on a page with an error status.
  */
 const entryAfterMs = 1_000;
 
@@ -117,8 +117,8 @@ async function namedTarget(page: Page, hint: string): Promise<FormTarget | undef
 }
 
 /**
- * The frame that has a form, if there is exactly one. Undefined if the page embeds a known ATS
- * (applicant tracking system), because the form of that ATS may still appear.
+ * The frame with a form. Undefined unless exactly one frame has a form. Also undefined if the page
+ * embeds a known ATS (applicant tracking system), because the form of that ATS may still appear.
  */
 async function genericTarget(page: Page): Promise<FormTarget | undefined> {
   const main = page.mainFrame();

@@ -32,8 +32,9 @@ function runsInPage(): never {
 }
 
 /**
- * Makes a stub of `run` for Playwright, which sends the text of a function to the page. The text of
- * the stub has all functions of `modules`, and a call of `run`.
+ * Makes the function that Playwright gets in place of `run`. Playwright sends only the text of this
+ * function to the page. The text contains all functions of `modules`, because `run` may call them,
+ * and a call of `run`.
  */
 function inFrame<Argument, Result>(
   run: (argument: Argument) => Result,

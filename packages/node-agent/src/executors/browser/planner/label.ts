@@ -1,6 +1,7 @@
 /**
- * Words that mark a question as required or optional. A label loses them only in brackets, after
- * "*" or after a dash: the question "Is a visa required?" keeps its last word.
+ * Words that mark a question as required or optional. A label loses such a word if it is in
+ * brackets, or last after "*" or a dash: "Phone (required)" equals "Phone". But "Is a visa
+ * required?" keeps the word.
  */
 const mark =
   '(?:required|mandatory|optional|erforderlich|pflichtfeld|freiwillig|obligatoire|requis|facultatif|obligatorio|opcional|必須|任意)';

@@ -2,8 +2,8 @@ import type { OptionsValue } from './form-model.ts';
 import { normaliseLabel } from './label.ts';
 
 /**
- * Returns the options that the labels name, as the page shows them. Spellings are tried only for a
- * single label. Undefined if an option is missing or ambiguous.
+ * Finds the option of the page for each label. If there is only one label and it finds no option,
+ * tries `spellings` in their order. Undefined if an option is missing or ambiguous.
  */
 export function chooseOptions(
   options: readonly string[],

@@ -56,8 +56,8 @@ function invalid(message: string): ProfileReading {
 }
 
 /**
- * Messages that replace unclear messages of the schema. Each key is the keyword that the profile
- * breaks, alone or with the name of the member that breaks it.
+ * Messages that replace unclear messages of the schema. A key is a keyword of JSON Schema, such as
+ * `oneOf`. A key such as `pattern name` is only for errors of this keyword in a member `name`.
  */
 const rules: Readonly<Record<string, string>> = {
   oneOf: 'must have either base64, or url with sha256',

@@ -78,10 +78,10 @@ export async function listEverySubmission(
     ],
     ' AND ',
   );
+  // With the ids of the page as an array, the planner reads the rows by their primary key.
   const { text, values } = Prisma.sql`
-    WITH page AS MATERIALIZED (${idsOf(filter, conditions, order)})
-    SELECT ${Prisma.raw(operatorColumns)} FROM submissions WHERE id IN (SELECT id FROM page)
-    ORDER BY ${order} LIMIT ${limit}`;
+    SELECT ${Prisma.raw(operatorColumns)} FROM submissions
+    WHERE id = ANY(ARRAY(${idsOf(filter, conditions, order)})) ORDER BY ${order} LIMIT ${limit}`;
   const rows = await store.query<Row>(text, values);
   return rows.map((row) => ofRow(store, row));
 }

@@ -68,7 +68,7 @@ test('a rotated secret of a node does not open as the current one', async () => 
   const rotation = { nodeId, secret: 'nsk_2', overlapMs: 1_000, force: false };
   await rotateNodeSecret(store, rotation, testAuthor);
   const found = await findNodeCredentials(store, nodeId);
-  expect(found?.secrets).toEqual([
+  expect(found?.secrets).toMatchObject([
     { version: 2, secret: 'nsk_2' },
     { version: 1, secret: 'nsk_1' },
   ]);

@@ -8,8 +8,8 @@ type Command = Awaited<ReturnType<typeof createProgram>>;
 export interface CheckedCommands {
   readonly count: number;
   /**
-   * Commands that runbooks contain although `svc` does not have them or one of their options. Each
-   * is written as `<file>: svc <command>`.
+   * The wrong commands in the runbooks: `svc` does not have the command, or the command does not
+   * have the option. Each is written as `<file>: svc <command>`.
    */
   readonly unknown: readonly string[];
 }

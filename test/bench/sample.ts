@@ -30,8 +30,8 @@ export interface Percentiles {
  */
 export interface Sample {
   /**
-   * Submissions per second. The time begins before the first request. It ends with the last 201, or
-   * for a whole life with the last acknowledged webhook.
+   * Created submissions per second. The measured time begins before the first request and ends with
+   * the last 201. For a whole life, it ends with the last acknowledged webhook.
    */
   readonly perSecond: number;
   readonly created: number;

@@ -48,8 +48,8 @@ const asRich = (wire: WireRequest) => signedBy(rich, wire);
 const at = (target: string, wire: WireRequest): WireRequest => ({ ...wire, target });
 
 /**
- * Each request except the last one fails at least two checks. The answer must be that of the check
- * that comes first.
+ * Each request except the last one fails at least two checks. The answer must come from the first
+ * check that fails.
  */
 const neighbours: readonly [string, number, string, () => WireRequest][] = [
   ['unparsable before route', 400, 'bad_request', () => at('/nowhere/%zz', post(job(freshKey())))],

@@ -16,8 +16,8 @@ import {
 } from './worst-cases.ts';
 
 /**
- * For every endpoint of the OpenAPI document, compares the gateway's processor time for the worst
- * cases with that for a plain request.
+ * For every endpoint of the OpenAPI document, compares two processor times of the gateway: the time
+ * for the worst cases and the time for a plain request.
  */
 
 /** A worst case may take at most this many times the processor time of a plain request. */

@@ -8,8 +8,8 @@ export interface PostgresPrograms {
 }
 
 /**
- * Finds a Postgres with `pg_basebackup`, which the Postgres of `npm start` lacks. Downloads
- * Debian's package once, below .local, if none is installed.
+ * Finds an installed Postgres that has `pg_basebackup`. If there is none, downloads Debian's
+ * package into `.local` once. The Postgres of `npm start` does not have `pg_basebackup`.
  */
 export async function debianPostgres(): Promise<PostgresPrograms> {
   const installed = newest('/');

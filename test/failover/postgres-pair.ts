@@ -79,8 +79,8 @@ async function requireNoStandby(primary: PostgresNode): Promise<void> {
 }
 
 /**
- * Lets the primary commit only with a standby. Resolves when a standby is synchronous, and throws
- * after `syncBoundMs` without one.
+ * Makes each commit of the primary wait for a standby. Resolves when a standby is synchronous.
+ * Throws if no standby is synchronous within `syncBoundMs`.
  */
 async function requireStandby(primary: PostgresNode): Promise<void> {
   await primary.query(`ALTER SYSTEM SET synchronous_standby_names = 'ANY 1 (a, b)'`);

@@ -17,8 +17,8 @@ export interface RestOptions {
 const lookEveryMs = 250;
 const moveEveryMs = 2_500;
 /**
- * The step by which the clock advances. It is longer than any lease, start deadline, claim of an
- * attempt and delay before a retry.
+ * The step by which the clock advances. It is longer than the lease, the start deadline, the claim
+ * of a webhook attempt, and each delay before a retry.
  */
 const moveByMs = 61_000;
 

@@ -47,7 +47,7 @@ export interface FaultsOptions {
   /** The file that a service starts from; by default its source. */
   readonly entryOf?: (service: ServiceName) => string;
   /**
-   * If true, the run stops causing faults when the system has not recovered from one, or when
+   * If true, the run stops causing faults when the system has not recovered from a fault, or when
    * `Seen` has complained about an answer.
    */
   readonly endsWhenBroken?: boolean;

@@ -2,8 +2,8 @@ import { boundedTables, keptTables, type TableSize } from './sizes.ts';
 import type { Month, Plan, Year } from './year.ts';
 
 /**
- * The most milliseconds that a session may wait for a lock, or that an exclusive lock may last, in
- * a long run. Stalls of the sampling do not count.
+ * The most milliseconds that a session may wait for a lock, or that an exclusive lock may last.
+ * Applies only to long runs. Stalls of the sampling do not count.
  */
 const lockMsMax = 50;
 const growthMax = 1.2;

@@ -23,8 +23,8 @@ export interface Plan {
   /** The number of submissions that each step runs, from the hold to the delivery. */
   readonly lives: number;
   /**
-   * The number of further rows that each step writes to each of the tables `events`, `deliveries`,
-   * `delivery_attempts` and `usage_reports`.
+   * Each step writes this many rows to each of the tables `events`, `deliveries`,
+   * `delivery_attempts` and `usage_reports`. The rows of the step's submissions are not included.
    */
   readonly rows: number;
 }

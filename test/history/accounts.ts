@@ -11,8 +11,8 @@ import {
 } from './history.ts';
 import { lineTimes, type LineTimes } from './line-times.ts';
 
-// The ledger numbers the rows of an account in the order in which they are written, so the checker
-// tries no other order.
+// The ledger numbers the rows of an account in the order in which they are written. The checker
+// uses this order, and does not search for other possible orders.
 
 /**
  * Checks that the ledger's rows agree with each other, with real time and with the figures that
@@ -93,8 +93,8 @@ function brokenChain(lines: readonly LineRecord[]): string[] {
 }
 
 /**
- * Finds rows that repeat an earlier row. A submission is held, charged and released at most once,
- * and a reference grants at most once.
+ * Finds rows that repeat an earlier row. A submission has at most one hold, one charge and one
+ * release. A reference has at most one grant.
  */
 function repeated(lines: readonly LineRecord[]): string[] {
   const known = new Map<string, LineRecord>();
@@ -113,8 +113,8 @@ function outOfTime(lines: readonly LineRecord[], times: readonly LineTimes[]): s
   const found: string[] = [];
   let earliest = 0;
   let cause: LineRecord | undefined;
-  // The rows that have been reported as a cause. Without this set, one wrong row would be reported
-  // again for each row after it.
+  // The rows that a violation has named as its cause. Each cause is reported only once, although
+  // it can contradict many later rows.
   const reported = new Set<LineRecord>();
   for (const [index, line] of lines.entries()) {
     const { earliestMs = 0, latestMs = Number.POSITIVE_INFINITY } = times[index] ?? {};

@@ -51,8 +51,8 @@ function figures(balance: bigint, held: bigint): string {
 }
 
 /**
- * Maps the figures of a balance to the positions between the rows of the ledger at which a read may
- * see these figures. The lowest position comes first.
+ * Maps each pair of balance and held credits to the positions in the ledger at which a read may
+ * see the pair. Position i is the place after the first i rows. The lowest position comes first.
  */
 function positionsByFigures(lines: readonly LineRecord[]): Map<string, number[]> {
   const positions = new Map([[figures(0n, 0n), [0]]]);

@@ -38,8 +38,8 @@ export interface CreateRecord extends Timed {
 
 export type CreateOutcome =
   /**
-   * `answer` is a digest of the answer without its member `idempotent`. It is null if the observer
-   * saw no text of an answer.
+   * `answer` is a digest of the answer without its member `idempotent`. It is null if the
+   * submission was created directly in the store, without a gateway.
    */
   | {
       readonly kind: 'created';

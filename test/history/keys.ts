@@ -37,8 +37,8 @@ function nameOf({ tenant, key }: { tenant?: string; key?: string }): string {
 }
 
 /**
- * A submission that is known to have had the key. It has the key from `latestBirthMs` to
- * `earliestDeathMs` in every serial order.
+ * A submission that certainly had the key. It had the key at least from `latestBirthMs` to
+ * `earliestDeathMs`, in each order in which the requests can have taken effect.
  */
 interface Holder {
   readonly submissionId: string;

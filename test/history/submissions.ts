@@ -10,7 +10,7 @@ import {
 
 /**
  * Checks that the observed statuses of each submission fit one legal path (CONTRACT 5). The check
- * misses only `cancelled` after `settling`.
+ * does not detect one illegal path: `settling`, then `cancelled`.
  */
 export function checkSubmissions(history: History): Verdict {
   const seen = statusesOf(history);
@@ -93,8 +93,8 @@ function reversals(seen: readonly StatusRecord[]): string[] {
   const byEnd = seen.toSorted((one, other) => one.endMs - other.endMs);
   let highest: StatusRecord | undefined;
   let next = 0;
-  // A `reached` observation may show a status that the submission has left, so it does not
-  // contradict an earlier observation of a higher rank.
+  // A `reached` observation may show a status that the submission has already left. So its rank
+  // may be lower than the rank of an earlier observation. Only `is` is checked.
   const now = seen.filter(({ how }) => how === 'is');
   for (const one of now.toSorted((a, b) => a.beginMs - b.beginMs)) {
     for (let before = byEnd[next]; before !== undefined; before = byEnd[next]) {

@@ -25,14 +25,14 @@ export interface TrialReport {
   readonly payloadsBeforeQuarantine: number;
   readonly payloads: number;
   /**
-   * The highest published surge multiplier with only honest nodes. `surgeMicros` is the highest one
-   * with the hostile node too.
+   * The highest surge multiplier that was published before the hostile node connected.
+   * `surgeMicros` is the highest multiplier after it connected.
    */
   readonly surgeBeforeMicros: bigint;
   readonly surgeMicros: bigint;
   /**
-   * The highest number of slots that stayed taken without an assignment for `slotsSettleMs`, while
-   * no submission was pending or running.
+   * The highest number of slots that were still taken without an assignment after a wait of
+   * `slotsSettleMs`. No submission was pending or running during the wait.
    */
   readonly slotsTakenByNobody: number;
   readonly cappedCount: number;
@@ -95,8 +95,8 @@ export async function runTrial(service: Dispatching, submissions: number): Promi
       await postAll(service, count, look);
       await rested(service);
       slotsTakenByNobody = Math.max(slotsTakenByNobody, await takenByNobody(service));
-      // After the start deadline, the jobs that the hostile node has not started fail. These
-      // failures quarantine the node.
+      // The hostile node starts only a few jobs. Its other jobs fail after the start deadline, and
+      // these failures quarantine the node.
       if (chunk % 5 === 1) await passTime(service, startDeadlineMs);
       await look();
       await settleAll(service);

@@ -43,8 +43,8 @@ export interface Plan {
 const cutsMin = 2;
 const cutsMax = 3;
 /**
- * The most draws for one set of cuts. Some draws add no cut, because the set already has one
- * between the same two hosts.
+ * The most draws for one set of cuts. A set has at most one cut between the same two hosts, so a
+ * draw may replace a cut instead of adding one.
  */
 const drawsMax = 100;
 

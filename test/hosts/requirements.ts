@@ -17,7 +17,7 @@ export function obstacle(): string | undefined {
 
 /**
  * Tries the commands that a run needs, because a container may forbid them. Returns the first
- * command that fails, with its error, or undefined.
+ * command that fails, and its error. Returns undefined if all commands succeed.
  */
 function triedObstacle(): string | undefined {
   const namespace = `${runName(process.pid)}-try`;

@@ -15,8 +15,8 @@ export interface Watch {
 
 const everyMs = 300;
 /**
- * The longest wait for an answer of `/ready`. It is long enough, because a service whose checks
- * time out answers after about 2 s.
+ * The longest wait for an answer of `/ready`. A service answers after about 2 s even if its checks
+ * time out, so this wait is long enough.
  */
 const answerMsMax = 6_000;
 

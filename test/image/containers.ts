@@ -121,8 +121,8 @@ export function openContainers(
     run: (name, more = [], overrides) =>
       engine.podman('run', '--rm', ...words(name, overrides), ...more),
     async healthy(name) {
-      // podman repeats health checks only with systemd, so the check's command runs here. The first
-      // word is the kind of the check.
+      // Without systemd, podman does not repeat health checks, so the check's command runs here.
+      // The first word of `test` is the kind of the check, for example `CMD`.
       const [kind, ...command] = serviceOf(name).healthcheck?.test ?? [];
       if (kind !== 'CMD')
         throw new Error(`the health check of ${name} in the compose file must start with CMD`);

@@ -24,8 +24,8 @@ if [ -d /sys/fs/cgroup/unified ]; then
 fi
 `;
 /**
- * Gives the mount namespace of `run.ts` an empty /run, because podman keeps the addresses of all
- * networks below /run, and no option moves them.
+ * Mounts an empty /run for `run.ts`, so its networks are separate from those of this machine.
+ * podman keeps the addresses of all networks below /run, and has no option for another directory.
  */
 const emptyRun = 'mount -t tmpfs none /run';
 

@@ -171,8 +171,8 @@ async function comeToRest(world: World, stepsMax: number): Promise<void> {
 }
 
 /**
- * Advances the time by the span of `turn`, or by less if a tenant waits or an event is held.
- * Returns true only if the time advanced by the whole span.
+ * Advances the time by the span `restSpansMs[turn]`. An unanswered request or a held event limits
+ * the advance. Returns true only if the whole span has passed.
  */
 async function passRest(world: World, turn: number): Promise<boolean> {
   const { scheduler, requests } = world;

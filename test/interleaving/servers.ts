@@ -34,8 +34,8 @@ interface Servers {
 
 const connectionsMax = 100;
 /**
- * Time limits of Postgres. They are raised to an hour, because the usual ones would end a
- * transaction that the simulation lets wait (see host/hooks.ts).
+ * The time limits of Postgres that are raised to an hour. In a simulation a transaction may wait
+ * for long, and the usual limits would end it (see host/hooks.ts).
  */
 const realLimits = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'];
 /**

@@ -15,8 +15,8 @@ interface Listed {
 }
 
 /**
- * Commands with these names take an argument, even where CONTRACT 9 lists them without one. Only
- * `rate-card show` and `surge show` take none.
+ * A command with one of these names takes an argument, even if CONTRACT 9 lists it without one. The
+ * exceptions are `rate-card show` and `surge show`.
  */
 const takeTheId = [
   'show',
@@ -28,8 +28,8 @@ const takeTheId = [
   'purge',
   'redeliver',
   'rotate-secret',
-  // CONTRACT 9 writes `pause|resume|retry-failed QUEUE`. The argument QUEUE belongs to all three
-  // commands, but the parser finds it only at `retry-failed`.
+  // CONTRACT 9 writes `pause|resume|retry-failed QUEUE`. All three commands take the argument
+  // QUEUE, but `commandsOf` finds it only after `retry-failed`.
   'pause',
   'resume',
 ];

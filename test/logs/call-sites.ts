@@ -55,8 +55,8 @@ function serviceCall(node: SyntaxNode): Found | undefined {
 }
 
 /**
- * Reads a call such as `log('warn', 'message', { … })`, or `log('step', { … })` of the browser
- * executor, which names a step and has no level.
+ * Reads a call such as `log('warn', 'message', { … })`. The browser executor calls `log` without a
+ * level, for example `log('form found', { … })`.
  */
 function agentCall(node: SyntaxNode): Found | undefined {
   const { callee, args } = callOf(node);

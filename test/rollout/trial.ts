@@ -23,8 +23,8 @@ export interface RolloutReport {
    */
   readonly failedCreations: readonly string[];
   /**
-   * One text for each submission that failed because a node or a service disappeared, except those
-   * that nodes lose on purpose.
+   * One text for each submission that failed because a node or a service disappeared. Submissions
+   * with the behaviour `faults.lost` are left out, because the test makes their nodes lose them.
    */
   readonly moved: readonly string[];
   readonly latencies: readonly Latency[];

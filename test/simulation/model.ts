@@ -95,8 +95,8 @@ export class Model {
   }
 
   /**
-   * Ignores a fact with an earlier state, because facts may arrive in any order. A second end that
-   * differs from the first one is a complaint.
+   * Records a fact. A fact with an earlier state than the known one is ignored, because facts may
+   * arrive in any order. A second end with another state or charge is a complaint.
    */
   note(fact: SubmissionFact): void {
     const { submissionId, state, chargedMicros } = fact;

@@ -12,8 +12,8 @@ export interface WireRequest {
   readonly target: string;
   readonly body?: string | Uint8Array | object;
   /**
-   * These headers are added to those of the body and of the signature, and override them. Undefined
-   * removes a header.
+   * Headers for the request. Each replaces the header of the same name that `send` or the signature
+   * adds. The value undefined removes that header.
    */
   readonly headers?: Readonly<Record<string, string | undefined>>;
 }

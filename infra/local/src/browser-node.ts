@@ -25,8 +25,8 @@ interface Way {
 }
 
 /**
- * The demo needs only one slot. If the node had only one, the demo would keep the whole fleet busy,
- * and surge would raise the price (CONTRACT 4).
+ * While the demo runs, this node is the whole fleet. With a single slot, the demo would keep the
+ * whole fleet busy, and surge would raise the price (CONTRACT 4).
  */
 const slots = 4;
 

@@ -66,8 +66,9 @@ export async function fetchFromRelease(
   dir: string,
   release: string,
   /**
-   * Must also name the libraries, the loader and the C library that the programs need, unless those
-   * of this machine are new enough.
+   * The packages of the programs, and of the libraries, the loader and the C library that the
+   * programs need. A package may be left out if this machine has it in a version that is new
+   * enough.
    */
   packages: readonly string[],
   finish: (unpacked: string) => void,

@@ -23,8 +23,8 @@ export interface DemoPlan {
 }
 
 /**
- * Prepares the tenant and the nodes of the demo. Uses those of the last start if the database still
- * has that tenant, and creates what is missing.
+ * Prepares the tenant and the nodes of the demo. If the database still has the tenant of the last
+ * start, uses this tenant and the nodes of that start. Creates what is missing.
  */
 export async function prepareDemoWorld(plan: DemoPlan): Promise<DemoWorld> {
   const { dir, givenDatabaseUrl, simulatedNodes, needsBrowserNode, env, closer, say } = plan;

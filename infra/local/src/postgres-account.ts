@@ -18,8 +18,8 @@ export interface PostgresAccount {
   /** Returns `dir`, or another directory if the account cannot reach `dir`. `dir` must exist. */
   place(dir: string): string;
   /**
-   * If the account is `nobody`, makes it the owner of a file or directory. Other accounts can
-   * already use the files that this process creates.
+   * If the account is `nobody`, makes it the owner of a file or directory. Otherwise does nothing,
+   * because Postgres then runs as the owner of the files that this process creates.
    */
   give(file: string): void;
 }

@@ -136,8 +136,8 @@ async function createCluster(cluster: NewCluster): Promise<void> {
     '--encoding=UTF8',
     '--locale=C',
     '--data-checksums',
-    // Tests connect thousands of times. With the usual number of hash iterations, each connection
-    // would cost the client about 1 ms of CPU.
+    // Tests connect thousands of times. For each connection, the client hashes the password. With
+    // the usual number of iterations, this would cost the client about 1 ms of CPU.
     ...(options.durable ? [] : ['--no-sync', '--set=scram_iterations=1']),
   ]);
   rmSync(initPasswordFile);

@@ -13,7 +13,7 @@ import type {
 } from './types.ts';
 
 /**
- * Makes all methods of the client except `waitFor`. `listsOf` makes those that return `Pages`, and
+ * The methods of the client, except `waitFor`. `listsOf` makes the methods that return `Pages`.
  * `methodsOf` makes the others from `table`.
  */
 
@@ -28,8 +28,8 @@ interface Shape extends Partial<Call<unknown>> {
 
 type Operation = readonly [
   /**
-   * The path after `/v1/`. Empty if `shape` has the whole path as `path`. The id, which is the
-   * first argument of the method, replaces a `:`.
+   * The path after `/v1/`, such as `keys/:`. The id, which is the first argument of the method,
+   * replaces the `:`. Empty if `shape.path` is the whole path.
    */
   path: string,
   /**
@@ -51,13 +51,13 @@ const intents = 'credits/purchase-intents';
 /** A POST that is safe to repeat: a quote, or a creation with an idempotency key. */
 const posted: Shape = { method: 'POST', takesContent: true };
 /**
- * A POST that is not safe to repeat. A repeat could create a second resource, or replace the secret
- * that was in a lost answer.
+ * A POST that is not safe to repeat, because a repeat could create a second resource or rotate a
+ * secret a second time.
  */
 const postedOnce: Shape = { ...posted, isOnce: true };
 /**
  * A POST that queues a delivery. It is not safe to repeat, because a repeat could queue a second
- * test, or send the same delivery once more.
+ * test event, or the same delivery once more.
  */
 const delivered: Shape = { method: 'POST', isOnce: true };
 const patched: Shape = { ...posted, method: 'PATCH' };

@@ -1,8 +1,8 @@
 import { assertInvariant } from './assert.ts';
 
 /**
- * The exact decimal `digits / 10^scale`. The scale is never negative and the fraction has no
- * trailing zero, so equal values have equal fields.
+ * The exact decimal `digits / 10^scale`. The scale is the smallest possible one and never negative:
+ * `1.50` is `15 / 10^1`, and `20` is `20 / 10^0`. Equal values therefore have equal fields.
  */
 export interface Decimal {
   readonly digits: bigint;
@@ -21,8 +21,8 @@ export const decimalDigitsMax = 400;
  */
 export const decimalExponentMax = 400;
 /**
- * The longest text that `parseDecimal` accepts. It is long enough for every accepted number that is
- * written without an exponent (`formatDecimal`).
+ * The longest text that `parseDecimal` accepts. `formatDecimal` never writes a longer text for a
+ * number that `parseDecimal` accepts.
  */
 export const decimalTextLengthMax = 1000;
 
@@ -62,8 +62,8 @@ export function parseDecimal(text: string): Decimal | undefined {
 }
 
 /**
- * Writes a decimal without an exponent. `parseDecimal` of the result gives the same value, if the
- * value is within the limits of `parseDecimal`.
+ * Writes a decimal without an exponent. If the value is within the limits of `parseDecimal`,
+ * `parseDecimal` reads the same value from the result.
  */
 export function formatDecimal(decimal: Decimal): string {
   const sign = decimal.digits < 0n ? '-' : '';

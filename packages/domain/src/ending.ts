@@ -23,8 +23,8 @@ export type EndingRequest =
 export interface EndingFacts {
   readonly state: SubmissionState;
   /**
-   * The rate for the job type and tier in the rate card of the quote. Undefined if the card has
-   * none: a decision that needs it throws `InvariantError`.
+   * The rate for the job type and tier in the rate card of the quote. Undefined if the card has no
+   * such rate. A decision that needs the rate then throws `InvariantError`.
    */
   readonly rate: Rate | undefined;
   readonly surgeMicros: bigint;

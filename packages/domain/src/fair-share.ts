@@ -22,8 +22,8 @@ export const askingMsMin = 1_000;
 /** The longest time for which a tenant counts as asking after its last ask. */
 export const askingMsMax = 600_000;
 /**
- * After its last ask, a tenant counts as asking for this many times its longest recent gap. A gap
- * is the time between two successive asks.
+ * A gap is the time between two successive asks of a tenant. A tenant with a longest recent gap of
+ * 10 s counts as asking for 3 × 10 s after its last ask.
  */
 export const askingGaps = 3;
 /**
@@ -91,8 +91,8 @@ export interface Contention {
   /** The recent maximum of `backlog`. It decays with `backlogMemoryMs`. */
   readonly backlogMax: number;
   /**
-   * The last time at which a tenant that was not above its share got no slot while at least two
-   * tenants counted as asking. 0 if there was none.
+   * The last time at which a tenant got no slot although it was not above its share. It is set only
+   * while at least two tenants count as asking. 0 if it was never set.
    */
   readonly starvedAtMs: number;
   readonly tenants: Readonly<Record<string, Contender>>;

@@ -138,8 +138,8 @@ export function duplicateNamePointers(
  */
 const exactExponentLengthMax = 15;
 /**
- * A longer exponent stays text, because its conversion to a bigint takes quadratic time. Equal
- * numbers with such exponents may have different texts.
+ * An exponent with more than this many characters stays text, because its conversion to a bigint
+ * takes quadratic time. Two equal numbers with such exponents may have different texts.
  */
 const comparedExponentLengthMax = 1000;
 

@@ -86,8 +86,8 @@ export const runLimitMs: Readonly<Record<Tier, number>> = {
 };
 export const usageIntervalMs = 5000;
 /**
- * This long after the first `cancel` frame for a submission, the dispatcher frees its slot even
- * without `stopped` or an outcome from the node.
+ * After the first `cancel` frame for a submission, the node has this long to send `stopped` or an
+ * outcome. After that time, the dispatcher frees the submission's slot even if neither came.
  */
 export const stoppedDeadlineMs = 30_000;
 export const failureMessageLengthMax = 512;
@@ -126,7 +126,7 @@ export const usageRetentionDaysDefault = 90;
 export const deliveryRetentionDaysDefault = 90;
 /**
  * The shortest retention, in days, that can be set for usage reports, deliveries and events. The
- * database refuses to delete younger ones.
+ * database refuses to delete younger rows.
  */
 export const retentionDaysMin = 30;
 

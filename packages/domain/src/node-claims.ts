@@ -26,13 +26,13 @@ export const foreignFramesWindowMs = 60_000;
 
 // CONTRACT 7, "Quarantine".
 /**
- * A node is quarantined after this many assignments that ended `not_started` or `node_lost` since
- * it last reported an outcome other than `node_error`.
+ * A node is quarantined if this many of its assignments end `not_started` or `node_lost`. The count
+ * starts again at 0 when the node reports an outcome other than `node_error`.
  */
 export const unfinishedBeforeQuarantine = 3;
 /**
- * A node is quarantined after this many assignments that ended `node_error` since it last reported
- * another outcome.
+ * A node is quarantined if this many of its assignments end `node_error`. The count starts again at
+ * 0 when the node reports another outcome.
  */
 export const errorsBeforeQuarantine = 5;
 /** The lengths of successive quarantines. The last one repeats. */

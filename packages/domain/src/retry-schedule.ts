@@ -27,8 +27,8 @@ export function attemptsMax(backoffSeconds: readonly number[]): number {
 }
 
 /**
- * Milliseconds from attempt `attemptNumber` (from 1) to the next one. Undefined if the schedule is
- * exhausted. `jitter` is a random number from 0 to 1.
+ * The milliseconds from attempt `attemptNumber` to the next attempt. The first attempt has the
+ * number 1. Undefined if the schedule is exhausted. `jitter` is a random number from 0 to 1.
  */
 export function nextAttemptDelayMs(input: {
   readonly backoffSeconds: readonly number[];

@@ -24,8 +24,8 @@ export function isUsageUnit(name: string): name is UsageUnit {
 }
 
 function parseAmount(value: unknown): Decimal | undefined {
-  // The text that `String` makes from a JSON number has the value that the sender wrote, within the
-  // precision of a double. All later steps are exact.
+  // A JSON number was rounded to a double when it was parsed. If the sender wrote at most 15
+  // digits, `String` gives the same value again: 0.1 becomes `0.1`. All later steps are exact.
   if (typeof value !== 'string' && typeof value !== 'number') return undefined;
   const decimal = parseDecimal(String(value));
   return decimal === undefined || decimal.digits < 0n ? undefined : decimal;

@@ -18,8 +18,8 @@ export interface ExecutionHooks {
 }
 
 /**
- * Reports usage only after an interval in which the executor recorded some. If the executor hangs,
- * nothing is reported, so the lease expires.
+ * At the end of each interval, reports the usage if the executor has recorded usage in the
+ * interval. If the executor hangs, nothing is reported, so the lease expires.
  */
 export function execute(executor: Executor, job: Job, hooks: ExecutionHooks): Execution {
   const controller = new AbortController();

@@ -47,8 +47,8 @@ export interface Executor {
   /** The interval of usage reports; the default is 5 s. */
   readonly usageIntervalMs?: number;
   /**
-   * True if the executor submits nothing before `submitting()` has resolved. A failure or restart
-   * before that is reported with `submitted: false`.
+   * True if the executor submits nothing before `submitting()` has resolved. If the job fails or
+   * the agent restarts before `submitting()` is called, the agent reports `submitted: false`.
    */
   readonly isFenced?: true;
   /**

@@ -7,8 +7,8 @@ import {
 } from './executors/browser/egress/destination.ts';
 
 /**
- * Parsers for the values of options. A parser throws `InvalidArgumentError` with a sentence if the
- * value is invalid.
+ * Parsers for the values of options. If a value is invalid, a parser throws `InvalidArgumentError`,
+ * whose message describes a valid value.
  */
 
 export function wholeNumber(max: number): (text: string) => number {
@@ -43,8 +43,8 @@ export function nodeId(text: string): string {
 }
 
 /**
- * Adds the entries `NAME:PORT=ADDRESS:PORT` of `text`, separated by commas, to `previous`. The last
- * entry for a name and port counts.
+ * Adds the entries of `text` to `previous`. The entries have the form `NAME:PORT=ADDRESS:PORT` and
+ * are separated by commas. If two entries have the same name and port, the last one is used.
  */
 export function hostMapping(text: string, previous: HostMap | undefined): HostMap {
   const added = text.split(',').map((one): [string, { address: string; port: number }] => {

@@ -71,8 +71,8 @@ interface Parsed {
 }
 
 /**
- * The directory of the node `id` in the user's state directory. Without `id`, the directory that
- * contains those of all nodes.
+ * The directory of the node `id`, inside the user's state directory. Without `id`, the directory
+ * that contains the directories of all nodes.
  */
 function defaultStateDir(id: string | undefined): string {
   const base = process.env['XDG_STATE_HOME'] || path.join(homedir(), '.local', 'state');

@@ -64,8 +64,8 @@ async function within(ms: number, promises: readonly Promise<unknown>[]): Promis
 }
 
 /**
- * The node's assignments and unacknowledged outcomes. Each change is on disk before the node acts
- * on it, except an outcome that cannot be written.
+ * The node's assignments and unacknowledged outcomes. The node writes each change to disk before it
+ * acts on the change. It reports an outcome even if the outcome cannot be written.
  */
 export class NodeRuns {
   readonly #context: RunsContext;
@@ -276,7 +276,7 @@ export class NodeRuns {
       const error = new Error('the executor completed without a call of `submitting`');
       await this.#keepOutcome(run, failedOutcome(submissionId, usage, failureOf(error)));
     } else if (executed.kind === 'completed') {
-      // The result is also reported if the run should have stopped, because the work is done. The
+      // The work is done, so the node reports the result even if the run should have stopped. The
       // service stores the result of such a run as a late outcome.
       await this.#keepOutcome(run, completedOutcome(submissionId, usage, executed.result));
     } else if (run.isStopping) {

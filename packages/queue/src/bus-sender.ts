@@ -49,8 +49,8 @@ export function channelsOf(prefix: string, dispatcherId: string): readonly strin
 interface Target {
   readonly send: CallBatcher<DispatcherMessage, boolean>;
   /**
-   * True once the dispatcher is known to subscribe to single messages only. It stays true, because
-   * a dispatcher of another version has another id.
+   * True once the dispatcher is known to receive single messages but no batches. This never changes
+   * for an id, because a dispatcher gets a new id at each start.
    */
   isWithoutBatches: boolean;
 }

@@ -15,8 +15,8 @@ export interface ClusterNode {
 }
 
 /**
- * Parses the answer of `asked` to `CLUSTER NODES`. Skips servers without an address, and those that
- * are still joining the cluster.
+ * Parses the answer of the server `asked` to the command `CLUSTER NODES`. Skips servers without an
+ * address, and servers that are still joining the cluster.
  */
 export function parseClusterNodes(
   text: string,
@@ -59,8 +59,9 @@ function addressIn(
 }
 
 /**
- * Parses a range of hash slots, such as `0-5460`. Skips a hash slot in brackets, which is being
- * moved: its present owner still lists it in a range.
+ * Parses a range of hash slots, such as `0-5460`. A text in brackets, such as `[77->-<id>]`, names
+ * a slot that is being moved. It is skipped, because the present owner also lists the slot in a
+ * range.
  */
 function rangeIn(text: string): [number, number][] {
   const found = /^(\d+)(?:-(\d+))?$/.exec(text);

@@ -15,8 +15,8 @@ import {
 } from '@svc/domain';
 
 /**
- * The domain's `askForSlot` in Lua (decision 40). The key `contention:<job type>:<headroom in %>`
- * has the `Contention` of one job type and tier as JSON.
+ * The domain's `askForSlot` in Lua (decision 40). Each job type and tier has a `Contention`, which
+ * Redis stores as JSON. Its key is `contention:<job type>:<headroom of the tier in %>`.
  */
 export const fairnessLibrary = `
 local contentions = {}

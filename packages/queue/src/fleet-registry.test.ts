@@ -72,8 +72,8 @@ describe('reserving', () => {
     for (const submissionId of ['s1', 's2', 's3', 's4']) {
       chosen.push(await fleet.reserve(wanted(submissionId)));
     }
-    // Before the four calls, n1 (the own node) and n2 have these free slots: 62 and 64, 61 and 64,
-    // 61 and 63, 61 and 62.
+    // The free slots of n1 (the own node) and n2 before each call: first 62 and 64, then 61 and 64,
+    // then 61 and 63, then 61 and 62.
     const nodeIds = ['n1', 'n2', 'n2', 'n1'];
     expect(chosen).toMatchObject(nodeIds.map((nodeId) => ({ nodeId })));
   });

@@ -17,8 +17,8 @@ export interface FleetNode {
   readonly dispatcherId: string;
   readonly linkId: string;
   /**
-   * 0 for a new link, otherwise the number that `join` returned. It is higher than the number of
-   * the node's previous link.
+   * 0 for a new link, otherwise the number that `join` returned for this link. `join` gives a new
+   * link a higher number than the node's previous link had.
    */
   readonly epoch: number;
   /**

@@ -171,8 +171,8 @@ export interface HeldToDispatch extends HeldFacts {
 export type EnqueueDispatch = (held: HeldToDispatch, priority: number) => Promise<void>;
 
 /**
- * Submissions of one priority share jobs (`createGatherer`), at most `jobIdsMax` per job. `nowMs`
- * returns Unix time in milliseconds.
+ * The returned function puts submissions of the same priority into shared jobs (`createGatherer`).
+ * A job has at most `jobIdsMax` submissions. `nowMs` returns Unix time in milliseconds.
  */
 export function createDispatchEnqueuer(
   producer: Producer,

@@ -1,8 +1,8 @@
 import { redisScript } from './redis-script.ts';
 
 /**
- * All gateways together may exceed a limit by the number of tokens that its bucket gains in this
- * time (CONTRACT 2).
+ * All gateways together may give a few tokens too many: at most the number that the bucket gains in
+ * this time (CONTRACT 2). For example, at 100 tokens a second they may give 2 tokens too many.
  */
 const aheadMs = 20;
 /**

@@ -130,8 +130,8 @@ export async function publishReplies(
 }
 
 /**
- * Returns a function that publishes one reply. Replies to one channel share messages
- * (`createGatherer`), at most `replyIdsMax` per message.
+ * Returns a function that publishes one reply. Replies to the same channel are combined into one
+ * message (`createGatherer`). A message has at most `replyIdsMax` replies.
  */
 export function createReplier(redis: Redis): (channel: string, reply: Reply) => Promise<void> {
   return createGatherer((channel, replies) => publishReplies(redis, channel, replies));

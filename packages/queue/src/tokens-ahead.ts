@@ -16,8 +16,8 @@ export interface KnownBucket {
   /** The most tokens that this gateway may give before Redis confirms them. */
   aheadMax: number;
   /**
-   * Until this time, this gateway may give tokens of the bucket in advance, and no other gateway
-   * may. Without effect if `aheadMax` is 0.
+   * If `aheadMax` is above 0, this gateway may give tokens of the bucket in advance until this
+   * time. No other gateway may do so before this time.
    */
   aheadUntilMs: number;
   /** The number of tokens given in advance that Redis has not confirmed. */

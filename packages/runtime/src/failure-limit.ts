@@ -23,8 +23,8 @@ export interface FailureLimit {
 }
 
 /**
- * The default limit of failures. It is so high that no client reaches it by mistake, but the work
- * for this many failures is still negligible.
+ * The default limit of failed authentications. No client reaches it by mistake, and the work for
+ * this many failures is negligible.
  */
 const defaultPolicy: RatePolicy = { perSecond: 200, burst: 2_000 };
 const bucketsMax = 10_000;

@@ -71,8 +71,8 @@ function refuseOnConnect(socket: Duplex | null | undefined, isAllowed: IsAllowed
 }
 
 /**
- * Does not throw, because the agent may open the connection later, for a request that waited. An
- * error thrown at that time would crash the process.
+ * Passes the error to `callback` and does not throw. The agent may open the connection later, for a
+ * request that waited. An error thrown at that time would crash the process.
  */
 function refuse(callback: ((error: Error | null, socket: Duplex) => void) | undefined): undefined {
   callback?.(new DestinationRefused(), new Socket());

@@ -14,8 +14,8 @@ export interface Repeating {
 }
 
 /**
- * Waits `intervalMs` before each call of `run`, so calls never overlap. A call that fails is logged
- * and does not stop the following ones.
+ * Calls `run` repeatedly. Each call begins `intervalMs` after the previous call has ended, so calls
+ * never overlap. If a call fails, the error is logged and the calls continue.
  */
 export function runPeriodically({ name, intervalMs, run, logger }: PeriodicTask): Repeating {
   let closed = false;

@@ -3,8 +3,8 @@ import { Type, type Static, type TObject } from 'typebox';
 import { cannotStart } from './run-main.ts';
 
 /**
- * The exit status if a variable of the rail is missing or wrong (CONTRACT 8). A value that the
- * schema `solanaConfig` refuses gives status 1 instead.
+ * The exit status if a variable of the rail is missing or its value cannot be used (CONTRACT 8). If
+ * the schema `solanaConfig` refuses a value, the exit status is 1 instead.
  */
 export const railRefusedStatus = 2;
 

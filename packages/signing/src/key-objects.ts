@@ -1,8 +1,8 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
 
 /**
- * Keeps `KeyObject`s, because creating one takes longer than a short HMAC. `node:crypto` creates
- * one in each call that gets its key as text or bytes.
+ * Caches `KeyObject`s. If a key is passed as text or bytes, `node:crypto` creates a new `KeyObject`
+ * in each call. This takes longer than a short HMAC.
  */
 
 /**

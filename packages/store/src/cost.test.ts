@@ -58,8 +58,8 @@ interface Reads {
   scanned: number;
   byIndex: number;
   /**
-   * The number of index blocks that were read. It includes reads that find the place of a write,
-   * and reads that find no row.
+   * The number of index blocks that were read. A search for the place of a write counts too, and so
+   * does a search that finds no row.
    */
   indexBlocks: number;
 }

@@ -36,8 +36,8 @@ const logBytesMax = 6_800;
  */
 const heapOnlyShareMin = 0.8;
 /**
- * The most pages of one index that a life reads. Measured: 20 of the primary key of submissions,
- * and fewer of each other index.
+ * The most pages of one index that a life may read. Measured: 20 pages of the primary key of
+ * `submissions`, and fewer pages of each other index.
  */
 const indexPagesMax = 40;
 

@@ -2,8 +2,8 @@ import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import { closeLeftovers, forgetClosed, recentLogs } from './open-resources.ts';
 
 /**
- * True if a test of the current file has failed. Resources that the tests of the file leave open
- * then cause no second error.
+ * True if a test of the current file has failed. If so, `afterAll` closes open resources but does
+ * not report them as a second error.
  */
 let hasFailed = false;
 

@@ -5,8 +5,8 @@ import path from 'node:path';
 const memory = '/dev/shm';
 const namePattern = /^svc-run-(\d+)-/;
 /**
- * The bytes that must be free in `memory`, and also available to this process as main memory. A run
- * of all tests uses at most 2 GiB.
+ * `memory` must have this many free bytes, and this process as many bytes of available memory. A
+ * run of all tests uses at most 2 GiB.
  */
 const roomBytesMin = 6 * 1024 ** 3;
 

@@ -17,8 +17,8 @@ export interface ScriptedNodeOptions extends NodeIdentity {
   readonly jobTypes?: readonly string[];
   readonly running?: readonly string[];
   /**
-   * The `instanceId` of `hello`. By default all links have the same one. If it is given as
-   * undefined, `hello` has none.
+   * The `instanceId` of `hello`. The default is the same for all scripted nodes. If this option is
+   * set to undefined, `hello` has no `instanceId`.
    */
   readonly instanceId?: string | undefined;
 }

@@ -8,8 +8,8 @@ interface StepDefinition {
   /** Null for the root. */
   readonly parent: StepName | null;
   /**
-   * True if the step and its parent step can both occur several times. A span and its parent then
-   * have the same `key`.
+   * True if each span of this step has a `key`, and its parent span has the same `key`. For
+   * example, an offer and its accept both have the id of the offer as `key`.
    */
   readonly sharesKey?: true;
   readonly attributes: Readonly<Record<string, string>>;

@@ -18,8 +18,8 @@ export interface GatewayDeps {
   /** If true, webhook URLs may use `http` and may have a private host. */
   readonly allowPrivateNetworks: boolean;
   /**
-   * The most sign-ups that one group of client addresses can make at once. After them, the same
-   * number becomes available again over an hour.
+   * The size of the token bucket for the sign-ups of one group of client addresses. An empty bucket
+   * is full again after an hour. If the size is 5, one token comes every 12 minutes.
    */
   readonly signupsPerHour: number;
   /** The limit of webhook attempts per hour that a tenant gets when it signs up. */
@@ -36,8 +36,8 @@ export interface GatewayDeps {
   readonly replies: ReplyListener;
   readonly pricing: Pricing;
   /**
-   * The key of the hashes of requests, so that nobody can guess a request and check it against a
-   * hash. It also masks the ledger numbers in cursors.
+   * The key of the HMACs that are stored as hashes of requests. Without the key, a guessed request
+   * cannot be checked against its hash. The same key masks the ledger numbers in cursors.
    */
   readonly requestHashKey: Uint8Array;
   readonly keyUses: KeyUses;

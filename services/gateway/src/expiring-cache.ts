@@ -89,8 +89,8 @@ export function createExpiringCache<Value>({
 }
 
 /**
- * Adds an entry. If the map is then too large, drops its first entry, which in `present` is the
- * least recently used one.
+ * Adds an entry. If the map is then too large, drops its first entry. In `present` this is the
+ * least recently used entry, because `get` moves a used entry to the end.
  */
 function keep<Kept>(
   entries: Map<string, Kept>,

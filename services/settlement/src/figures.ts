@@ -51,8 +51,8 @@ export async function startFigures(
 }
 
 /**
- * The returned function reads all figures into their metrics. If Postgres or Redis cannot be read,
- * it still sets the figures of the other, then rejects.
+ * The returned function sets the metrics from Postgres and the metrics from Redis. If one of the
+ * two cannot be read, the function still sets the metrics from the other one, then rejects.
  */
 function createFigures(deps: FiguresDeps): () => Promise<void> {
   const { registry, clock } = deps;

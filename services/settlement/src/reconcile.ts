@@ -47,8 +47,8 @@ export async function reconcile(
   for (let page = 0; page < pagesMax; page += 1) {
     const { after } = progress;
     const found = await findOverdue(deps.store, { after, limit: candidatesMax });
-    // The position moves before the page is processed, because the next pass must start after this
-    // page even if an error in the page ends this pass.
+    // The position moves before the page is processed. If an error in the page then ends this pass,
+    // the next pass still starts after this page.
     progress.after = found.next;
     looked += found.candidates.length;
     errors.push(...(await reconcilePage(deps, found.candidates)));

@@ -6,8 +6,8 @@ export interface Endpoint {
   /** The id of the endpoint. Null for the webhook URL in the tenant's settings. */
   readonly targetId: string | null;
   /**
-   * The number of attempts that are being sent to this endpoint, plus the most attempts that
-   * unfinished claims may return.
+   * The number of attempts in flight to this endpoint. While a claim for the endpoint is
+   * unfinished, the `attemptsMax` of the claim is added.
    */
   inFlight: number;
   /** True if a claim must ask for the endpoint, because it may have due deliveries. */
@@ -234,8 +234,8 @@ function newEndpoint(tenantId: string, targetId: string | null): Endpoint {
 }
 
 /**
- * True if the endpoint's state can be deleted. The loss of `cappedUntilMs` does no harm, because
- * the next claim returns `postponedMs` again.
+ * True if the endpoint's state can be deleted. A `cappedUntilMs` in this state may be lost, because
+ * the next claim returns the remaining time as `postponedMs`.
  */
 function isForgettable({ due, inFlight, breaker, isResting }: Endpoint): boolean {
   return !due && inFlight === 0 && breaker.timeouts === 0 && !isResting;

@@ -109,8 +109,8 @@ export const outcomeStatement: Statement = {
 };
 
 /**
- * Settles a submission, at the default prices of the tier `standard`. A failed one is not charged.
- * A second run for the same submission changes nothing.
+ * Settles a submission, at the default prices of the tier `standard`. A failed submission is not
+ * charged. If the statement runs again for the same submission, it changes nothing.
  */
 export const settleStatement: Statement = {
   name: 'settle',

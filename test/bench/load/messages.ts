@@ -88,8 +88,8 @@ export interface WorldCounts {
   readonly connected: number;
   readonly acknowledged: number;
   /**
-   * The number of distinct deliveries. A repeated delivery counts once, unless an `arrivals`
-   * request came in between.
+   * The number of deliveries. A delivery that arrives twice is counted once. But an `arrivals`
+   * request clears the list of counted deliveries, so a later repetition is counted again.
    */
   readonly webhooks: number;
   /** The time of the last webhook that `webhooks` counted, in Unix ms. 0 before the first. */

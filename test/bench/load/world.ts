@@ -145,8 +145,8 @@ function take(socket: WebSocket, text: string): void {
 }
 
 /**
- * Frees every slot for the next measurement. Fails the accepted submissions, and those that are
- * assigned before the next measurement.
+ * Frees every slot for the next measurement: reports a failure of each accepted submission.
+ * `isReleasing` makes `take` do the same for submissions that are assigned later.
  */
 function release(): void {
   isReleasing = true;

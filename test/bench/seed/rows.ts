@@ -30,8 +30,8 @@ const idAt = (at: string, salt: string) =>
     || '7' || substr(md5(n || '${salt}'), 1, 3) || '8' || substr(md5(n || '${salt}'), 4, 15))::uuid`;
 
 /**
- * One row for each submission. `seat` is the index of the tenant, `turn` counts its earlier
- * submissions, and their sum `place` decides the state.
+ * One row for each submission. `seat` is the index of its tenant. `turn` is the number of earlier
+ * submissions of this tenant. `place` is `seat + turn` and decides the state.
  */
 const source = `(
   SELECT n, tenant_id, at, turn, place, (${idAt('at', 'submission')}) AS id,

@@ -74,7 +74,7 @@ export async function openStack({ dir, durable, env: more }: StackOptions): Prom
 }
 
 /**
- * Creates tenants with credits for any run and with a rate limit that no run reaches, because the
+ * Creates tenants with enough credits for every run, and with a rate limit that no run reaches. The
  * bench measures the service and not its limits.
  */
 export async function createTenants(

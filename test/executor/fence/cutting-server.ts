@@ -117,8 +117,8 @@ export async function startCuttingServer(protocol: Protocol): Promise<CuttingSer
   let cut: Cut = { kind: 'none' };
   let cutCount = 0;
   /**
-   * The relay's connections to the employer on which a submission request arrived. A connection is
-   * named by its local port.
+   * The connections from the relay to the employer that have carried a submission request. The set
+   * contains the relay's local port of each connection.
    */
   const submitted = new Set<number>();
   const note = ({ method, url, socket }: http.IncomingMessage): void => {

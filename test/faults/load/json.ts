@@ -1,6 +1,6 @@
 /**
- * A JSON object with unknown members. For a value of the wrong type, `objectOf` returns `{}`,
- * `listOf` `[]`, `textOf` null and `microsOf` -1.
+ * A JSON object with unknown members. If a value has the wrong type, the functions below return a
+ * default: `{}`, `[]`, null or -1.
  */
 export type Json = Readonly<Record<string, unknown>>;
 

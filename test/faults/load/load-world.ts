@@ -8,8 +8,8 @@ export interface LoadWorld {
   readonly tenants: readonly LoadTenant[];
   readonly operator: Signer;
   /**
-   * The URLs at which tenants reach the gateways. Each leads through a TCP proxy of this process,
-   * except with `hosts.direct` (world/hosts.ts).
+   * The URLs at which tenants reach the gateways. Each URL leads to a TCP proxy in this process.
+   * If `hosts.direct` is set (world/hosts.ts), each URL leads to the gateway itself.
    */
   readonly gatewayUrls: readonly string[];
 }

@@ -165,8 +165,8 @@ async function live(world: LoadWorld, wanted: Application, random: Random): Prom
 interface Patience {
   readonly triesMax: number;
   /**
-   * True if the tenant accepts its first `dispatch_unavailable` as final. Otherwise it accepts this
-   * answer only from its third request on.
+   * If true, the tenant stops at the first `dispatch_unavailable`. If false, the tenant repeats
+   * the request after this answer, until it has sent three requests.
    */
   readonly givesUp: boolean;
 }

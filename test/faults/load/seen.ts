@@ -19,8 +19,8 @@ export interface Application {
    */
   refusedWith: string | undefined;
   /**
-   * The ends of the submission that answers have reported. All must have the same status. All
-   * charges that are not null must be equal.
+   * One entry for each answer that shows the end of the submission. All entries must have the same
+   * status. All charges that are not null must be equal.
    */
   readonly ends: SeenEnd[];
 }

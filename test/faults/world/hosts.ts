@@ -11,8 +11,8 @@ export interface Hosts {
   /** The address at which the test process receives the webhooks of the services. */
   readonly tenantsAddress: string;
   /**
-   * Present if tenants connect to gateways, and nodes to dispatchers, without a TCP proxy in the
-   * test process. Undefined if everything runs on one host.
+   * Present if the parts of the stack run on different hosts. Tenants and nodes then connect
+   * without a TCP proxy in the test process. Undefined if everything runs on one host.
    */
   readonly direct?: {
     /** Starts a load balancer on the node's host. Resolves with its port on 127.0.0.1. */

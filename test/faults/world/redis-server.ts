@@ -4,8 +4,8 @@ import { dieWithParent, freePort, redisBinary, startServer } from '@svc/local';
 import { redisCommand } from '../../support/redis-command.ts';
 
 /**
- * The Redis of a world. `openRedis` opens one server that is configured like that of `npm start`,
- * but without a password.
+ * The Redis of a world. `openRedis` opens one server that is configured like the Redis of
+ * `npm start`, but without a password.
  */
 export interface RedisUnderTest {
   readonly port: () => number;

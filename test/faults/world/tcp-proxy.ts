@@ -35,8 +35,8 @@ interface Fault {
 
 const loopback = '127.0.0.1';
 /**
- * The proxy stops reading from a sender when the proxy holds this many bytes of that sender, or
- * when the receiver has this many bytes left to take.
+ * The proxy stops reading from a sender when it holds this many bytes from the sender. It also
+ * stops when this many bytes wait in the socket to the receiver.
  */
 const heldBytesMax = 1024 * 1024;
 
@@ -114,8 +114,8 @@ function createConnection(near: Socket, far: Socket, fault: Fault): Connection {
     far.resetAndDestroy();
   };
   for (const end of [near, far]) {
-    // If one end breaks, break the other end too, because each side must notice the break of the
-    // other side, as it would without a proxy.
+    // If the connection to one side breaks, break the connection to the other side too. Without a
+    // proxy, the other side would also notice the break.
     end.on('error', cut);
     end.once('close', (hadError) => {
       if (hadError || !near.writableEnded || !far.writableEnded) cut();

@@ -10,8 +10,8 @@ import { keptConnections, send, signedBy } from '../../support/wire.ts';
 import { waitUntilTime } from './pace.ts';
 
 /**
- * The part of `pnpm fleet:fairness` with the whole stack. One tenant submits alone, and then next
- * to a tenant that submits 50 times as often.
+ * The part of `pnpm fleet:fairness` that runs the whole stack. A tenant first submits alone. Then
+ * it submits while another tenant submits 50 times as often.
  */
 const seconds = Number(process.env['FAIRNESS_SECONDS'] ?? 0);
 const slowPerSecond = Number(process.env['FAIRNESS_PER_SECOND'] ?? 1);

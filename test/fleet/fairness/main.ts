@@ -19,8 +19,8 @@ const { values } = parseArgs({
 const partMin = 0.9;
 const timesAsFast = 50;
 /**
- * The numbers of slots to try. At the default rate, the largest number is almost enough for the
- * flood, and the smallest is far too small.
+ * The numbers of slots to try. The flood is the tenant that submits 50 times as often. At the
+ * default rate, 100 slots are almost enough for the flood, and 10 are far too few.
  */
 const slotCounts = [100, 60, 40, 20, 10] as const;
 const standardKeepsFree = 0.1;

@@ -14,8 +14,8 @@ import {
 import { createRandom, type Random } from '../../simulation/random.ts';
 
 /**
- * A trial of the fleet registry on a real Redis, without services. Its clock jumps to each request,
- * so a busy machine does not change the counts.
+ * A trial of the fleet registry on a real Redis, without services. The trial sets the registry's
+ * clock to the planned time of each request, so a slow machine does not change the result.
  */
 export interface RegistryTrial {
   readonly seed: number;
@@ -24,8 +24,8 @@ export interface RegistryTrial {
   readonly slowPerSecond: number;
   readonly floodPerSecond: number;
   /**
-   * If false, requests name no tenant, so the rule of decision 40 does not apply. A request then
-   * gets a slot whenever its tier has a free one.
+   * If false, requests do not name their tenant, so the registry does not share the slots between
+   * tenants (decision 40). A request then gets a slot if one is free for its tier.
    */
   readonly isFair: boolean;
 }

@@ -22,8 +22,8 @@ export class Activity {
   }
 
   /**
-   * Adds `count` to the messages in flight to a dispatcher: +1 for one that was sent, -1 for one
-   * that arrived. The two may be counted in either order.
+   * Changes the number of messages that are on their way to the dispatcher. `count` is 1 for a
+   * sent message, and -1 for an arrived message. Either call may come first.
    */
   mail(dispatcherId: string, count: number): void {
     const left = (this.#mail.get(dispatcherId) ?? 0) + count;

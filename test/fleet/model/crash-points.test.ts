@@ -16,8 +16,8 @@ const faults = ['dispatcher killed', 'agent killed', 'link cut', 'both killed'] 
 type Fault = (typeof faults)[number];
 
 /**
- * When a fault strikes in a step: `before` or `after` the dispatcher's commit, or `sent`: after the
- * dispatcher's next frame has arrived at the node.
+ * The moment of a fault in a step. `before` and `after`: before or after the dispatcher's commit.
+ * `sent`: after the dispatcher's next frame has arrived at the node.
  */
 type At = Moment | 'sent';
 

@@ -2,8 +2,8 @@ import type { Store } from '@svc/store';
 import type { Activity } from './activity.ts';
 
 /**
- * When a fault strikes: `before` a statement is sent, or `after` it was executed and before the
- * caller has the answer.
+ * The moment of a fault. `before`: the statement has not been sent. `after`: the statement has
+ * been executed, but the caller does not have the answer yet.
  */
 export type Moment = 'before' | 'after';
 

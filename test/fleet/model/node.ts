@@ -201,8 +201,8 @@ export class ModelNode {
       return;
     }
     if (this.#nowMs() - accepted.atMs > acceptedOfferVoidAfterMs) return;
-    // Before the assignment, this node may have named the submission in a frame, and got an order
-    // to stop it. The assignment cancels this order.
+    // A node can name a submission in a frame before the submission is assigned to it. The
+    // dispatcher then orders the node to stop the submission. The assignment cancels this order.
     this.stopping.delete(submissionId);
     this.journal.set(submissionId, { submissionId, phase: 'assigned', actions: 0 });
   }

@@ -91,8 +91,8 @@ function compareOutcome(auditor: Auditor, wireId: string, row: Row): void {
 const actionsCapMin = 100;
 
 /**
- * True if the stored number of actions is null, 0 or a reported number. Also true if it may be the
- * cap, which replaces a higher reported number.
+ * True if the stored number of actions is null, 0 or a number that the node reported. Also true if
+ * it may be the cap, because the cap replaces a higher reported number.
  */
 function isReported({ actions, is_capped }: Row, reported: ReadonlySet<number>): boolean {
   if (actions === null || actions === 0 || reported.has(actions)) return true;

@@ -3,8 +3,8 @@ import { fleetRefreshIntervalMs, keyPrefix } from '@svc/queue';
 import type { World } from './world.ts';
 
 /**
- * After this time, even a slot whose node never sent `stopped` is free, and every link is due to be
- * entered in the registry again.
+ * A dispatcher waits at most 30 s for `stopped`, and then frees the slot. It also enters each link
+ * in the registry again after 30 s. This time is longer than both.
  */
 const slotsBackMs = 31_000;
 

@@ -13,8 +13,8 @@ type Fleet = ReturnType<typeof createFleetRegistry>;
 const waitsMs = [6_001, 60_001, 1_800_001];
 const endsWithinMs = 30_000;
 /**
- * The longest wait for free slots. A dispatcher enters each of its links in the registry again
- * about every 30 s, which frees lost slots.
+ * The longest wait until all slots are free. A slot can stay taken without a submission until the
+ * dispatcher enters the link in the registry again, about every 30 s.
  */
 const slotsBackWithinMs = 45_000;
 

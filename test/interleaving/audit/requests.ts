@@ -12,8 +12,8 @@ interface Asked {
 }
 
 /**
- * A request must have an answer after this time, unless the process of its gateway has died. Even
- * the slowest creation that a seed can draw takes less.
+ * The auditor complains about a request without an answer after this time, unless the process of
+ * its gateway has died. Even the slowest creation in a simulation takes less time.
  */
 const answeredWithinMs = 60_000;
 

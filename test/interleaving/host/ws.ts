@@ -19,8 +19,8 @@ const open = 1;
 const closed = 3;
 
 /**
- * One end of a simulated WebSocket, with the part of `ws` that both ends of a node link use. The
- * network (network.ts) transports its frames.
+ * One end of a simulated WebSocket. It has the members of the `ws` socket that the agent and the
+ * dispatcher use. The network (network.ts) transports its frames.
  */
 export class SimulatedSocket extends EventEmitter {
   readonly OPEN = open;

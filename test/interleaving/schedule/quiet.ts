@@ -26,8 +26,8 @@ export class Quiet {
    */
   readonly #asking = new Map<Asking, number>();
   /**
-   * The statements that were seen waiting for a lock. The end of a call that may have released a
-   * lock empties the set.
+   * The statements that were seen waiting for a lock. `end` empties the set if the ended call may
+   * have released a lock, because these statements may then run.
    */
   readonly #blocked = new Set<Asking>();
   readonly #countLockWaits: () => Promise<number>;

@@ -46,13 +46,13 @@ export interface Ticket {
 
 export interface Rates {
   /**
-   * The probability that an event is delayed. If it is not 0, events with the treatment `slow` are
-   * delayed with `treatedChance` instead.
+   * The probability that an event is delayed. For events with the treatment `slow`, it is
+   * `treatedChance` instead. If `stall` is 0, no event is delayed.
    */
   readonly stall: number;
   /**
-   * The probability that an event fails, if it can fail. If it is not 0, events with the treatment
-   * `failing` fail with `treatedChance` instead.
+   * The probability that an event with `canFail` fails. For events with the treatment `failing`, it
+   * is `treatedChance` instead. If `fault` is 0, no event fails.
    */
   readonly fault: number;
 }
@@ -216,8 +216,8 @@ export class Scheduler {
   releaseOne({ thaws }: { readonly thaws: boolean }): boolean {
     const due = [...this.#timers].filter(({ dueMs }) => dueMs <= this.#nowMs);
     const hasBlocked = this.quiet.hasBlocked;
-    // While a statement waits for a lock, no other statement that may wait is sent, because
-    // Postgres would decide which of the two goes first.
+    // A statement that may wait for a lock is not sent while another one waits. Otherwise Postgres,
+    // and not the seed, would decide which of the two runs first.
     const free = [...this.#held].filter(
       (held) => !(hasBlocked && held.mayWait) && (thaws || !this.#isFrozen(held)),
     );

@@ -123,8 +123,8 @@ export class SimulatedDispatcher implements Listener {
 }
 
 /**
- * Returns false if the socket is not open. The type is safe, because a simulated socket implements
- * every member that links use.
+ * True if the socket is open. The product can use the socket as a `WebSocket`, because a simulated
+ * socket implements every member that links use.
  */
 function hasInterfaceOfLinks(socket: SimulatedSocket): socket is SimulatedSocket & WebSocket {
   return socket.readyState === socket.OPEN;

@@ -34,8 +34,8 @@ export const grantedMicros = 2_000n * microsPerCredit;
 export const nodeSecret = 'nsk_interleaving';
 
 /**
- * The clock of the database is a row that only the run changes. Each statement reads it again, but
- * a transaction with `isSnapshot` sees only one time.
+ * The database reads its time from one row, which only the run changes. Each statement reads the
+ * row again. In a transaction with `isSnapshot`, all statements see the same time.
  */
 const clockSql = `
   CREATE TABLE interleaving_clock (now timestamptz NOT NULL);

@@ -103,8 +103,8 @@ export function splitAt(
 const headWords = 6;
 
 /**
- * The first words of the statement at the offset `at`, at most `headWords`. They name the object
- * that the statement creates or changes.
+ * Returns at most `headWords` words from the beginning of the statement that contains the offset
+ * `at`. They name the object that the statement creates or changes.
  */
 export function statementHead(text: string, at: number): string {
   let head: string[] = [];

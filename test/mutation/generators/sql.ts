@@ -43,8 +43,8 @@ function dropConjuncts(tokens: readonly SqlToken[], [from, to]: Range): SqlEdit[
 }
 
 /**
- * True for a lone constant. It gets no mutant, because a lone number or text is a value of `CASE …
- * WHEN`, and not a condition.
+ * True if the range is only a constant, for example `'open'` in `CASE state WHEN 'open'`. Such a
+ * constant is usually a value and not a condition, so it gets no mutant.
  */
 function isConstant(tokens: readonly SqlToken[], [from, to]: Range): boolean {
   return to === from + 1 && /^(?:TRUE|FALSE|'.*|\d.*)$/s.test(tokens[from]?.word ?? '');

@@ -36,13 +36,13 @@ export interface RunOptions {
 
 const baselineMsMax = 300_000;
 /**
- * A test file whose run without a mutant takes longer than this does not run for any mutant. Such a
- * file would take most of the time of all runs.
+ * The most time that a test file may take without a mutant. A slower file is not run for any
+ * mutant, because it would take most of the time of all runs.
  */
 const slowMs = 120_000;
 /**
- * The near tests of one mutant may take at most this long together, by their durations without a
- * mutant. A test file that does not fit is left out.
+ * The limit for the near test files of one mutant. It applies to the sum of their durations without
+ * a mutant. A file that would exceed the limit is left out.
  */
 const nearMsMax = 240_000;
 const farMsMax = 120_000;

@@ -44,8 +44,8 @@ const ownCode =
   /^(?:packages|services)\/[^/]+\/src\/(?!generated\/)(?!.*(?:\.test|[.-]fixture)\.ts$).*\.ts$/;
 
 /**
- * Starts vitest once for all runs. Each run loads again only the file that it changes, and the file
- * that the run before it changed.
+ * Starts vitest once for all runs. Vitest keeps the loaded source files. A run loads at most two of
+ * them again: the file that it changes, and the file that the previous run changed.
  */
 export async function openTestFiles(): Promise<TestFiles> {
   let current: OtherText | undefined;

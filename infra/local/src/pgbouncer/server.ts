@@ -41,8 +41,8 @@ export async function startPgbouncer(options: PgbouncerOptions): Promise<Running
       name: 'PgBouncer',
       command: [...prefix, ...dieWithParent('INT'), binary, configFile],
       logFile: path.join(options.dir, 'pgbouncer.log'),
-      // On SIGTERM, PgBouncer from 1.23 waits until all clients have disconnected. If this takes
-      // too long, `stop` kills PgBouncer.
+      // After SIGTERM, PgBouncer 1.23 or newer waits until all clients have disconnected. If this
+      // takes too long, `stop` kills PgBouncer.
       stopSignal: 'SIGTERM',
       isReady: () => accepts(port),
     });

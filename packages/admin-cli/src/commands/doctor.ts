@@ -95,8 +95,8 @@ async function readDeployment(context: Context): Promise<Deployment> {
 }
 
 /**
- * Returns the partitions that should be dropped already. Returns null if no running service reports
- * `usageDays`, or none reports `deliveryDays`.
+ * Returns the partitions that should already have been dropped. Returns null if no running service
+ * reports `usageDays`, or none reports `deliveryDays`.
  */
 async function findOverdue(
   store: Context['store'],

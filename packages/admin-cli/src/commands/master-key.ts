@@ -103,8 +103,8 @@ async function resealAll(
   await beginReseal(store);
   const columns = sealedColumns.filter(({ table }) => table !== 'environment');
   const total = await resealPass(store, columns, options);
-  // Before the phase `bound`, services may still write the format of the previous version, so
-  // passes repeat until one finds no old value.
+  // Before the phase `bound`, services may still write values in the format of the previous
+  // version. The passes therefore repeat until a pass finds no value to reseal.
   while (store.sealer.phase !== 'bound') {
     // Without `--alone`, each further pass waits until no service writes the format of the previous
     // version.

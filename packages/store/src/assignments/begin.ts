@@ -28,8 +28,8 @@ const beginInBatch = batched<Begin, RunCommit>({
 });
 
 /**
- * The node is compared with `IS NOT DISTINCT FROM`, which no index serves, so that the planner uses
- * the primary key (decision 23).
+ * The planner must use the primary key (decision 23). Therefore the comparison of the node uses
+ * `IS NOT DISTINCT FROM`, for which Postgres cannot use an index.
  */
 const beginRuns = statement(
   { id: 'uuid[]', node_id: 'uuid[]', instance_id: 'text[]', from: 'text[]', to: 'text' },

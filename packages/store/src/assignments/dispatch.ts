@@ -128,8 +128,8 @@ export function commitDispatched(store: Store, dispatch: Dispatch): Promise<Disp
 }
 
 /**
- * The planner can use only the primary key: the ids are in a condition and not in a join, and the
- * state is a parameter (decision 25).
+ * The planner must use only the primary key. The ids are in a condition, because a join could get
+ * another plan. The state is a parameter, as a literal could lead to a partial index (decision 25).
  */
 const assignNodes = statement(
   { id: 'uuid[]', node_id: 'uuid[]', offers: 'text[]', from: 'text[]', to: 'text' },

@@ -34,8 +34,8 @@ export async function endUnnamed(
       [nodeId, linkEpoch],
     );
     if (current.length === 0) return { kind: 'superseded' };
-    // During a recovery, an unnamed submission may have ended between the backup and the restore.
-    // The node will report that end.
+    // Stores nothing during a recovery. A submission that the hello did not name may have ended
+    // between the backup and the restore. The node will report how it ended.
     if ((await recoveryInForce({ query })) !== null) return { kind: 'lost', submissionIds: [] };
     return { kind: 'lost', submissionIds: await endAsLost(store, query, locked) };
   });

@@ -60,8 +60,8 @@ export type StoreOutcomeResult =
   /** The submission already has an outcome of the node or a late outcome. */
   | { kind: 'repeated' }
   /**
-   * The submission was cancelled, or has an outcome of the service. The report is kept as a late
-   * outcome, with its event.
+   * The submission was cancelled, or has an outcome of the service. The report is stored as a late
+   * outcome, and an event about it is written.
    */
   | { kind: 'late'; tenantId: string; deliveryIds: string[] }
   /** The report is a `completed` before `begin`. A `failed` before `begin` is stored. */
@@ -191,8 +191,8 @@ async function recordLateOutcome(
      WHERE id = $1::uuid AND late_outcome_status IS NULL`,
     [submissionId, status, row.now],
   );
-  // The tenant's row is locked until the commit. An event that is written after a change of the
-  // webhook URL therefore goes to the new URL.
+  // `FOR SHARE` waits if another transaction is changing the webhook URL, and then reads the
+  // changed row. The event therefore goes to the new URL.
   const [tenant] = await query<Destinations>(
     `SELECT ${destinationColumns('t')} FROM tenants t WHERE id = $1::uuid FOR SHARE OF t`,
     [row.tenant_id],

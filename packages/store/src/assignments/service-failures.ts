@@ -15,8 +15,9 @@ const serviceFailureMessages: Record<ServiceFailureCode, string> = {
 export type ServiceFailureResult = { kind: 'stored'; nodeId: string } | { kind: 'refused' };
 
 /**
- * Stores the failure `code` of a submission only if the time limit for this code is over (CONTRACT
- * 7, "Nothing hangs"). The database's clock decides. Returns `refused` if nothing was stored.
+ * Stores the failure `code` of a submission only if the time limit for this code is over
+ * (CONTRACT 7, "Nothing hangs"). The database's clock decides. Returns `refused` if nothing was
+ * stored.
  */
 export async function storeServiceFailure(
   store: Store,

@@ -47,7 +47,7 @@ export interface AuditedChange {
 }
 
 /**
- * Appends an entry to the audit log. For an entry about a change, `query` is that of the
+ * Appends an entry to the audit log. If the entry is about a change, `query` must belong to the
  * transaction that makes the change.
  */
 export async function appendAudit(

@@ -58,8 +58,8 @@ export interface TenantAuditEntry {
 }
 
 /**
- * A page of a tenant's changes, newest first, older than the entry `beforeId`. If it is null, the
- * page begins at the newest change.
+ * Returns at most `limit` changes of a tenant, newest first. All are older than the entry
+ * `beforeId`. If `beforeId` is null, the newest change is the first.
  */
 export async function listTenantChanges(
   { query }: Store,

@@ -33,8 +33,8 @@ export async function runBatch<Input, Output>(
 }
 
 /**
- * Returns the error if an answer was lost and no repeat got an answer, because `attemptOneByOne`
- * must then stop. Otherwise returns undefined.
+ * Returns the error if the answer to the last attempt was lost. `attemptOneByOne` then sends no
+ * further calls. Otherwise returns undefined.
  */
 async function attemptBatch<Input, Output>(
   run: Run<Input, Output>,

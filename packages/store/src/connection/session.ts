@@ -7,8 +7,8 @@ import { statementName } from './query.ts';
  * (decision 34).
  */
 export const roleSettings: Readonly<Record<string, string>> = {
-  // Every session uses UTC, because the typed client ignores the offset of a time, and arithmetic
-  // with days uses the time zone of the session.
+  // Every session uses UTC. The typed client ignores the offset of a time, and Postgres adds days
+  // in the time zone of the session.
   TimeZone: 'UTC',
   // A commit must be on disk before the service answers, also on a synchronous standby if there is
   // one.
@@ -91,8 +91,8 @@ export async function checkSession(client: PoolClient): Promise<SessionCheck> {
   });
   const [row] = rows;
   assertInvariant(row !== undefined, 'the query for settings returns a row');
-  // `pg` keeps the process id that it received when it connected. A pooler sends a number that is
-  // not the id of the Postgres process.
+  // `processID` is the number that `pg` received when it connected. Postgres sends its process id,
+  // and a pooler sends another number.
   const isPooled = Reflect.get(client, 'processID') !== row.pid;
   return {
     wrongSettings: wanted.flatMap(([setting, value], at) =>

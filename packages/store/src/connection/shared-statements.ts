@@ -10,8 +10,8 @@ export interface Shared<Input> {
 const statements = channel(sharedStatements);
 
 /**
- * The returned function reports each successful batch of two or more inputs on a diagnostics
- * channel, if `shared` is given and anybody subscribes.
+ * Returns a function that also reports each successful batch of two or more inputs on a diagnostics
+ * channel. Without `shared` or a subscriber, it reports nothing.
  */
 export function reported<Input, Output>(
   shared: Shared<Input> | undefined,

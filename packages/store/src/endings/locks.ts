@@ -28,8 +28,8 @@ export interface LockedSubmission {
   outcomeKind: 'completed' | 'failed' | null;
   failureCode: FailureCode | null;
   /**
-   * The result of `statedRetriable` of the domain. Null if there is no failure, or if the node made
-   * no statement that counts.
+   * True or false if the node's statement about its failure decides `retriable` (`statedRetriable`
+   * of the domain). Null otherwise.
    */
   statedRetriable: boolean | null;
   outcomeSealed: Uint8Array | null;
@@ -44,8 +44,8 @@ export interface LockedSubmission {
 }
 
 /**
- * Reads no settings from `tenants`, because they could be old: the snapshot of this statement is
- * older than its wait for a lock.
+ * Reads no settings from `tenants`. The statement takes its snapshot before it waits for a lock, so
+ * it would not see a change that is committed during the wait.
  */
 const lockAccountRows = statement(
   { submission_id: 'uuid[]', only_tenant_id: 'uuid' },

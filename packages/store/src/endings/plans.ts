@@ -28,8 +28,8 @@ export interface Ended {
   chargedMicros: bigint | null;
   refundedMicros: bigint | null;
   /**
-   * True if the node reported more of any unit, except node-seconds, than the unit's cap allows.
-   * The service has cut the reported amount to the cap.
+   * True if the node reported more of a unit than the unit's cap allows. The service has reduced
+   * this amount to the cap. Node-seconds have no cap.
    */
   usageCapped: boolean;
   /**

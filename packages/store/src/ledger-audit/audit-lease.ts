@@ -49,8 +49,8 @@ export async function takeAuditLease(
     readonly notedStep: bigint | null;
   },
 ): Promise<AuditLease | null> {
-  // The service never sets an expiry or a due time after the limits below. A later time is forged,
-  // so it does not stop the audit.
+  // The service sets an expiry at most `$2` ms ahead, and a due time at most `$4` ms ahead. A later
+  // time is forged, so it does not stop the audit.
   const [row] = await store.query<StateRow & { epoch: bigint }>(
     `UPDATE ledger_audit SET epoch = epoch + 1, holder = $1,
        lease_expires_at = svc_now() + $2 * interval '1 millisecond'
@@ -82,8 +82,8 @@ export function writeStep(
     );
     if (locked === undefined) throw new AuditLeaseLost();
     const { step, now } = locked;
-    // If the stored step is higher than that of the lease, the state was replaced in the meantime.
-    // A lower step is forged, and is overwritten.
+    // If the stored step is higher than `lease.state.step`, a whole audit has replaced the state.
+    // If the stored step is lower, it is forged, and the update below overwrites it.
     if (step > lease.state.step) throw new AuditLeaseLost();
     const state = { ...next(lease.state, now), step: lease.state.step + 1n };
     await query(

@@ -75,8 +75,8 @@ export function fullPassFrom(pass: number, startedAt: Date): FullPass {
 const keyOf = ({ kind, subject }: LedgerFault) => `${kind} ${subject}`;
 
 /**
- * Adds faults, up to `faultsMax` in total. A new fault replaces a known one that has the same kind
- * and subject and was found by the same kind of pass.
+ * Adds faults, up to `faultsMax` in total. If a known fault has the same kind, subject and kind of
+ * pass (`by`), the new fault replaces it.
  */
 export function withFaults(
   state: AuditState,

@@ -32,8 +32,8 @@ export interface FullLimits {
 }
 
 /**
- * Reads the next part of the full pass. After `pagesMin` pages, stops as soon as the pass has read
- * enough rows for its age (`rowsDueOf`).
+ * Reads the next pages of the full pass. After `pagesMin` pages, stops as soon as the pass has read
+ * as many rows as are due (`rowsDueOf`).
  */
 export async function auditNextPart(
   store: Store,

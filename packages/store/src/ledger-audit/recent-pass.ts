@@ -126,8 +126,8 @@ async function auditUnread(
 }
 
 /**
- * Writes the faults and new checkpoints of a page. The checkpoint of an account with a fault in
- * this pass stays, so the next pass finds the fault again.
+ * Writes the faults and new checkpoints of a page. If this pass found a fault in an account, the
+ * account keeps its old checkpoint. So the next pass finds the fault again.
  */
 async function keep(
   store: Store,

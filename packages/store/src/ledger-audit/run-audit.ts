@@ -80,8 +80,8 @@ export interface LedgerAuditStatus {
   /** The number of writes of the state. */
   readonly step: bigint;
   /**
-   * The end of the last `recent` pass or whole audit (`saveWholeAudit`), even if that audit stopped
-   * at `faultsMax` faults. Null before the first one.
+   * The time at which the last `recent` pass or whole audit (`saveWholeAudit`) ended, also if it
+   * stopped at `faultsMax` faults. Null before the first one.
    */
   readonly at: Date | null;
   readonly tenants: number;
@@ -100,8 +100,8 @@ export interface LedgerAuditStatus {
   readonly failedAt: Date | null;
   readonly error: string | null;
   /**
-   * The time at which the last pass of the kind `full` ended, or a later whole audit
-   * (`saveWholeAudit`). Null if neither has ended yet.
+   * The time at which the last `full` pass or whole audit (`saveWholeAudit`) ended. Null before the
+   * first one.
    */
   readonly fullAt: Date | null;
   /**
@@ -141,8 +141,8 @@ export async function readLedgerAudit(
 const ofAudit = ['checkpoint_forged', 'audit_state_forged'];
 
 /**
- * Saves the result of a whole audit (`auditLedger`). The new faults replace the known ones, except
- * those of the audit's own records (`ofAudit`).
+ * Saves the result of a whole audit (`auditLedger`). The new faults replace the known faults. Only
+ * known faults in the audit's own records (`ofAudit`) stay.
  */
 export async function saveWholeAudit(
   store: Store,

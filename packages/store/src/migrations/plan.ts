@@ -21,8 +21,8 @@ export interface PlannedMigration {
    */
   readonly inTransaction: boolean;
   /**
-   * The name of the migration that a build must know to work with the database after this one. Null
-   * if this migration excludes no build.
+   * After this migration, only builds that know the migration `raisesFloorTo` work with the
+   * database. Null if this migration excludes no build.
    */
   readonly raisesFloorTo: string | null;
 }

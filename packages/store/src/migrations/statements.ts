@@ -47,8 +47,8 @@ export function concurrentIndex(statement: string): string | undefined {
 }
 
 /**
- * Returns the name of the migration that a build must know to work with the database after these
- * statements. Null if the statements exclude no build.
+ * Returns the name of a migration. After `statements`, only builds that know that migration work
+ * with the database. Null if `statements` exclude no build.
  */
 export function floorOf(statements: readonly string[]): string | null {
   const pattern = /^INSERT INTO "?schema_floors"?.* VALUES \('[^']+', '([^']+)'\)$/i;

@@ -85,8 +85,8 @@ const commitDelayMsMax = 30_000;
 const changesPerQuery = 10_000;
 
 /**
- * The database's time, and all nodes whose change may have become visible after `since`. If `since`
- * is null, the database's time is used.
+ * Returns the database's time, and all nodes whose change may have become visible after `since`. If
+ * `since` is null, the database's time is used instead of `since`.
  */
 export async function findChangedNodes(
   store: Store,

@@ -13,8 +13,8 @@ const keptMs = 3_600_000;
 const deletedMax = 4;
 
 /**
- * Accepts a signature that opens a node link (CONTRACT 7). Returns true the first time, and false
- * for at least `keptMs` after that, on every dispatcher.
+ * Accepts a signature that opens a node link (CONTRACT 7). Returns true for the first call with a
+ * signature. For at least `keptMs` afterwards, returns false on every dispatcher.
  */
 export async function acceptLinkSignature(
   store: Store,

@@ -45,8 +45,8 @@ export async function listPurchaseIntents(
 }
 
 /**
- * A payment without a known intent, or whose intent ended without credits. No operator has granted
- * credits for it yet.
+ * A payment that was added to no intent, or to an intent that ended without credits. No operator
+ * has granted credits for the payment yet.
  */
 export interface UnexplainedPayment {
   readonly signature: string;
@@ -141,8 +141,8 @@ export interface WatcherFigures {
   readonly unread: number;
   readonly unexplained: number;
   /**
-   * Seconds since the last complete listing of a token account: the largest value of the accounts
-   * with an open intent. 0 if no intent is open.
+   * The longest time in seconds since the last complete listing of a token account. Only accounts
+   * with an open intent count. 0 if no intent is open.
    */
   readonly lagSeconds: number;
 }

@@ -13,8 +13,8 @@ export interface DueQuestion {
 }
 
 /**
- * Up to `limit` due questions, the longest due first. A question is left out while a signature that
- * names its intent is unread.
+ * Returns up to `limit` due questions, in the order of their due times. Leaves out an intent while
+ * a signature that names the intent is recorded as unread.
  */
 export async function findDueQuestions(store: Store, limit: number): Promise<DueQuestion[]> {
   const rows = await store.query<{

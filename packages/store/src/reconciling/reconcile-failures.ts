@@ -63,8 +63,8 @@ const recordSql = `
   WHERE f.next_attempt_at <= svc_now()`;
 
 /**
- * Returns the error's message as one line of at most `errorLengthMax` characters. Its other fields
- * are left out, because they may contain personal data.
+ * Returns the error's message as one line of at most `errorLengthMax` characters. The other fields
+ * of the error are left out, because they may contain personal data.
  */
 function messageOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);

@@ -1,8 +1,8 @@
 import type { OfferAnswer, OfferRecord } from '@svc/domain';
 
 /**
- * An offer of a submission as it is stored. It is an array, because an array is half as long in the
- * row and in the WAL as an object (decision 49).
+ * An offer of a submission as it is stored. An array takes half the bytes of an object in the row
+ * and in the WAL (decision 49).
  */
 export type StoredOffer = readonly [
   offerId: string,

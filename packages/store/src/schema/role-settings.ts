@@ -11,8 +11,8 @@ export interface SettingsTarget {
   /** The URL with which services connect as this role. */
   readonly serviceUrl: string;
   /**
-   * `role`: the settings apply in every database. `database`: only in the service's database,
-   * because the role is also the owner (decision 34).
+   * `role`: the settings apply in every database. `database`: the settings apply only in the
+   * service's database, because the services' role is also the owner (decision 34).
    */
   readonly scope: 'role' | 'database';
 }

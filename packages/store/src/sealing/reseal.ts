@@ -63,8 +63,8 @@ export const sealedColumns: readonly SealedColumn[] = [
     tenant: 'tenant_id',
   },
   { table: 'ledger_audit', column: 'state_sealed', key: [['id', 'smallint']] },
-  // This column is resealed last. Once its value is bound to its complete place, all other values
-  // are, too (`sealing-phase.ts`).
+  // This column is resealed last. If its value is bound to its complete place, all other values are
+  // bound to their complete places (`sealing-phase.ts`).
   {
     table: 'environment',
     column: 'request_hash_key_sealed',

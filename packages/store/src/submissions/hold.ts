@@ -242,8 +242,8 @@ function insertHeld(store: Store, submissions: readonly NewSubmission[]): Promis
 }
 
 /**
- * A turn is the position of a hold among those of its tenant, from 1. `tenantIds` ascend, so that
- * two batches lock the accounts in the same order.
+ * The turn of a hold is its position among the holds of its tenant, from 1. `tenantIds` are sorted,
+ * so that two batches lock the accounts in the same order.
  */
 function turnsOf(submissions: readonly NewSubmission[]) {
   const last = new Map<string, number>();

@@ -9,8 +9,8 @@ export interface HeldFigures {
 }
 
 /**
- * Corrects the outcomes of a repeated batch: a refused hold becomes `held` if the earlier run
- * committed it and it has not been rejected since.
+ * Corrects the outcomes of a repeated batch. A refused hold becomes `held` if the earlier run
+ * committed the hold and the submission has not been rejected since.
  */
 export async function recogniseOwn<Outcome extends { readonly kind: string }>(
   store: Store,

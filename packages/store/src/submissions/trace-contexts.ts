@@ -9,8 +9,8 @@ export interface StoredTraceContext {
 }
 
 /**
- * Older contexts are deleted. The time must exceed the run limit plus `webhookAgeMaxMs`, because
- * attempts of webhooks need the context.
+ * Trace contexts are deleted after this many days. The attempts of webhooks need them, so this time
+ * must exceed the run limit plus `webhookAgeMaxMs`.
  */
 const keptDays = 7;
 /** Each insert deletes up to this many expired rows, so that the table needs no other clean-up. */

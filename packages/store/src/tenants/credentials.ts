@@ -9,8 +9,8 @@ export interface TenantCredentials {
   disabled: boolean;
   allowedJobTypes: string[];
   /**
-   * The valid secrets, newest first. If the request names a key, only the secret of that key;
-   * otherwise those of the tenant's first keys (`KeyRecord`).
+   * The valid secrets, newest first. If the request names a key, only the secret of that key.
+   * Otherwise the secrets of all first keys of the tenant (`KeyRecord`).
    */
   hmacSecrets: string[];
   /** The ids of the keys in `hmacSecrets`, in the same order. They are UUIDs. */

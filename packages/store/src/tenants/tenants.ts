@@ -154,8 +154,8 @@ export async function writeWebhookUrl(
      WHERE id = $1::uuid`,
     [tenantId, webhookUrl],
   );
-  // If a 410 disabled the URL, a concurrent transaction may have written a delivery afterwards.
-  // That delivery must not be sent.
+  // A 410 disables the URL and drops its pending deliveries. A concurrent transaction may write one
+  // more delivery after that. This delivery must not be sent when the URL is enabled again.
   if (webhookUrl === null || !before.notified) await dropPendingDeliveries(query, tenantId);
   return true;
 }

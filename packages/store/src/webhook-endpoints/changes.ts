@@ -117,8 +117,9 @@ export async function changeEndpoint(
        WHERE id = $1::uuid`,
       [at.endpointId, url, events, description, enables],
     );
-    // If a 410 disabled the endpoint, a concurrent transaction may have written a delivery
-    // afterwards. That delivery must not be sent.
+    // A 410 disables the endpoint and drops its pending deliveries. A concurrent transaction may
+    // write one more delivery after that. This delivery must not be sent when the endpoint is
+    // enabled again.
     if (enables) await dropQueuedDeliveries(query, at.endpointId);
     const endpoint = await readKnown(query, at);
     const changed = { before: shown(before), after: shown(endpoint), destinations };

@@ -29,7 +29,7 @@ const endpointsSql = `
 
 /**
  * The endpoints of a tenant, oldest first. Leaves out deleted endpoints, and the retired endpoints
- * that only hold a former URL.
+ * that were created for former URLs (retired.ts).
  */
 export async function listEndpoints(store: Store, tenantId: string): Promise<EndpointRecord[]> {
   return (await store.query<EndpointRow>(endpointsSql, [tenantId, null])).map(recordOf);

@@ -24,8 +24,8 @@ export interface UnansweredOffer {
 export interface LinkRun {
   readonly submissionId: string;
   /**
-   * The id of the request that created the submission. Undefined until this process has committed
-   * `dispatched` or `running` after a frame on this link.
+   * The id of the request that created the submission. Undefined until a frame on this link has led
+   * to a commit of `dispatched` or `running`.
    */
   requestId?: string;
   /**
@@ -41,8 +41,8 @@ export interface LinkRun {
    */
   isStopping: boolean;
   /**
-   * Monotonic time of the last check that the run has not ended elsewhere. At first, the time at
-   * which the run took its slot.
+   * The monotonic time of the last poll that checked if the run has ended elsewhere. Before the
+   * first such poll, the time at which the run took its slot.
    */
   checkedAtMs: number;
   slotTimer?: Timer;
@@ -94,8 +94,8 @@ export interface NodeLink {
   /** The version of the secret that signed the upgrade. */
   readonly secretVersion: number;
   /**
-   * The database time at which the secret of `secretVersion` expires. Null as long as the dispatcher
-   * has not read that the node has a newer secret.
+   * The database time at which the secret of `secretVersion` expires. Null if this was the newest
+   * secret when the dispatcher last read the node from Postgres.
    */
   secretExpiresAt: Date | null;
   readonly offers: Map<string, UnansweredOffer>;

@@ -159,8 +159,8 @@ function settled(before: Offering, event: OfferingEvent, after: Offering): Ended
   const accepted = isDispatched
     ? before.open.find(({ offerId }) => offerId === event.offerId)
     : undefined;
-  // The commit of an accept stores only the record of the accepted offer, and those of the offers
-  // that ended before that offer was made.
+  // The commit of an accept stores the record of the accepted offer, and the records of offers that
+  // ended before this offer was made. If there are other records, `isRecorded` is false.
   const isRecorded =
     after.records.length === 0 ||
     (accepted !== undefined && before.open.length === 1 && accepted.before === before.records);

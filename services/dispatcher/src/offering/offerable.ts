@@ -21,8 +21,8 @@ export interface Offerable {
  */
 const ageMsMax = 1_000;
 /**
- * The facts of a job are not trusted if its sending time, by the gateway's clock, is more than this
- * ahead of this dispatcher's clock.
+ * `sentAtMs` of a job is a time of the gateway's clock. If it is more than this ahead of this
+ * dispatcher's clock, the facts of the job are not trusted.
  */
 const aheadMsMax = 100;
 

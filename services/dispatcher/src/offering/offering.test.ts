@@ -124,8 +124,8 @@ describe('offering', () => {
     await first.next('offer');
     await first.cut();
     await second.runNext();
-    // The second offer was made only after the first offer had ended. So it is not the offer that
-    // is made if the first one is still open after 300 ms.
+    // The dispatcher also makes a second offer if the first one is still open after 300 ms. This
+    // did not happen here: the second offer was made after the first one had ended.
     const [broken, accepted] = await service.offers(id);
     expect(broken).toMatchObject({ nodeId: first.nodeId, answer: 'disconnected' });
     expect(accepted?.offeredAt.localeCompare(broken?.answeredAt ?? '')).toBeGreaterThanOrEqual(0);

@@ -16,8 +16,8 @@ const checkedMax = 500;
 export function stopEndedRuns(dispatcher: Dispatcher): Repeating {
   const { store, logger, clock } = dispatcher;
   async function poll(): Promise<void> {
-    // A poll leaves out runs that took their slot or were checked less than `leaseMs` ago, because
-    // most runs end within this time.
+    // A poll checks a run only if the run took its slot at least `leaseMs` ago, because most runs
+    // end earlier. A checked run is checked again after `leaseMs` or later.
     const beforeMs = clock.monotonicMs() - leaseMs;
     const old = [...dispatcher.links.all]
       .flatMap(({ runs }) => [...runs.values()])

@@ -46,8 +46,8 @@ export interface UpgradeContext {
   readonly store: Store;
   readonly clock: Clock;
   /**
-   * Limits how many upgrades from one address `checkUpgrade` may refuse (see `FailureLimit`). The
-   * limit is checked before the service queries Postgres.
+   * Limits the refusals of `checkUpgrade` for each sender (`FailureLimit`). While a sender must
+   * wait, `decideUpgrade` refuses its upgrades without a query to Postgres.
    */
   readonly failures: FailureLimit;
   readonly proxies: TrustedProxies;

@@ -81,8 +81,8 @@ export async function answerSigned(
     return answer;
   }
   options.failures.failed(sender);
-  // A try with keys of age `any` may have set these members before `recent` keys refused the
-  // request. The answer and its log line must not show them.
+  // The request has failed authentication. An earlier try with keys of age `any` may have set these
+  // members. The answer and its log line must not show them.
   delete exchange.tenantId;
   delete exchange.rateLimit;
   return answer;

@@ -3,8 +3,8 @@ import type { HoldReply } from '../http/endpoint.ts';
 import type { Authentication, KeyAge, Principal } from './authenticate.ts';
 
 /**
- * The most tries of one request: with keys of any age, with recent ones, with new ones, and once
- * more if the keys change again.
+ * The most tries of one request. For example, if the hold refuses old credentials twice, the tries
+ * can use keys of the ages `any`, `recent`, `new` and `new` (`KeyAge`).
  */
 const roundsMax = 4;
 

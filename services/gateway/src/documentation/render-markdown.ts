@@ -161,8 +161,8 @@ const inlinePattern = /`([^`]+)`|\*\*([^*]+)\*\*|\[([^\]]+)\]\(([^)\s]+)\)/g;
 const servedTarget = /^(?:\/(?!\/)|#|https:\/\/)/;
 
 /**
- * Renders the text of a block. A link whose target does not match `servedTarget` becomes its label,
- * for example a link to a file of the repository.
+ * Renders the text of a block. If the target of a link does not match `servedTarget`, only the
+ * label is rendered. An example is a link to a file of the repository.
  */
 function inline(text: string): Html {
   const parts: (Html | string)[] = [];

@@ -3,8 +3,8 @@ import { missingDependencies } from '@svc/runtime';
 import { ping, type Store } from '@svc/store';
 
 /**
- * Returns the names of the unavailable dependencies without which reads fail. Redis is not checked,
- * because reads and cancels work without it.
+ * Returns the names of the unavailable dependencies that reads need. Redis is not checked, because
+ * reads and cancels work without it.
  */
 export function missingForReads(store: Store): Promise<string[]> {
   return missingDependencies({ postgres: () => ping(store) });

@@ -22,8 +22,8 @@ export interface OperatorRequest extends SignedRequest {
 interface Route {
   readonly method: 'get' | 'post' | 'patch' | 'delete';
   /**
-   * The path in Express's notation. Handlers get one parameter of it as `id`: `:id`, `:reference`,
-   * `:guide` or `:keyId`.
+   * The path in Express's notation, such as `/pay/:reference`. The value of `:id`, `:reference`,
+   * `:guide` or `:keyId` becomes the `id` of the request.
    */
   readonly path: string;
 }

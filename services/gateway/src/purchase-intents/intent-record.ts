@@ -5,8 +5,9 @@ import type { PurchaseIntent } from '@svc/store';
 const label = 'Submission service';
 
 /**
- * The Solana Pay URL of an intent (CONTRACT 8): exactly these parameters in this order, blanks as
- * `%20`, and the amount as the shortest decimal.
+ * The Solana Pay URL of an intent (CONTRACT 8). It has exactly these parameters in this order. A
+ * space is written as `%20`. The amount has no trailing zeros, for example `2.5` and not
+ * `2.500000`.
  */
 export function solanaPayUrl(intent: PurchaseIntent): string {
   const parameters = [

@@ -15,8 +15,8 @@ const formMediaType = /^application\/x-www-form-urlencoded\s*(?:;|$)/i;
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * True if the media type is that of a form, as the sign-up page sends it. The sign-up endpoint then
- * answers with a page.
+ * True if the media type is `application/x-www-form-urlencoded`, which the sign-up page sends. The
+ * sign-up endpoint then answers with an HTML page.
  */
 export function isForm({ contentType = '' }: Pick<OpenRequest, 'contentType'>): boolean {
   return formMediaType.test(contentType);

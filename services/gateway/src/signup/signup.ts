@@ -47,8 +47,8 @@ async function signUpByForm(deps: GatewayDeps, request: OpenRequest): Promise<An
 type Opening = { readonly kind: 'opened'; readonly signedUp: SignupAnswer } | ProblemAnswer;
 
 /**
- * Creates a tenant. The token of the rate limit is given back if the body is refused, because the
- * limit counts tenants (CONTRACT 5).
+ * Takes a token of the rate limit, then creates a tenant. The limit counts created tenants
+ * (CONTRACT 5). Therefore the token is given back if the body is refused.
  */
 async function open(deps: GatewayDeps, request: OpenRequest): Promise<Opening> {
   const bucket = `signup:${request.addressGroup}`;

@@ -50,8 +50,8 @@ const pollMsMin = 25;
 const pollMsMax = 200;
 
 /**
- * Returns the longest pause between two reads of Postgres while a duplicate request waits: 25, 50,
- * 100, then 200 ms.
+ * Returns the pause before the next read of Postgres while a duplicate request waits: 25, 50, 100,
+ * then 200 ms. The caller may shorten the pause.
  */
 export function pollIntervalMs(attempt: number): number {
   return Math.min(pollMsMin * 2 ** Math.min(attempt, 10), pollMsMax);

@@ -28,8 +28,8 @@ async function exhausted(): Promise<TestTenant> {
     'UPDATE tenants SET rate_limit_per_second = 1, rate_limit_burst = 1 WHERE id = $1',
     [tenant.uuid],
   );
-  // This request takes the only token. A check after the rate limit refuses it at once, so the next
-  // request comes before the bucket has a token again.
+  // This request takes the only token, and the gateway refuses its query at once. The test's next
+  // request comes within a second, so the bucket is still empty.
   expect((await tenant.send({ target: `${target}?unknown=1` })).status).toBe(422);
   return tenant;
 }

@@ -78,8 +78,8 @@ function createdBody(creation: CreationState): SubmissionCreated {
 }
 
 /**
- * The answer about a submission that has ended: `409 terminal_state`. A rejected one gets `404`,
- * because no tenant sees it.
+ * The answer about a submission that has ended: `409 terminal_state`. For a rejected submission the
+ * answer is `404`, because no tenant sees rejected submissions.
  */
 export function endedAnswer(ended: {
   readonly id: string;

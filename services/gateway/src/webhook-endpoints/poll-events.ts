@@ -9,8 +9,8 @@ import { queryProblem } from '../http/query.ts';
 import { endpointAt, endpointsPath } from './record.ts';
 
 /**
- * `Retry-After` for a request that cannot wait, because too many requests of its gateway or its
- * tenant wait already.
+ * The `Retry-After` of a `429`. A request gets this answer if too many requests of its gateway or
+ * its tenant wait already.
  */
 const fullRetryMs = 5_000;
 

@@ -21,8 +21,8 @@ export interface AccountList {
 type Cursor = NonNullable<WatchedAccount['cursor']>;
 
 /**
- * The lowest Solana slot whose signatures are listed. Those of lower slots were read before or are
- * older than the first cursor.
+ * The lowest Solana slot whose signatures `listAccount` returns. Signatures of lower slots were
+ * read before, or they are older than the first cursor.
  */
 function floorOf({ slot, floorSlot }: Cursor): number {
   return Math.max(floorSlot, slot - overlapSlots);
@@ -75,8 +75,8 @@ export async function listAccount(
 }
 
 /**
- * The server lists the newest first, also within a slot. The stable sort by slot keeps the reversed
- * order within each slot.
+ * The server lists the newest signature first, also within a slot. The list is reversed. The sort
+ * by slot is stable, so it keeps the reversed order within each slot.
  */
 function oldestFirst(newestFirst: readonly ListedSignature[]): ListedSignature[] {
   return newestFirst.toReversed().toSorted((a, b) => a.slot - b.slot);

@@ -25,8 +25,8 @@ export interface AccountMemory {
   isComplete: boolean;
   isCut: boolean;
   /**
-   * The value of `lease.at()` when the last listing of the account began. The listing began at this
-   * database time or later.
+   * The last listing of the account began at this database time or later. The value comes from
+   * `lease.at()`, which returns the time when the lease was taken or last renewed.
    */
   listedAt: Date;
   nextPollMs: number;

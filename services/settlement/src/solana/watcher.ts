@@ -142,8 +142,8 @@ function backOff({ logger, clock }: WatcherDeps, state: State, error: RpcUnavail
 }
 
 /**
- * Makes the calls to the RPC server that are due. Returns true only if the server answered one of
- * them. Throws `RpcUnavailable` if it does not answer.
+ * Makes the calls to the RPC server that are due. The caller stores the result as `rpcAnswered`.
+ * Throws `RpcUnavailable` if a call fails.
  */
 async function work(deps: WatcherDeps, lease: Lease, state: State): Promise<boolean> {
   const { store, clock } = deps;
@@ -156,8 +156,8 @@ async function work(deps: WatcherDeps, lease: Lease, state: State): Promise<bool
   const isChecked = state.checkedMs !== null && nowMs - state.checkedMs < genesisCheckMs;
   if (!isChecked) {
     if (!(await checkTerms(deps, state))) return true;
-    // If no intent is open and every account has a cursor, one call per `idleCallMs` is enough. The
-    // check counts as this call.
+    // If no intent is open and every account has a cursor, one call per `idleCallMs` is enough.
+    // `checkTerms` has just called the server.
     if (!isOpen && !isNew) return true;
   }
   const asked = isOpen
@@ -169,8 +169,8 @@ async function work(deps: WatcherDeps, lease: Lease, state: State): Promise<bool
 }
 
 /**
- * Adds the configured token account if it is not watched yet, because the watcher must also notice
- * a transfer to this account before its first intent.
+ * Adds the configured token account if it is not watched yet. The watcher must also notice a
+ * transfer to this account before the account has an intent.
  */
 function withConfigured(
   watched: readonly WatchedAccount[],

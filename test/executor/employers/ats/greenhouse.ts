@@ -18,8 +18,8 @@ import { greenhouseFields, greenhouseWidget } from './greenhouse-form.ts';
 const boardHost = 'job-boards.greenhouse.example';
 const storeHost = 'uploads.greenhouse.example';
 /**
- * A board that is a whole page sends the application to this host, which is another origin. A board
- * in a frame sends it to `boardHost`.
+ * The host to which a board sends the application if the board is a whole page. A board in a frame
+ * sends the application to `boardHost`.
  */
 const submitHost = 'boards.greenhouse.example';
 const careersHost = 'careers.acme.example';

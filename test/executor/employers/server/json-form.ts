@@ -8,8 +8,8 @@ function textOf(value: unknown): string {
 }
 
 /**
- * Returns the file that was uploaded to `address`, or undefined if there is none. The name in the
- * application replaces the name of the upload.
+ * Returns the file that was uploaded to `address`, or undefined if there is none. If `name` is a
+ * string, the returned file has this name.
  */
 function uploadAt(world: World, address: unknown, name: unknown): ReceivedFile | undefined {
   if (typeof address !== 'string') return undefined;

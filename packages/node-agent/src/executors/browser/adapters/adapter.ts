@@ -7,8 +7,8 @@ import type { FieldRole } from '../planner/form-model.ts';
  */
 export interface ReadingRules {
   /**
-   * The root of the form. Undefined: `findRoot` takes the only application form with an upload, or
-   * else the only application form.
+   * The root of the form. Undefined: `findRoot` takes the application form with an upload, if there
+   * is exactly one. Otherwise it takes the page's application form, if there is exactly one.
    */
   readonly root: string | undefined;
   /** The rules that give a control its role. The first rule that matches counts. */

@@ -20,8 +20,8 @@ export function memberOf(value: unknown, ...names: readonly string[]): unknown {
 }
 
 /**
- * The refusal that a 4xx answer proves: the ATS has not taken the application. Undefined if the
- * answer proves no refusal.
+ * The refusal, if a 4xx answer proves that the ATS has not taken the application. Otherwise
+ * undefined.
  */
 export function refusalByStatus(answer: Answer): Refusal | undefined {
   const { status } = answer;

@@ -89,8 +89,8 @@ const quietFlags = [
  */
 const automationFlags = [
   '--allow-pre-commit-input',
-  // Keeps a page from opening another one. The submit fence closes such a page, too, but a script
-  // in it may run before that.
+  // Keeps a page from opening a new page. The submit fence closes new pages, too, but a script in a
+  // new page may run before the fence closes it.
   '--block-new-web-contents',
   '--disable-back-forward-cache',
   '--disable-background-timer-throttling',

@@ -20,8 +20,8 @@ const safeMethods: readonly string[] = ['GET', 'HEAD', 'OPTIONS'];
 /** Redirects after which the browser repeats the request, with its body, at another address. */
 const repeatingStatuses: readonly number[] = [307, 308];
 /**
- * Redirects after which the browser sends a GET without the body instead of a POST. The browser
- * repeats a request with any other method.
+ * Statuses of redirects. After such a redirect of a POST, the browser sends a GET without the body.
+ * A redirected request with another method, such as PUT, keeps its method and its body.
  */
 const postToGetStatuses: readonly number[] = [301, 302];
 const seeOther = 303;

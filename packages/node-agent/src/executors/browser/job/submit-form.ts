@@ -210,8 +210,8 @@ function confirmationIn(
   const confirmationId = confirmationIdIn(facts.sentences);
   const isConfirmation = (url: string): boolean =>
     URL.canParse(url) && adapter.success.path?.test(new URL(url).pathname) === true;
-  // `nextUrl` is the URL of the answer, or the one to which the answer redirects. It is a
-  // confirmation URL only if the frame of the form shows it.
+  // `nextUrl` is the URL of the answer, or the URL to which the answer redirects. `nextUrl` counts
+  // only if the frame of the form shows this URL.
   const shownUrl = frame.url() === nextUrl ? nextUrl : undefined;
   const confirmationUrl = facts.urls.find(isConfirmation) ?? shownUrl;
   return {

@@ -35,8 +35,8 @@ export function trackRequests(page: Page): InFlight {
     asked.delete(request);
     if (started.delete(request)) changedAtMs = performance.now();
   };
-  // Listens to `response` and not to `requestfinished`: a request whose answer the page does not
-  // read never finishes.
+  // Listens to `response`, because `requestfinished` never comes if the page does not read the
+  // answer.
   page.on('response', (response) => end(response.request()));
   page.on('requestfailed', end);
   const isBusy = (nowMs: number): boolean =>

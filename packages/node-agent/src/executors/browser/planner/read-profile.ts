@@ -68,8 +68,8 @@ const rules: Readonly<Record<string, string>> = {
 };
 
 function violationMessage(errors: readonly FieldError[]): string {
-  // Prefers an error of `oneOf`, because the errors of its alternatives come before it in the list.
-  // Each of these errors describes only one alternative.
+  // If no alternative of a `oneOf` matches, `errors` has the errors of the alternatives before the
+  // error of the `oneOf`. The error of the `oneOf` is better, because it covers all alternatives.
   const error = errors.find(({ keyword }) => keyword === 'oneOf') ?? errors[0];
   if (error === undefined) return 'applicantProfile is not valid.';
   const { keyword, path, message } = error;

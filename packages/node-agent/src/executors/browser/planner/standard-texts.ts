@@ -8,8 +8,8 @@ type Period = { readonly startDate?: string; readonly endDate?: string };
 type Texts = readonly (string | undefined)[];
 
 /**
- * The texts of each standard field, taken from the profile. The first text is preferred; the others
- * are spellings for the options of a list.
+ * The texts of each standard field, taken from the profile. The first text is preferred. The others
+ * are different spellings of it, for a field with a list of options.
  */
 export function standardTexts(
   document: ProfileDocument,

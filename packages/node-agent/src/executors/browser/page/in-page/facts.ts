@@ -33,8 +33,8 @@ export function challengeIn(frame: HTMLElement): FrameFacts['challenge'] {
 }
 
 /**
- * The visible captcha of the document. If a field of the document has a captcha token, a checkbox
- * is solved and counts as `none`.
+ * The visible captcha of the document. A checkbox is solved if a field of the document has a
+ * captcha token. A solved checkbox counts as `none`.
  */
 export function challengeOf(): FrameFacts['challenge'] {
   const all = allBelow(document, 'iframe').map(challengeIn);

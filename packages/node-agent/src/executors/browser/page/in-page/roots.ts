@@ -69,8 +69,8 @@ export function addressOf(root: HTMLElement): FormAddress {
 }
 
 /**
- * `elements` has first the control that sends the form, and second the one that leads to the next
- * step. A control that is not found is undefined.
+ * `elements[0]` is the control that sends the form. `elements[1]` is the control that leads to the
+ * next step. A control that is not found is undefined.
  */
 export function findControls(rules: ReadingRules): {
   report: FormAddress | undefined;

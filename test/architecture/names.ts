@@ -49,7 +49,10 @@ export function refusedWordsOf(glossary: string): string[] {
     .map(([, word = '']) => word);
 }
 
-/** Returns a refused word that is one word of the name, or two consecutive words joined. */
+/**
+ * Returns a refused word that is one word of the name, or two consecutive words: `underWay` for
+ * `attemptUnderWay`.
+ */
 export function refusedWordIn(name: string, refused: readonly string[]): string | undefined {
   const words = wordsOf(name);
   const pairs = words.slice(1).map((word, index) => `${words[index]}${word}`);

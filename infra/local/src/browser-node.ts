@@ -99,6 +99,6 @@ function ways(): Way[] {
     confinement:
       'without its sandbox, which does not work here; the browser opens only the demo page',
   };
-  // The sandbox needs a user namespace. If `prefix` is undefined, root cannot create one.
+  // `prefix` is undefined if no user namespace can be created. The sandbox needs a user namespace.
   return prefix === undefined ? [without] : [inSandbox, without];
 }

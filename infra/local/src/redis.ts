@@ -16,8 +16,8 @@ export interface RedisOptions {
    */
   readonly durable: boolean;
   /**
-   * True for a server of a Redis Cluster. It starts without hash slots, and serves only those that
-   * it gets later.
+   * True for a server of a Redis Cluster. The server starts without hash slots. It serves a hash
+   * slot only after the slot is assigned to it.
    */
   readonly isClustered?: boolean;
   readonly onFetch?: () => void;

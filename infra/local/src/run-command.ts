@@ -11,7 +11,7 @@ export class CommandError extends Error {
 }
 
 export interface CommandOptions {
-  /** The whole environment; the default is that of this process. */
+  /** The whole environment of the command. The default is the environment of this process. */
   readonly env?: NodeJS.ProcessEnv;
   readonly timeoutMs?: number;
 }

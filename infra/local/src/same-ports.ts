@@ -1,7 +1,10 @@
 import type { ServiceName } from './service-files.ts';
 import type { ReadyLine } from './service-process.ts';
 
-/** The variable that sets the port of a service. The other services have only an admin port. */
+/**
+ * The variables that set the ports of the gateway and the dispatcher. The other services have only
+ * an admin port.
+ */
 const portVariable: Partial<Record<ServiceName, string>> = {
   gateway: 'GATEWAY_PORT',
   dispatcher: 'NODE_LINK_PORT',

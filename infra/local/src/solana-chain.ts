@@ -35,7 +35,8 @@ function bound(): { readonly signal: AbortSignal } {
 export async function startSolanaChain(closer: Closer): Promise<SolanaChain> {
   const messages = new EventEmitter<ChainMessages>();
   const announced = once(messages, 'terms', bound());
-  // If the chain does not become ready, the StartError is the failure, and not this one.
+  // If the chain does not start, `startServiceProcess` throws, and `announced` is never awaited.
+  // Its later rejection must not end this process.
   announced.catch(() => {});
   const chain = await startServiceProcess({
     name: 'solana chain',

@@ -68,8 +68,8 @@ const unitMs: Readonly<Record<string, number>> = {
 const durationMsMax = 90 * 86_400_000;
 
 /**
- * Parses a duration of at most 90 days, such as 90s, 30m, 24h or 7d, into milliseconds. Only 0
- * needs no unit.
+ * Parses a duration of at most 90 days, such as 90s, 30m, 24h or 7d, into milliseconds. The unit is
+ * required, except in `0`.
  */
 export function durationArgument(text: string): number {
   const durationMs = parseDuration(text);

@@ -54,7 +54,10 @@ export function terminalWidth(): number | undefined {
   return process.stdout.isTTY ? process.stdout.columns : undefined;
 }
 
-/** Without FORCE_COLOR, styles apply only on a terminal and only if NO_COLOR is not set. */
+/**
+ * Styles apply if stdout is a terminal and NO_COLOR is not set. FORCE_COLOR overrides both
+ * conditions.
+ */
 export const bold = (text: string): string => styleText('bold', text, { stream: process.stdout });
 export const dim = (text: string): string => styleText('dim', text, { stream: process.stdout });
 export const red = (text: string): string => styleText('red', text, { stream: process.stdout });

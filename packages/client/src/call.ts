@@ -40,8 +40,8 @@ function withRequestId<Result>(result: Result, requestId: string | null): Result
 }
 
 /**
- * Returns undefined if the text is not JSON. The type is that of `JSON.parse`, so the caller
- * must check it.
+ * Returns undefined if the text is not JSON. The return type is `any`, as for `JSON.parse`, so the
+ * caller must check the value.
  */
 export function parseJson(text: string): ReturnType<typeof JSON.parse> {
   try {

@@ -124,7 +124,7 @@ export interface Client {
    */
   createKey(request: KeyRequest, options?: CallOptions): Promise<KeyCreated>;
   /**
-   * Throws `ConflictError` with code `last_key` if the key is the tenant's last valid one with the
+   * Throws `ConflictError` with code `last_key` if this is the tenant's only valid key with the
    * scope `settings`.
    */
   deleteKey(keyId: string, options?: CallOptions): Promise<{ readonly keyId: string }>;

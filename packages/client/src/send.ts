@@ -9,8 +9,8 @@ export interface RequestParts {
   readonly path: string;
   readonly body?: string | undefined;
   /**
-   * True if the request is sent without a signature. An answer with an error status is then read as
-   * a result too.
+   * True if the request is sent without a signature. An error status is then a result too, such as
+   * the 503 of `GET /ready`.
    */
   readonly isOpen?: true;
 }

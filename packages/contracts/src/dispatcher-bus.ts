@@ -59,7 +59,7 @@ export const offerResults = [
   // The node declined, or its link takes no offers.
   'declined',
   'expired',
-  // The link is missing or broke, or the commit failed.
+  // The dispatcher does not have the link, the link ended, or the commit failed.
   'lost',
 ] as const;
 export type OfferResult = (typeof offerResults)[number];
@@ -89,7 +89,7 @@ export const NodeLinked = Type.Object({
   kind: Type.Literal('node_linked'),
   nodeId: Id,
   linkId: Id,
-  /** The link's number from the fleet registry. It is compared only if `linkEpoch` is missing. */
+  /** The link's number from the fleet registry. Receivers use it only if `linkEpoch` is missing. */
   epoch: Type.Integer(),
   /**
    * The link's number from Postgres. The newest link of a node has the highest number. Dispatchers
@@ -124,7 +124,7 @@ export type DispatcherMessage = Static<typeof DispatcherMessage>;
 
 export const busBatchMax = 64;
 
-/** Messages that one dispatcher sends to another at the same time (decision 31). */
+/** Messages to one dispatcher, published together as one Redis message (decision 31). */
 export const DispatcherBatch = Type.Object({
   from: Id,
   /**

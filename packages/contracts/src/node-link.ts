@@ -26,7 +26,10 @@ export const nodeLinkCloseCodes = {
 } as const;
 
 export const jobTypesPerNodeMax = 64;
-/** The largest `slots` of a `hello`. The service uses at most the node's `slotsMax` of them. */
+/**
+ * The largest `slots` that a `hello` may have. If `slots` is above the node's `slotsMax`, the
+ * service uses `slotsMax`.
+ */
 export const slotsPerNodeMax = 1_000;
 /** The most entries of `running` in any `hello`. The limit for one node (`runningMax`) is lower. */
 export const runningPerNodeMax = 4_000;

@@ -12,14 +12,14 @@ export type EndingRequest =
   | {
       readonly kind: 'reject';
       /**
-       * True: reject only from `dispatchGraceMs` after the dispatch deadline. False: reject at any
-       * time.
+       * True: reject only if at least `dispatchGraceMs` have passed since the dispatch deadline.
+       * False: reject at any time.
        */
       readonly onlyOverdue: boolean;
       readonly offers?: readonly OfferRecord[];
     };
 
-/** All facts but `rate` are read while the submission is locked. */
+/** All facts except `rate` are read while the submission is locked. */
 export interface EndingFacts {
   readonly state: SubmissionState;
   /**

@@ -2,7 +2,7 @@
 const pattern =
   /^([12]\d{3}-\d\d-\d\d)T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,3})?(?:Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
 
-/** True if the text is an RFC 3339 time, whose day exists, with at most three decimals. */
+/** True if the text matches `pattern` and its date exists. For example, 30 February does not. */
 export function isExactTime(text: string): boolean {
   const day = pattern.exec(text)?.[1];
   if (day === undefined) return false;

@@ -4,12 +4,16 @@
  */
 
 /**
- * The counts of asks and grants decay with this time constant: after it, 37 % of a count is left.
+ * The counts of asks and grants decay with this time constant. After this time, 37 % of a count is
+ * left.
  */
 export const shareMemoryMs = 30_000;
 /** `backlogMax`, the recent maximum of the backlog, decays with this time constant. */
 export const backlogMemoryMs = 300_000;
-/** A contention (a time while slots are short) ends this long after the last ask without a slot. */
+/**
+ * A contention is a time in which slots are short. It ends this long after the last ask that got no
+ * slot.
+ */
 export const contentionMs = 60_000;
 /**
  * A turn decays the counts of asks and grants, and computes `level` again. While slots are short,
@@ -27,8 +31,8 @@ export const askingMsMax = 600_000;
  */
 export const askingGaps = 3;
 /**
- * The longest recent gap is reduced by this fraction of each new gap that is shorter, but not below
- * the new gap.
+ * The longest recent gap shrinks by this fraction of each shorter new gap. For example, a new gap
+ * of 2 s changes 10 s to 10 - 0.3 × 2 = 9.4 s. The result is never below the new gap.
  */
 export const gapShrink = 0.3;
 /**

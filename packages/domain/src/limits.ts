@@ -32,10 +32,7 @@ export const rateLimitBurstDefault = 200;
 export const pageLimitDefault = 20;
 export const pageLimitMax = 100;
 export const signupsPerHourDefault = 5;
-/**
- * The most submissions in flight of a tenant that signed up itself. Its granted credits alone would
- * allow more.
- */
+/** By default, a tenant that signed up itself has at most this many submissions in flight. */
 export const signupInFlightMaxDefault = 25;
 export const tenantNameLengthMax = 128;
 

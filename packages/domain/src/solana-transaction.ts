@@ -5,7 +5,10 @@ const accountKeysMax = 256;
 const u64Max = 2n ** 64n - 1n;
 const amountPattern = /^(?:0|[1-9][0-9]{0,19})$/;
 
-/** The rise of a token account's balance of one mint, in the smallest units of the mint. */
+/**
+ * The amount by which a transaction raised the balance of a token account, in the smallest units of
+ * the mint.
+ */
 export interface TokenRise {
   readonly tokenAccount: string;
   readonly mint: string;

@@ -41,8 +41,8 @@ export function compileAddresses(
     const address = ipaddr.process(plain);
     return parsed.some(([base, bits]) => matches(address, base, bits));
   };
-  // Most requests of a key come from the same address as the request before them. The last result
-  // is therefore kept.
+  // Most requests of a key come from the same address as the previous request. The last result is
+  // therefore kept.
   let last: { readonly text: string; readonly passes: boolean } | undefined;
   return (text = '') => {
     if (last?.text !== text) last = { text, passes: contains(text) };

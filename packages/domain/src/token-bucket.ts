@@ -9,7 +9,7 @@ export interface RatePolicy {
 
 export interface TokenBucket {
   readonly tokens: number;
-  /** The time at which `takeToken` counted `tokens`: its `nowMs`, in milliseconds. */
+  /** The `nowMs` of the call of `takeToken` that counted `tokens`. */
   readonly atMs: number;
 }
 

@@ -40,7 +40,7 @@ function capOf({ perSecond, allowance }: UsageCap, elapsedMs: bigint, factor: De
   return multiplyDecimals(addDecimals(grown, decimalOf(BigInt(allowance), 0)), factor);
 }
 
-/** Lowers each amount that is above its cap to the cap. `factor` multiplies every cap. */
+/** Replaces each amount above its cap with the cap. `factor` multiplies every cap. */
 export function capUsage(usage: Usage, elapsedMs: bigint, factor: Decimal): CappedUsage {
   const capped: Usage = {};
   let isCapped = false;

@@ -13,7 +13,10 @@ export interface Execution {
 
 export interface ExecutionHooks {
   report(frame: FrameFromNodeOf<'usage'>): void;
-  /** Records on disk that the next step may submit the application, or rejects. */
+  /**
+   * Resolves after it is recorded on disk that the next step may submit the application. Rejects if
+   * this fails.
+   */
   submitting(): Promise<void>;
 }
 

@@ -174,7 +174,7 @@ test('a kill between any two operations leaves the entry before the step, or the
     expect(textOnDisk().includes(secretOfTheApplicant)).toBe(mayBeKept);
     await journal.remove(submissionId);
   }
-  // The five steps have at least 20 operations. The loop killed the process before each of them.
+  // The five steps have at least 20 operations. The loop killed the process before each operation.
   expect(killAfter).toBeGreaterThan(20);
 });
 

@@ -8,7 +8,8 @@ import { DirectoryInUse } from './lock.ts';
  */
 
 async function collectGarbage(): Promise<void> {
-  // A collected file handle closes its file in a later turn of the event loop.
+  // After a file handle is garbage-collected, Node.js closes its file in a later turn of the event
+  // loop.
   for (let turn = 0; turn < 10; turn += 1) {
     globalThis.gc?.();
     await nextTurn();

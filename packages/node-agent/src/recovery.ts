@@ -42,7 +42,9 @@ export interface Recovery {
  */
 export function createRecovery({ history, phaseOf, resume, send }: RecoveryContext): Recovery {
   const unrecorded = new Map<string, HistoryEntry>();
-  /** The submissions whose outcomes `recorded` has sent, until the service acknowledges them. */
+  /**
+   * The submissions whose outcomes this recovery has sent and the service has not acknowledged yet.
+   */
   const unacknowledged = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
   const report = (): void => {

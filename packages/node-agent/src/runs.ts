@@ -214,8 +214,8 @@ export class NodeRuns {
     run.entry = { phase: 'begun', submissionId, isFenced };
     const claimed = await this.#claimBegin(submissionId, isFenced);
     if (claimed === 'taken') {
-      // The run stays in `#runs`, but this process does not execute it. The other process reports
-      // the outcome.
+      // Another process has begun this submission and reports the outcome. This process only keeps
+      // the run in `#runs`.
       log('error', 'another process has begun the submission', { submissionId });
       return;
     }

@@ -90,8 +90,8 @@ export function ownerOfSlot(
 const slotCount = 16_384;
 
 /**
- * The hash slot of a key: the CRC16 (XMODEM) of its hash tag, or of the whole key if it has no tag,
- * modulo 16,384.
+ * The hash slot of a key is its CRC16 (XMODEM) modulo 16,384. If the key has a hash tag, only the
+ * tag counts: `{a}:b` has the slot of `a`.
  */
 export function slotOf(key: string): number {
   const [, tag = key] = /^[^{]*\{([^}]+)\}/.exec(key) ?? [];

@@ -33,7 +33,7 @@ export function createDispatcherBus({
   readonly redisUrl: string;
   readonly prefix: string;
   readonly dispatcherId: string;
-  /** If it throws, the message is dropped, because dispatchers tolerate the loss of any message. */
+  /** If this callback throws, the message is dropped. Dispatchers tolerate the loss of messages. */
   readonly onMessage: (message: DispatcherMessage) => void;
   readonly logger: QueueLogger;
 }): DispatcherBus {

@@ -107,7 +107,8 @@ async function claimRedis(redis: Redis, environment: Environment): Promise<strin
   const reply = await claimScript(redis, markKey, [environment]);
   const [found, isNew] = Array.isArray(reply) ? reply : [];
   if (isNew !== 1) return String(found);
-  // A FLUSHALL removes the mark, but the guards of the other environment stay connected.
+  // The mark was missing, perhaps after a FLUSHALL. If a guard of the other environment is still
+  // connected, this Redis belongs to the other environment.
   const other = environment === 'sandbox' ? 'production' : 'sandbox';
   if (!(await isConnected(redis, other))) return environment;
   await giveBackScript(redis, markKey, [environment]);

@@ -30,7 +30,10 @@ export interface FleetNode {
   readonly slots: number;
   /** True if the node gets no more offers. `capacity` then does not count its slots. */
   readonly draining: boolean;
-  /** The submissions of this link, without those that are only offered. Each takes a slot. */
+  /**
+   * The submissions that the node has accepted or runs on this link. Each takes one slot. Offers
+   * without an answer are not included.
+   */
   readonly submissionIds: readonly string[];
 }
 
@@ -131,8 +134,8 @@ export interface FleetRegistry {
 /** If a dispatcher sends no heartbeat for this long, the registry drops its nodes. */
 export const dispatcherSilentMs = 15_000;
 /**
- * After a node did not answer an offer, other nodes with a free slot are asked before it, for at
- * most this long.
+ * A node that did not answer an offer counts as silent for at most this time. `reserve` chooses
+ * silent nodes last.
  */
 export const silentNodeMs = 60_000;
 /**
@@ -154,7 +157,7 @@ const stepsMax = 64;
 
 type Step = readonly ['reserve' | 'confirm' | 'release', ...(string | number)[]];
 
-/** How many of 100 slots the tier must leave free. `hasHeadroom` of the domain has the rule. */
+/** The number of slots, out of 100, that the tier must leave free according to `hasHeadroom`. */
 function reservedHundredths(tier: Tier): number {
   let free = 0;
   while (!hasHeadroom(tier, 100, free)) free += 1;

@@ -12,7 +12,8 @@ export function createGatherer<Item>(
   async function passNext(key: string, items: readonly Item[]): Promise<void> {
     try {
       await new Promise((resolve) => setImmediate(resolve));
-      // If the previous call fails, these items fail too, so that none waits for two time-outs.
+      // If the previous call fails, this line throws and these items fail without a call. An item
+      // thus waits for at most one time-out.
       await inFlight.get(key);
     } finally {
       gathered.delete(key);

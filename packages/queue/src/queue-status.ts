@@ -21,7 +21,7 @@ export interface QueueStatus {
 
 export const queueKeys: readonly QueueKey[] = ['dispatch', 'settlement', 'webhook'];
 
-/** The number of priorities of dispatch jobs. Each tier has one, from 1 to this number. */
+/** Dispatch jobs have a priority from 1 to this number, one for each tier. */
 const prioritiesMax = 3;
 /**
  * BullMQ sorts jobs with a priority by a score. The score is the priority times this unit, plus a
@@ -98,7 +98,8 @@ export async function retryFailedJobs(
 ): Promise<number> {
   return withQueue(redis, prefix, key, async (queue) => {
     const parkedBefore = await queue.getFailedCount();
-    // With this timestamp, a job that fails again during the call is not retried a second time.
+    // `retryJobs` retries only jobs that failed before `timestamp`. A job that fails again during
+    // the call fails later than that, so it is retried only once.
     const timestamp = Date.now();
     const script = queue.retryJobs({ state: 'failed', count: retriedAtOnceMax, timestamp });
     const timer = setInterval(() => {

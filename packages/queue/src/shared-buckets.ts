@@ -18,7 +18,7 @@ interface Taking {
   readonly name: string;
   readonly policy: RatePolicy;
   readonly sinceMs: number;
-  /** The bucket of the token that was given at once. Undefined if the caller waits for Redis. */
+  /** The bucket, if `TokensAhead` gave the token. Undefined if the caller waits for Redis. */
   readonly given: KnownBucket | undefined;
 }
 
@@ -41,7 +41,7 @@ export function createSharedBuckets({
   readonly gateway: string;
   readonly answerTimeoutMs: number;
   readonly monotonicMs: () => number;
-  /** Called if Redis may not have counted a token that was given at once. */
+  /** Called with the error if `TokensAhead` gave a token, but Redis did not confirm it. */
   readonly lost: (error: unknown) => void;
 }): SharedBuckets {
   const ahead = createTokensAhead();

@@ -41,7 +41,8 @@ function openOutput(): LogOutput {
     write(line) {
       output.write(line);
       if (opening.lastLevel >= urgentLevel) flush();
-      // The timer does not keep the process running, because the `exit` handler writes the rest.
+      // `unref` lets the process exit before the timer fires. The `exit` handler then writes the
+      // buffered lines.
       else timer ??= setTimeout(flush, logWrittenWithinMs).unref();
     },
     flush(done) {

@@ -74,7 +74,7 @@ type Presented =
   | { kind: 'malformed'; detail: string };
 
 /**
- * Removes spaces and tabs at both ends. Does not use a regular expression, because that could take
+ * Removes spaces and tabs at both ends. It uses loops, because a regular expression could take
  * quadratic time.
  */
 function withoutOptionalSpaces(text: string): string {

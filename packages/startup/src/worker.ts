@@ -21,7 +21,7 @@ export interface Worker<K extends QueueKey> {
   readonly setDeadLetters: (count: number) => void;
   readonly metrics: AdminServerOptions['metrics'];
   readonly facts?: RetentionFacts;
-  /** The most jobs in progress at once. The default is that of the queue. */
+  /** The most jobs in progress at once. Default: the concurrency in the catalogue of queues. */
   readonly concurrency?: number;
   /**
    * Returns the reason why a part of the worker does nothing, or null. If there is a reason, the

@@ -2,7 +2,7 @@ import type { SpanExport } from './export-spans.ts';
 import { placeSpan, subjectsOf, type TenantContexts } from './place-spans.ts';
 import type { EndedSpan } from './span-data.ts';
 
-/** A span that is not exported before `close` gives up may have no result. */
+/** `close` waits a limited time. A span that is not exported by then may get no result. */
 export type SpanResult = 'exported' | 'buffer_full' | 'export_failed';
 
 /** The most spans that wait for the export. Further ones are dropped and counted. */

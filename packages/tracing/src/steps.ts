@@ -96,8 +96,8 @@ export const steps: Readonly<Record<StepName, StepDefinition>> = {
 };
 
 /**
- * One span of a subject's trace. `key` tells apart the spans of a step that can occur several
- * times.
+ * One span in the trace of a submission or an event. If a step can occur several times, `key`
+ * identifies each of its spans. For example, an offer's `key` is the id of the offer.
  */
 export interface StepRef {
   readonly step: StepName;
@@ -105,7 +105,8 @@ export interface StepRef {
   readonly subjectId: string;
   readonly key?: string | undefined;
   /**
-   * Tells apart the failed attempts of one step. The reference to a parent step has no `attempt`.
+   * Set only for a failed attempt of the step, so that each failed attempt has its own span id. A
+   * reference to a parent step has no `attempt`.
    */
   readonly attempt?: string | undefined;
 }

@@ -164,8 +164,8 @@ async function openQueues(server: TestRedis) {
 function messages(redis: Redis) {
   return {
     /**
-     * Makes the fleet registry look old. In a new registry, a dispatcher would repeat a search that
-     * found no node.
+     * Makes the fleet registry look old. While the registry is new, a dispatcher that finds no node
+     * searches again.
      */
     ageFleet: () => redis.set(`{${prefix}}:fleet:born`, 0),
     cancelled: (submissionId: string) => publishCancelled(redis, prefix, submissionId),

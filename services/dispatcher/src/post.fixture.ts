@@ -8,8 +8,8 @@ export interface PostOptions {
   readonly tier?: Tier;
   readonly payloadText?: string;
   /**
-   * The amount of the hold. It must cover the worst case of the rate card if the submission is
-   * settled.
+   * The amount of the hold. If a test settles the submission, the amount must cover the rate card's
+   * worst case.
    */
   readonly maxMicros?: bigint;
   /**

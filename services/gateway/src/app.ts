@@ -18,8 +18,8 @@ export interface AppOptions extends SignedOptions, RequestObserver {
   /** The proxies that are trusted to report the client's address. If omitted, none is trusted. */
   readonly trustProxy?: string;
   /**
-   * If set, a request is accepted only if it came over TLS, or if one of these proxies reports TLS
-   * for it.
+   * If set, clients must use TLS, otherwise their requests are refused. If one of these proxies
+   * sends `x-forwarded-proto`, this header says whether the client used TLS.
    */
   readonly tlsOnly?: TrustedProxies;
   readonly newId: () => string;

@@ -27,7 +27,10 @@ export function createExpiringCache<Value>({
 }: {
   readonly load: (key: string) => Promise<Value>;
   readonly ttlMs: number;
-  /** The maximum number of present values. The least recently used one is removed first. */
+  /**
+   * The maximum number of values that are not absent (`isAbsent`). The least recently used value is
+   * removed first.
+   */
   readonly entriesMax: number;
   /**
    * True for a value that means "not found". Absent values have a separate cache, so they cannot
@@ -59,7 +62,10 @@ export function createExpiringCache<Value>({
     }
   }
 
-  /** Keeps the value, unless the cache has one for this key whose load began later. */
+  /**
+   * Keeps the value in the cache. Does nothing if the cached value of this key comes from a load
+   * that began later.
+   */
   function keepNewest(key: string, value: Value, loadedAtMs: number): void {
     const known = present.get(key) ?? absent.get(key);
     if (known !== undefined && known.loadedAtMs > loadedAtMs) return;

@@ -77,6 +77,6 @@ test('a head that is missing although old entries exist is a fault once, and is 
      FROM audit_log JOIN audit_chain ON entry_id = id ORDER BY id DESC LIMIT 1`,
   );
   // The new head covers this audit entry. If somebody removed the entry, a later pass would find
-  // the fault.
+  // that it is missing.
   expect(last).toMatchObject({ action: 'audit.head_missing', head: last?.position });
 });

@@ -76,7 +76,8 @@ async function reconcilePage(
       if (await reconcileOne(deps, one)) toSettle.push(one.subjectId);
     } catch (error) {
       failed.set(one.subjectId, error);
-      // Stops if Postgres is unavailable: each further candidate could wait for it in vain.
+      // Stops the loop if Postgres is unavailable, because each further candidate could wait for a
+      // time-out.
       if (isAnswerLost(error)) break;
     }
   }

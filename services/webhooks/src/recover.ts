@@ -21,16 +21,14 @@ export interface RecoverDeps {
   readonly logger: Logger;
 }
 
-/**
- * The most tenants or endpoints that one statement reads, and the most such statements of each kind
- * in one pass.
- */
+/** The most tenants or endpoints that one statement reads. */
 const endpointsMax = 1_000;
+/** The most statements in one pass that look for tenants, and the most that look for endpoints. */
 const statementsMax = 20;
 /** The most deliveries that `endAged` reads in one page, and the most such pages in one pass. */
 const agedMax = 500;
 const agedPagesMax = 20;
-/** `tidyEndpoints` runs only in one of this many passes, because it is not urgent. */
+/** `tidyEndpoints` runs only in each 60th pass, because it is not urgent. */
 const tidyEveryPasses = 60;
 const tidiedMax = 500;
 const aged = { reconciler: 'webhook', kind: 'aged_delivery' } as const;
@@ -48,8 +46,8 @@ export function createRecovery({ store, producer, deliverer, logger }: RecoverDe
 
   return async function recover(): Promise<void> {
     await followPause();
-    // Waking comes first, because it is the most urgent, and because `endAged` throws if it could
-    // not end a delivery.
+    // Waking comes first, because it is the most urgent. If `endAged` came first, its error would
+    // prevent the waking.
     await wakeDue();
     await wakeDueTargets();
     await endAged();

@@ -32,7 +32,8 @@ export function run(
       async handle({ tenantIds }) {
         const joined = await takeWakeUpTenants(redis, config.REDIS_PREFIX).catch(() => []);
         deliverer.wake([...tenantIds, ...joined]);
-        // This process takes no job during the pause, so more tenants can join a waiting job.
+        // During the pause this process takes no wake-up job. Meanwhile more tenants can join the
+        // job that waits in the queue.
         const pauseMs = pace.pauseMs(tenantIds.length + joined.length);
         if (pauseMs > 0) await pause(pauseMs);
       },

@@ -10,7 +10,7 @@ export interface Endpoint {
    * unfinished, the `attemptsMax` of the claim is added.
    */
   inFlight: number;
-  /** True if a claim must ask for the endpoint, because it may have due deliveries. */
+  /** True if the endpoint may have due deliveries. A claim must then ask for the endpoint. */
   due: boolean;
   /**
    * Monotonic time until which the tenant may make no attempt, because its attempts of this hour
@@ -47,7 +47,10 @@ const reservedShare = 0.25;
  */
 const claimedEndpointsMax = 64;
 const claimedAttemptsMax = 128;
-/** The longest delay for which `wakeAfter` sets a timer, and the most of its timers at a time. */
+/**
+ * `wakeAfter` sets timers only for delays up to `rememberedMsMax`, and at most `rememberedMax` at a
+ * time.
+ */
 const rememberedMsMax = 60_000;
 const rememberedMax = 4_096;
 /**

@@ -3,7 +3,7 @@ import { type Answer, type Field, fields } from './form.ts';
 import { html, type Html } from './html.ts';
 import { style } from './style.ts';
 
-/** An application that has arrived. The content of its file is not kept. */
+/** A received application. The bytes of the uploaded file are not kept. */
 export interface Application {
   readonly number: string;
   readonly at: Date;
@@ -16,8 +16,8 @@ export const jobTitle = 'Analyst';
 export const formPath = '/jobs/analyst';
 
 /**
- * The path that answers, as text, with the number of forms submitted since the demo employer
- * started.
+ * A `GET` of this path answers with a number. It counts the forms that were posted since the demo
+ * employer started.
  */
 export const countPath = '/count';
 const pollMs = 1_000;
@@ -60,8 +60,8 @@ interface Page {
   readonly subtitle: string;
   readonly body: Html;
   /**
-   * The number of submitted forms that the page shows. If it is set, the page reloads when the
-   * number changes.
+   * The number of posted forms when the page was built. If `count` is set, the page reloads when
+   * this number changes.
    */
   readonly count?: number;
 }

@@ -16,7 +16,7 @@ export interface PgbouncerOptions {
    */
   readonly databaseUrl: string;
   readonly settings?: Readonly<Record<string, string>>;
-  /** The port to listen on, for example that of an earlier start. The default is a free port. */
+  /** The port to listen on, such as the port of an earlier start. The default is a free port. */
   readonly port?: number;
   readonly onFetch?: () => void;
 }

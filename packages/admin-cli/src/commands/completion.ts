@@ -18,8 +18,8 @@ export function addCompletionCommand(command: Command): void {
 }
 
 /**
- * Lists the command and its subcommands at any depth, each with its path and the words that can
- * follow the path.
+ * Lists the command and its subcommands at any depth. Each entry has a path, such as `node list`,
+ * and the words that can follow this path.
  */
 function completionsOf(command: Command, path: string): [string, string[]][] {
   const subcommands = command.commands.map((child) => child.name());

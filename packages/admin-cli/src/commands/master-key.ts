@@ -106,8 +106,8 @@ async function resealAll(
   // Before the phase `bound`, services may still write values in the format of the previous
   // version. The passes therefore repeat until a pass finds no value to reseal.
   while (store.sealer.phase !== 'bound') {
-    // Without `--alone`, each further pass waits until no service writes the format of the previous
-    // version.
+    // Before each repeated pass, the command waits until no service still writes the previous
+    // version's format. `--alone` skips this wait.
     while (options.alone !== true && (await beginReseal(store)) > 0) await delay(waitPollMs);
     const again = await resealPass(store, columns, options);
     if (again.every(({ resealed, changed }) => resealed + changed === 0)) await endReseal(store);
@@ -116,7 +116,7 @@ async function resealAll(
       if (column !== undefined) column.resealed += resealed;
     }
   }
-  // `environment` comes last, because its value marks the end of the reseal.
+  // The table `environment` is resealed last, because its sealed value marks the end of the reseal.
   const last = sealedColumns.filter(({ table }) => table === 'environment');
   return [...total, ...(await resealPass(store, last, options))];
 }

@@ -41,7 +41,7 @@ interface LiveStatus {
   readonly surge: number | null;
 }
 
-/** The most dead letters that are listed. Those with the earliest first failure come first. */
+/** The status lists at most this many dead letters, in the order of their first failure. */
 const deadLettersListedMax = 20;
 
 /**

@@ -104,7 +104,8 @@ async function list({ store, by }: Context, options: ListOptions): Promise<void>
     before: before === undefined ? null : await existing(store, before),
     limit: limit ?? listLimitDefault,
   });
-  // Only the output with `--json` shows personal data, so only its reading is audited.
+  // A list with `--json` shows personal data, so the reading is audited. A table does not show
+  // personal data.
   const count = submissions.filter(hasPersonalData).length;
   if (options.json === true && count > 0)
     await auditReading(store, { list: 'submissions', count }, by);

@@ -21,8 +21,8 @@ export interface Deployment {
   readonly databaseClock: { readonly now: Date; readonly askedMs: number };
   readonly database: DatabaseHealth;
   /**
-   * The partitions from last month to three months ahead that do not exist, such as
-   * `deliveries 2027-01`.
+   * The missing partitions, such as `deliveries 2027-01`. The check covers last month to three
+   * months ahead.
    */
   readonly partitionsMissing: readonly string[];
   readonly ledger: LedgerAuditStatus | null;

@@ -5,8 +5,8 @@ import { Nullable, pageParameters, PageOf, Time, WireId } from './common.ts';
 /** Who made a change: the tenant, an operator, or a program of the service (CONTRACT 12). */
 export const ChangeAuthor = Type.Object({
   /**
-   * Null if no key with an id signed the change, as in old entries. Omitted if `operator` is
-   * present.
+   * The key that signed the change. Null if the entry does not record a key, as in old entries.
+   * Omitted if `operator` is present.
    */
   keyId: Type.Optional(Nullable(WireId('key'))),
   /**

@@ -43,7 +43,10 @@ export const QuoteFigures = Type.Object({
 
 export const RefundFigures = Type.Object({ amount: Credits, charged: Credits });
 
-/** Omitted if the unit was not reported or, in a rate card, has no weight. */
+/**
+ * In a usage, a unit is omitted if it was not reported. In a rate card, a unit is omitted if it has
+ * no weight.
+ */
 const UsageAmount = Type.Optional(Type.Number());
 export const UsageFigures = Type.Object({
   nodeSeconds: UsageAmount,

@@ -84,7 +84,8 @@ export function compileSchema<Schema extends TSchema>(
 ): (value: unknown, basePath?: string) => Validation<Static<Schema>> {
   let validate: ValidateFunction<Static<Schema>> | undefined;
   return (value, basePath = '') => {
-    // The schema is compiled here, because most processes that load it check nothing with it.
+    // The schema is compiled at the first check, because most processes load schemas that they
+    // never use.
     validate ??= ajv.compile<Static<Schema>>(schema);
     if (validate(value)) return { kind: 'valid', value };
     const errors = (validate.errors ?? []).slice(0, fieldErrorsMax);

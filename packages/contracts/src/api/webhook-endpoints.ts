@@ -110,7 +110,7 @@ export const PolledEventsQuery = Type.Object(
 );
 export type PolledEventsQuery = Static<typeof PolledEventsQuery>;
 
-/** An event as a tenant reads it: the body of the webhook, and the id of the delivery. */
+/** An event as a tenant polls it: the members of a webhook body, and also `deliveryId`. */
 export const PolledEvent = Type.Object({
   id: WireId('evt'),
   type: EventType,

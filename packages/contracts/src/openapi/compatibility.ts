@@ -94,7 +94,10 @@ function compareResponses(context: Comparison, at: string, was: unknown, now: un
   }
 }
 
-/** Returns the error codes of a response: the names of its examples of `problemMediaType`. */
+/**
+ * Returns the error codes of a response. Each code is the name of an example in the response's
+ * content of type `problemMediaType`.
+ */
 function codesOf(response: unknown): string[] {
   const problem = memberOf(memberOf(response, 'content'), problemMediaType);
   return membersOf(memberOf(problem, 'examples')).map(([code]) => code);

@@ -33,7 +33,10 @@ export interface RequestDefinition {
   readonly schema: TSchema;
   readonly isOptional?: true;
   readonly examples: Readonly<Record<string, unknown>>;
-  /** Media types that the endpoint accepts besides `application/json`, with the same members. */
+  /**
+   * Media types that the endpoint accepts in addition to `application/json`. The body has the same
+   * members in each media type.
+   */
   readonly mediaTypes?: readonly string[];
   /** If an HTML form sent the request, problems with these statuses are answered as a page. */
   readonly problemPages?: readonly number[];
@@ -46,7 +49,7 @@ export interface RequestDefinition {
 export interface OperationLink {
   readonly operationId: string;
   readonly parameter: string;
-  /** A JSON Pointer to the member of the answer whose value `parameter` gets. */
+  /** A JSON Pointer into the answer, such as `/id`. `parameter` gets the value at this place. */
   readonly from: string;
   readonly description: string;
 }

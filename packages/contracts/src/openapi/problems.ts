@@ -104,8 +104,8 @@ function problemSchema(codes: readonly ErrorCode[]): object {
 }
 
 /**
- * The result is a condition and not a variant of a union, so generated clients accept a code that
- * is added later.
+ * Returns an `if`/`then` condition for one code. If the schema were a union with a variant for each
+ * code, generated clients would refuse codes that are added later.
  */
 function conditionFor(code: ErrorCode, required: readonly string[]): object {
   return {

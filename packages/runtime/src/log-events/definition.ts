@@ -11,7 +11,9 @@ export interface LogEvent {
    * caller then passes the member `event`.
    */
   readonly message: string | null;
-  /** The members that a line with this event may have. Those that every line has are left out. */
+  /**
+   * The members that a line with this event may have. Members that every line has are not listed.
+   */
   readonly members: readonly LogMember[];
   /** The step that an operator takes after a warning or worse. */
   readonly action?: string;

@@ -26,11 +26,12 @@ export type AuditFault =
   | { kind: 'place_removed'; position: bigint }
   /** The entry is in the log, but not in the chain. */
   | { kind: 'inserted'; entryId: bigint }
-  /** The chain ends before the position of the sealed head or of the caller's head `noted`. */
-  | { kind: 'cut_off'; position: bigint }
   /**
-   * The chain has another hash at the position of the sealed head or of the caller's head `noted`.
+   * The chain ends before the position of a known head. Known heads are the sealed head and the
+   * head `noted` that the caller passes.
    */
+  | { kind: 'cut_off'; position: bigint }
+  /** At the position of a known head, the chain has another hash than this head. */
   | { kind: 'rewritten'; position: bigint }
   /** The sealed head cannot be unsealed, or its text is malformed. */
   | { kind: 'head_forged' }
@@ -64,7 +65,10 @@ interface ChainEntry {
   readonly position: bigint;
   readonly entryId: bigint;
   readonly hash: Uint8Array;
-  /** Null if the entry was removed: an entry and its row in the chain are committed together. */
+  /**
+   * Null if the log lacks the entry. Someone has then removed it, because an entry and its row in
+   * the chain are committed together.
+   */
   readonly text: string | null;
 }
 
@@ -96,7 +100,8 @@ export async function sealAuditHead(
   const known = (head?.hash === noted?.hash ? [head] : [head, noted]).filter((one) => one !== null);
   const walked = await walkChain(store, head, known);
   const faults = [...walked.faults, ...(await findInserted(store, head?.position))];
-  // The head stays, so that the next call finds the faults again.
+  // The sealed head does not change. The next call therefore checks the same entries again and
+  // finds the same faults.
   if (faults.length > 0) return { ...walked, faults };
   if (!isMissing) {
     await writeHead(store, head, walked.head);

@@ -50,7 +50,8 @@ async function attemptBatch<Input, Output>(
     if (isAnswerLost(error)) {
       if (mayRepeat && unanswered.length > 0)
         return attemptBatch(run, unanswered, { attempt: 'repeat', mayRepeat: false });
-      // The calls do not run one by one, because each would wait for the same silent server.
+      // Rejects all calls together. If they ran one by one, each could wait for the same silent
+      // server.
       for (const call of unanswered) call.reject(error);
       return { lost: error };
     }

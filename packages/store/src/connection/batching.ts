@@ -13,7 +13,7 @@ import type { Store } from './store.ts';
 const batchShareMin = 16;
 /** The most inputs that wait in one batcher. Further calls are rejected with `BatchOverflow`. */
 export const batchWaitingMax = 10_000;
-/** Postgres ends a statement after the same time (`statement_timeout`). */
+/** The default of `answerMsMax`. The `statement_timeout` in Postgres has the same value. */
 const answerMsDefault = 10_000;
 
 interface BatchOptions {

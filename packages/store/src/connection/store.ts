@@ -195,7 +195,7 @@ export function openStore(options: StoreOptions): Store {
     },
     async close() {
       await db.$disconnect();
-      // Prisma has ended the pool only if a typed call was made.
+      // `$disconnect` ends the pool only if a typed call was made before.
       if (!pool.ended) await pool.end();
     },
   };

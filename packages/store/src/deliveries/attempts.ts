@@ -22,7 +22,7 @@ export type AttemptVerdict =
 export interface AttemptRecord {
   deliveryId: string;
   tenantId: string;
-  /** The id of the row in `webhook_endpoints`. Null if the URL is that of the tenant's settings. */
+  /** The id of the row in `webhook_endpoints`. Null if the URL is from the tenant's settings. */
   targetId: string | null;
   round: number;
   attemptNumber: number;

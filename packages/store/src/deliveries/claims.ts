@@ -19,7 +19,7 @@ export interface ClaimedAttempt {
   /** Counts from 1 in each round. */
   attemptNumber: number;
   url: string;
-  /** The valid secrets, newest first. A secret that cannot be unsealed is missing. */
+  /** The valid secrets, newest first. A secret that cannot be unsealed is left out. */
   secrets: string[];
   /** The exact text to sign and send. Null if it cannot be unsealed. */
   body: string | null;
@@ -46,8 +46,8 @@ export interface EndpointClaim {
   /** True if more deliveries may be due at this destination. */
   more: boolean;
   /**
-   * Milliseconds until the next clock hour if the tenant's cap reduced this claim and is used up.
-   * Otherwise 0.
+   * Milliseconds until the next clock hour, if the tenant's cap reduced this claim and the tenant
+   * has no attempts left in this hour. Otherwise 0.
    */
   postponedMs: number;
 }
@@ -119,7 +119,8 @@ function emptyClaim(row: ClaimedRow): EndpointClaim {
 }
 
 /**
- * Leaves out a secret that cannot be unsealed, so that the claim still succeeds for other tenants.
+ * Returns the secrets without those that cannot be unsealed. An error would fail the claims of
+ * other tenants too.
  */
 function secretsOf(
   { sealer }: Store,

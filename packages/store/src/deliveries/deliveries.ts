@@ -160,7 +160,10 @@ export async function exhaustAgedRounds(
   return ended.length;
 }
 
-/** Marks the pending deliveries to the URL of a tenant's settings as `dropped`. */
+/**
+ * Marks the `pending` deliveries of a tenant as `dropped`. A `pending` delivery goes to the URL of
+ * the tenant's settings.
+ */
 export async function dropPendingDeliveries(query: Query, tenantId: string): Promise<void> {
   // This statement locks deliveries in the order of their ids, and so does the statement of
   // `recordAttempt`. Therefore the two statements do not deadlock with each other.

@@ -3,8 +3,8 @@ import type { EndpointKind, EventType } from '@svc/domain';
 /** An endpoint that may get an event (CONTRACT 12). */
 export interface EventTarget {
   /**
-   * The id of the endpoint's row in `webhook_endpoints`. The row has the secrets, and for the kind
-   * `push` the URL.
+   * The id of the endpoint's row in `webhook_endpoints`. The row has the secrets. If the kind is
+   * `push`, the row also has the URL.
    */
   readonly targetId: string;
   /** The id that the tenant sees. Null for a former URL of the tenant's settings. */

@@ -43,7 +43,10 @@ export function deliveryIdsOf(events: readonly SealedEvent[]): string[] {
   );
 }
 
-/** The columns of the events' deliveries. `delivery_event` is the position of the event, from 1. */
+/**
+ * The deliveries of `events`, as one array per column. `delivery_event` has the position of each
+ * delivery's event in `events`, counted from 1.
+ */
 export function deliveryColumns(events: readonly SealedEvent[]) {
   // An insert of a `waiting` delivery locks its endpoint (`targetId`). To prevent deadlocks, each
   // transaction must insert its deliveries in the order of these ids.

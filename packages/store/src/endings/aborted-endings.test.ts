@@ -8,7 +8,8 @@ test.each(['deadlock_detected', 'serialization_failure'])(
     const { store, tenant, hold, figures, database } = await createFixture();
     const tenantId = await tenant(1_000);
     const { id: submissionId } = await hold(tenantId);
-    // A rollback does not reset a sequence, so only the first insert of an entry fails.
+    // The trigger makes the first insert of an entry fail. The rollback does not reset the
+    // sequence, so the second insert succeeds.
     await database.query(`
       CREATE SEQUENCE tries;
       CREATE FUNCTION abort_once() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$ BEGIN

@@ -143,7 +143,7 @@ test('a cancel before begin charges nothing; during a run it charges node-second
   const { submissionId } = await running(fixture, tenantId, 12_500);
   const mid = await cancelSubmission(store, { submissionId, tenantId, by: 'tenant' });
   if (mid.kind !== 'cancelled') throw new Error(mid.kind);
-  // The run lasted 12.5 s plus the time that this test needed. A second costs 0.5 credits.
+  // The run lasted 12.5 s plus the time that this test needed. Each second costs 0.5 credits.
   expect(Number(mid.chargedMicros)).toBeGreaterThanOrEqual(6_250_000);
   expect(Number(mid.chargedMicros)).toBeLessThan(8_750_000);
   expect(mid.chargedMicros + mid.refundedMicros).toBe(200_000_000n);

@@ -18,7 +18,10 @@ export interface LockedSubmission {
   surgeMicros: bigint;
   rateCardVersion: number;
   nodeId: string | null;
-  /** Milliseconds since the state became `running`, never negative. Null if it never did. */
+  /**
+   * Milliseconds since the state became `running`, never negative. Null if the submission has not
+   * run.
+   */
   runningMs: bigint | null;
   dispatchOverdueMs: bigint;
   /** Milliseconds since the submission's outcome was stored. Null without an outcome. */

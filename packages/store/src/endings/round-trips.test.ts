@@ -40,8 +40,8 @@ test('a settlement waits for Postgres three times: its locks, its writes, its co
     expect(await settle(store, [id])).toMatchObject([{ kind: 'moved', state: 'failed' }]);
     waits.push(gate.roundTrips() - before);
   }
-  // The first settlement also connects and reads the rate card, so the least number of waits
-  // counts.
+  // The first settlement waits more often, because it also connects and reads the rate card. So the
+  // test checks the smallest number.
   expect(Math.min(...waits)).toBe(3);
 });
 

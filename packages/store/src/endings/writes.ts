@@ -14,7 +14,9 @@ export interface EndingWrites {
   /** The accounts by tenant id, with their figures after the last of these endings. */
   readonly accounts: ReadonlyMap<string, LockedAccount>;
   readonly events: readonly SealedEvent[];
-  /** The offers of a rejected submission, with their answers. Null: the stored offers stay. */
+  /**
+   * These offers replace the stored offers of a rejected submission. Null: the stored offers stay.
+   */
   readonly offers: readonly OfferRecord[] | null;
 }
 

@@ -4,7 +4,10 @@ import type { Store } from '../connection/store.ts';
 import { type AuditState, openState, sealState, type StateRow } from './audit-state.ts';
 import { type SealedCheckpoint, writeCheckpoints } from './checkpoints.ts';
 
-/** The duration of the lease. Each step renews the lease, and usually takes far less time. */
+/**
+ * The duration of the lease. Each step of the audit renews the lease. A step usually takes far less
+ * than this time.
+ */
 const leaseMs = 60_000;
 const errorLengthMax = 300;
 

@@ -17,7 +17,10 @@ export type AuditPass = 'recent' | 'full';
 
 interface FoundFault extends LedgerFault {
   readonly by: AuditPass;
-  /** The number of the last pass, of the kind `by`, during which the fault was found. */
+  /**
+   * The fault was last found during the pass with this number. Each kind of pass (`by`) has its own
+   * numbers.
+   */
   readonly pass: number;
 }
 

@@ -15,7 +15,10 @@ import { readStarts, sealCheckpoint } from './checkpoints.ts';
 
 export interface RecentLimits {
   readonly accountsPerPage: number;
-  /** The accounts of a page share this number of entries in equal parts, at least one each. */
+  /**
+   * The most entries to read per page. Each account of the page may use an equal part, but at least
+   * one entry, even if the total is then higher.
+   */
   readonly entriesPerPage: number;
 }
 
@@ -48,8 +51,8 @@ export async function auditRecent(
 interface Verified {
   readonly faults: readonly LedgerFault[];
   /**
-   * Faults of forged checkpoints. The state keeps them until the full pass after the current one
-   * has ended.
+   * Faults of forged checkpoints. They stay in the state when the current full pass ends. The end
+   * of the next full pass removes them, unless they were found again.
    */
   readonly forged: readonly LedgerFault[];
   /** The new checkpoints of the accounts that have new entries and no fault on this page. */

@@ -86,8 +86,8 @@ export interface LedgerAuditStatus {
   readonly at: Date | null;
   readonly tenants: number;
   /**
-   * The number of submissions verified by the pass or whole audit that ended at `fullAt`. 0 if
-   * `fullAt` is null.
+   * The number of submissions verified by the last `full` pass or whole audit that has ended. 0
+   * before the first one.
    */
   readonly submissions: number;
   /**

@@ -155,8 +155,8 @@ const entryColumns = Prisma.raw(`id, tenant_id, sequence, type, debit_account, c
   ${change('tenant_held')} AS held, ${change('rebate')} AS rebate`);
 
 /**
- * SQL for one additional row per place. The row contains the sums of the place, as if one entry had
- * added them.
+ * SQL for one additional row per place. The row has the sums of the place. So it replaces all
+ * entries of the tenant up to and including the place.
  */
 function carriesOf(places: readonly LedgerPlace[]): Prisma.Sql {
   const sums = places.map((place) => place.sums);

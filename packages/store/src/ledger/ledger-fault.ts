@@ -27,7 +27,7 @@ export interface LedgerFault {
 }
 
 /**
- * The most faults that one statement returns, that a whole audit returns, and that the state of the
- * audit keeps.
+ * The most faults in each of these: the result of one statement, the result of a whole audit, and
+ * the stored state of the audit.
  */
 export const faultsMax = 100;

@@ -126,8 +126,8 @@ test('an index is built concurrently, and one that a kill left invalid is built 
      SELECT gen_random_uuid(), 'same', '\\x00', svc_now(), svc_now() FROM generate_series(1, 2)`,
   );
   const migrated = () => migrate(database.ownerUrl, database.databaseUrl, { directory });
-  // Two equal names make the creation of the unique index fail. It leaves an invalid index, as a
-  // kill does.
+  // Two nodes have the same name, so the unique index cannot be built. The failed build leaves an
+  // invalid index, as a kill would.
   await expect(migrated()).rejects.toThrow('Its finished part stays');
   const validSql = `SELECT indisvalid AS valid FROM pg_index WHERE indexrelid = 'later_idx'::regclass`;
   expect(await database.query(validSql)).toEqual([{ valid: false }]);

@@ -32,7 +32,10 @@ const outsideTransaction = [
   /^CALL svc_backfill\s*\(/i,
 ];
 
-/** True if the statement cannot run in a transaction, because the statement itself commits. */
+/**
+ * True if the statement itself commits, for example `CREATE INDEX CONCURRENTLY`. Such a statement
+ * cannot run in a transaction.
+ */
 export function isOutsideTransaction(statement: string): boolean {
   return outsideTransaction.some((pattern) => pattern.test(statement));
 }

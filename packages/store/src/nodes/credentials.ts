@@ -78,8 +78,8 @@ export interface NodeSettings {
 }
 
 /**
- * The longest expected time from the `changed_at` of a change to the commit that makes the change
- * visible.
+ * A change sets `changed_at` before it commits, and is visible only after the commit. The commit is
+ * expected at most this much later than `changed_at`.
  */
 const commitDelayMsMax = 30_000;
 const changesPerQuery = 10_000;
@@ -128,7 +128,10 @@ const settingsColumns = `id, disabled_at IS NOT NULL AS disabled, draining, secr
   CASE WHEN quarantined_until > svc_now() THEN quarantined_until END AS quarantined_until`;
 
 interface NodeSettingsRow {
-  /** Null only if `findChangedNodes` found no node. Its query then returns one row for `now`. */
+  /**
+   * Null only if the query of `findChangesPage` finds no node. The query then returns one row
+   * without a node, because the caller needs its `now`.
+   */
   id: string | null;
   disabled: boolean;
   draining: boolean;

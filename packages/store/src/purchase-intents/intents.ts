@@ -110,8 +110,8 @@ async function insertIntent(query: Query, intent: NewIntent, now: Date): Promise
 }
 
 /**
- * Reads an intent. Null for an unknown reference. With `tenantId`, null also for an intent of
- * another tenant.
+ * Reads an intent. Null if the reference is unknown. If `tenantId` is given, also null for an
+ * intent of another tenant.
  */
 export async function readPurchaseIntent(
   store: Store,

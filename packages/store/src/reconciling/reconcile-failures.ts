@@ -134,8 +134,8 @@ export interface DeadLetter {
 
 export interface DeadLetters {
   /**
-   * The number of rows at which a reconciler failed and that may still need work, without the dead
-   * letters.
+   * The number of rows at which a reconciler failed, but fewer than `deadLetterFailures` times.
+   * Only rows that may still need work are counted.
    */
   retrying: number;
   /** The number of all dead letters that may still need work, listed or not. */

@@ -56,7 +56,8 @@ export function candidatesSql(
   reconciler: ReconcilerName,
   { columns = '', rows }: { columns?: string; rows: string },
 ): string {
-  // Rows in backoff are included. Without them, the statement might read many rows to fill a page.
+  // The page includes candidates in backoff. If the statement skipped them, it could read many rows
+  // until the page is full.
   return `
   SELECT c.id AS "subjectId", c.at::text AS at, ${columns}
     f.next_attempt_at IS NOT NULL AS "failedBefore",

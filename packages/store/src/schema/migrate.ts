@@ -48,7 +48,7 @@ export interface MigrationOptions {
    */
   readonly raisesFloor?: boolean;
   readonly patience?: LockPatience;
-  /** The folder of the migrations; by default those of this build. */
+  /** The folder of the migrations. Default: the folder of this build's migrations. */
   readonly directory?: string;
 }
 
@@ -172,7 +172,8 @@ async function connectOwner(ownerUrl: string): Promise<Client> {
 }
 
 /**
- * Polls, because two migrators could wait for each other if a statement waited for the lock
+ * Polls. A statement that waited for the lock would keep a snapshot. The other migrator has the
+ * lock, and its concurrent index build would wait for this snapshot. Both would wait for ever
  * (decision 33).
  */
 async function lockMigrations(client: Client): Promise<void> {

@@ -69,14 +69,15 @@ export const servicePrivileges: Readonly<Record<string, readonly string[]>> = {
   // A second report of a submission in the same millisecond updates the row of the first report.
   usage_reports: change,
   webhook_caps: change,
-  // A retired endpoint is deleted after an hour or more, when its deliveries have ended.
+  // An endpoint is deleted if it was retired over an hour ago and its deliveries have ended.
   webhook_endpoints: [...change, 'DELETE'],
 };
 
 const sequences = ['audit_log_id_seq', 'ledger_entries_sequence_seq', 'rate_cards_version_seq'];
 
 /**
- * Functions that run with the owner's rights, because the services' role may not do what they do.
+ * Functions that run with the owner's rights. The services' role does not have the privileges for
+ * their work.
  */
 const ownersFunctions = [
   'svc_chain_audit',
@@ -124,7 +125,10 @@ function accountOf(databaseUrl: string): { role: string; password: string } {
   return { role, password: decodeURIComponent(password) };
 }
 
-/** Returns the reason why the role cannot be created. Undefined if the role exists afterwards. */
+/**
+ * Creates the role. Returns undefined if the role then exists, otherwise the reason why it cannot
+ * be created.
+ */
 async function createRole(
   owner: Client,
   role: string,

@@ -75,7 +75,8 @@ export async function holdSubmissions(
   attempt: Attempt = 'first',
 ): Promise<HoldOutcome[]> {
   const outcomes = await placeAll(store, submissions);
-  // In a repeat, a hold that the earlier run committed seems refused.
+  // If the earlier run committed a hold, `placeAll` refuses this hold in the repeat, for example
+  // because its key is taken. `recogniseOwn` corrects such outcomes.
   return attempt === 'repeat' ? recogniseOwn(store, submissions, outcomes) : outcomes;
 }
 

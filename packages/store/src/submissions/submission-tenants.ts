@@ -35,7 +35,7 @@ export function rememberTenants(store: Store, rows: readonly TenantRow[]): void 
 
 const tenantsSql = 'SELECT id, tenant_id FROM submissions WHERE id = ANY($1::uuid[])';
 
-/** Returns the tenant ids of the submissions that exist, by submission id. */
+/** Returns a map from submission id to tenant id. A submission that does not exist is not in it. */
 export async function tenantsOf(
   store: Store,
   submissionIds: readonly string[],

@@ -36,7 +36,10 @@ export interface KeyedSubmission {
   dispatched: boolean;
   requestHash: Uint8Array;
   quote: StoredQuote;
-  /** The tenant's available credits after the hold, as in the first response. */
+  /**
+   * The tenant's available credits right after the hold. The value is stored, so each repeat of the
+   * request gets the same value.
+   */
   availableAfterMicros: bigint;
   /**
    * Milliseconds until the dispatch deadline, at most `dispatchDeadlineMs`. Negative after the
@@ -90,8 +93,8 @@ const findInBatch = batched<TenantKey, KeyedSubmission | null>({
 });
 
 /**
- * Reads in the order of the index of idempotency keys, so that the planner uses no other index
- * (decision 23).
+ * `>=` and `ORDER BY` make the planner use the index of idempotency keys. With `=` instead, the
+ * planner may choose another index and read all submissions of the tenant (decision 23).
  */
 const findByKeys = statement(
   { tenant_id: 'uuid[]', idempotency_key: 'text[]' },

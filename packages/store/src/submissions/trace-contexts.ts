@@ -17,8 +17,8 @@ const keptDays = 7;
 const deletedMax = 16;
 
 /**
- * Expired rows are found by the primary key, because a submission id is a UUIDv7, which begins with
- * its time.
+ * A submission id is a UUIDv7, so it begins with its creation time. The expired rows are those
+ * whose id is lower than an id made from the time `keptDays` ago.
  */
 const storeOne = statement(
   { id: 'uuid', trace_id: 'text', span_id: 'text', tracestate: 'text' },
@@ -62,7 +62,9 @@ const findAll = statement(
   `SELECT submission_id, trace_id, span_id, tracestate FROM trace_contexts WHERE submission_id = ANY($id)`,
 );
 
-/** The map is by submission id. A submission without a stored context is not in it. */
+/**
+ * Returns a map from submission id to context. A submission without a stored context is not in it.
+ */
 export async function findTraceContexts(
   store: Store,
   submissionIds: readonly string[],

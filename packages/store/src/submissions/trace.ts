@@ -17,7 +17,10 @@ export interface SubmissionTrace {
   /** Null if the offers were not recorded. */
   offers: OfferRecord[] | null;
   usage: { at: Date; usage: Usage }[];
-  /** The number of all usage reports. `usage` has only the first and the last `usageEndsMax`. */
+  /**
+   * The number of all usage reports. `usage` has only the first `usageEndsMax` of them and the last
+   * `usageEndsMax`.
+   */
   usageCount: number;
   usageCapped: boolean;
   entries: { at: Date; type: string; amountMicros: bigint; balanceAfterMicros: bigint }[];

@@ -16,8 +16,8 @@ export interface TenantCredentials {
   /** The ids of the keys in `hmacSecrets`, in the same order. They are UUIDs. */
   keyIds: string[];
   /**
-   * The scopes of the named key. All scopes if the request names no key, or a first key
-   * (`KeyRecord`).
+   * The scopes of the key that the request names. All scopes if it names a first key (`KeyRecord`),
+   * or if it does not name a key.
    */
   scopes: readonly KeyScope[];
   /** The CIDR blocks that requests must come from. Empty if every address is allowed. */

@@ -51,8 +51,8 @@ function follow(dispatcher: Dispatcher, link: NodeLink, node: NodeSettings): voi
   if (node.draining === link.isDrainOrdered) return;
   link.isDrainOrdered = node.draining;
   if (node.draining) drain(dispatcher, link);
-  // No frame takes `drain` back, so the dispatcher closes the link. The node connects again, and
-  // its runs go on.
+  // The node link does not have a frame that ends a drain, so the dispatcher closes the link. The
+  // node connects again, and its runs go on.
   else {
     const reason = 'an operator has ended the drain of the node';
     closeLink(dispatcher, link, nodeLinkCloseCodes.drain, reason);

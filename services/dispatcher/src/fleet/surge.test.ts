@@ -20,8 +20,8 @@ describe('surge', () => {
     const alone = nextSurge(busy, { micros: 1_000_000n, atMs: 0 }, 300);
     let together = { micros: 1_000_000n, atMs: 0 };
     for (const atMs of [100, 200, 300]) together = nextSurge(busy, together, atMs);
-    // The later short steps start closer to the target than the long step, so together they move a
-    // little less.
+    // Each step moves surge by a share of the distance to the target. The distance shrinks, so
+    // three short steps together move a little less than one long step.
     expect(Number(alone.micros - together.micros)).toBeGreaterThanOrEqual(0);
     expect(Number(alone.micros - together.micros)).toBeLessThan(1_000);
   });

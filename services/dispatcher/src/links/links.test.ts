@@ -140,7 +140,7 @@ describe('a signature', () => {
       const replay = openLinkSocket({ ...request, url });
       await expect(replay).rejects.toMatchObject({ status: 401 });
     }
-    // An additional value in the header does not make the replay pass.
+    // The replay is also refused if its signature header has an additional value.
     const signature = `v2=x, ${request.headers['x-svc-signature']}`;
     const disguised = { ...request.headers, 'x-svc-signature': signature };
     await expect(openLinkSocket({ ...request, headers: disguised })).rejects.toMatchObject({

@@ -65,7 +65,7 @@ export interface NodeLink {
   badFrames: number;
   readonly foreign: ForeignFrames;
   helloTimer?: Timer;
-  /** The link's epoch in Postgres. The link with the highest one is the node's current link. */
+  /** The link's epoch in Postgres. The link with the highest epoch is the node's current link. */
   readonly linkEpoch: number;
   instanceId?: string | undefined;
   /** The link's epoch in the fleet registry; 0 until the link is entered there. */
@@ -80,8 +80,8 @@ export interface NodeLink {
   slotsMax: number;
   slots: number;
   /**
-   * True if the node gets no more offers, because the node or an operator drains it or this
-   * dispatcher stops.
+   * True if the node gets no more offers. Either the node has sent `drain`, or an operator drains
+   * the node, or this dispatcher stops.
    */
   draining: boolean;
   /**

@@ -98,11 +98,11 @@ type Ended =
       readonly kind: 'settled';
       /** True if this offering has committed `dispatched`. */
       readonly isDispatched: boolean;
-      /** True if no record of an offer is left to store. */
+      /** True if the records in `offers` are already stored, or if there are none. */
       readonly isRecorded: boolean;
       readonly offers: readonly OfferRecord[];
     }
-  /** The offering has given up, and no commit of an accept was reported. */
+  /** The offering has given up. It got no report that the accept of a node was committed. */
   | { readonly kind: 'nobody'; readonly offers: readonly OfferRecord[] };
 
 const answers: Readonly<Record<OfferResult, OfferAnswer>> = {
@@ -201,7 +201,8 @@ async function askNext(
     offerId,
     expiresInMs: expiresInMs(offering, nowMs),
     offeredAt: databaseTime(offering, nowMs),
-    // `before` has at most `offerRecordsMax - 1` records, because the record of this offer follows.
+    // If the node accepts, the commit stores `before` and the record of this offer: together at
+    // most `offerRecordsMax` records.
     before: offering.records.slice(1 - offerRecordsMax),
     submissionId,
     maxNodeSeconds: runLimitMs[facts.tier] / 1000,

@@ -44,7 +44,8 @@ describe('a node that floods', () => {
     };
     const usual = allowed(100);
     expect(allowed(100, { slots: 200, running: 0 })).toBeGreaterThan(5 * usual);
-    // After a new `hello`, a node may send two frames for each run: a repeated one and a `usage`.
+    // After a new `hello`, a node may send two frames for each run: it repeats an earlier frame and
+    // sends a `usage`.
     expect(allowed(100, { slots: 1, running: 1_001 })).toBeGreaterThan(2 * 1_001);
     expect(allowed(256 * 1024)).toBeLessThan(usual / 50);
   });

@@ -51,7 +51,10 @@ export interface UpgradeContext {
    */
   readonly failures: FailureLimit;
   readonly proxies: TrustedProxies;
-  /** True if requests without TLS are refused: in production behind a proxy. */
+  /**
+   * True if requests without TLS are refused. This is so in production behind a proxy
+   * (`TRUST_PROXY`).
+   */
   readonly isTlsOnly: boolean;
 }
 

@@ -41,7 +41,8 @@ export function createKeys(store: Store, clock: Clock): Keys {
     async tenant(asked, age) {
       const key = cacheKeyOf(asked);
       let found = await tenants.get(key, ageMsMaxOf[age]);
-      // An expiry does not change the epoch, so a caller with old keys would not notice it.
+      // The account's epoch does not change when a secret expires. So credentials with an expiring
+      // secret are loaded again after `keysTtlMs`, also if `age` is `any`.
       if (found?.credentials.hasExpiringSecret === true) {
         found = await tenants.get(key, Math.min(ageMsMaxOf[age], keysTtlMs));
       }

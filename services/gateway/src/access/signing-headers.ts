@@ -2,7 +2,10 @@
 export interface SigningHeaders {
   /** Every identity header of the request. A request with more than one is malformed. */
   readonly identities: readonly { readonly name: IdentityHeader; readonly id: string }[];
-  /** The values of a repeated header are joined with a comma, also in `signature` and `keyId`. */
+  /**
+   * If a header is repeated, its values are joined with a comma. This also holds for `signature`
+   * and `keyId`.
+   */
   readonly timestamp: string | undefined;
   readonly signature: string | undefined;
   /** The key that `X-SVC-Key` names (CONTRACT 12). Undefined if the header is missing. */

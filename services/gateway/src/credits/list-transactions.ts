@@ -27,7 +27,8 @@ async function list(
   if (page.kind === 'problem') return page;
   const submissionId =
     query.submissionId === undefined ? null : fromWireId('sub', query.submissionId);
-  // The value has the form of an id, but it is not a valid id. So no transaction can have it.
+  // The value matches the pattern of submission ids, but it does not contain a valid UUID. So no
+  // transaction can have it.
   if (submissionId === undefined) return json(200, { data: [], nextCursor: null });
   const { lines, nextAfter } = await readStatement(deps.store, tenantId, {
     type: query.type ?? null,

@@ -7,7 +7,10 @@ import { operatorEndpoint, type OperatorEndpoint, type OperatorRequest } from '.
 import { validationProblem } from '../http/read-json.ts';
 import { compileBody } from '../http/read-object.ts';
 
-/** `POST /v1/credits/purchase` (CONTRACT 5), for operators. A reference grants credits once. */
+/**
+ * `POST /v1/credits/purchase` (CONTRACT 5), for operators. Calls with the same `reference` grant
+ * credits only once.
+ */
 export function purchaseEndpoint(deps: GatewayDeps): OperatorEndpoint {
   const checkBody = compileBody(PurchaseRequest, ['credits', 'usd']);
   return operatorEndpoint({

@@ -18,7 +18,7 @@ export interface CodeBlock {
   readonly kind: 'code';
   /** The first word after the fence, such as `ts`. */
   readonly language: string;
-  /** The name in `file=name` after the language, or an empty string. */
+  /** The file name from the fence: `app.ts` for `ts file=app.ts`. Empty if the fence has none. */
   readonly file: string;
   readonly text: string;
 }

@@ -3,7 +3,10 @@ export type CursorKind = 'submissions' | 'transactions' | 'deliveries' | 'audit'
 
 /** The position after which the next page begins. */
 export interface CursorPosition {
-  /** The item at this position, or for `events` the webhook endpoint. A UUID, lower case. */
+  /**
+   * The id of the item at this position. For `events`, the id of the webhook endpoint. The form is
+   * a UUID in lower case.
+   */
   readonly id: string;
   /**
    * For `submissions`, the creation time of the item. For `transactions`, the hidden number of the

@@ -64,8 +64,8 @@ test('answers with 5xx and slow requests are always written, and do not use up t
   expect(written(500, { status: 200, durationMs: slowRequestMs + 1 })).toBe(500);
   expect(written(500, { status: undefined, durationMs: slowRequestMs + 1 })).toBe(500);
   expect(written(perSecondMax)).toBe(perSecondMax);
-  // Both requests can be left out: 499 is not 5xx, and a duration of exactly `slowRequestMs` is not
-  // slow.
+  // Neither request is slow or a 5xx, so its line can be left out. A duration of exactly
+  // `slowRequestMs` does not count as slow.
   for (const request of [
     { status: 499, durationMs: slowRequestMs },
     { status: undefined, durationMs: 1 },

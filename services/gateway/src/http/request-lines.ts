@@ -1,6 +1,6 @@
 import { type Clock, type Logger, writesLogLevel } from '@svc/runtime';
 
-/** Beyond `perSecondMax` lines in a second, one in this many lines is written. */
+/** After `perSecondMax` lines in a second, the log gets only each 100th line. */
 export const sampledOneIn = 100;
 /** The line of a request that takes longer than this is never left out. */
 export const slowRequestMs = 1_000;

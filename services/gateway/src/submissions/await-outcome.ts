@@ -23,7 +23,10 @@ export async function awaitDispatchOutcome<Creation extends PendingCreation, Rep
   readonly read: () => Promise<Creation | null>;
   /** Rejects the creation if it is pending and overdue by the database's clock. */
   readonly reject: () => Promise<unknown>;
-  /** Waits until the next read, at most `ms`. If it returns an outcome, Postgres is not read. */
+  /**
+   * Waits at most `ms` before the next read of Postgres. It may return an outcome that a dispatcher
+   * has reported. Then Postgres is not read.
+   */
   readonly pause: (ms: number, attempt: number) => Promise<Reported | undefined>;
   readonly monotonicMs: () => number;
   readonly remainingMs: number;

@@ -30,7 +30,10 @@ import {
 } from './dispatch-held.ts';
 import { canonicalRequest, checkJob, readIdempotencyKey } from './read-request.ts';
 
-/** The most tries of a creation whose idempotency key may be free again (`look_again`). */
+/**
+ * The most tries of one creation. Another try follows `look_again`: the idempotency key was taken,
+ * but it may be free again.
+ */
 const keyRoundsMax = 5;
 
 /** `POST /v1/submissions` (CONTRACT 3). */
@@ -84,7 +87,8 @@ async function createUnlessTaken(
   const creation = await holdIfSound(deps, keyed);
   if (creation.kind === 'stale_credentials') return creation;
   if (creation.kind === 'held') return decidedByHold(await dispatchHeld(deps, creation));
-  // A taken key decides the answer, even after a refusal for another reason (CONTRACT 3).
+  // If the key is taken, its submission decides the answer. This also holds if this request was
+  // refused for another reason (CONTRACT 3).
   const found = await findByIdempotencyKey(deps.store, keyed.request.tenant.tenantId, keyed.key);
   const answer = found === null ? undefined : await answerDuplicate(deps, found, keyed.hash);
   if (creation.kind === 'key_taken') {

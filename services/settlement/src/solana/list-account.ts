@@ -6,7 +6,8 @@ import { backlogMax, firstPageMax, overlapSlots, pagesMax } from './limits.ts';
 
 export interface AccountList {
   /**
-   * The listed signatures from the slot `floorOf(cursor)` on, oldest first, at most `backlogMax`.
+   * The listed signatures whose slot is `floorOf(cursor)` or higher, oldest first. There are at
+   * most `backlogMax`.
    */
   readonly entries: readonly ListedSignature[];
   /**

@@ -18,8 +18,8 @@ import { readSignature } from './read-signature.ts';
  */
 export interface AccountMemory {
   /**
-   * The signatures of the last list that are not read yet. Signatures in or after the slot of the
-   * cursor come first.
+   * The signatures of the last list that are still to be read. Those in the cursor's slot or a
+   * later slot come first, then those in earlier slots.
    */
   backlog: ListedSignature[];
   isComplete: boolean;

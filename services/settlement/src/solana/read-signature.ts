@@ -30,7 +30,10 @@ export async function readSignature(
   lease: Lease,
   watched: readonly WatchedAccount[],
   one: SignatureToRead,
-  /** Committed together with the payments or the note. Null to leave the cursor as it is. */
+  /**
+   * The new position of the cursor. It is committed together with the result of the read. Null
+   * leaves the cursor as it is.
+   */
   cursor: CursorPosition | null,
 ): Promise<boolean> {
   const { store, solana, rpc, logger } = deps;

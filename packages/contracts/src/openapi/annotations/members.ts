@@ -196,7 +196,7 @@ export const members: Readonly<Record<string, readonly [description: string, exa
 export const formats: Readonly<Record<string, object>> = {
   'Problem.type': { format: 'uri-reference' },
   webhookUrl: { format: 'uri' },
-  // Excludes this member from the format of `webhookUrl`.
+  // Without this entry, the entry `webhookUrl` would also apply to this member.
   'signUp.webhookUrl': {},
   cursor: { pattern: '^[A-Za-z0-9_-]{31}$' },
   after: { pattern: '^[A-Za-z0-9_-]{31}$' },

@@ -40,8 +40,8 @@ function declare(declared: Declared, { name, direction, schema }: NamedType): vo
     return;
   }
   declared.names.push(name);
-  // `text` declares the classes of anonymous objects first, because Python evaluates the alias at
-  // import.
+  // Python evaluates the alias at import, so the classes of its anonymous objects must precede it.
+  // `text` adds these classes to `declared`.
   const lines = [`${name} = ${text(declared, shape, name)}`];
   if (doc !== '') lines.push(docString(doc, ''));
   declared.lines.push(`${lines.join('\n')}\n`);
@@ -87,8 +87,8 @@ function literal(value: unknown): string {
 }
 
 /**
- * If a union has several objects without a name, the class name of each ends with the name of its
- * first member.
+ * If a union has several anonymous objects, each class name ends with the first member of the
+ * object. In the union `Answer`, an object with the first member `code` becomes `AnswerCode`.
  */
 function unionText(declared: Declared, parts: readonly Shape[], name: string): string {
   const severalObjects = parts.filter(({ kind }) => kind === 'object').length > 1;

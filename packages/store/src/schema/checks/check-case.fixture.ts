@@ -6,7 +6,8 @@ export interface CheckCase {
   readonly accepts: readonly Row[];
   readonly refuses: readonly Row[];
   /**
-   * True if the migration did not validate the CHECK, because all rows had null in its new column.
+   * True if the CHECK was added with `NOT VALID` and not validated later. Its column was new, so
+   * all existing rows had null there and satisfied the CHECK.
    */
   readonly isUnvalidated?: boolean;
 }

@@ -11,7 +11,7 @@ export interface ReadingRules {
    * is exactly one. Otherwise it takes the page's application form, if there is exactly one.
    */
   readonly root: string | undefined;
-  /** The rules that give a control its role. The first rule that matches counts. */
+  /** The rules that give a control its role. If several rules match, the first rule applies. */
   readonly roles: readonly { readonly control: string; readonly role: FieldRole }[];
   /**
    * Controls that belong to the form even if they are hidden or out of the tab order. An example is

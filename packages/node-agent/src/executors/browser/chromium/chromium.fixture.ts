@@ -25,7 +25,7 @@ export async function listenForTest(server: Server): Promise<number> {
 
 export async function startFormProxy() {
   const requests: { readonly url: string; readonly cookie: string | undefined }[] = [];
-  // Leaves out the requests for the icon of a page, which a full Chromium sends.
+  // A full Chromium also requests the icon of a page. These requests are left out.
   const ofPages = () => requests.filter(({ url }) => !url.endsWith('/favicon.ico'));
   const server = createServer((request, response) => {
     requests.push({ url: request.url ?? '', cookie: request.headers.cookie });

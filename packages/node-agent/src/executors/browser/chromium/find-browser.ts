@@ -4,7 +4,7 @@ import path from 'node:path';
 /** The programs to look for on the PATH, the preferred one first (CONTRACT 10). */
 const programs = ['chromium-headless-shell', 'chromium', 'google-chrome', 'chrome'];
 
-/** The paths of Chromium and Google Chrome on macOS, where they are not on the PATH. */
+/** On macOS, Chromium and Google Chrome are not on the PATH. These are their paths. */
 const macOsPrograms = [
   '/Applications/Chromium.app/Contents/MacOS/Chromium',
   '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',

@@ -196,7 +196,8 @@ describe('metering', () => {
     await page.goto(url);
     const before = { own: await ownCpuSeconds(browser), metered: await usage() };
     let own = 0;
-    // On a busy machine, a second of CPU time takes longer than a second.
+    // Keeps the page busy until the browser has used 1 s of CPU time. On a busy machine this takes
+    // more than 1 s.
     while (own < 1) {
       // oxlint-disable-next-line no-await-in-loop
       await page.evaluate(burn, 500);
@@ -243,7 +244,7 @@ describe('a process that is killed', () => {
     child.kill('SIGKILL');
     await waitUntil(() => !report.pids.some((pid) => existsSync(`/proc/${pid}`)));
     expect(filesWith(canary, parent)).toEqual([]);
-    // A restarted agent has the same TMPDIR as the killed one, so this process takes that TMPDIR.
+    // This process acts as the restarted agent. A restarted agent has the TMPDIR of the killed one.
     vi.stubEnv('TMPDIR', path.join(parent, 'home'));
     onTestFinished(() => void vi.unstubAllEnvs());
     expect(await deleteLeftoverProfiles(stateDir)).toBe(1);

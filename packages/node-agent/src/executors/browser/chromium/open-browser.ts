@@ -148,7 +148,8 @@ class RunningBrowser {
   }
 
   /**
-   * Starts `end` without waiting for it. Never throws; if the end fails, a call of `end` rejects.
+   * Starts `end` without waiting for it, and ignores its error. A later call of `end` rejects with
+   * this error.
    */
   endLater(reason: BrowserEnd): void {
     this.end(reason).catch(() => {});

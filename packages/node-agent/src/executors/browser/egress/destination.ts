@@ -7,7 +7,10 @@ export interface Destination {
   readonly port: number;
 }
 
-/** An address that the node owner sets with `--map-host`. It may be private, with any port. */
+/**
+ * An address that the node owner sets with `--map-host`. The address may be private, and any port
+ * is allowed.
+ */
 interface MappedAddress {
   readonly address: string;
   readonly port: number;

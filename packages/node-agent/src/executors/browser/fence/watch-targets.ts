@@ -10,7 +10,7 @@ export type TargetListener = (session: CdpSession, method: string, params: unkno
  */
 const insiders = [{ type: 'iframe' }, { type: 'worker' }, { exclude: true }];
 /**
- * All pages. Pages other than the watched one are closed, because `gate` does not pause their
+ * Selects all pages. Every page except the watched one is closed, because `gate` does not pause its
  * requests.
  */
 const outsiders = [{ type: 'page' }, { exclude: true }];
@@ -32,8 +32,8 @@ function listenerOf(session: CdpSession, listener: TargetListener): CdpListener 
 
 /** Makes a target pause each of its later requests. */
 async function gate(session: CdpSession): Promise<void> {
-  // All commands are sent at once, because a target that waits for the debugger may answer only
-  // after the last one.
+  // All commands are sent at once. A target that waits for the debugger may answer only after
+  // `Runtime.runIfWaitingForDebugger`.
   await Promise.all([
     session.send('Network.enable'),
     session.send('Fetch.enable', { patterns: [{ urlPattern: '*', requestStage: 'Request' }] }),

@@ -26,7 +26,7 @@ const settledMs = 700;
 const emptyMs = 250;
 const clickMsMax = 5_000;
 
-/** `part`: the list lacks a wanted option, and the wanted ones before it are chosen. */
+/** `part`: at least one wanted option is chosen, but the list lacks the next one. */
 export type Choice = 'chosen' | 'part' | 'no_option';
 
 export interface ComboboxContext {

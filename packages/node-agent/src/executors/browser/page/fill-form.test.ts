@@ -239,8 +239,8 @@ test('a combobox that asks a slow server is waited for', async () => {
 });
 
 /**
- * Chooses an option in a combobox. The page closes just before method call number `lastCall` on the
- * combobox.
+ * Chooses an option in a combobox. If `lastCall` is 3, the page closes just before the third method
+ * call on the combobox.
  */
 async function chooseUntil(lastCall: number): Promise<Choice | 'rejected'> {
   const script = `input.onclick = () => show([]);

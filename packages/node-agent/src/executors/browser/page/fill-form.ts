@@ -112,7 +112,10 @@ function dueIn(
   return [...due.filter(isFile), ...due.filter((fill) => !isFile(fill))];
 }
 
-/** Returns a failure, or undefined if the next round must check the form. */
+/**
+ * Returns a failure. Undefined if nothing failed or a field has gone; the next round then reads the
+ * form again.
+ */
 async function fillAll(
   target: FormTarget,
   form: ReadForm,

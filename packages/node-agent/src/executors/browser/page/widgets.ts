@@ -181,7 +181,10 @@ function isSameText(actual: string, wanted: string, isPhone = false): boolean {
   return short.length >= 7 && digits(wanted).endsWith(short);
 }
 
-/** If `canDiffer` is true, `actual` may have one of `value.spellings` instead of the label. */
+/**
+ * True if `actual` shows the wanted labels. If `canDiffer` is true, one of `value.spellings` may be
+ * shown in place of a label.
+ */
 function isSameChoice(
   actual: readonly string[],
   value: { readonly labels: readonly string[]; readonly spellings?: readonly string[] },

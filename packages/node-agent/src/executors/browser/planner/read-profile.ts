@@ -92,7 +92,10 @@ function refusalOf(document: JsonDocument, profile: JsonObject): string | undefi
   return twice === undefined ? undefined : `${memberName(twice)} appears twice.`;
 }
 
-/** Converts a node to a value. A number becomes its exact text. Objects lose their null members. */
+/**
+ * Converts a `JsonNode` to a value. A number becomes its exact text. Objects lose their null
+ * members.
+ */
 function exactValue(node: JsonNode): unknown {
   switch (node.kind) {
     case 'literal':

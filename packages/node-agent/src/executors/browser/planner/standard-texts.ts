@@ -129,7 +129,7 @@ function latest<Item extends Period>(periods: readonly Item[]): Item | undefined
 }
 
 /**
- * A current period counts as the one that ends last. Dates are compared as text, which is correct
+ * A current period counts as ending in the year 9999. Dates are compared as text, which is correct
  * for ISO 8601.
  */
 function isLater(one: Period, other: Period): boolean {

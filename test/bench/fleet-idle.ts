@@ -21,8 +21,8 @@ const { values } = parseArgs({
 const count = Number(values.nodes);
 const seconds = Number(values.seconds);
 /**
- * The wait after the last link is open. It keeps the CPU time of the opening out of the
- * measurement.
+ * The measurement begins this long after the last link has opened. So it leaves out the CPU time of
+ * opening the links.
  */
 const settlingMs = 35_000;
 

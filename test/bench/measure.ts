@@ -111,7 +111,8 @@ async function comeToRest(system: System, after: string): Promise<void> {
 
 interface Ends {
   /**
-   * The times of the monotonic clock at which the webhooks were acknowledged, by submission id.
+   * Maps each submission id to the time at which its webhook was acknowledged. The times are of the
+   * monotonic clock (clock.ts).
    */
   readonly atMs: ReadonlyMap<string, number>;
   /**

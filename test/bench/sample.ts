@@ -39,7 +39,10 @@ export interface Sample {
   readonly refused: number;
   /** The time from the post to the 201. In an open loop, the time begins when the post is due. */
   readonly answered: Percentiles;
-  /** The time from the start of `answered` to the acknowledged webhook. Only for a whole life. */
+  /**
+   * The time from the post to the acknowledged webhook. The time begins at the same instant as
+   * `answered`. Set only for a whole life.
+   */
   readonly notified?: Percentiles;
   /**
    * The time from the statement that settles the submission to the acknowledged first attempt. Only

@@ -14,7 +14,10 @@ interface Verdict {
   readonly faults: readonly string[];
 }
 
-/** Leaves out the sizes of tables in the months before the retention has begun to delete. */
+/**
+ * Judges the year. Ignores the table sizes of the first months, because the retention deletes
+ * little or nothing in them.
+ */
 export function judge(
   year: Year,
   { plan, isLong }: { readonly plan: Plan; readonly isLong: boolean },

@@ -19,7 +19,7 @@ const examplesPython = process.env['EXAMPLES_PYTHON'] ?? process.env['PYTHON'] ?
 export interface ReceiverExample {
   readonly name: string;
   readonly command: readonly string[];
-  /** The package that the example needs: `npm` is one for Node, `pip` one for Python. */
+  /** The package that the example needs. `npm` is a Node package, and `pip` a Python package. */
   readonly npm?: string;
   readonly pip?: string;
 }

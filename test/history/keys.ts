@@ -13,8 +13,8 @@ import {
  * unknown, the check assumes an outcome that is correct.
  */
 export function checkKeys(history: History): Verdict {
-  // The check compares records only in pairs, so it may miss a violation of a key with several
-  // rejected submissions.
+  // The check compares records only in pairs. If a key has several rejected submissions, the check
+  // may miss a violation.
   const creates = recordsOf(history, 'create');
   const rejects = Map.groupBy(recordsOf(history, 'reject'), ({ submissionId }) => submissionId);
   const shown = recordsOf(history, 'status').filter(({ key }) => key !== undefined);
@@ -46,11 +46,20 @@ interface Holder {
   readonly creators: readonly CreateRecord[];
   readonly replays: readonly CreateRecord[];
   readonly answers: ReadonlySet<string>;
-  /** The earliest end of a request whose answer names the submission. */
+  /**
+   * The submission certainly got the key by this moment: the earliest end of a request whose answer
+   * names the submission.
+   */
   readonly latestBirthMs: number;
-  /** The start of the first reject that may have succeeded. Infinity if there is none. */
+  /**
+   * The submission cannot have lost the key before this moment: the start of the first reject that
+   * may have succeeded. Infinity if there is none.
+   */
   readonly earliestDeathMs: number;
-  /** The earliest end of a reject that succeeded. Infinity if none succeeded. */
+  /**
+   * The submission certainly lost the key by this moment: the earliest end of a reject that
+   * succeeded. Infinity if none succeeded.
+   */
   readonly latestDeathMs: number;
 }
 
@@ -102,7 +111,7 @@ function holdersTogether(holders: readonly Holder[]): string[] {
   return found;
 }
 
-/** True if the holder has the key during the whole request, in every serial order. */
+/** True if the holder certainly had the key during the whole request. */
 function hasThroughout(holder: Holder, request: CreateRecord): boolean {
   return holder.latestBirthMs < request.beginMs && holder.earliestDeathMs > latest(request);
 }
@@ -170,7 +179,7 @@ function mayHaveKey(one: CreateRecord, request: CreateRecord, holders: readonly 
     }
     case 'unknown':
       return true;
-    // A request with one of these answers may have had the key, but not after the answer.
+    // A request with one of these answers can have had the key only before the answer.
     case 'conflict':
     case 'taken':
     case 'refused':
@@ -178,7 +187,10 @@ function mayHaveKey(one: CreateRecord, request: CreateRecord, holders: readonly 
   }
 }
 
-/** Finds records of submissions that contradict the answers to the requests with one key. */
+/**
+ * Finds records in `shown` that contradict each other or the requests. All records and requests are
+ * for one key.
+ */
 function wrongRecords(
   requests: readonly CreateRecord[],
   holders: readonly Holder[],

@@ -29,13 +29,13 @@ export interface Judgement {
   readonly statements: number;
   readonly wrong: readonly string[];
   /**
-   * The milliseconds from each cut to the first true "not ready". A cut without such an answer is
-   * left out.
+   * The milliseconds from each cut to the first correct answer "not ready". A cut without such an
+   * answer is left out.
    */
   readonly notReadyMs: readonly number[];
   /**
-   * The milliseconds from each heal to the first true "ready". A heal without such an answer is
-   * left out.
+   * The milliseconds from each heal to the first correct answer "ready". A heal without such an
+   * answer is left out.
    */
   readonly readyMs: readonly number[];
 }

@@ -52,8 +52,8 @@ export const onNetwork = [
 ];
 
 /**
- * Lets a service use webhook endpoints with private addresses, because the tenant's endpoint has
- * one.
+ * The tenant's webhook endpoint has a private address. Without this variable, a service refuses
+ * such an endpoint.
  */
 export const privateEndpoints = { WEBHOOK_ALLOW_PRIVATE_NETWORKS: '1' };
 const healthyMsMax = 120_000;

@@ -30,7 +30,7 @@ export function openEngine(dir: string): Engine {
     path.join(dir, 'tmp'),
     '--network-config-dir',
     path.join(dir, 'networks'),
-    // There may be no systemd to make cgroups or to keep events.
+    // The machine may not run systemd, so podman must not use systemd for cgroups or events.
     '--cgroup-manager',
     'cgroupfs',
     '--events-backend',

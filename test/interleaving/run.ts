@@ -57,8 +57,8 @@ export async function runOne(rig: Rig, options: RunOptions): Promise<RunReport> 
   const shape = {
     tenants: 1 + random.nat(2),
     nodes: 1 + random.nat(3),
-    // The action `stall greeting` stalls a dispatcher, so the node on its link needs a second
-    // dispatcher to link to.
+    // The action `stall greeting` stalls the dispatcher that gets a node's `hello`. The node then
+    // needs a second dispatcher.
     dispatchers: (focus === 'stall greeting' ? 2 : 1) + random.nat(3),
     rates: {
       stall: random.pick([0, 0.02, 0.06]) ?? 0,

@@ -137,7 +137,8 @@ test('after the restore of an hour-old copy no job runs twice, and the outcomes 
   });
   expect(await svc('end')).toMatchObject({ inForce: false });
 
-  // A tenant that repeats a key of the lost hour gets the submission of that hour.
+  // During the recovery, the node reported the submissions `lost` and `in hand`. A creation that
+  // repeats one of these keys gets the same submission.
   expect(await firm.submit(job('lost'))).toMatchObject({ submissionId: lostId, idempotent: true });
   expect(await firm.submit(job('in hand'))).toMatchObject({ submissionId: inHandId });
   await end('in hand', inHandId);

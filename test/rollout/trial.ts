@@ -15,7 +15,10 @@ export interface RolloutOptions extends StepOptions {
 export interface RolloutReport {
   readonly steps: number;
   readonly report: FaultsReport;
-  /** The requests that failed (`failedAnswers`, `refusalsOf`), counted by request and answer. */
+  /**
+   * The numbers of failed requests, from `failedAnswers` and `refusalsOf`. A key is a request and
+   * its answer, such as `create: 429`.
+   */
   readonly failed: Readonly<Record<string, number>>;
   /**
    * One text for each creation that got no definite answer, or that `refusalsOf` returns. The text

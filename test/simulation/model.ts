@@ -29,7 +29,7 @@ export class Model {
   readonly submissions = new Map<string, SubmissionModel>();
   readonly references = new Set<string>();
   readonly complaints: string[] = [];
-  /** Facts about submissions whose hold has not been answered yet. */
+  /** Facts about submissions that the model does not know yet. `addSubmission` notes them later. */
   private readonly earlyFacts = new Map<string, SubmissionFact[]>();
   private readonly earlyActions = new Map<string, number>();
   private readonly ended: SubmissionModel[] = [];

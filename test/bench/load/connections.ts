@@ -18,7 +18,7 @@ export class Connections {
     this.#left = connectionsMax;
   }
 
-  /** Throws if a new connection is needed and fails. */
+  /** Throws if it tries to open a new connection and fails. */
   async take(): Promise<Connection> {
     for (let last = this.#free.pop(); last !== undefined; last = this.#free.pop()) {
       const isFresh = performance.now() - last.sinceMs < idleMsMax;

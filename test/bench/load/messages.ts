@@ -6,7 +6,10 @@ export interface LoadTenant {
 }
 
 export interface Load {
-  /** Connections of a closed pace, or requests of an open pace, use the gateways in turn. */
+  /**
+   * A closed pace opens its connections to these gateways in turn. An open pace sends its requests
+   * to them in turn.
+   */
   readonly gatewayUrls: readonly string[];
   /** Requests use the tenants in turn. */
   readonly tenants: readonly LoadTenant[];
@@ -98,7 +101,10 @@ export interface WorldCounts {
   readonly arrivals?: readonly Arrival[];
 }
 
-/** The first acknowledgement of a delivery since the previous `arrivals` request. */
+/**
+ * A delivery that the webhook endpoint acknowledged. If a delivery arrives twice before the next
+ * `arrivals` request, only its first arrival is listed.
+ */
 export interface Arrival {
   readonly deliveryId: string;
   readonly submissionId: string;

@@ -18,7 +18,7 @@ const accepted = new Map<string, WebSocket>();
 let arrivals: Arrival[] = [];
 const arrived = new Set<string>();
 let mode: NodeMode = 'complete';
-/** True from the message `release` to the next message `mode`. */
+/** The message `release` sets this to true. The next message `mode` sets it to false. */
 let isReleasing = false;
 
 const server = createServer((request, response) => {
@@ -155,8 +155,8 @@ function release(): void {
 }
 
 /**
- * Reports a failure. Its code is not `node_error`, because five failures with that code quarantine
- * the node.
+ * Reports a failure. The service quarantines a node after five failures with the code `node_error`.
+ * This failure has another code, so it does not count.
  */
 function fail(submissionId: string, socket: WebSocket): void {
   const failure = { code: 'posting_closed', message: 'released' };

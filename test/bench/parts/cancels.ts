@@ -10,9 +10,14 @@ import { textOf } from '../load/text-of.ts';
  * nodes run in one process, so one clock measures both moments.
  */
 export interface CancelLatencies {
-  /** Measured from the moment before the tenant's request is sent. */
+  /**
+   * The time from just before the tenant sends the cancel until the node gets the `cancel` frame.
+   */
   readonly fromRequestMs: readonly number[];
-  /** Measured from the arrival of the `200` for the cancel. 0 if the frame came earlier. */
+  /**
+   * The time from the tenant's `200` until the node gets the `cancel` frame. 0 if the node gets the
+   * frame before the tenant gets the `200`.
+   */
   readonly fromAnswerMs: readonly number[];
 }
 

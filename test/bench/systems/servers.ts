@@ -16,7 +16,7 @@ export interface Servers {
   close(): Promise<void>;
 }
 
-/** Enough connections for the processes of a run, with room for observers. */
+/** More connections than the services and the benchmark itself open at the same time. */
 const connectionsMax = 300;
 
 /**

@@ -4,8 +4,8 @@ import net from 'node:net';
 
 export interface Listeners {
   /**
-   * One text for each connection or datagram that arrived: `tcp 127.0.0.1:80` with the local
-   * address, or `udp :80`.
+   * One text for each TCP connection and UDP datagram that arrived. For TCP, the local address and
+   * port: `tcp 127.0.0.1:80`. For UDP, only the local port: `udp :80`.
    */
   readonly contacts: string[];
   close(): void;

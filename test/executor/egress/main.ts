@@ -19,7 +19,8 @@ const { values } = parseArgs({
     address: { type: 'string', multiple: true, default: [] },
     interface: { type: 'string' },
     /**
-     * Opens the page in an ordinary browser without the proxy, to prove that a contact is noted.
+     * Opens the page in an ordinary browser without the proxy. The page then reaches the listeners.
+     * This proves that they record contacts.
      */
     unguarded: { type: 'boolean', default: false },
   },

@@ -14,7 +14,10 @@ type Answer =
   | { readonly kind: 'check' }
   | { readonly kind: 'file'; readonly file: ApplicantFile };
 
-/** A person who applies, as a tenant describes them (CONTRACT 10, "Input"). */
+/**
+ * An applicant. `profile` is the `applicantProfile` that a tenant posts (CONTRACT 10, "Input").
+ * `answers` are the correct answers to the questions of a form.
+ */
 export interface Applicant {
   readonly profile: Readonly<Record<string, unknown>>;
   readonly answers: ReadonlyMap<Ask, Answer>;

@@ -16,7 +16,10 @@ export type Protocol = (typeof protocols)[number];
  */
 export type Cut =
   | { readonly kind: 'none' }
-  /** Cuts the answer. `bytes` counts from the arrival of a submission request on the connection. */
+  /**
+   * Cuts the answer. Bytes that pass before a submission request has arrived on the connection do
+   * not count.
+   */
   | { readonly kind: 'answer'; readonly bytes: number }
   /**
    * Cuts the request. `bytes` counts from the start of the connection. Applies to connections that

@@ -15,7 +15,10 @@ const { values, positionals } = parseArgs({
   options: { every: { type: 'string', default: '1' } },
 });
 const every = Number(values.every);
-/** Requests are cut only below this number of bytes, which includes the TLS handshake. */
+/**
+ * The limit for the number of bytes after which a request is cut. With TLS, the bytes of the
+ * handshake count too.
+ */
 const requestBytesMax = 3_000;
 /** The number of bytes between two cuts of a request is this step times `--every`. */
 const requestStepBytes = 37;

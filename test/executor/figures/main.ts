@@ -10,7 +10,8 @@ import { type Figures, measureJob } from './measure.ts';
 const { values } = parseArgs({ options: { jobs: { type: 'string', default: '10' } } });
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 const binary = await chromiumBinary();
-// This job also loads the browser's files into the system's cache, so only its memory counts.
+// The first job may be slow, because it loads the browser's files into the system's file cache. So
+// only the memory figure of this job is used.
 const { peakPssBytes } = await measureJob(binary, 'W0', { samplesMemory: true });
 const measured: Figures[] = [];
 for (let job = 1; job <= Number(values.jobs); job += 1) {

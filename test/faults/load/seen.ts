@@ -14,8 +14,8 @@ export interface Application {
   created: Json | undefined;
   isFirstAnswered: boolean;
   /**
-   * The error code of the last `402`, or of the last `503` except `unavailable`. A later `201` or
-   * `200` clears it.
+   * The error code of the last refusal. A refusal is a `402`, or a `503` that is not `unavailable`.
+   * A later `201` or `200` clears this.
    */
   refusedWith: string | undefined;
   /**
@@ -97,8 +97,8 @@ export class Seen {
       }
       case 402:
       case 503:
-        // If `wasCreated` is false, this refusal is not a violation, because a parallel request may
-        // succeed after it.
+        // Without `wasCreated`, a parallel request may still create the submission after this
+        // refusal. So the refusal is a violation only with `wasCreated`.
         if (wasCreated) this.complain(key, `was created, and then refused with ${answer.code}`);
         application.refusedWith = answer.code ?? '';
         return;

@@ -89,7 +89,7 @@ export async function tryRegistry(
       excludeNodeIds: [],
       submissionId: `${tenant}-${index}`,
       tenantId: trial.isFair ? tenant : undefined,
-      // The reservation takes the place of a run. When the reservation expires, the slot is free.
+      // The trial runs no jobs. A reservation takes its slot for the time of a run, then expires.
       ttlMs: runMs * (0.5 + fractionOf(random)),
     });
     if (atMs < warmUpMs) continue;

@@ -36,7 +36,7 @@ export class Activity {
   }
 
   /**
-   * Resolves when nothing is in flight, except what waits for the clock to advance. Throws after
+   * Resolves when no call and no message is in flight. Timers do not count. Throws after
    * `stuckAfterMs`.
    */
   async settled(): Promise<void> {

@@ -28,7 +28,10 @@ interface Point {
   readonly step: Step;
   readonly at: At;
   readonly name: string;
-  /** The last state of the submission after each fault, with its failure code if it failed. */
+  /**
+   * For each fault, the last state of the submission. After `failed`, the text also has the failure
+   * code, as in `failed node_lost`.
+   */
   readonly ends: Readonly<Record<Fault, string>>;
 }
 

@@ -50,7 +50,7 @@ export class ModelLink implements LinkTransport, NodeLinkEnd {
     if (this.#state === 'open') this.#service?.receive(JSON.stringify(frame));
   }
 
-  /** Closes the link, and notifies each side that still has the link. */
+  /** Closes the link and notifies the node and the service, except a side that has already left. */
   cut(): void {
     const wasOpen = this.#state === 'open';
     if (this.#state === 'closed') return;

@@ -90,7 +90,10 @@ export class ModelNode {
     this.stopping.clear();
   }
 
-  /** Restarts the process. A submission that had begun fails, and is never begun again. */
+  /**
+   * Restarts the node's process. Each run in the phase `begun` ends as `failed`. The node never
+   * begins it again.
+   */
   restarted(): void {
     this.#starts += 1;
     for (const run of this.journal.values()) {

@@ -18,7 +18,7 @@ export interface Row {
   readonly in_time: boolean | null;
   readonly ran_ms: number | null;
   readonly actions: number | null;
-  /** True if a report of the node exceeded the cap of a unit other than node-seconds. */
+  /** True if the node reported more than the cap of some unit. Node-seconds have no cap. */
   readonly is_capped: boolean;
   /**
    * The price of the usage by the default rate card, in micros. It leaves out the base price, the

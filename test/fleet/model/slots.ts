@@ -24,7 +24,8 @@ export async function compareTaken(world: World): Promise<void> {
       for (const [submissionId, freeAtMs] of tokens) {
         const wireId = toWireId('sub', submissionId);
         const isTaken = freeAtMs === '0' && !link.runs.has(submissionId);
-        // The registry may keep a slot from an older link until the new link is entered again.
+        // For a while, the registry may list slots of an older link, which is correct. So the check
+        // leaves out submissions that were not offered on the current link.
         if (isTaken && node.offeredHere.has(wireId))
           auditor.complain(
             wireId,

@@ -17,8 +17,8 @@ export function gatedOutsider<T extends object>(
     readonly process: SimulatedProcess;
     readonly name: string;
     /**
-     * Creates the error of a call that the scheduler fails. If undefined, the scheduler fails no
-     * call.
+     * Creates the error that a call throws if the scheduler lets the call fail. If undefined, the
+     * scheduler lets all calls succeed.
      */
     readonly failure?: () => Error;
   },

@@ -60,8 +60,8 @@ export class Quiet {
   }
 
   /**
-   * Runs `work` as one call. A failed statement never keeps its locks, because Postgres aborts its
-   * transaction.
+   * Runs `work` as one call. If a statement fails, Postgres aborts the transaction and releases its
+   * locks, so `keepsLocks` has no effect.
    */
   async during<T>(
     asking: Asking,

@@ -38,7 +38,7 @@ interface SimulatedTimer {
   readonly run: () => void;
 }
 
-/** The order number of an event, and the step until which the event is delayed. */
+/** The sequence number of an event, and the step until which the event is delayed. */
 export interface Ticket {
   readonly sequence: number;
   readonly frozenUntilStep: number;

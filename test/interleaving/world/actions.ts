@@ -145,8 +145,8 @@ const startClone: Action = (world) => {
 };
 
 /**
- * True for a file that a copy of the state directory includes. The lock and unfinished writes are
- * left out.
+ * True if a copy of the state directory includes the file. The copy leaves out the lock (`.lock`)
+ * and unfinished writes (`.draft`).
  */
 function isOfState(file: string): boolean {
   return !/\.(lock|draft)$/.test(file);

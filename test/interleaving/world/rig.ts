@@ -101,8 +101,8 @@ export async function openRig({
   const store = openStore({ databaseUrl, sealer, newId, poolMax: connectionsMax });
   const redis = connectRedis(redisUrl, 'producer');
   await waitForRedis(redis, 5_000);
-  // The first run starts one second after a full hour. A seed then gives the same run at any time
-  // of day.
+  // On the simulated clock, the first run starts one second after a full hour. The minute in which
+  // the command is started therefore does not change the run of a seed.
   let startMs = Math.ceil(Date.now() / hourMs) * hourMs;
   return {
     store,

@@ -28,7 +28,7 @@ export interface Shape {
 interface Given {
   readonly seed: number;
   readonly random: Random;
-  /** The source of ids. It is separate from `random`, so an additional id changes nothing else. */
+  /** The source of ids. `random` is another source, so an additional id changes no other choice. */
   readonly ids: Random;
   readonly stateDir: string;
 }

@@ -33,7 +33,10 @@ const functionTypes = new Set([
   'FunctionExpression',
   'ArrowFunctionExpression',
 ]);
-/** The TypeScript nodes around code that runs. `walk` skips all other TypeScript nodes. */
+/**
+ * `walk` enters TypeScript nodes of these types, such as `x as T`, because they wrap an expression.
+ * It skips all other TypeScript nodes, such as type annotations.
+ */
 const runningTypes = new Set(['TSAsExpression', 'TSNonNullExpression', 'TSSatisfiesExpression']);
 
 /** Parses TypeScript. Throws if the syntax is invalid. */

@@ -28,7 +28,7 @@ const inputs = [
 ];
 
 interface Kept extends Baseline {
-  /** The hash of each product file of which the test called a function. The key is the path. */
+  /** The product files with a function that the test called. Maps the path to the file's hash. */
   readonly entered: Record<string, string>;
 }
 

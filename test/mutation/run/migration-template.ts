@@ -86,7 +86,10 @@ function migratesFrom(dir: string, change: OtherText): NodeJS.ProcessEnv {
   return childEnvironment(migrateFile, textFile);
 }
 
-/** Writes the checksums from before the change, so the services accept the changed migration. */
+/**
+ * Writes the checksums of the unchanged migrations into the database. The services have the
+ * unchanged files, and refuse a database whose checksums differ from them.
+ */
 async function correctBooks(client: Client, books: string): Promise<void> {
   await client.query(
     `UPDATE _prisma_migrations p SET checksum = b.checksum

@@ -16,8 +16,8 @@ const { values } = parseArgs({
 const casesWanted = Number(values.cases);
 const seed = Number(values.seed);
 /**
- * The most generated requests of an operation in one round. Schemathesis sends boundary values in
- * addition.
+ * In one round, at most this many requests are generated for each operation. Schemathesis sends
+ * boundary values in addition.
  */
 const examplesPerRound = Math.min(150, Math.max(2, Math.ceil(casesWanted / 100)));
 
@@ -43,8 +43,8 @@ if ('missing' in tools) {
 }
 
 /**
- * A round counts as one failure if it has no report, or if it fails although its report has no
- * failure.
+ * Runs a round and counts the failures in its report. The count is 1 if Schemathesis wrote no
+ * report, or if it failed but its report has no failure.
  */
 function runRound(program: string, roundSeed: number): { cases: number; failures: number } {
   const dir = path.resolve(import.meta.dirname, '../../../.local/cache/schemathesis-report');
